@@ -1,0 +1,50 @@
+# Two commands on a fresh clone: `make demo` and `make test`.  Everything they need is installed into .venv.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs-check clean
+
+# The newest Python on the path that is new enough.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+
+help:
+	@echo "make demo        install, then stream embedded data through a row screen and a column selector"
+	@echo "make test        install, then run every test"
+	@echo "make lint        ruff, mypy, import-linter"
+	@echo "make bench       speed and memory against peers; rewrites benchmarks/RESULTS.md"
+	@echo "make docs-check  README and docs say what the code does"
+
+.venv/made:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed, and none is on the path"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+# .venv/with-EXTRA stands for an installation with that extra, as pyproject.toml describes it.
+.venv/with-%: pyproject.toml .venv/made
+	@echo "installing streamsieve[$*] into .venv (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+demo: .venv/with-cli
+	@$(BIN)/streamsieve demo
+
+test: .venv/with-dev
+	$(BIN)/python -m pytest -n 2
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels
+
+lint: .venv/with-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/with-bench
+	$(BIN)/python -m benchmarks
+
+docs-check: .venv/with-dev
+	$(BIN)/python -m pytest -q tests/docs
+
+clean:
+	rm -rf .venv demo

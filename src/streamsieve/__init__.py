@@ -1,0 +1,71 @@
+"""StreamSieve: feature selection while the data is still arriving.
+
+>>> import streamsieve as ss
+
+Rows that stream in go to a row selector::
+
+    screen = ss.Screen("fisher", k=100)
+    for batch in ss.open("clicks/*.parquet", target="bought").rows(4096):
+        screen.partial_fit(batch.X, batch.y)
+
+Columns that stream in go to a column selector::
+
+    sieve = ss.SAOLA(alpha=0.01).begin(y)
+    for block in ss.open("candidates.parquet", target="label").columns(1024):
+        sieve.offer(block.X, names=block.names)
+
+Importing this package imports nothing heavy: a name brings its own imports when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from streamsieve._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from streamsieve.base import *  # noqa: F403
+    from streamsieve.columns import *  # noqa: F403
+    from streamsieve.ledger import Ledger as Ledger
+    from streamsieve.protocols import Decision as Decision
+    from streamsieve.registry import load as load
+    from streamsieve.rows import *  # noqa: F403
+    from streamsieve.sources import *  # noqa: F403
+
+# Folders whose re-exports are public here; a new selector needs no line in this file.
+_FOLDERS = ("rows", "columns", "offline", "sources", "base")
+_SINGLE = {"load": "registry", "Ledger": "ledger", "Decision": "protocols"}
+_MODULES = ("criteria", "evaluation", "exceptions", "protocols", "registry", "summaries", "testing")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name in _SINGLE:
+        value = getattr(importlib.import_module(f"streamsieve.{_SINGLE[name]}"), name)
+    elif name in (*_FOLDERS, *_MODULES):
+        value = importlib.import_module(f"streamsieve.{name}")
+    elif not name.startswith("_"):
+        value = _from_folders(name)
+    else:
+        raise AttributeError(f"module 'streamsieve' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def _from_folders(name: str) -> Any:
+    for folder in _FOLDERS:
+        module = importlib.import_module(f"streamsieve.{folder}")
+        if name in module.__all__:
+            return getattr(module, name)
+    near = importlib.import_module("difflib").get_close_matches(name, __dir__(), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise AttributeError(f"module 'streamsieve' has no attribute {name!r}{hint}")
+
+
+def __dir__() -> list[str]:
+    """List public names; this imports the folders that define them."""
+    names = {"__version__", *_SINGLE, *_FOLDERS, *_MODULES}
+    for folder in _FOLDERS:
+        names.update(importlib.import_module(f"streamsieve.{folder}").__all__)
+    return sorted(names)

@@ -1,0 +1,237 @@
+"""Columns as small integer codes, and SAOLA's pairwise rule over their mutual information.
+
+A coded column is the list of rows whose code is not 0: for sparse columns 0 is the value zero, and
+everything below costs only the non-zeros.  Columns with more distinct values than fit are cut into bins
+of equal frequency.  Codes are names, not numbers: any permutation gives the same information.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.protocols import FloatArray, IntArray
+
+LEVELS = 32
+
+
+@nb.njit(nogil=True, cache=True)
+def encode(
+    values: FloatArray, rows: npt.NDArray[np.int32], stored: int, n: int, bins: int,
+    out_rows: npt.NDArray[np.int32], out_codes: npt.NDArray[np.uint16], counts: IntArray,
+) -> tuple[int, int]:  # fmt: skip
+    """Code one column of n rows, of which ``stored`` are given and the others are 0.
+
+    Fills the rows of codes other than 0, those codes, and the count of every level.  Returns (number of
+    coded rows, number of levels).
+    """
+    distinct = np.empty(32)
+    distinct[0] = 0.0
+    levels = 1
+    length = 0
+    overflow = False
+    counts[:] = 0
+    for t in range(stored):
+        v = values[t]
+        code = -1
+        for a in range(levels):
+            if distinct[a] == v:
+                code = a
+                break
+        if code < 0:
+            if levels == 32:
+                overflow = True
+                break
+            distinct[levels] = v
+            code = levels
+            levels += 1
+        if code > 0:
+            out_rows[length] = rows[t]
+            out_codes[length] = code
+            counts[code] += 1
+            length += 1
+    if not overflow:
+        counts[0] = n - length
+        return length, levels
+    return _bin(values, rows, stored, n, bins, out_rows, out_codes, counts)  # type: ignore[no-any-return]
+
+
+@nb.njit(nogil=True, cache=True)
+def _bin(
+    values: FloatArray, rows: npt.NDArray[np.int32], stored: int, n: int, bins: int,
+    out_rows: npt.NDArray[np.int32], out_codes: npt.NDArray[np.uint16], counts: IntArray,
+) -> tuple[int, int]:  # fmt: skip
+    """Cut i is the i * floor(n / bins)-th smallest value; a value's bin is the number of cuts below it.
+
+    The zeros that are not stored take their place among the sorted values without being sorted.
+    """
+    ordered = np.sort(values[:stored])
+    zeros = n - stored
+    negative = 0
+    while negative < stored and ordered[negative] < 0.0:
+        negative += 1
+    cuts = np.empty(bins - 1)
+    for i in range(bins - 1):
+        rank = (i + 1) * (n // bins) - 1
+        if rank < negative:
+            cuts[i] = ordered[rank]
+        elif rank < negative + zeros:
+            cuts[i] = 0.0
+        else:
+            cuts[i] = ordered[rank - zeros]
+    zero_bin = 0
+    while zero_bin < bins - 1 and cuts[zero_bin] < 0.0:
+        zero_bin += 1
+    counts[:] = 0
+    length = 0
+    for t in range(stored):
+        code = 0
+        while code < bins - 1 and cuts[code] < values[t]:
+            code += 1
+        # the bin of zero gets code 0, the one that costs nothing
+        if code == zero_bin:
+            code = 0
+        elif code == 0:
+            code = zero_bin
+        if code > 0:
+            out_rows[length] = rows[t]
+            out_codes[length] = code
+            counts[code] += 1
+            length += 1
+    counts[0] = n - length
+    return length, bins
+
+
+@nb.njit(nogil=True, cache=True)
+def information(
+    rows: npt.NDArray[np.int32], codes: npt.NDArray[np.uint16], length: int, levels: int, h: float,
+    other: npt.NDArray[np.uint16], other_counts: IntArray, other_levels: int, other_h: float,
+    g: FloatArray, cell: IntArray,
+) -> float:  # fmt: skip
+    """Mutual information of a coded column and a column given row by row, in nats times the rows.
+
+    ``h`` are entropies in the same unit, ``g[c] = c ln c``.  Only the rows whose code is not 0 are visited.
+    """
+    size = levels * other_levels
+    for a in range(other_levels):
+        cell[a] = other_counts[a]
+    for a in range(other_levels, size):
+        cell[a] = 0
+    for t in range(length):
+        b = other[rows[t]]
+        cell[codes[t] * other_levels + b] += 1
+        cell[b] -= 1
+    joint = 0.0
+    for a in range(size):
+        joint += g[cell[a]]
+    return float(max(h + other_h - (g[len(other)] - joint), 0.0))
+
+
+@nb.njit(nogil=True, cache=True)
+def entropy(counts: IntArray, levels: int, n: int, g: FloatArray) -> float:
+    """Entropy of a column from the counts of its levels, in nats times the rows."""
+    s = 0.0
+    for a in range(levels):
+        s += g[counts[a]]
+    return float(g[n] - s)
+
+
+@nb.njit(nogil=True, cache=True)
+def decide(
+    indptr: IntArray, indices: npt.NDArray[np.int32], data: FloatArray, first: int, start: int, bins: int,
+    y: npt.NDArray[np.uint16], y_counts: IntArray, y_h: float,
+    normalised: bool, delta: float, two_phase: bool, use_max: bool, tie: float,
+    kept: npt.NDArray[np.uint16], kept_counts: IntArray, kept_levels: IntArray, kept_h: FloatArray,
+    kept_relevance: FloatArray, kept_feature: IntArray, q: int,
+    reason: npt.NDArray[np.uint8], statistic: FloatArray, by: IntArray,
+    evicted: IntArray, evicted_by: IntArray, evicted_pair: FloatArray, n_evicted: int,
+    g: FloatArray, cell: IntArray, codes_of: tuple[int, int, int, int],
+) -> tuple[int, int, int]:  # fmt: skip
+    """Offer columns ``first``, first + 1, ... of a CSC block whose column 0 has arrival number ``start``.
+
+    ``codes_of`` are the ledger's codes for (kept, constant, irrelevant, redundant).  Returns (next column,
+    kept, evicted); it comes back early when all slots are taken.
+    """
+    n = len(y)
+    code_kept, code_constant, code_irrelevant, code_redundant = codes_of
+    rows = np.empty(n, np.int32)
+    codes = np.empty(n, np.uint16)
+    counts = np.empty(max(32, bins), np.int64)
+    pairs = np.empty(len(kept))
+    dropped = np.empty(len(kept), np.bool_)
+    for j in range(first, len(indptr) - 1):
+        if q == len(kept):
+            return j, q, n_evicted
+        low, high = indptr[j], indptr[j + 1]
+        length, levels = encode(data[low:high], indices[low:high], high - low, n, bins, rows, codes, counts)
+        h = entropy(counts, levels, n, g)
+        if h <= tie * n:
+            reason[j] = code_constant
+            statistic[j] = 0.0
+            continue
+        r = information(rows, codes, length, levels, h, y, y_counts, len(y_counts), y_h, g, cell)
+        r = 2.0 * r / (h + y_h) if normalised else r / n
+        statistic[j] = r
+        if r <= delta + tie:
+            reason[j] = code_irrelevant
+            continue
+        dominated = False
+        n_dropped = 0
+        for i in range(q):
+            dropped[i] = False
+            other = kept_relevance[i]
+            if abs(other - r) <= tie:  # strict rule: equals leave each other alone
+                continue
+            bound = max(r, other) if use_max else min(r, other)
+            most = min(h, kept_h[i])
+            if (2.0 * most / (h + kept_h[i]) if normalised else most / n) <= bound + tie:
+                continue  # information is at most either entropy: these two cannot dominate
+            d = information(
+                rows, codes, length, levels, h,
+                kept[i], kept_counts[i], kept_levels[i], kept_h[i], g, cell,
+            )  # fmt: skip
+            d = 2.0 * d / (h + kept_h[i]) if normalised else d / n
+            if d <= bound + tie or d <= delta + tie:
+                continue
+            pairs[i] = d
+            if other > r:
+                dominated = True
+                reason[j] = code_redundant
+                by[j] = kept_feature[i]
+                statistic[j] = d
+                for rest in range(i + 1, q):
+                    dropped[rest] = False
+                break
+            dropped[i] = True
+            n_dropped += 1
+        if n_dropped > 0 and not (dominated and two_phase):
+            w = 0
+            for i in range(q):
+                if dropped[i]:
+                    evicted[n_evicted] = kept_feature[i]
+                    evicted_by[n_evicted] = start + j
+                    evicted_pair[n_evicted] = pairs[i]
+                    n_evicted += 1
+                else:
+                    if w != i:
+                        kept[w] = kept[i]
+                        kept_counts[w] = kept_counts[i]
+                        kept_levels[w] = kept_levels[i]
+                        kept_h[w] = kept_h[i]
+                        kept_relevance[w] = kept_relevance[i]
+                        kept_feature[w] = kept_feature[i]
+                    w += 1
+            q = w
+        if not dominated:
+            reason[j] = code_kept
+            kept[q, :] = 0
+            for t in range(length):
+                kept[q, rows[t]] = codes[t]
+            kept_counts[q, : len(counts)] = counts
+            kept_levels[q] = levels
+            kept_h[q] = h
+            kept_relevance[q] = r
+            kept_feature[q] = start + j
+            q += 1
+    return len(indptr) - 1, q, n_evicted

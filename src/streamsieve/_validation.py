@@ -1,0 +1,388 @@
+"""The border: whatever a user hands in becomes a clean array here, or an error that says what to do.
+
+The only module that talks to scikit-learn's validation and to narwhals.  Behind it, a matrix is a
+float32 or float64 ndarray, or CSR (rows) / CSC (columns) with sorted unique int32 indices.
+
+Speed: finite values are not checked by a pass of their own for rows (the kernels notice NaN and inf in
+sums they need anyway), and ordinary arrays take a path of exact type tests that costs a microsecond.
+"""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_array, validate_data
+
+from streamsieve.exceptions import (
+    BadValueError,
+    InputError,
+    InputTypeError,
+    ParameterError,
+    SchemaError,
+    TargetError,
+)
+from streamsieve.protocols import ColumnBlock, FloatArray, RowBatch, Task
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+#: Squares of larger magnitudes overflow a float64.
+LIMIT = 1e150
+TASKS = ("auto", "classification", "regression")
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+V = TypeVar("V")
+
+
+# ------------------------------------------------------------------------------------ parameters
+
+
+def check_choice(name: str, value: V, choices: Iterable[V]) -> V:
+    """Return a parameter that is one of the choices, or say which there are and which is nearest."""
+    choices = tuple(choices)
+    if value in choices:
+        return value
+    raise ParameterError(
+        f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{did_you_mean(value, choices)}"
+    )
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    open_low: bool = False,
+    open_high: bool = False,
+    integer: bool = False,
+) -> None:
+    """Refuse a parameter that is not a number in its range."""
+    kind = numbers.Integral if integer else numbers.Real
+    is_number: bool = isinstance(value, kind) and not isinstance(value, bool)
+    inside = (
+        is_number
+        and (low is None or (value > low if open_low else value >= low))
+        and (high is None or (value < high if open_high else value <= high))
+    )
+    if not inside:
+        left = "" if low is None else f" {'above' if open_low else 'at least'} {low:g}"
+        right = "" if high is None else f" {'below' if open_high else 'at most'} {high:g}"
+        joint = " and" if left and right else ""
+        what = "a whole number" if integer else "a number"
+        raise ParameterError(f"{name} must be {what}{left}{joint}{right}; got {value!r}")
+
+
+def did_you_mean(value: Any, known: Iterable[Any]) -> str:
+    """Return "; did you mean 'x'?" when something known is spelt nearly so, else nothing."""
+    near = difflib.get_close_matches(str(value), [str(k) for k in known], n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+# ------------------------------------------------------------------------------------ rows
+
+
+def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None, reset: bool) -> RowBatch:
+    """Validate a batch of rows; ``target`` is "classes", "numeric" or None (no target needed)."""
+    X = matrix(selector, X, reset=reset, sparse="csr")
+    n = X.shape[0]
+    return RowBatch(X, None if target is None else check_target(y, n, target), _weight(weight, n))
+
+
+def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
+    """Validate X through scikit-learn, so that widths and feature names follow its conventions."""
+    if not reset and _is_plain(selector, X):
+        return X
+    refuse_text(X)
+    with _as_input_errors():
+        X = validate_data(
+            selector, X, reset=reset, accept_sparse=sparse, dtype=list(_FLOATS), ensure_all_finite=False
+        )
+    return _canonical(X) if sp.issparse(X) else X
+
+
+def _is_plain(selector: Any, X: Any) -> bool:
+    """Whether X is an ordinary float array of the known width: nothing is left to check."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in _FLOATS
+        and X.shape[0] > 0
+        and X.shape[1] == selector.n_features_in_
+        and not hasattr(selector, "feature_names_in_")
+    )
+
+
+def _canonical(X: Any) -> Any:
+    """Sorted, unique, int32 indices: what the kernels rely on.  Never touches the user's matrix."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != np.int32:
+        if max(X.shape) > np.iinfo(np.int32).max:
+            raise InputError(f"a sparse matrix may have 2,147,483,647 features at most, got {X.shape}")
+        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr), shape=X.shape, copy=False)
+    return X
+
+
+def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
+    """Validate a target of ``n`` values: class labels, or finite numbers."""
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub":
+        y = _one_dimensional(y)
+    if y.shape[0] != n:
+        raise TargetError(f"X has {n} rows, but y has {y.shape[0]}: one label a row is wanted")
+    if kind == "numeric":
+        return _numeric_target(y)
+    if y.dtype.kind == "f":
+        _refuse_missing_target(y)
+        if not np.array_equal(y, np.floor(y)):
+            raise TargetError(
+                "y holds fractional numbers, but this method needs class labels; for a numeric target "
+                "use criterion='correlation' (rows) or task='regression' (columns), or bin y first"
+            )
+    return np.asarray(y)
+
+
+def _one_dimensional(y: Any) -> npt.NDArray[Any]:
+    if y is None:
+        raise TargetError(
+            "this selector requires y to be passed, but the target y is None: give one label a row"
+        )
+    if nw.dependencies.is_into_series(y):
+        y = nw.from_native(y, series_only=True).to_numpy()
+    elif hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
+        y = y.to_numpy()
+    try:
+        y = np.asarray(y)
+    except ValueError as error:
+        raise TargetError("y must be one-dimensional, one label a row; got a ragged list") from error
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4
+        )
+        y = y.ravel()
+    if y.ndim != 1:
+        raise TargetError(f"y must be one-dimensional, one label a row; got shape {y.shape}")
+    if y.dtype.kind == "c":
+        raise TargetError("Complex data not supported: y holds complex numbers")
+    return _plain_labels(y) if y.dtype.kind == "O" else y
+
+
+def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Turn an object array into text or numbers; refuse mixtures and missing labels."""
+    kinds = {type(v) for v in y.tolist()}
+    if kinds <= {str}:
+        return y.astype(str)
+    if type(None) in kinds:
+        raise TargetError("y has missing labels (None): drop those rows or give them a label")
+    if str in kinds:
+        raise TargetError("y mixes text and other types: make all labels text or all numbers")
+    try:
+        numeric = y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TargetError("y must hold numbers or text; got other objects") from error
+    return np.asarray(numeric, np.int64 if kinds <= {int, bool} else np.float64)
+
+
+def _numeric_target(y: npt.NDArray[Any]) -> FloatArray:
+    if y.dtype.kind in "USO":
+        raise TargetError(
+            f"a numeric target is wanted, but y holds text such as {y.flat[0]!r}; "
+            "for class labels use criterion='f' or 'fisher'"
+        )
+    y = np.ascontiguousarray(y, np.float64)
+    _refuse_missing_target(y)
+    return y
+
+
+def _refuse_missing_target(y: npt.NDArray[Any]) -> None:
+    if not np.all(np.isfinite(y)):
+        raise TargetError("y contains NaN or infinity: drop those rows or fill them in")
+    if y.size and max(abs(float(y.max())), abs(float(y.min()))) > LIMIT:
+        raise TargetError(f"y holds values beyond {LIMIT:g}, whose squares overflow: rescale it")
+
+
+def _weight(weight: Any, n: int) -> FloatArray | None:
+    if weight is None:
+        return None
+    if isinstance(weight, numbers.Real):
+        weight = np.full(n, weight)
+    with _as_input_errors():
+        weight = check_array(
+            weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=True, input_name="sample_weight"
+        )
+    if weight.ndim != 1 or weight.shape[0] != n:
+        raise InputError(
+            f"Sample weights must be 1D array or scalar of {n} values, one a row; got shape {weight.shape}"
+        )
+    if weight.min() < 0:
+        raise InputError(f"sample_weight must not be negative; got {weight.min():g}")
+    return weight  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------ columns
+
+
+def check_block(X: Any, names: Sequence[str] | None, n: int) -> ColumnBlock:
+    """Validate a block of columns over ``n`` rows; names default to those of a dataframe."""
+    if names is None:
+        names = names_of(X)
+    refuse_text(X)
+    if getattr(X, "ndim", None) == 1 or nw.dependencies.is_into_series(X):
+        X = np.asarray(X).reshape(-1, 1)
+    with _as_input_errors():
+        X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
+    if X.shape[0] != n:
+        raise SchemaError(
+            f"the block has {X.shape[0]} rows, but begin(y) was given {n}: "
+            "all columns of one stream stand over the same rows"
+        )
+    if sp.issparse(X):
+        X = _canonical(X)
+    if names is not None and len(names) != X.shape[1]:
+        raise SchemaError(f"names has {len(names)} entries for {X.shape[1]} columns: give one name a column")
+    refuse_non_finite(X, names)
+    return ColumnBlock(X, names)
+
+
+def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
+    """Validate the whole target of a column stream and say what kind it is."""
+    check_choice("task", task, TASKS)
+    y = _one_dimensional(y) if y is not None and not _is_plain_target(y) else y
+    if y is None:
+        y = _one_dimensional(y)
+    if y.shape[0] == 0:
+        raise TargetError("y is empty: at least two rows are needed")
+    continuous = y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
+    if task == "regression" or (task == "auto" and continuous):
+        return _numeric_target(y), Task.REGRESSION
+    y = check_target(y, y.shape[0], "classes")
+    classes = len(np.unique(y))
+    if classes < 2:
+        raise TargetError(
+            f"y holds one class only ({y.flat[0]!r}), so no feature can tell classes apart: "
+            "give rows of at least two classes"
+        )
+    return y, Task.BINARY if classes == 2 else Task.MULTICLASS
+
+
+def _is_plain_target(y: Any) -> bool:
+    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fiub"
+
+
+def refuse_non_finite(X: Any, names: Sequence[str] | None) -> None:
+    """Refuse NaN, inf and overflow in a block of columns, naming the first such column.
+
+    The minimum and maximum are two fast passes without a temporary; NaN makes both NaN.
+    """
+    values = X.data if sp.issparse(X) else X
+    if values.size == 0:
+        return
+    with np.errstate(invalid="ignore"):
+        if values.min() > -LIMIT and values.max() < LIMIT:
+            return
+    if sp.issparse(X):
+        place = int(np.flatnonzero(~(np.abs(X.data) < LIMIT))[0])
+        j, value = int(np.searchsorted(X.indptr, place, side="right")) - 1, float(X.data[place])
+    else:
+        i, j = (int(v) for v in np.argwhere(~(np.abs(X) < LIMIT))[0])
+        value = float(X[i, j])
+    raise bad_value(j, value, names)
+
+
+def refuse_infinite(X: Any) -> bool:
+    """Refuse infinities and overflow in rows; return whether there are NaN, which mean missing."""
+    values = X.data if sp.issparse(X) else X
+    if values.size == 0:
+        return False
+    with np.errstate(invalid="ignore", over="ignore"):  # LIMIT is inf as a float32
+        if values.min() > -LIMIT and values.max() < LIMIT:
+            return False
+        bad = np.abs(values) >= LIMIT
+    if not bad.any():
+        return True
+    if sp.issparse(X):
+        place = int(np.flatnonzero(bad)[0])
+        raise bad_value(int(X.indices[place]), float(X.data[place]))
+    i, j = (int(v) for v in np.argwhere(bad)[0])
+    raise bad_value(j, float(X[i, j]))
+
+
+def bad_value(feature: int, value: float, names: Sequence[str] | None = None) -> BadValueError:
+    """Return the error about a value that no statistic survives."""
+    label = feature_label(feature, names)
+    if np.isnan(value):
+        text = f"Input X contains NaN: feature {label!r} has missing values; impute it or leave it out"
+    elif np.isinf(value):
+        text = f"Input X contains infinity: feature {label!r} holds {value:g}; clip it or mark it missing"
+    else:
+        text = (
+            f"feature {label!r} holds {value:g}, and squares of values beyond {LIMIT:g} overflow: rescale it"
+        )
+    return BadValueError(text, feature, value)
+
+
+def feature_label(j: int, names: Sequence[str] | None) -> str:
+    """Return the name of a column, given or made up."""
+    return str(names[j]) if names is not None else f"x{j}"
+
+
+# ------------------------------------------------------------------------------------ dataframes
+
+
+def names_of(X: Any) -> list[str] | None:
+    """Return the column names of a dataframe, the name of a named series, or None."""
+    if nw.dependencies.is_into_dataframe(X):
+        names = list(nw.from_native(X, eager_only=True).columns)
+        return names if all(isinstance(name, str) for name in names) else None
+    if nw.dependencies.is_into_series(X):
+        name = nw.from_native(X, series_only=True).name
+        return [name] if isinstance(name, str) and name else None
+    return None
+
+
+def refuse_text(X: Any) -> None:
+    """Name the text columns of a dataframe, and the two ways out."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return
+    frame = nw.from_native(X, eager_only=True)
+    bad = [
+        str(name)
+        for name, dtype in frame.schema.items()
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown))
+    ]
+    if bad:
+        more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+        raise InputTypeError(
+            f"could not convert string to float: column {', '.join(map(repr, bad[:3]))}{more} does not "
+            "hold numbers; encode it (for example with OrdinalEncoder) or leave it out"
+        )
+
+
+def take_columns(X: Any, indices: npt.NDArray[np.intp]) -> Any:
+    """Select columns of a dataframe, keeping its library; None if X is not a dataframe."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    return nw.from_native(X, eager_only=True)[:, indices.tolist()].to_native()
+
+
+class _as_input_errors:  # noqa: N801 - reads as a statement
+    """Context: scikit-learn's complaints about input become ours, with the same words."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TypeError):
+            raise InputTypeError(str(error)) from error
+        if isinstance(error, ValueError) and not isinstance(error, InputError):
+            raise InputError(str(error)) from error

@@ -1,0 +1,278 @@
+"""Selectors for columns that stream in over fixed rows."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._validation import check_block, did_you_mean, matrix, names_of, task_of
+from streamsieve.base.selector import Selector
+from streamsieve.base.stop import Stop
+from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, TargetError
+from streamsieve.ledger import REASON_CODE, Ledger, Verdicts
+from streamsieve.protocols import BoolArray, ColumnBlock, Decision, Event, FloatArray, IntArray, Reason, Task
+from streamsieve.state import untouched_on_error
+
+#: Values in a block when a whole matrix is offered: 8 MB, so that a block passes through the cache.
+BLOCK_VALUES = 2**20
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+class ColumnSelector(Selector):
+    """Choose features from columns that arrive one by one or in blocks, over fixed rows.
+
+    A subclass has the parameters ``task``, ``ledger`` and ``stop`` among its own and writes
+    :meth:`_begin`, :meth:`_offer` and :meth:`_selected`.  It keeps only the columns it still needs.
+    """
+
+    #: Where to go with a kind of target that this method has no meaning for.
+    _elsewhere: ClassVar[str] = ""
+
+    task: str
+    ledger: str
+    stop: Stop | None
+
+    @abstractmethod
+    def _begin(self, y: npt.NDArray[Any]) -> None:
+        """Check parameters and bind to the target; ``self.task_`` says what kind it is."""
+
+    @abstractmethod
+    def _offer(self, block: ColumnBlock) -> Verdicts:
+        """Decide on a block whose first column has arrival number ``self.n_features_in_``."""
+
+    @abstractmethod
+    def _selected(self) -> Sequence[int] | IntArray:
+        """Return the arrival numbers of the columns kept, in order of arrival."""
+
+    def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:  # noqa: ARG002
+        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `_offer`.
+
+        Optional: the fast way for the many columns of a generator that turn out to be junk.  ``x`` is
+        a float64 array of the right length that may still hold NaN; then the answer must be None.
+        """
+        return None
+
+    def _p_values(self, statistic: FloatArray) -> FloatArray:
+        """Return p-values of statistics in the ledger, for verdicts that came without."""
+        return np.full(len(statistic), np.nan)
+
+    # ---------------------------------------------------------------- offering
+
+    def begin(self, y: Any = None) -> Self:
+        """Start a stream of columns over the rows of y; whatever was kept before is forgotten.
+
+        Parameters
+        ----------
+        y : one label or number a row
+
+        Returns
+        -------
+        self
+        """
+        with untouched_on_error(self):
+            y, task = task_of(y, self.task)
+            if task not in self.traits.tasks:
+                known = " or ".join(sorted(self.traits.tasks))
+                raise TargetError(
+                    f"{type(self).__name__} needs a {known} target, but y is {task}: {self._elsewhere}"
+                )
+            if self.stop is not None:
+                if not isinstance(self.stop, Stop):
+                    raise ParameterError(f"stop must be a Stop or None; got {self.stop!r}")
+                self.stop.check()
+            self._forget()
+            self.task_, self.n_rows_ = str(task), len(y)
+            self.n_features_in_ = 0
+            self.stopped_: str | None = None
+            self._started_ = time.monotonic()
+            self.ledger_ = Ledger(self.ledger, self._p_values)
+            self._begin(y)
+        return self
+
+    def offer(self, X: Any, names: Sequence[str] | str | None = None) -> Sequence[Decision]:
+        """Offer one column or a block of columns; each is decided at once.
+
+        Parameters
+        ----------
+        X : a column (1-d) or a block (2-d, dense, sparse or dataframe) over the rows given to ``begin``
+        names : their names, unlike any before; a dataframe brings its own; else x0, x1, ...
+
+        Returns
+        -------
+        sequence of Decision
+            One for each column, in order, and one for each earlier feature evicted on the way.
+        """
+        if not hasattr(self, "ledger_"):
+            raise NotBegunError(f"call {type(self).__name__}.begin(y) before offering columns")
+        names = [names] if isinstance(names, str) else names
+        if type(X) is np.ndarray and X.ndim == 1 and X.dtype is _FLOAT64 and self.stop is None:
+            decided = self._offer_fast(X, names)
+            if decided is not None:
+                return decided
+        block = check_block(X, names, self.n_rows_)
+        self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
+        return self._offer_block(block)
+
+    def _offer_fast(self, x: FloatArray, names: Sequence[str] | None) -> tuple[Decision] | None:
+        if x.shape[0] != self.n_rows_:
+            return None
+        verdict = self._offer_one(x)
+        if verdict is None:
+            return None
+        step, ledger = self.n_features_in_, self.ledger_
+        if names is not None:
+            if len(names) != 1:
+                return None
+            ledger.names.claim(names, step)
+        decision = Decision(step, ledger.names[step], Event.REJECTED, *verdict)
+        ledger.note(decision)
+        if names is not None and ledger.keep != "all":
+            ledger.names.forget((step,))
+        self.n_features_in_ = step + 1
+        return (decision,)
+
+    def _offer_block(self, block: ColumnBlock) -> Verdicts:
+        start, width = self.n_features_in_, block.X.shape[1]
+        names = self.ledger_.names
+        if block.names is not None:
+            names.claim(block.names, start)
+        try:
+            verdicts = self._offer(block) if self.stop is None else self._offer_until_stop(block)
+        except BaseException:
+            names.forget(range(start, start + width))
+            raise
+        self.n_features_in_ = start + width
+        self.ledger_.record(verdicts)
+        if block.names is not None and self.ledger_.keep != "all":
+            kept = {*verdicts.kept().tolist()}
+            names.forget(i for i in range(start, start + width) if i not in kept)
+        return verdicts
+
+    def _offer_until_stop(self, block: ColumnBlock) -> Verdicts:
+        """Offer pieces so small that every rule is met exactly, whatever the size of the block."""
+        stop, start, width = self.stop, self.n_features_in_, block.X.shape[1]
+        parts: list[Verdicts] = []
+        done = 0
+        while done < width and self.stopped_ is None and stop is not None:
+            size = 1 if stop.watches_features else width - done
+            if stop.max_offers is not None:
+                size = min(size, stop.max_offers - self.n_features_in_)
+            if size > 0:
+                part = self._offer(ColumnBlock(block.X[:, done : done + size]))
+                parts.append(part)
+                self.n_features_in_ += size
+                done += size
+            kept_one = size > 0 and len(part.kept()) > 0
+            self.stopped_ = stop.reached(self, self._started_, kept_one=kept_one)
+        self.n_features_in_ = start
+        return _joined(start, parts, width - done)
+
+    # ---------------------------------------------------------------- the scikit-learn face
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Offer the columns of X in order: ``begin(y)``, then block after block.
+
+        Parameters
+        ----------
+        X : all columns (dense, sparse or dataframe)
+        y : one label or number a row
+
+        Returns
+        -------
+        self
+        """
+        with untouched_on_error(self):
+            names = names_of(X)
+            self.__dict__.pop("feature_names_in_", None)
+            X = matrix(self, X, reset=True, sparse="csc")
+            feature_names = self.__dict__.get("feature_names_in_")
+            self.begin(y)
+            if X.shape[0] != self.n_rows_:
+                raise TargetError(f"X has {X.shape[0]} rows, but y has {self.n_rows_}: one label a row")
+            for part in _pieces(X):
+                some = None if names is None else names[part]
+                self._offer_block(check_block(X[:, part], some, self.n_rows_))
+                if self.stopped_ is not None:
+                    break
+            self.n_features_in_ = X.shape[1]
+            if feature_names is not None:
+                self.feature_names_in_ = feature_names
+        return self
+
+    @property
+    def selected_(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order of arrival."""
+        if not hasattr(self, "ledger_"):
+            raise AttributeError("selected_ is there after begin(y) or fit(X, y)")
+        return np.asarray(self._selected(), np.int64)
+
+    def _support(self) -> BoolArray:
+        mask = np.zeros(self.n_features_in_, bool)
+        mask[self.selected_] = True
+        return mask
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Return the names of the kept columns, in order of arrival.
+
+        Parameters
+        ----------
+        input_features : names of all columns, where scikit-learn passes them on; must fit those known
+        """
+        known = self.get_support()
+        if hasattr(self, "feature_names_in_") or input_features is not None:
+            names: npt.NDArray[Any] = super().get_feature_names_out(input_features)
+            return names
+        return np.array([self.ledger_.names[int(i)] for i in np.flatnonzero(known)], dtype=object)
+
+    def _transform_frame(self, X: Any) -> Any:
+        if hasattr(self, "feature_names_in_") or names_of(X) is None:
+            return super()._transform_frame(X)
+        wanted = self.get_feature_names_out().tolist()
+        frame = nw.from_native(X, eager_only=True)
+        for name in wanted:
+            if name not in frame.columns:
+                raise SchemaError(
+                    f"the kept feature {name!r} is not among the columns{did_you_mean(name, frame.columns)}"
+                )
+        return frame.select(wanted).to_native()
+
+    def _learnt(self) -> dict[str, Any]:
+        # time already spent, so that a resumed run keeps to its budget of seconds
+        return {**super()._learnt(), "_started_": time.monotonic() - self._started_}
+
+    def _restored(self) -> None:
+        self._started_ = time.monotonic() - float(self._started_)
+        self.ledger_.p_value_of = self._p_values
+        Task(self.task_)
+        if not 0 <= len(self.selected_) <= self.n_features_in_:
+            raise ValueError("more columns are kept than were offered")
+
+
+def _pieces(X: Any) -> Iterator[slice]:
+    """Cut the columns of a matrix into blocks that pass through the cache."""
+    n, p = X.shape
+    values = X.nnz if hasattr(X, "nnz") else n * p
+    size = max(1, min(p, int(BLOCK_VALUES * p / max(values, 1))))
+    return (slice(low, min(low + size, p)) for low in range(0, p, size))
+
+
+def _joined(start: int, parts: list[Verdicts], rest: int) -> Verdicts:
+    """Put the verdicts on the pieces of a block together; the rest came after the stop."""
+    stopped = np.full(rest, REASON_CODE[Reason.STOPPED], np.uint8)
+    no_value = [np.full(rest, np.nan)]
+    all_p = [part.p_value for part in parts if part.p_value is not None]
+    return Verdicts(
+        start,
+        np.concatenate([*(part.reason for part in parts), stopped]),
+        np.concatenate([*(part.statistic for part in parts), *no_value]),
+        np.concatenate([*all_p, *no_value]) if len(all_p) == len(parts) else None,
+        {index: by for part in parts for index, by in part.by.items()},
+        [eviction for part in parts for eviction in part.evictions],
+    )

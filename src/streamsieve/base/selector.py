@@ -1,0 +1,181 @@
+"""What all selectors are: a scikit-learn selector that knows its traits and can be saved."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted
+
+from streamsieve import state
+from streamsieve._validation import matrix, refuse_non_finite, refuse_text, take_columns
+from streamsieve.exceptions import MergeError, StateError
+from streamsieve.protocols import BoolArray, Task, Traits
+
+if TYPE_CHECKING:
+    import os
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """Choose some of many features, and say why.
+
+    A subclass stores its parameters in ``__init__`` and nothing else.  What it learns goes into
+    attributes of these kinds, so that saving and loading need no code of its own: numbers, text, arrays,
+    and parts that turn into arrays (``Stateful`` and registered with ``streamsieve.state``).
+    """
+
+    #: What the selector can do, whatever its parameters; see :meth:`traits`.
+    _traits: ClassVar[Traits] = Traits()
+    #: Attributes that can be made anew and are therefore not saved.
+    _caches: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def traits(self) -> Traits:
+        """What the selector can do with its present parameters."""
+        return self._traits
+
+    @classmethod
+    def method_name(cls) -> str:
+        """Return the name on the command line and in tables: ``fast_osfs`` for ``FastOSFS``."""
+        words = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3_\2\4", cls.__name__)
+        return words.lower()
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Yield instances that together show every way of working; contract checks run over them."""
+        yield cls()
+
+    # ---------------------------------------------------------------- selecting
+
+    @abstractmethod
+    def _support(self) -> BoolArray:
+        """Return a mask of the features selected now."""
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self._support()
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or dataframe with all features, in the order they were seen
+
+        Returns
+        -------
+        The same kind of container with the selected columns; a dataframe stays a dataframe.
+        """
+        check_is_fitted(self)
+        frame = self._transform_frame(X)
+        if frame is not None:
+            return frame
+        X = matrix(self, X, reset=False, sparse="csr")
+        if not self.traits.missing:
+            refuse_non_finite(X, None)
+        return self._output(X)
+
+    def _transform_frame(self, X: Any) -> Any:
+        """Select columns of a dataframe in its own library; None where X is something else."""
+        if not hasattr(X, "columns") and not hasattr(X, "column_names"):
+            return None
+        matrix(self, X, reset=False, sparse="csr")  # names and width, by scikit-learn's rules
+        refuse_text(X)
+        return take_columns(X, np.flatnonzero(self.get_support()))
+
+    def _output(self, X: Any) -> Any:
+        return X[:, np.flatnonzero(self.get_support())]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.traits.sparse
+        tags.input_tags.allow_nan = self.traits.missing
+        tags.target_tags.required = bool(self.traits.tasks)
+        if Task.MULTICLASS not in self.traits.tasks:
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    # ---------------------------------------------------------------- saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything learnt to one ``.sieve`` file, atomically.
+
+        Parameters
+        ----------
+        path : the file; an existing one is replaced only when the new one is complete.
+        """
+        check_is_fitted(self)
+        parameters = self.get_params(deep=False)
+        plain, arrays = state.pack(self._learnt())
+        header = {
+            "class": type(self).__name__,
+            "parameters": {name: state.encode(name, value) for name, value in parameters.items()},
+            "attributes": plain,
+        }
+        state.write(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a selector that :meth:`save` wrote; it continues as if it had never stopped.
+
+        Raises
+        ------
+        StateError : the file is missing, damaged, too new, or holds another class.
+        """
+        header, arrays = state.read(path)
+        if header.get("class") != cls.__name__:
+            raise StateError(
+                f"{path} holds a {header.get('class')}, not a {cls.__name__}: load it with "
+                f"{header.get('class')}.load or streamsieve.load"
+            )
+        try:
+            selector = cls(**{k: state.decode(v) for k, v in header["parameters"].items()})
+            attributes = state.unpack(header["attributes"], arrays)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise StateError(f"the state of {cls.__name__} in {path} is incomplete: {error}") from error
+        for name in attributes:
+            if not _is_learnt_name(cls, name):
+                raise StateError(f"the state in {path} wants to set {name!r}, which is not learnt")
+        selector.__dict__.update(attributes)
+        try:
+            selector._restored()
+        except (KeyError, AttributeError, TypeError, ValueError) as error:
+            raise StateError(f"the state of {cls.__name__} in {path} does not fit: {error}") from error
+        return selector
+
+    def _learnt(self) -> dict[str, Any]:
+        """Return the attributes to save: those that end in an underscore, as what is learnt does."""
+        return {k: v for k, v in self.__dict__.items() if k.endswith("_") and k not in self._caches}
+
+    def _forget(self) -> None:
+        """Drop whatever was learnt."""
+        for name in [name for name in self.__dict__ if name.endswith("_")]:
+            del self.__dict__[name]
+
+    def _restored(self) -> None:
+        """Make caches anew and refuse attributes that do not fit together (``StateError``)."""
+
+    def _check_same(self, other: Any) -> None:
+        """Refuse to merge with anything but a fitted twin."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise MergeError(f"a {type(self).__name__} merges with its like, not a {type(other).__name__}")
+        check_is_fitted(other)
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        different = [name for name in mine if mine[name] != theirs[name]]
+        if different:
+            name = different[0]
+            raise MergeError(
+                f"{name} is {mine[name]!r} here and {theirs[name]!r} there: only equal ones merge"
+            )
+
+
+def _is_learnt_name(cls: type, name: str) -> bool:
+    """Whether an attribute is one that a fit may set: never a method, never a dunder."""
+    return name.isidentifier() and not name.startswith("__") and name.endswith("_") and not hasattr(cls, name)

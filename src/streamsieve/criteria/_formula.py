@@ -1,0 +1,58 @@
+"""What all criteria share: they go through a summary block by block and never return NaN."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from streamsieve.protocols import FloatArray, Task
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+class Formula(ABC):
+    """A criterion written as a formula over one block of a summary.
+
+    A subclass gives ``name``, ``tasks``, ``summary_type`` and two methods: :meth:`score` and, where it
+    has a meaning, :meth:`p_value`; both map a block of moments to one number a feature.
+    """
+
+    name: ClassVar[str]
+    tasks: ClassVar[frozenset[Task]]
+    summary_type: ClassVar[type[Any]]
+    has_p_values: ClassVar[bool] = True
+
+    def __call__(self, summary: Any) -> FloatArray:
+        """Score every feature of a summary."""
+        self.check(summary)
+        return _concatenated([self.score(block) for block in summary.blocks()])
+
+    def p_values(self, summary: Any) -> FloatArray:
+        """Return, for every feature, the probability of such a score under independence."""
+        self.check(summary)
+        return _concatenated([self.p_value(block) for block in summary.blocks()])
+
+    def check(self, summary: Any) -> None:  # noqa: B027 - most formulas take any summary
+        """Refuse a summary this formula has no meaning for."""
+
+    @abstractmethod
+    def score(self, block: Any) -> FloatArray:
+        """Return one score a feature."""
+
+    @abstractmethod
+    def p_value(self, block: Any) -> FloatArray:
+        """Return one p-value a feature."""
+
+
+def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Divide; 0/0 is 0 (nothing to see), x/0 the largest number (perfect separation)."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        out = numerator / denominator
+    out[numerator <= 0] = 0.0
+    return np.minimum(np.nan_to_num(out, nan=0.0, posinf=LARGEST, neginf=0.0), LARGEST)
+
+
+def _concatenated(parts: list[FloatArray]) -> FloatArray:
+    return np.concatenate(parts) if parts else np.zeros(0)

@@ -1,0 +1,49 @@
+"""One-way analysis of variance, as scikit-learn's ``f_classif``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from streamsieve.criteria._formula import Formula
+from streamsieve.criteria._variance import f_p_value, f_statistic, split
+from streamsieve.protocols import CLASSIFICATION, FloatArray, Task
+from streamsieve.state import register
+from streamsieve.summaries import Moments
+from streamsieve.summaries.moments import MomentsBlock
+
+
+@register
+@dataclass(frozen=True)
+class AnovaF(Formula):
+    """Score by the F statistic of a one-way analysis of variance, for any number of classes.
+
+    The same numbers as scikit-learn's ``f_classif``, in one pass over a stream, with weights, missing
+    values and fading.  Where features have missing values, each is judged by its own rows.
+
+    References
+    ----------
+    Fisher (1925); Heiman (1992).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.criteria import AnovaF
+    >>> from streamsieve.summaries import Moments
+    >>> m = Moments()
+    >>> m.update(np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), np.array([0, 0, 0, 1, 1, 1]))
+    >>> AnovaF()(m), AnovaF().p_values(m).round(4)
+    (array([13.5]), array([0.0213]))
+    """
+
+    name: ClassVar[str] = "f"
+    tasks: ClassVar[frozenset[Task]] = CLASSIFICATION
+    summary_type: ClassVar[type[Any]] = Moments
+
+    def score(self, block: MomentsBlock) -> FloatArray:
+        """Mean square between classes over mean square within."""
+        return f_statistic(split(block))
+
+    def p_value(self, block: MomentsBlock) -> FloatArray:
+        """By the F distribution."""
+        return f_p_value(split(block))

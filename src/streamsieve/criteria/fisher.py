@@ -1,0 +1,51 @@
+"""The Fisher score: variance between classes over variance within."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from streamsieve.criteria._formula import Formula, ratio
+from streamsieve.criteria._variance import f_p_value, split
+from streamsieve.protocols import CLASSIFICATION, FloatArray, Task
+from streamsieve.state import register
+from streamsieve.summaries import Moments
+from streamsieve.summaries.moments import MomentsBlock
+
+
+@register
+@dataclass(frozen=True)
+class Fisher(Formula):
+    """Score by variance between classes over variance within, for any number of classes.
+
+    ``sum_c n_c (mean_c - mean)^2 / sum_c n_c var_c``.  For two classes it is ``r^2 / (1 - r^2)`` with the
+    correlation r of feature and label; the F statistic is this times (n - C) / (C - 1), so the ranking
+    and the p-values are those of ``f``.
+
+    References
+    ----------
+    Duda, Hart and Stork (2001).  Wang 2021, equation 2.15, lacks parentheses: Tr{D_b (D_t + gI)^-1}.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.criteria import Fisher
+    >>> from streamsieve.summaries import Moments
+    >>> m = Moments()
+    >>> m.update(np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]), np.array([0, 0, 0, 1, 1, 1]))
+    >>> Fisher()(m)
+    array([3.375])
+    """
+
+    name: ClassVar[str] = "fisher"
+    tasks: ClassVar[frozenset[Task]] = CLASSIFICATION
+    summary_type: ClassVar[type[Any]] = Moments
+
+    def score(self, block: MomentsBlock) -> FloatArray:
+        """Between over within."""
+        parts = split(block)
+        return ratio(parts.between, parts.within)
+
+    def p_value(self, block: MomentsBlock) -> FloatArray:
+        """That of the F test."""
+        return f_p_value(split(block))

@@ -1,0 +1,150 @@
+"""Fisher's z: when is a correlation too large to be chance?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import fdtrc, fdtri, ndtr, ndtri
+
+from streamsieve._kernels import screen as kernel
+from streamsieve.exceptions import StateError
+from streamsieve.protocols import Arrays, FloatArray, Task
+from streamsieve.state import expect, register
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+
+def critical(alpha: float, n: int, conditioned: int = 0) -> float:
+    """Return the smallest |partial correlation| that is significant at level alpha over n rows.
+
+    ``atanh(r) sqrt(n - k - 3)`` is standard normal under independence given k columns.  With too few rows
+    nothing is significant: infinity.
+    """
+    freedom = n - conditioned - 3
+    return math.tanh(ndtri(1 - alpha / 2) / math.sqrt(freedom)) if freedom > 0 else math.inf
+
+
+def p_value(r: FloatArray, n: int, conditioned: int = 0) -> FloatArray:
+    """Return the two-sided p-values of (partial) correlations over n rows."""
+    freedom = max(n - conditioned - 3, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.arctanh(np.minimum(np.abs(r), 1.0)) * np.sqrt(freedom)
+    p: FloatArray = 2 * ndtr(-z)
+    return p
+
+
+class Relevance(NamedTuple):
+    """How every column of a block stands to the target."""
+
+    #: Correlation, or for more than two classes the correlation ratio; 0 for a constant column.
+    r: FloatArray
+    mean: FloatArray
+    #: Length of the centred column; 0 for a constant one.
+    norm: FloatArray
+
+
+@register
+class FisherZ:
+    """Correlation with a target, bound to it once, for whole blocks of columns.
+
+    Two classes count as 0 and 1.  For more, the label is no number: the correlation ratio eta (the square
+    root of the share of variance between classes, which is |r| for two) takes its place, and the F test
+    that of z.
+
+    Parameters
+    ----------
+    y : labels or numbers, one a row
+    task : what kind of target they are
+    alpha : level of the test, 0 < alpha < 1
+
+    References
+    ----------
+    Fisher (1915); Spirtes, Glymour and Scheines (2000).
+    """
+
+    def __init__(self, y: npt.NDArray[Any], task: Task, alpha: float) -> None:
+        self._bind(_basis(y, task), alpha)
+
+    def _bind(self, basis: FloatArray, alpha: float) -> None:
+        self.n, self.n_contrasts = basis.shape
+        self.basis, self.alpha = basis, alpha
+        self._y = np.ascontiguousarray(basis[:, 0])
+        self.critical = self._critical(alpha)
+
+    def _critical(self, alpha: float) -> float:
+        if self.n_contrasts == 1:
+            return critical(alpha, self.n)
+        within = self.n - self.n_contrasts - 1
+        if within <= 0:
+            return math.inf
+        odds = float(fdtri(self.n_contrasts, within, 1 - alpha)) * self.n_contrasts / within
+        return math.sqrt(odds / (odds + 1))
+
+    def p_value(self, r: FloatArray) -> FloatArray:
+        """Return p-values of correlations (or correlation ratios) with the target."""
+        if self.n_contrasts == 1:
+            return p_value(r, self.n)
+        within = max(self.n - self.n_contrasts - 1, 1)
+        share = np.minimum(np.asarray(r) ** 2, 1.0)
+        with np.errstate(divide="ignore"):
+            odds = share / (1 - share)
+        p: FloatArray = fdtrc(self.n_contrasts, within, odds * within / self.n_contrasts)
+        return p
+
+    def relevance(self, X: Matrix) -> Relevance:
+        """Measure every column of a block, in one pass."""
+        mean, ss, dot = kernel.screen(X, self._y)
+        norm = np.sqrt(np.maximum(ss, 0.0))
+        if self.n_contrasts > 1:
+            dot = self._between(X, mean)
+        return Relevance(np.divide(dot, norm, out=np.zeros_like(norm), where=norm > 0), mean, norm)
+
+    def _between(self, X: Matrix, mean: FloatArray) -> FloatArray:
+        """Return the square root of the sum of squares between classes."""
+        products = X.T @ self.basis if sp.issparse(X) else (X - mean).T @ self.basis
+        length: FloatArray = np.sqrt(np.einsum("ij,ij->i", products, products))
+        return length
+
+    def irrelevant_one(self, x: FloatArray) -> tuple[float, float] | None:
+        """Return (r, p-value) of a single column if it is plainly irrelevant, else None."""
+        if self.n_contrasts > 1:
+            return None
+        ss, dot = kernel.screen_one(x, self._y)
+        if not (0.0 < ss < math.inf and dot * dot < self.critical * self.critical * ss):
+            return None  # constant, not finite, or relevant: somebody else decides
+        r = dot / math.sqrt(ss)
+        z = math.atanh(abs(r)) * math.sqrt(self.n - 3) if self.n > 3 else 0.0
+        return r, math.erfc(z / math.sqrt(2.0))
+
+    def state(self) -> Arrays:
+        """Return the target, as far as correlations see it, and the level."""
+        return {"basis": self.basis, "alpha": np.array([self.alpha])}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild."""
+        test = cls.__new__(cls)
+        basis = np.array(expect(arrays, "basis", np.float64, (None, None)))
+        alpha = float(expect(arrays, "alpha", np.float64, (1,))[0])
+        if 0 in basis.shape or not 0 < alpha < 1:
+            raise StateError(f"the state claims a target of shape {basis.shape} and alpha={alpha}")
+        test._bind(basis, alpha)  # noqa: SLF001 - its own class
+        return test
+
+
+def _basis(y: npt.NDArray[Any], task: Task) -> FloatArray:
+    """Orthonormal columns, each summing to 0, that span what the target can say: (n, 1) or (n, C - 1)."""
+    if task is Task.MULTICLASS:
+        indicators = (y[:, None] == np.unique(y)[None, :]).astype(np.float64)
+        # the last class is what is left; Q of the centred indicators spans all contrasts between classes
+        return np.linalg.qr(indicators[:, :-1] - indicators[:, :-1].mean(axis=0))[0]
+    numbers = (y == np.unique(y)[1]) if task is Task.BINARY else y
+    centred = numbers - np.mean(numbers)
+    length = np.sqrt(centred @ centred)
+    return np.ascontiguousarray(centred[:, None] / (length if length > 0 else 1.0))

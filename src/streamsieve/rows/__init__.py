@@ -1,0 +1,5 @@
+"""Selectors for rows that stream in over many features."""
+
+from streamsieve.rows.screen import Screen as Screen
+
+__all__ = ["Screen"]

@@ -1,0 +1,60 @@
+"""The features on top right now, and the memory of how they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.ledger import Ledger
+from streamsieve.protocols import Arrays, BoolArray, Decision, Event, FloatArray, IntArray, Reason
+from streamsieve.state import expect, register
+
+
+@register
+class TopSet:
+    """Columns that a changing selection holds, for the ledger and for output that must not change.
+
+    Parameters
+    ----------
+    columns : the columns on top when somebody last asked
+    frozen : the columns that ``output="frozen"`` stays with, or None as long as nothing was put out
+    """
+
+    def __init__(self, columns: IntArray | None = None, frozen: IntArray | None = None) -> None:
+        self.columns = np.zeros(0, np.int64) if columns is None else columns
+        self.frozen = frozen
+
+    def change(self, mask: BoolArray, scores: FloatArray, names: Any, rows: int, ledger: Ledger) -> None:
+        """Take the present selection, and write to the ledger which features left and which entered."""
+        before = np.zeros(len(mask), bool)
+        before[self.columns] = True
+        self.columns = np.flatnonzero(mask)
+        for event, reason, changed in (
+            (Event.EVICTED, Reason.LEFT_TOP, before & ~mask),
+            (Event.KEPT, Reason.ENTERED_TOP, mask & ~before),
+        ):
+            for j in np.flatnonzero(changed).tolist():
+                name = f"x{j}" if names is None else str(names[j])
+                ledger.note(Decision(rows, name, event, reason, float(scores[j]), float("nan")))
+
+    def freeze(self) -> IntArray:
+        """Return the columns that were on top when this was first called."""
+        if self.frozen is None:
+            self.frozen = self.columns
+        return self.frozen
+
+    def state(self) -> Arrays:
+        """Return the columns."""
+        return {"columns": self.columns} | ({} if self.frozen is None else {"frozen": self.frozen})
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild."""
+        columns, frozen = (
+            np.array(expect(arrays, name, np.int64, (None,))) if name in arrays else None
+            for name in ("columns", "frozen")
+        )
+        return cls(columns, frozen)

@@ -1,0 +1,100 @@
+"""The checks that all sources share.
+
+``_validation`` brings scikit-learn along, so it is imported when a check is made: importing the sources
+must be cheap.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streamsieve.exceptions import SourceError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def check_size(name: str, value: Any, low: int = 1) -> int:
+    """Return a whole number of at least ``low``, or refuse it by name."""
+    from streamsieve._validation import check_number  # noqa: PLC0415
+
+    check_number(name, value, low=low, integer=True)
+    return int(value)
+
+
+def near(value: Any, known: Iterable[Any]) -> str:
+    """Return "; did you mean 'x'?" when something known is spelt nearly so, else nothing."""
+    from streamsieve._validation import did_you_mean  # noqa: PLC0415
+
+    return did_you_mean(value, known)
+
+
+def check_start(owner: object, start: Mapping[str, int] | None, keys: Sequence[str]) -> dict[str, int]:
+    """Return where to begin: zeros, or the whole numbers of a position that this kind of source gave."""
+    if start is None:
+        return dict.fromkeys(keys, 0)
+    if not isinstance(start, Mapping) or any(not _is_count(start.get(key)) for key in keys):
+        wanted = ", ".join(map(repr, keys))
+        raise SourceError(
+            f"start must be the position of a batch or block of the same {type(owner).__name__}, "
+            f"with whole numbers for {wanted}; got {start!r}"
+        )
+    return {key: int(start[key]) for key in keys}
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
+def beyond(owner: object, what: str, start: int, there: int) -> SourceError:
+    """Return the error about a position after the end: the data is not what it was."""
+    return SourceError(
+        f"start lies after {start:,} {what}, but this {type(owner).__name__} has {there:,}: "
+        "resume with the data the position came from"
+    )
+
+
+def no_axis(owner: object, axis: str, instead: str) -> SourceError:
+    """Return the error about a source that does not stream along an axis."""
+    return SourceError(f"{type(owner).__name__} has no {axis}: {instead}")
+
+
+def check_names(names: Iterable[Any] | None, n: int) -> list[str] | None:
+    """Return the names of ``n`` columns as a list of text, each only once."""
+    if names is None:
+        return None
+    names = [names] if isinstance(names, str) else list(names)
+    if len(names) != n:
+        raise SourceError(f"names has {len(names)} entries for {n} columns: give one name a column")
+    seen = set[str]()
+    for name in names:
+        if not isinstance(name, str):
+            raise SourceError(f"names must be text; got {name!r}: use str(name)")
+        if name in seen:
+            raise SourceError(f"the name {name!r} occurs twice: every column needs its own")
+        seen.add(name)
+    return names
+
+
+def as_target(y: Any, n: int | None) -> npt.NDArray[Any] | None:
+    """Return a target as a one-dimensional array of ``n`` values; text labels become a text array.
+
+    Whether the values can serve is for the selector to say, which knows what it needs.
+    """
+    if y is None:
+        return None
+    try:
+        y = np.asarray(y)
+    except ValueError as error:
+        raise SourceError("y must be one-dimensional, one value a row; got a ragged list") from error
+    if y.ndim != 1:
+        raise SourceError(f"y must be one-dimensional, one value a row; got shape {y.shape}")
+    if n is not None and y.shape[0] != n:
+        raise SourceError(f"the data has {n} rows, but y has {y.shape[0]} values: give one value a row")
+    if y.dtype.kind == "O" and all(isinstance(value, str) for value in y.tolist()):
+        y = y.astype(str)
+    return y

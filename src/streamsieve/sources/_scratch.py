@@ -1,0 +1,22 @@
+"""A folder for temporary files that goes away with its owner."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+
+
+def scratch_folder(owner: object) -> Path:
+    """Make a folder (under ``TMPDIR``) that is removed with its owner, or at exit at the latest."""
+    folder = Path(tempfile.mkdtemp(prefix="streamsieve-"))
+    weakref.finalize(owner, _remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: Path, maker: int) -> None:
+    # A forked worker that drops its copy of the owner must not take the files from the parent.
+    if os.getpid() == maker:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,262 @@
+"""Tables in files: Parquet, CSV, Arrow IPC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.exceptions import SourceError
+from streamsieve.protocols import ColumnBlock, RowBatch
+from streamsieve.sources import _layout
+from streamsieve.sources._checks import beyond, check_size, check_start
+from streamsieve.sources._files import FORMATS, READ_ROWS, CsvTable, IpcTable, ParquetTable, TableFile
+from streamsieve.sources._paths import TABLES, Paths, resolve, suffix_of
+from streamsieve.sources._scratch import scratch_folder
+
+#: Files that stay open while columns are streamed; with more, each is opened for every block.
+KEPT_OPEN = 64
+#: Bytes of a record batch of a converted CSV file.
+CONVERTED_BYTES = 2**25
+
+
+class ArrowSource:
+    """Stream tables in files by rows or by columns, out of core.
+
+    Parameters
+    ----------
+    paths : path, pattern, or list of either
+        Parquet (.parquet, .pq), CSV (.csv, .tsv) or Arrow IPC (.arrow, .feather, .ipc) files.  Several
+        files form one stream, in the order given; those of a pattern in natural order (2 before 10).
+        All must have the same columns, in any order.
+    target : str, default=None
+        The column that holds the target: numbers, or text for class labels.  It may have no gaps.
+    skip_text : bool, default=False
+        Leave out columns that do not hold numbers (text, dates, nested values) instead of refusing them.
+
+    Attributes
+    ----------
+    names : names of the features; the target is not among them
+    n_rows : int or None (a CSV file does not say)
+    n_columns : number of features
+
+    Notes
+    -----
+    Numbers and booleans become float64, missing values become NaN.  All whole numbers of a CSV file are
+    read as float64, the target's too.  Columns without a name and ``__index_level_0__`` are left out:
+    they are the row numbers that pandas writes.
+
+    Columns are read by projection: memory is one block of columns and one batch of rows.  CSV has no
+    columns to project; its files are converted to a temporary Arrow file (8 bytes a value, under
+    ``TMPDIR``) when columns or the whole target are first asked for.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from streamsieve.sources import ArrowSource
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "clicks.csv")
+    ...     _ = path.write_text("age,visits,bought\\n31,2,no\\n,7,yes\\n45,1,no\\n")
+    ...     source = ArrowSource(path, target="bought")
+    ...     for batch in source.rows(2):
+    ...         print(batch.names, batch.X.tolist(), batch.y.tolist())
+    ...     [(block.names, block.X.ravel().tolist()) for block in source.columns(1)]
+    ['age', 'visits'] [[31.0, 2.0], [nan, 7.0]] ['no', 'yes']
+    ['age', 'visits'] [[45.0, 1.0]] ['no']
+    [(['age'], [31.0, nan, 45.0]), (['visits'], [2.0, 7.0, 1.0])]
+    """
+
+    def __init__(self, paths: Paths, target: str | None = None, skip_text: bool = False) -> None:  # noqa: FBT001, FBT002 - one flag, named by everyone
+        _need_pyarrow()
+        self._files = [_table(path) for path in resolve(paths)]
+        self._layout = _layout.layout_of(self._files, target, skip_text=skip_text)
+        known = [file.n_rows for file in self._files if file.n_rows is not None]
+        self.names: list[str] | None = self._layout.features
+        self.n_rows: int | None = sum(known) if len(known) == len(self._files) else None
+        self.n_columns: int | None = len(self._layout.features)
+        self._columnar: list[TableFile] | None = None
+        self._y: npt.NDArray[Any] | None = None
+        self._counted: int | None = None
+        if self.n_rows == 0:
+            raise self._no_rows()
+
+    @property
+    def y(self) -> npt.NDArray[Any] | None:
+        """The whole target, read once; None without a target."""
+        if self._y is None and self._layout.target is not None:
+            name = self._layout.target
+            pieces = [
+                _layout.labels(batch.column(0), self._layout, file)
+                for file in self._tables_by_column()
+                for batch in file.batches([name])
+            ]
+            if not pieces:
+                raise self._no_rows()
+            self._y = np.concatenate(pieces)
+        return self._y
+
+    # ---------------------------------------------------------------- rows
+
+    def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
+        """Yield the rows in batches.
+
+        Parameters
+        ----------
+        batch_size : int, default=4096
+            Rows in a batch; only the last may be smaller.
+        start : position of a batch, default=None
+            Begin just after that batch.
+        """
+        size = check_size("batch_size", batch_size)
+        at = check_start(self, start, ("file", "row_in_file", "row"))
+        if at["file"] >= len(self._files):
+            raise beyond(self, "files", at["file"], len(self._files))
+        return self._rows(size, at)
+
+    def _rows(self, size: int, start: dict[str, int]) -> Iterator[RowBatch]:
+        features, target = self._layout.features, self._layout.target
+        for pieces, position in self._batches(size, start):
+            X = _joined([_layout.matrix(_layout.floats(b, features), row_major=True) for _, b in pieces])
+            y = None
+            if target is not None:
+                y = _joined([_layout.labels(b.column(target), self._layout, file) for file, b in pieces])
+            yield RowBatch(X, y, None, self.names, position)
+
+    def _batches(
+        self, size: int, start: dict[str, int]
+    ) -> Iterator[tuple[list[tuple[TableFile, Any]], dict[str, int]]]:
+        """Yield pieces of record batches that make exactly ``size`` rows, and the position after them."""
+        pieces: list[tuple[TableFile, Any]] = []
+        room, row = size, start["row"]
+        position = dict(start)
+        for number, file in enumerate(self._files[start["file"] :], start["file"]):
+            in_file = start["row_in_file"] if number == start["file"] else 0
+            for batch in file.batches(self._layout.columns, size, in_file):
+                low = 0
+                while low < batch.num_rows:
+                    piece = batch.slice(low, room)
+                    taken = piece.num_rows
+                    pieces.append((file, piece))
+                    low, in_file, row, room = low + taken, in_file + taken, row + taken, room - taken
+                    position = {"file": number, "row_in_file": in_file, "row": row}
+                    if room == 0:
+                        yield pieces, position
+                        pieces, room = [], size
+        if pieces:
+            yield pieces, position
+        elif row == 0:
+            raise self._no_rows()
+
+    # ---------------------------------------------------------------- columns
+
+    def columns(
+        self, block_size: int = 1024, start: Mapping[str, int] | None = None
+    ) -> Iterator[ColumnBlock]:
+        """Yield the columns in blocks, reading only the block's columns.
+
+        Parameters
+        ----------
+        block_size : int, default=1024
+            Columns in a block; the last may be smaller.
+        start : position of a block, default=None
+            Begin just after that block.
+        """
+        size = check_size("block_size", block_size)
+        column = check_start(self, start, ("column",))["column"]
+        if column > len(self._layout.features):
+            raise beyond(self, "columns", column, len(self._layout.features))
+        return self._columns(size, column)
+
+    def _columns(self, size: int, column: int) -> Iterator[ColumnBlock]:
+        features = self._layout.features
+        files = self._tables_by_column()
+        n = self._count()
+        with ExitStack() as stack:
+            for file in files[:KEPT_OPEN]:
+                if isinstance(file, ParquetTable):
+                    stack.enter_context(file.kept_open())
+            for low in range(column, len(features), size):
+                names = features[low : low + size]
+                yield ColumnBlock(_block(files, names, n), names, {"column": low + len(names)})
+
+    def _count(self) -> int:
+        """Count the rows by reading one column: what a damaged file claims must not size an array."""
+        if self._counted is None:
+            column = self._layout.features[:1]
+            read = (b.num_rows for file in self._tables_by_column() for b in file.batches(column))
+            self._counted = sum(read) if self.y is None else len(self.y)
+        if self._counted == 0:
+            raise self._no_rows()
+        return self._counted
+
+    def _tables_by_column(self) -> list[TableFile]:
+        """Return files that can be read by column: these, or if CSV is among them, a converted copy."""
+        if self._columnar is None:
+            is_csv = any(isinstance(file, CsvTable) for file in self._files)
+            self._columnar = [IpcTable(self._convert())] if is_csv else self._files
+        return self._columnar
+
+    def _convert(self) -> Path:
+        import pyarrow as pa  # noqa: PLC0415
+
+        layout = self._layout
+        schema = pa.schema([(name, pa.float64()) for name in layout.features])
+        if layout.target is not None:
+            schema = schema.append(pa.field(layout.target, layout.target_type))
+        path = scratch_folder(self) / "converted.arrow"
+        size = max(1, min(READ_ROWS, CONVERTED_BYTES // (8 * len(schema))))
+        begin = check_start(self, None, ("file", "row_in_file", "row"))
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+            for pieces, _ in self._batches(size, begin):
+                table = pa.Table.from_batches([batch.cast(schema, safe=False) for _, batch in pieces])
+                writer.write_table(table.combine_chunks())
+        return path
+
+    def _no_rows(self) -> SourceError:
+        return SourceError(f"{self._files[0].path} holds no rows: there is nothing to stream")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a copy in another process makes its own temporary file: this one goes away with its owner
+        return {**vars(self), "_columnar": None}
+
+
+def _block(files: Sequence[TableFile], names: list[str], n: int) -> npt.NDArray[np.float64]:
+    """Read some columns of all files into one array, column after column."""
+    X = np.empty((n, len(names)), order="F")
+    row = 0
+    for file in files:
+        for batch in file.batches(names):
+            end = row + batch.num_rows
+            if end <= n:
+                X[row:end] = _layout.matrix(_layout.floats(batch, names), row_major=False)
+            row = end
+    if row != n:
+        raise SourceError(
+            f"column {names[0]!r} has {row:,} rows in the files from {files[0].path} on, but {n:,} were "
+            "counted: a file is damaged, or was changed while it was read"
+        )
+    return X
+
+
+def _joined(pieces: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _table(path: Path) -> TableFile:
+    suffix = suffix_of(path)
+    if suffix not in TABLES:
+        raise SourceError(f"{path} is svmlight text, not a table: use SvmlightSource, or open() by itself")
+    return FORMATS[TABLES[suffix]](path)
+
+
+def _need_pyarrow() -> None:
+    try:
+        import pyarrow as pa  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise SourceError(
+            "reading Parquet, CSV and Arrow files needs pyarrow: pip install 'streamsieve[cli]'"
+        ) from error

@@ -1,0 +1,71 @@
+"""Forgetting at a half-life, without ever touching what is stored.
+
+To let all old rows weigh less, let each new row weigh more: row t weighs ``2 ** (t / half_life)``.  Every
+statistic is a ratio, so the common factor cancels.  When the factor grows large, everything stored is
+multiplied once by a power of two, which is exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from streamsieve.protocols import FloatArray
+
+#: log2 of the largest factor.  Squares of factors are summed too, so this stays far below 512.
+LARGEST = 200
+
+
+class Fading:
+    """The clock of a summary; ``exponent`` is log2 of the next row's weight."""
+
+    def __init__(self, half_life: float | None, exponent: float = 0.0) -> None:
+        self.half_life, self.exponent = half_life, exponent
+
+    @property
+    def most_rows(self) -> int | None:
+        """How many rows fit into one step without overflow; None for any number."""
+        return None if self.half_life is None else max(1, int(LARGEST * self.half_life))
+
+    def factors(self, n: int) -> FloatArray | None:
+        """Return the weights of the next n rows, or None if nothing fades."""
+        if self.half_life is None:
+            return None
+        return np.exp2(self.exponent + np.arange(n) / self.half_life)
+
+    def advance(self, n: int) -> float | None:
+        """Let n rows pass; return the factor by which to rescale everything stored, if it is time."""
+        if self.half_life is None:
+            return None
+        self.exponent += n / self.half_life
+        if self.exponent <= LARGEST:
+            return None
+        return self.shrink()
+
+    def shrink(self) -> float:
+        """Take the whole part of the exponent out, and return the power of two that does so."""
+        whole = float(np.floor(self.exponent))
+        self.exponent -= whole
+        return float(np.exp2(-whole))
+
+    def precede(self, other: Fading, n_other: int) -> float:
+        """Let the other's rows come after ours: return the factor for what we have stored.
+
+        Afterwards this clock shows the other's time, in the other's units.
+        """
+        if self.half_life is None:
+            return 1.0
+        factor = float(np.exp2(other.exponent - self.exponent - n_other / self.half_life))
+        self.exponent = other.exponent
+        return factor
+
+    def state(self) -> FloatArray:
+        """Return the half-life (NaN for none) and the exponent."""
+        return np.array([np.nan if self.half_life is None else self.half_life, self.exponent])
+
+    @classmethod
+    def from_state(cls, array: Any) -> Fading:
+        """Rebuild."""
+        half_life, exponent = (float(v) for v in array)
+        return cls(None if np.isnan(half_life) else half_life, exponent)

@@ -1,0 +1,45 @@
+"""Small data sets on which every selector has something to do."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.protocols import FloatArray, Task
+
+TASKS = (Task.BINARY, Task.MULTICLASS, Task.REGRESSION)
+
+
+class Sample(NamedTuple):
+    """Rows with a target; values are multiples of 1/8, so that float32 holds them exactly."""
+
+    X: FloatArray
+    y: npt.NDArray[Any]
+    names: list[str]
+
+
+def sample(task: Task, n: int = 160, p: int = 14, seed: int = 0) -> Sample:
+    """Informative, redundant, sparse, constant and noise columns, in that order."""
+    rng = np.random.default_rng(seed)
+    classes = 4 if task is Task.MULTICLASS else 2
+    label = rng.integers(0, classes, n)
+    label[:classes] = np.arange(classes)
+    X = rng.normal(size=(n, p))
+    X[:, 0] += 1.5 * label
+    X[:, 1] -= 1.0 * (label == 1)
+    X[:, 2] = X[:, 0] + 0.3 * X[:, 2]
+    X[:, 3] *= rng.random(n) < 0.2
+    X[:, 4] = (rng.random(n) < 0.2 + 0.5 * (label == 0)) * 1.0
+    X[:, 5] = 3.0
+    X = np.round(X * 8) / 8
+    y: npt.NDArray[Any] = label
+    if task is Task.REGRESSION:
+        y = X[:, 0] - 0.5 * X[:, 6] + rng.normal(size=n) + 0.01
+    return Sample(X, y, [f"feature {j}" for j in range(p)])
+
+
+def task_for(selector: Any) -> Task:
+    """Return a kind of target that the selector has a meaning for."""
+    return next(task for task in TASKS if task in selector.traits.tasks or not selector.traits.tasks)

@@ -1,0 +1,123 @@
+"""Contracts of selectors over columns."""
+
+from __future__ import annotations
+
+import tempfile
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from streamsieve.base import Stop
+from streamsieve.exceptions import NotBegunError, SchemaError
+from streamsieve.protocols import Event
+from streamsieve.testing._compare import assert_same, decisions, fresh
+from streamsieve.testing._data import sample, task_for
+
+
+def check_any_block_size(selector: Any) -> None:
+    """Blocks of any size, dense or sparse, give the decisions of ``fit``, one by one."""
+    X, y, _ = sample(task_for(selector), p=40)
+    expected = fresh(selector).fit(X, y)
+    for form in (np.ascontiguousarray, np.asfortranarray, sp.csc_array):
+        for size in (1, 3, 40):
+            streamed = _offered(fresh(selector).begin(y), form(X), size)
+            assert_same(expected, streamed, f"{form.__name__} in blocks of {size}")
+            assert decisions(streamed) == decisions(expected), f"{form.__name__}, {size}: other ledger"
+    single = fresh(selector).begin(y)
+    for j in range(X.shape[1]):
+        single.offer(X[:, j].copy())
+    assert_same(expected, single, "single columns")
+    assert decisions(single) == decisions(expected), "single columns: other ledger"
+
+
+def check_resume(selector: Any) -> None:
+    """Saved between blocks, loaded and continued: as if nothing had happened."""
+    X, y, _ = sample(task_for(selector), p=40)
+    expected = _offered(fresh(selector).begin(y), X, 8)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "half.sieve"
+        _offered(fresh(selector).begin(y), X[:, :16], 8).save(path)
+        resumed = _offered(type(selector).load(path), X[:, 16:], 8)
+    assert_same(expected, resumed, "resumed")
+    assert decisions(resumed) == decisions(expected), "resumed: other ledger"
+
+
+def check_ledger_accounts_for_all(selector: Any) -> None:
+    """One verdict a column, and what was kept and not evicted is what is selected."""
+    X, y, names = sample(task_for(selector))
+    fitted = _offered(fresh(selector).begin(y), X, 5, names)
+    verdicts = [d for d in fitted.ledger_ if d.event is not Event.EVICTED]
+    assert [d.feature for d in verdicts] == names
+    assert [d.step for d in verdicts] == list(range(len(names)))
+    kept = [d.feature for d in verdicts if d.event is Event.KEPT]
+    gone = {d.feature for d in fitted.ledger_ if d.event is Event.EVICTED}
+    assert [name for name in kept if name not in gone] == fitted.get_feature_names_out().tolist()
+
+
+def check_memory_follows_kept(selector: Any) -> None:
+    """Memory grows with the columns kept, not with the columns seen."""
+    rng = np.random.default_rng(0)
+    n, width = 200, 256
+    y = rng.integers(0, 2, n)
+    sieve = fresh(selector, ledger="kept").begin(y)
+    for _ in range(2):
+        sieve.offer(rng.normal(size=(n, width)))
+    kept_before = len(sieve.selected_)
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            sieve.offer(rng.normal(size=(n, width)))
+        grown = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    seen = 20 * width * n * 8
+    kept = max(len(sieve.selected_) - kept_before, 0)
+    # stores double, so allow four columns for each one kept
+    assert grown < 4 * (kept + 32) * n * 8 + 200_000, f"{grown:,} bytes for {kept} more columns kept"
+    assert grown < seen / 4, "the columns seen seem to be remembered"
+
+
+def check_stop_is_exact(selector: Any) -> None:
+    """Stop rules hold to the column, whatever the size of the blocks."""
+    X, y, _ = sample(task_for(selector), p=40)
+    for stop in (Stop(max_offers=10), Stop(max_features=1)):
+        expected = _offered(fresh(selector, stop=stop).begin(y), X, 1)
+        for size in (7, 40):
+            stopped = _offered(fresh(selector, stop=stop).begin(y), X, size)
+            assert_same(expected, stopped, f"{stop} in blocks of {size}")
+            assert stopped.stopped_ == expected.stopped_
+    assert len(fresh(selector, stop=Stop(max_features=1)).fit(X, y).selected_) <= 1
+
+
+def check_wrong_offers_are_refused(selector: Any) -> None:
+    """Offering too early, other rows, or a name twice is refused and changes nothing."""
+    X, y, names = sample(task_for(selector))
+    _refuses(NotBegunError, "begin", lambda: fresh(selector).offer(X))
+    sieve = _offered(fresh(selector).begin(y), X, 20, names)
+    before = decisions(sieve)
+    _refuses(SchemaError, "rows", lambda: sieve.offer(X[:-1]))
+    _refuses(SchemaError, "twice", lambda: sieve.offer(X[:, :1], names=[names[3]]))
+    _refuses(SchemaError, "names has", lambda: sieve.offer(X[:, :2], names=["a"]))
+    _refuses(ValueError, "infinity", lambda: sieve.offer(np.full((len(y), 1), np.inf), names=["b"]))
+    _refuses(ValueError, "infinity", lambda: sieve.offer(np.full(len(y), np.inf), names=["b"]))
+    assert decisions(sieve) == before, "a refused block left a trace"
+    sieve.offer(X[:, :1] + 1, names=["b"])
+
+
+def _refuses(kind: type[Exception], text: str, call: Any) -> None:
+    try:
+        call()
+    except kind as error:
+        assert text in str(error), f"the message should speak of {text!r}: {error}"  # noqa: PT017
+    else:
+        raise AssertionError(f"{kind.__name__} was expected")
+
+
+def _offered(sieve: Any, X: Any, size: int, names: list[str] | None = None) -> Any:
+    for low in range(0, X.shape[1], size):
+        part = slice(low, low + size)
+        sieve.offer(X[:, part], None if names is None else names[part])
+    return sieve

@@ -1,0 +1,16 @@
+"""What all tests share."""
+
+import pytest
+from hypothesis import settings
+
+from tests import real_data
+
+# Machines differ in speed and a failure must come back: no deadline, no randomness from run to run.
+settings.register_profile("streamsieve", deadline=None, derandomize=True)
+settings.load_profile("streamsieve")
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    """Folder of real data sets; a test that asks for it is skipped, aloud, where there is none."""
+    return real_data.folder()

@@ -1,0 +1,43 @@
+"""Slow twin of ``streamsieve.criteria.f``: one-way analysis of variance.
+
+    F = (between / (C - 1)) / (within / (n - C)),      p = P(F distribution with C - 1, n - C > F)
+
+with the sums of squares of the Fisher score, C the classes in which the feature occurs and n the rows (by
+their information) that hold it.  Without C >= 2 and n > C there is nothing to test: score 0, p-value 1.
+
+Source: Fisher (1925); scikit-learn's ``f_classif``; ALGORITHMS.md 1.8.
+"""
+
+import numpy as np
+import scipy.stats
+
+from tests.reference.fisher import quotient, sums_of_squares
+from tests.reference.moments import effective_counts, moments
+
+
+def _tests(X, y, weight, half_life):
+    """Yield F, C - 1 and n - C of every feature."""
+    cells = moments(X, y, weight, half_life)
+    counts = effective_counts(X, y, weight, half_life)
+    for j in range(np.shape(X)[1]):
+        between, within, C = sums_of_squares(cells, j)
+        n = sum(count[j] for count in counts.values())
+        if C < 2 or n <= C:
+            yield 0.0, 0.0, 0.0
+        else:
+            yield quotient(between * (n - C), within * (C - 1)), C - 1, n - C
+
+
+def score(X, y, weight=None, half_life=None):
+    """Return one F statistic a feature."""
+    return np.array([F for F, _, _ in _tests(X, y, weight, half_life)])
+
+
+def p_value(X, y, weight=None, half_life=None):
+    """Return one p-value a feature."""
+    return np.array(
+        [
+            scipy.stats.f.sf(F, between, within) if between else 1.0
+            for F, between, within in _tests(X, y, weight, half_life)
+        ]
+    )

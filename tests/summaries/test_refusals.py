@@ -1,0 +1,135 @@
+"""A batch with a value that no statistic survives is refused by column, and leaves no trace."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from streamsieve.exceptions import BadValueError
+from tests.summaries.streams import DENSE, FORMS, KINDS, SPARSE, Stream, assert_same_bits, feed, snapshot
+
+both = pytest.mark.parametrize(("kind", "target"), KINDS.values(), ids=KINDS)
+BAD = [np.inf, -np.inf, 1e308, -1e308]
+
+
+def good(n=8, p=3, first_label=0):
+    """Rows without gaps, whose labels serve as classes and as numbers alike."""
+    X = np.arange(1.0, n * p + 1).reshape(n, p) % 7
+    return Stream(X, first_label + np.arange(n) % 2 * 1.0)
+
+
+def bad(value, place=(5, 1), **shape):
+    stream = good(**shape)
+    stream.X[place] = value
+    return stream
+
+
+def assert_refused_without_trace(summary, stream, form, column, value):
+    before = snapshot(summary)
+    with pytest.raises(BadValueError, match=f"feature 'x{column}' holds") as caught:
+        feed(summary, stream, form)
+    assert caught.value.feature == column
+    assert caught.value.value == value
+    assert_same_bits(before, snapshot(summary))
+
+
+def goes_on(kind, half_life, form, refuse):
+    """Return a summary after a refused batch, and one that never saw it; both saw the same good rows."""
+    seen, spared = kind(half_life), kind(half_life)
+    for summary in (seen, spared):
+        feed(summary, good(), form)
+    refuse(seen)
+    for summary in (seen, spared):
+        feed(summary, good(n=5), form)
+    return seen, spared
+
+
+@both
+@pytest.mark.parametrize("value", BAD)
+@pytest.mark.parametrize("form", [f for f in FORMS if "float32" not in f])
+def test_bad_values_are_refused_by_column(kind, target, form, value):
+    for half_life in (None, 1.0):
+        seen, spared = goes_on(
+            kind,
+            half_life,
+            form,
+            lambda summary: assert_refused_without_trace(summary, bad(value), form, 1, value),
+        )
+        assert_same_bits(snapshot(spared), snapshot(seen))
+
+
+@both
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+@pytest.mark.parametrize("form", [f for f in FORMS if "float32" in f])
+def test_infinite_float32_is_refused_by_column(kind, target, form, value):
+    summary = feed(kind(), good(), form)
+    assert_refused_without_trace(summary, bad(value), form, 1, value)
+
+
+@both
+@pytest.mark.parametrize("form", ["C", "F", "csr_array"])
+def test_a_bad_batch_that_brings_new_labels_or_features(kind, target, form):
+    for batch, column in (
+        (bad(np.inf, first_label=5), 1),
+        (bad(np.inf, (5, 4), p=6), 4),
+        (bad(np.inf, (0, 5), p=6, first_label=5), 5),
+    ):
+        summary = feed(kind(), good(), form)
+        assert_refused_without_trace(summary, batch, form, column, np.inf)
+        assert summary.n_features == 3
+        feed(summary, good(p=6, first_label=5), form)  # what came with the bad batch is welcome without it
+        assert summary.n_features == 6
+
+
+@both
+@pytest.mark.parametrize("forms", [("C", "csr_array"), ("csr_array", "C"), ("csr_array", "F")])
+def test_a_bad_batch_of_the_other_kind(kind, target, forms):
+    summary = feed(kind(), good(), forms[0])
+    assert_refused_without_trace(summary, bad(-np.inf), forms[1], 1, -np.inf)
+    assert_refused_without_trace(summary, bad(1e308, first_label=5), forms[1], 1, 1e308)
+
+
+@both
+@pytest.mark.parametrize("form", ["C", "csr_array"])
+def test_a_bad_batch_among_missing_values(kind, target, form):
+    gaps = bad(np.inf)
+    gaps.X[2:4] = np.nan
+    for first in (good(), gaps[:5]):
+        summary = feed(kind(), first, form)
+        assert_refused_without_trace(summary, gaps, form, 1, np.inf)
+
+
+@both
+@pytest.mark.parametrize("form", ["C", "csr_array"])
+@pytest.mark.parametrize("row", [0, 250, 999])
+def test_a_bad_row_deep_in_a_long_faded_batch(kind, target, form, row):
+    summary = feed(kind(1.0), good(), form)
+    assert_refused_without_trace(summary, bad(np.inf, (row, 2), n=1000), form, 2, np.inf)
+
+
+@both
+@pytest.mark.parametrize("form", ["C", "csr_array"])
+def test_the_very_first_batch_may_be_bad(kind, target, form):
+    summary = kind()
+    with pytest.raises(BadValueError, match="feature 'x1' holds inf; clip it or mark it missing"):
+        feed(summary, bad(np.inf), form)
+    assert (summary.n_rows, summary.n_features, summary.nbytes) == (0, 0, 0)
+    feed(summary, good(p=2), form)
+    assert summary.n_features == 2
+
+
+@both
+@pytest.mark.parametrize("form", [*DENSE, *SPARSE])
+def test_a_bad_row_of_weight_0_does_not_exist(kind, target, form):
+    stream = bad(np.inf)
+    stream.weight = np.ones(8)
+    stream.weight[5] = 0.0
+    there = stream[np.flatnonzero(stream.weight)]
+    assert_same_bits(snapshot(feed(kind(), there, form)), snapshot(feed(kind(), stream, form)))
+
+
+def test_large_values_in_range_are_welcome():
+    X = np.array([[1e100, 1.0], [-1e100, 2.0], [3e100, 0.0], [0.0, 1.0]])
+    for kind, _ in KINDS.values():
+        for form in (np.asarray, sp.csr_array):
+            summary = feed(kind(), Stream(X, np.array([0.0, 1.0, 0.0, 1.0])), form)
+            assert np.all(np.isfinite(summary.block(0, 2).variance))

@@ -1,0 +1,149 @@
+"""States round-trip bit for bit, and arrays that do not fit together are refused."""
+
+import numpy as np
+import pytest
+
+from streamsieve.exceptions import StateError
+from streamsieve.summaries import CoMoments, Moments
+from tests.summaries.streams import (
+    HALF_LIVES,
+    KINDS,
+    assert_same_bits,
+    feed,
+    random_stream,
+    snapshot,
+)
+
+both = pytest.mark.parametrize(("kind", "target"), KINDS.values(), ids=KINDS)
+
+
+def learnt_examples():
+    """Yield a summary of every kind of state there is, by name."""
+    rng = np.random.default_rng(0)
+    for name, (kind, target) in KINDS.items():
+        for form in ("C", "csr_array"):
+            for gaps in ("full", "gaps"):
+                stream = random_stream(rng, target, n=12, p=3)
+                stream.X[np.isnan(stream.X)] = 1.0
+                if gaps == "gaps":
+                    stream.X[::3] = np.nan
+                yield f"{name} {form} {gaps}", feed(kind(7.0), stream, form)
+    text = random_stream(rng, "classes", n=12, p=3, labels=("yes", "no"))
+    yield "Moments text", feed(Moments(), text, "C")
+    floats = random_stream(rng, "classes", n=12, p=3, labels=(0.0, 1.0))
+    yield "Moments float labels", feed(Moments(), floats, "C")
+
+
+EXAMPLES = dict(learnt_examples())
+each = pytest.mark.parametrize("summary", EXAMPLES.values(), ids=EXAMPLES)
+
+
+@both
+def test_state_round_trips_bit_for_bit_and_goes_on_identically(kind, target):
+    rng = np.random.default_rng(1)
+    for case in range(200):
+        half_life = HALF_LIVES[case % len(HALF_LIVES)]
+        before, after = random_stream(rng, target, p=3), random_stream(rng, target, p=4)
+        summary = feed(kind(half_life), before, rng.choice(["C", "csr_array"]))
+        saved = snapshot(summary)
+        again = kind.from_state(saved)
+        assert_same_bits(saved, snapshot(again))
+        assert again.half_life == half_life
+        form = rng.choice(["C", "csr_array"])
+        feed(summary, after, form)
+        feed(again, after, form)
+        assert_same_bits(snapshot(summary), snapshot(again))
+
+
+@each
+def test_a_rebuilt_summary_owns_its_arrays(summary):
+    saved = snapshot(summary)
+    kept = {name: array.copy() for name, array in saved.items()}
+    again = type(summary).from_state(saved)
+    again.merge(summary)
+    assert_same_bits(kept, saved)
+
+
+@each
+def test_labels_half_life_and_rows_survive(summary):
+    again = type(summary).from_state(snapshot(summary))
+    assert (again.n_rows, again.n_features, again.nbytes) == (
+        summary.n_rows,
+        summary.n_features,
+        summary.nbytes,
+    )
+    assert again.half_life == summary.half_life
+    assert getattr(again, "classes", None) == getattr(summary, "classes", None)
+
+
+def damaged(summary, damage, optional=("weight",)):
+    """Yield the summary's state with one array after the other damaged."""
+    state = snapshot(summary)
+    for name in state:
+        if damage is not None:
+            yield name, {**state, name: damage(state[name])}
+        elif name not in optional:  # its absence means that nothing was ever missing
+            yield name, {key: array for key, array in state.items() if key != name}
+
+
+def other_dtype(a):
+    return a.astype(np.float32 if a.dtype.kind == "f" else np.int16)
+
+
+def longer(a):
+    return np.concatenate([a, a[:1], a[:1]])
+
+
+def deeper(a):
+    return a[None]
+
+
+@each
+@pytest.mark.parametrize("damage", [None, other_dtype, longer, deeper], ids=["missing", "dtype", "length", "depth"])
+def test_arrays_that_do_not_fit_are_refused(summary, damage):
+    refused = 0
+    for name, state in damaged(summary, damage):
+        if damage is longer and name in ("dense", "table") and isinstance(summary, CoMoments):
+            continue  # its only array of features may have any number of them; see the widths below
+        with pytest.raises(StateError, match="state"):
+            type(summary).from_state(state)
+        refused += 1
+    assert refused >= 4
+
+
+def test_co_moments_of_another_width_are_refused():
+    for name in ("CoMoments C full", "CoMoments csr_array full"):
+        state = snapshot(EXAMPLES[name])
+        cells = "dense" if "dense" in state else "table"
+        turned = {**state, cells: np.ascontiguousarray(state[cells].T)}
+        with pytest.raises(StateError, match=f"'{cells}' should be float64 of shape"):
+            CoMoments.from_state(turned)
+
+
+def test_the_refusal_says_what_was_wanted_and_what_came():
+    state = snapshot(EXAMPLES["Moments C full"])
+    classes = len(EXAMPLES["Moments C full"].classes)
+    with pytest.raises(
+        StateError,
+        match=rf"array 'mean' should be float64 of shape \({classes}, 3\), but is float32 of shape \({classes}, 3\)",
+    ):
+        Moments.from_state({**state, "mean": state["mean"].astype(np.float32)})
+    with pytest.raises(StateError, match="the state lacks the array 'mass'"):
+        Moments.from_state({key: array for key, array in state.items() if key != "mass"})
+    with pytest.raises(StateError, match="labels in a state are whole numbers, fractions or text, not uint8"):
+        Moments.from_state({**state, "labels": np.zeros(classes, np.uint8)})
+
+
+@pytest.mark.parametrize("claimed", [-1, 2**31, 2**62])
+def test_an_absurd_number_of_features_is_refused_before_any_memory_is_taken(claimed):
+    state = snapshot(EXAMPLES["Moments csr_array full"])
+    with pytest.raises(StateError, match=f"the state claims {claimed} features"):
+        Moments.from_state({**state, "n_features": np.array([claimed])})
+
+
+@pytest.mark.parametrize("ends", [[2, 1], [5, 9], [-1, 5], [4, 4]])
+def test_text_labels_whose_ends_do_not_fit_are_refused(ends):
+    state = snapshot(EXAMPLES["Moments text"])
+    assert len(state["labels/text"]) == 5
+    with pytest.raises(StateError, match="do not fit together"):
+        Moments.from_state({**state, "labels/ends": np.array(ends)})
