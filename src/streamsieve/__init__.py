@@ -19,7 +19,7 @@ Importing this package imports nothing heavy: a name brings its own imports when
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from streamsieve._version import __version__ as __version__
@@ -36,19 +36,18 @@ if TYPE_CHECKING:
 # Folders whose re-exports are public here; a new selector needs no line in this file.
 _FOLDERS = ("rows", "columns", "offline", "sources", "base")
 _SINGLE = {"load": "registry", "Ledger": "ledger", "Decision": "protocols"}
-_MODULES = ("criteria", "evaluation", "exceptions", "protocols", "registry", "summaries", "testing")
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name in _SINGLE:
         value = getattr(importlib.import_module(f"streamsieve.{_SINGLE[name]}"), name)
-    elif name in (*_FOLDERS, *_MODULES):
+    elif importlib.util.find_spec(f"streamsieve.{name}") is not None:
         value = importlib.import_module(f"streamsieve.{name}")
-    elif not name.startswith("_"):
-        value = _from_folders(name)
-    else:
+    elif name.startswith("_"):
         raise AttributeError(f"module 'streamsieve' has no attribute {name!r}")
+    else:
+        value = _from_folders(name)
     globals()[name] = value
     return value
 
@@ -65,7 +64,7 @@ def _from_folders(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List public names; this imports the folders that define them."""
-    names = {"__version__", *_SINGLE, *_FOLDERS, *_MODULES}
+    names = {"__version__", *_SINGLE, *_FOLDERS}
     for folder in _FOLDERS:
         names.update(importlib.import_module(f"streamsieve.{folder}").__all__)
     return sorted(names)

@@ -98,6 +98,19 @@ def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None
     return RowBatch(X, None if target is None else check_target(y, n, target), _weight(weight, n))
 
 
+def check_named_rows(batch: RowBatch, known: Sequence[str] | None, *, target: str | None) -> RowBatch:
+    """Validate a batch of a source, which carries its names beside the array; they must be those known."""
+    if known is not None and batch.names is not known and list(batch.names or ()) != list(known):
+        different = [name for name in batch.names or () if name not in set(known)]
+        what = f"{different[0]!r} is new" if different else "some are missing or in another order"
+        raise SchemaError(f"the features of this batch are not those of the first one: {what}")
+    X, n = batch.X, batch.X.shape[0]
+    if not sp.issparse(X) and X.dtype not in _FLOATS:
+        X = X.astype(np.float64)
+    y = None if target is None else check_target(batch.y, n, target)
+    return RowBatch(_canonical(X) if sp.issparse(X) else X, y, _weight(batch.weight, n))
+
+
 def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
     """Validate X through scikit-learn, so that widths and feature names follow its conventions."""
     if not reset and _is_plain(selector, X):

@@ -43,6 +43,10 @@ def _one(x, y, w):
     dx, dy = x - first, y - y[0]
     mean = (w * dx).sum() / w.sum()
     dx, dy = dx - mean, dy - (w * dy).sum() / w.sum()
-    return w.sum(), first + mean, (w * dx * dx).sum() / w.sum(), (w * dy * dy).sum() / w.sum(), (
-        w * dx * dy
-    ).sum() / w.sum()
+    return (
+        w.sum(),
+        first + mean,
+        (w * dx * dx).sum() / w.sum(),
+        (w * dy * dy).sum() / w.sum(),
+        (w * dx * dy).sum() / w.sum(),
+    )

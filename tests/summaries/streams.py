@@ -1,6 +1,7 @@
 """Small random streams in every form a summary may meet, and the comparison with the slow twins."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -44,7 +45,7 @@ class Stream:
     def cut(self, rng, pieces):
         """Cut into so many pieces at random places; some may be empty."""
         edges = [0, *sorted(rng.integers(0, len(self) + 1, pieces - 1).tolist()), len(self)]
-        return [self[low:high] for low, high in zip(edges, edges[1:], strict=False)]
+        return [self[low:high] for low, high in pairwise(edges)]
 
 
 def values(rng, n, p):

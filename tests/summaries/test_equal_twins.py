@@ -47,7 +47,9 @@ def test_mixed_dense_and_sparse_batches(kind, target):
 
 
 CELLS = st.one_of(
-    st.sampled_from([0.0, -0.0, np.nan, 5e-324, 1.0, -1.0]), st.integers(-3, 3).map(float), st.floats(-1e3, 1e3)
+    st.sampled_from([0.0, -0.0, np.nan, 5e-324, 1.0, -1.0]),
+    st.integers(-3, 3).map(float),
+    st.floats(-1e3, 1e3),
 )
 
 

@@ -148,7 +148,9 @@ def test_features_that_only_one_side_knows(kind, target, form, absent, widths):
 
 
 @both
-@pytest.mark.parametrize("forms", [("C", "C"), ("csr_array", "csr_array"), ("C", "csr_array"), ("csr_array", "C")])
+@pytest.mark.parametrize(
+    "forms", [("C", "C"), ("csr_array", "csr_array"), ("C", "csr_array"), ("csr_array", "C")]
+)
 def test_merging_leaves_the_other_as_it_was_and_apart(kind, target, forms):
     rng = np.random.default_rng(5)
     for empty in (False, True):
@@ -195,6 +197,8 @@ def test_text_labels_do_not_mix_with_numbers_and_nothing_is_changed(act):
     numbers.update(X, np.array([0, 1, 0]))
     text.update(X, np.array(["a", "b", "a"]))
     before = snapshot(numbers)
-    with pytest.raises(TargetError, match="labels so far were like 0, now 'a' came: keep to text or to numbers"):
+    with pytest.raises(
+        TargetError, match="labels so far were like 0, now 'a' came: keep to text or to numbers"
+    ):
         numbers.merge(text) if act == "merge" else numbers.update(X, np.array(["a", "b", "a"]))
     assert_same_bits(before, snapshot(numbers))

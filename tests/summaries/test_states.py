@@ -99,7 +99,9 @@ def deeper(a):
 
 
 @each
-@pytest.mark.parametrize("damage", [None, other_dtype, longer, deeper], ids=["missing", "dtype", "length", "depth"])
+@pytest.mark.parametrize(
+    "damage", [None, other_dtype, longer, deeper], ids=["missing", "dtype", "length", "depth"]
+)
 def test_arrays_that_do_not_fit_are_refused(summary, damage):
     refused = 0
     for name, state in damaged(summary, damage):
@@ -125,7 +127,7 @@ def test_the_refusal_says_what_was_wanted_and_what_came():
     classes = len(EXAMPLES["Moments C full"].classes)
     with pytest.raises(
         StateError,
-        match=rf"array 'mean' should be float64 of shape \({classes}, 3\), but is float32 of shape \({classes}, 3\)",
+        match=rf"'mean' should be float64 of shape \({classes}, 3\), but is float32 of shape \({classes}, 3\)",
     ):
         Moments.from_state({**state, "mean": state["mean"].astype(np.float32)})
     with pytest.raises(StateError, match="the state lacks the array 'mass'"):

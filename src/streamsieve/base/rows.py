@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from streamsieve._validation import bad_value, check_rows, names_of
+from streamsieve._validation import bad_value, check_named_rows, check_rows, names_of
 from streamsieve.base.selector import Selector
 from streamsieve.exceptions import (
     BadValueError,
@@ -93,14 +93,40 @@ class RowSelector(Selector):
         with untouched_on_error(self):
             return self._take(X, y, sample_weight, first=True)
 
+    def learn(self, batch: RowBatch) -> Self:
+        """Learn a batch of a source, with its names and weights.
+
+        Parameters
+        ----------
+        batch : what a source's ``rows`` yields; all batches have the features of the first one
+
+        Returns
+        -------
+        self
+        """
+        if batch.names is None:
+            return self.partial_fit(batch.X, batch.y, batch.weight)
+        first = not hasattr(self, "n_features_in_")
+        known = None if first else getattr(self, "_names_in_", None)
+        checked = check_named_rows(batch, known, target=self._target)
+        with untouched_on_error(self):
+            if first:
+                self.n_features_in_ = batch.X.shape[1]
+                self._names_in_ = np.array(list(batch.names), dtype=object)
+                self._begin_rows(checked)
+            return self._learn_named(checked)
+
+    def _begin_rows(self, batch: RowBatch) -> None:
+        if batch.weight is not None and not batch.weight.any():
+            raise InputError("all sample weights are zero: there is nothing to learn from")
+        self._fixed_ = True
+        self.n_rows_seen_ = 0
+        self._start(batch)
+
     def _take(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> Self:
         batch = check_rows(self, X, y, sample_weight, target=self._target, reset=first)
         if first:
-            if batch.weight is not None and not batch.weight.any():
-                raise InputError("all sample weights are zero: there is nothing to learn from")
-            self._fixed_ = True
-            self.n_rows_seen_ = 0
-            self._start(batch)
+            self._begin_rows(batch)
         return self._learn_named(batch)
 
     def _learn_named(self, batch: RowBatch, names: Sequence[str] | None = None) -> Self:

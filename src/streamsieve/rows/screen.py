@@ -280,12 +280,10 @@ class Screen(RowSelector):
 
 def _best(scores: FloatArray, k: int) -> BoolArray:
     """Mask of the k largest; among equals the first ones."""
-    mask = np.zeros(len(scores), bool)
     if k >= len(scores):
-        mask[:] = True
-        return mask
+        return np.ones(len(scores), bool)
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-    mask = scores > threshold
+    mask = np.asarray(scores > threshold)
     ties = np.flatnonzero(scores == threshold)
     mask[ties[: k - int(mask.sum())]] = True
     return mask

@@ -47,7 +47,7 @@ def check_start(owner: object, start: Mapping[str, int] | None, keys: Sequence[s
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 0
+    return type(value) is not bool and isinstance(value, numbers.Integral) and int(value) >= 0
 
 
 def beyond(owner: object, what: str, start: int, there: int) -> SourceError:
@@ -88,13 +88,13 @@ def as_target(y: Any, n: int | None) -> npt.NDArray[Any] | None:
     if y is None:
         return None
     try:
-        y = np.asarray(y)
+        values: npt.NDArray[Any] = np.asarray(y)
     except ValueError as error:
         raise SourceError("y must be one-dimensional, one value a row; got a ragged list") from error
-    if y.ndim != 1:
-        raise SourceError(f"y must be one-dimensional, one value a row; got shape {y.shape}")
-    if n is not None and y.shape[0] != n:
-        raise SourceError(f"the data has {n} rows, but y has {y.shape[0]} values: give one value a row")
-    if y.dtype.kind == "O" and all(isinstance(value, str) for value in y.tolist()):
-        y = y.astype(str)
-    return y
+    if values.ndim != 1:
+        raise SourceError(f"y must be one-dimensional, one value a row; got shape {values.shape}")
+    if n is not None and len(values) != n:
+        raise SourceError(f"the data has {n} rows, but y has {len(values)} values: give one value a row")
+    if values.dtype.kind == "O" and all(isinstance(value, str) for value in values.tolist()):
+        values = values.astype(str)
+    return values

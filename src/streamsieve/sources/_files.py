@@ -26,11 +26,17 @@ class TableFile(ABC):
     ``schema`` holds their Arrow types; ``n_rows`` is what the file claims, None if it does not.
     """
 
-    schema: Any
     n_rows: int | None = None
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        with named(path):
+            self.schema = self._look()
+            self.names: list[str] = self.schema.names  # decodes them
+
+    @abstractmethod
+    def _look(self) -> Any:
+        """Return the schema, and set ``n_rows`` if the file says it."""
 
     @abstractmethod
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
@@ -41,33 +47,38 @@ class TableFile(ABC):
         size = min(size, READ_ROWS)
         with named(self.path):
             row, batches = self._read(columns, size, skip)
-            stream = iter(batches)
-        while True:
-            with named(self.path, row):
-                batch = next(stream, None)
-                if batch is None:
-                    break
-                batch.validate(full=True)
-                batch = batch.select(columns)
+        for batch in self._validated(batches, row):
             first, row = row, row + batch.num_rows
-            if row > skip:
-                yield batch.slice(max(skip - first, 0))
+            if row > max(first, skip):
+                yield batch.select(columns).slice(max(skip - first, 0))
         if row < skip:
             raise SourceError(
                 f"start lies after {skip:,} rows of {self.path}, but it has {row:,}: resume with the data "
                 "the position came from"
             )
 
+    def _validated(self, batches: Iterable[Any], row: int = 0) -> Iterator[Any]:
+        stream = iter(batches)
+        while True:
+            with named(self.path, row):
+                batch = next(stream, None)
+                if batch is None:
+                    return
+                batch.validate(full=True)
+            row += batch.num_rows
+            yield batch
+            del batch  # its memory is free when the next one is read
+
 
 class ParquetTable(TableFile):
     """A Parquet file; reading some columns reads nothing of the others."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._kept: Any = None
-        with named(path):
-            file = self._open()
-            self.schema, self.n_rows = file.schema_arrow, file.metadata.num_rows
+    _kept: Any = None
+
+    def _look(self) -> Any:
+        file = self._open()
+        self.n_rows = file.metadata.num_rows
+        return file.schema_arrow
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
@@ -99,59 +110,69 @@ class ParquetTable(TableFile):
 
 
 class IpcTable(TableFile):
-    """An Arrow IPC file (Feather 2) or stream, compressed or not."""
+    """An Arrow IPC file (Feather 2) or stream, compressed or not.
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    Not read through Arrow's datasets: their threads compute on batches that nobody has validated, and a
+    damaged file then ends the process.
+    """
+
+    def _look(self) -> Any:
+        with self.path.open("rb") as file:
+            # A stream can only be read from the front; a file has a directory of its batches.
+            self._is_file = file.read(6) == b"ARROW1"
+        with self._opened() as reader:
+            schema = reader.schema
+        if self._is_file and len(schema) > 0:
+            self.n_rows = sum(batch.num_rows for batch in self._validated(self._projected(_quick(schema))))
+        return schema
+
+    @contextmanager
+    def _opened(self, fields: Sequence[int] = ()) -> Iterator[Any]:
         import pyarrow as pa  # noqa: PLC0415
 
-        with named(path), path.open("rb") as file:
-            # A stream can only be read from the front; a file has a directory of its batches.
-            self._is_stream = file.read(6) != b"ARROW1"
-            file.seek(0)
-            reader = (pa.ipc.open_stream if self._is_stream else pa.ipc.open_file)(file)
-            self.schema = reader.schema
-            self.n_rows = None if self._is_stream else self._dataset().count_rows()
-
-    def _dataset(self) -> Any:
-        # Arrow's datasets read only what belongs to some columns, also of one huge compressed batch.
-        import pyarrow.dataset as ds  # noqa: PLC0415
-
-        return ds.dataset(str(self.path), schema=self.schema, format="ipc")
+        options = pa.ipc.IpcReadOptions(included_fields=list(fields))
+        with pa.OSFile(str(self.path)) as file:
+            yield (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(file, options=options)
 
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
-        del skip  # the lengths of batches stand in the batches
-        if self._is_stream:
-            return 0, self._stream(columns)
-        return 0, self._dataset().to_batches(
-            columns=list(columns), batch_size=size, batch_readahead=1, fragment_readahead=1
-        )
+        del size, skip  # batches are as they were written, and their lengths stand in them
+        return 0, self._projected(sorted(self.schema.get_field_index(name) for name in columns))
 
-    def _stream(self, columns: Sequence[str]) -> Iterator[Any]:
+    def _projected(self, fields: Sequence[int]) -> Iterator[Any]:
         import pyarrow as pa  # noqa: PLC0415
 
-        fields = sorted(self.schema.get_field_index(name) for name in columns)
-        options = pa.ipc.IpcReadOptions(included_fields=fields)
-        with pa.OSFile(str(self.path)) as file:
-            yield from pa.ipc.open_stream(file, options=options)
+        pool = pa.default_memory_pool()
+        with self._opened(fields) as reader:
+            if not self._is_file:
+                yield from reader
+                return
+            for number in range(reader.num_record_batches):
+                yield reader.get_batch(number)
+                # Arrow takes room for a batch of all columns and fills in those asked for.  Unless it is
+                # given back, block after block fills the same room, until all columns are in memory.
+                pool.release_unused()
+
+
+def _quick(schema: Any) -> list[int]:
+    """Return the place of a column that is quick to read, to count rows by."""
+    from pyarrow import types as t  # noqa: PLC0415
+
+    return [next((k for k, type_ in enumerate(schema.types) if t.is_primitive(type_)), 0)]
 
 
 class CsvTable(TableFile):
     """A CSV or TSV file whose first line names the columns."""
 
     def __init__(self, path: Path, delimiter: str) -> None:
-        super().__init__(path)
         self._delimiter = delimiter
-        with named(path):
-            self._block = self._block_size()
-            with self._open() as reader:
-                inferred = reader.schema
-            self.schema = _settled(inferred)
+        super().__init__(path)
 
-    def _block_size(self) -> int:
+    def _look(self) -> Any:
         with self.path.open("rb") as file:
             longest = max(len(file.readline(CSV_LINE)) for _ in range(3))
-        return max(CSV_BLOCK, 8 * longest)
+        self._block = max(CSV_BLOCK, 8 * longest)
+        with self._open() as reader:
+            return _settled(reader.schema)
 
     def _open(self, **convert: Any) -> Any:
         from pyarrow import csv  # noqa: PLC0415

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from streamsieve.exceptions import SourceError
 from streamsieve.sources._checks import near
+from streamsieve.sources._files import named
 from streamsieve.sources._frames import some
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def layout_of(files: Sequence[TableFile], target: str | None, *, skip_text: bool
 def _kinds(file: TableFile) -> dict[str, str]:
     """Return what each column holds: "numbers", "text", or else the name of its type."""
     kinds: dict[str, str] = {}
-    for name, type_ in zip(file.schema.names, file.schema.types, strict=True):
+    for name, type_ in zip(file.names, file.schema.types, strict=True):
         if _INDEX.fullmatch(name):
             continue
         if name in kinds:
@@ -126,30 +126,30 @@ def _target_type(files: Sequence[TableFile], target: str | None) -> Any:
     return found[0]
 
 
-def floats(batch: Any, features: Sequence[str]) -> Any:
-    """Return a record batch of the features alone, all float64."""
+def matrix(batch: Any, features: Sequence[str], file: TableFile, *, row_major: bool) -> FloatArray:
+    """Return the features in a record batch as float64; null becomes NaN."""
     import pyarrow as pa  # noqa: PLC0415
 
     batch = batch.select(list(features))
     schema = pa.schema([(name, pa.float64()) for name in features])
-    return batch if batch.schema.equals(schema) else batch.cast(schema, safe=False)
-
-
-def matrix(batch: Any, *, row_major: bool) -> FloatArray:
-    """Return a record batch of float64 columns as an array; null becomes NaN."""
-    values: FloatArray = batch.to_tensor(null_to_nan=True, row_major=row_major).to_numpy()
+    with named(file.path):
+        if not batch.schema.equals(schema):
+            batch = batch.cast(schema, safe=False)
+        values: FloatArray = batch.to_tensor(null_to_nan=True, row_major=row_major).to_numpy()
     return values
 
 
 def labels(column: Any, layout: Layout, file: TableFile) -> npt.NDArray[Any]:
     """Return a piece of the target as an array; a missing label is an error."""
     import pyarrow.compute as pc  # noqa: PLC0415
+    from pyarrow import types as t  # noqa: PLC0415
 
-    column = column.cast(layout.target_type, safe=False)
-    missing = column.null_count
-    if layout.target_type == "large_string":
-        # an empty cell of a CSV file
-        missing += pc.sum(pc.equal(column, "")).as_py() or 0
+    with named(file.path):
+        column = column.cast(layout.target_type, safe=False)
+        missing = column.null_count
+        if t.is_large_string(layout.target_type):
+            # an empty cell of a CSV file
+            missing += pc.sum(pc.equal(column, "")).as_py() or 0
     if missing:
         raise SourceError(
             f"{file.path}: the target column {layout.target!r} has missing values: drop those rows or "

@@ -145,7 +145,7 @@ def _matrix(X: Any) -> Any:
     """Return a two-dimensional ndarray or sparse matrix of numbers."""
     if isinstance(X, np.ma.MaskedArray):
         # np.asarray would lay open what the mask hides
-        X = X.astype(np.float64).filled(np.nan)
+        X = np.ma.filled(X.astype(np.float64), np.nan)
     if not sp.issparse(X):
         try:
             X = np.asarray(X)

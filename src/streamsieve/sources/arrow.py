@@ -14,18 +14,21 @@ from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
 from streamsieve.sources import _layout
 from streamsieve.sources._checks import beyond, check_size, check_start
+from streamsieve.sources._convert import converted
 from streamsieve.sources._files import FORMATS, READ_ROWS, CsvTable, IpcTable, ParquetTable, TableFile
 from streamsieve.sources._paths import TABLES, Paths, resolve, suffix_of
 from streamsieve.sources._scratch import scratch_folder
 
 #: Files that stay open while columns are streamed; with more, each is opened for every block.
 KEPT_OPEN = 64
-#: Bytes of a record batch of a converted CSV file.
-CONVERTED_BYTES = 2**25
+#: Values that are in memory twice, as Arrow columns and in the array they are copied to: 32 MB.
+READ_VALUES = 2**22
+
+_POSITION = ("file", "row_in_file", "row")
 
 
 class ArrowSource:
-    """Stream tables in files by rows or by columns, out of core.
+    r"""Stream tables in files by rows or by columns, out of core.
 
     Parameters
     ----------
@@ -60,7 +63,7 @@ class ArrowSource:
     >>> from streamsieve.sources import ArrowSource
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "clicks.csv")
-    ...     _ = path.write_text("age,visits,bought\\n31,2,no\\n,7,yes\\n45,1,no\\n")
+    ...     _ = path.write_text("age,visits,bought\n31,2,no\n,7,yes\n45,1,no\n")
     ...     source = ArrowSource(path, target="bought")
     ...     for batch in source.rows(2):
     ...         print(batch.names, batch.X.tolist(), batch.y.tolist())
@@ -70,7 +73,7 @@ class ArrowSource:
     [(['age'], [31.0, nan, 45.0]), (['visits'], [2.0, 7.0, 1.0])]
     """
 
-    def __init__(self, paths: Paths, target: str | None = None, skip_text: bool = False) -> None:  # noqa: FBT001, FBT002 - one flag, named by everyone
+    def __init__(self, paths: Paths, target: str | None = None, *, skip_text: bool = False) -> None:
         _need_pyarrow()
         self._files = [_table(path) for path in resolve(paths)]
         self._layout = _layout.layout_of(self._files, target, skip_text=skip_text)
@@ -112,7 +115,7 @@ class ArrowSource:
             Begin just after that batch.
         """
         size = check_size("batch_size", batch_size)
-        at = check_start(self, start, ("file", "row_in_file", "row"))
+        at = check_start(self, start, _POSITION)
         if at["file"] >= len(self._files):
             raise beyond(self, "files", at["file"], len(self._files))
         return self._rows(size, at)
@@ -120,7 +123,7 @@ class ArrowSource:
     def _rows(self, size: int, start: dict[str, int]) -> Iterator[RowBatch]:
         features, target = self._layout.features, self._layout.target
         for pieces, position in self._batches(size, start):
-            X = _joined([_layout.matrix(_layout.floats(b, features), row_major=True) for _, b in pieces])
+            X = _joined([_layout.matrix(b, features, file, row_major=True) for file, b in pieces])
             y = None
             if target is not None:
                 y = _joined([_layout.labels(b.column(target), self._layout, file) for file, b in pieces])
@@ -196,25 +199,14 @@ class ArrowSource:
     def _tables_by_column(self) -> list[TableFile]:
         """Return files that can be read by column: these, or if CSV is among them, a converted copy."""
         if self._columnar is None:
-            is_csv = any(isinstance(file, CsvTable) for file in self._files)
-            self._columnar = [IpcTable(self._convert())] if is_csv else self._files
+            self._columnar = self._files
+            if any(isinstance(file, CsvTable) for file in self._files):
+                begin = check_start(self, None, _POSITION)
+                size = max(1, min(READ_ROWS, READ_VALUES // len(self._layout.columns)))
+                batches = ([batch for _, batch in pieces] for pieces, _ in self._batches(size, begin))
+                path = converted(batches, self._layout, scratch_folder(self))
+                self._columnar = [IpcTable(path)]
         return self._columnar
-
-    def _convert(self) -> Path:
-        import pyarrow as pa  # noqa: PLC0415
-
-        layout = self._layout
-        schema = pa.schema([(name, pa.float64()) for name in layout.features])
-        if layout.target is not None:
-            schema = schema.append(pa.field(layout.target, layout.target_type))
-        path = scratch_folder(self) / "converted.arrow"
-        size = max(1, min(READ_ROWS, CONVERTED_BYTES // (8 * len(schema))))
-        begin = check_start(self, None, ("file", "row_in_file", "row"))
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
-            for pieces, _ in self._batches(size, begin):
-                table = pa.Table.from_batches([batch.cast(schema, safe=False) for _, batch in pieces])
-                writer.write_table(table.combine_chunks())
-        return path
 
     def _no_rows(self) -> SourceError:
         return SourceError(f"{self._files[0].path} holds no rows: there is nothing to stream")
@@ -227,12 +219,13 @@ class ArrowSource:
 def _block(files: Sequence[TableFile], names: list[str], n: int) -> npt.NDArray[np.float64]:
     """Read some columns of all files into one array, column after column."""
     X = np.empty((n, len(names)), order="F")
+    size = max(1024, READ_VALUES // len(names))
     row = 0
     for file in files:
-        for batch in file.batches(names):
+        for batch in file.batches(names, size):
             end = row + batch.num_rows
             if end <= n:
-                X[row:end] = _layout.matrix(_layout.floats(batch, names), row_major=False)
+                X[row:end] = _layout.matrix(batch, names, file, row_major=False)
             row = end
     if row != n:
         raise SourceError(

@@ -1,0 +1,92 @@
+"""Command line: ``python -m benchmarks [--suite NAME ...] [--json FILE] [--quick] [--list]``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import traceback
+from pathlib import Path
+
+from benchmarks import _report
+from benchmarks._cases import Case, Size, SkipCase, cases_of, suite_names
+from benchmarks._console import Screen
+from benchmarks._machine import load, machine
+from benchmarks._run import Result, run
+
+
+def main() -> int:
+    """Run the suites asked for; return 1 if a case broke, whatever the figures."""
+    options = _options()
+    size, screen = Size(options.quick), Screen()
+    if options.list:
+        return _list(options.suite, size, screen)
+    screen.say(machine())
+    results: list[Result] = []
+    broken = 0
+    for suite in options.suite:
+        busy = load()
+        found, missing, failed = _run_suite(suite, size, screen)
+        results += found
+        broken += failed
+        if not options.quick:  # after every suite, so that an interrupted run loses only its last one
+            _report.store(suite, _report.section(found, missing, machine=machine(), load=busy))
+        if options.json:
+            options.json.write_text(json.dumps([result.figures() for result in results], indent=1) + "\n")
+    bars = [result.reached for result in results if result.reached is not None]
+    screen.say(f"\n{len(results)} cases, {sum(bars)} of {len(bars)} bars reached, {broken} broken")
+    if options.quick:
+        screen.say("--quick: tiny sizes, so the figures say nothing about speed and RESULTS.md is as it was")
+    return 1 if broken else 0
+
+
+def _options() -> argparse.Namespace:
+    suites = suite_names()
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Speed and memory against peers."
+    )
+    parser.add_argument("--suite", nargs="+", choices=suites, default=suites, metavar="NAME",
+                        help=f"only these: {', '.join(suites)}")  # fmt: skip
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as a JSON list")
+    parser.add_argument(
+        "--quick", action="store_true", help="tiny sizes: does it run? leaves RESULTS.md alone"
+    )
+    parser.add_argument("--list", action="store_true", help="list the cases and their bars, run nothing")
+    return parser.parse_args()
+
+
+def _list(suites: list[str], size: Size, screen: Screen) -> int:
+    for suite in suites:
+        for case in cases_of(suite, size):
+            screen.say(f"{suite:10} {case.name}" + (f"  [{case.bar}]" if case.bar else ""))
+    return 0
+
+
+def _run_suite(suite: str, size: Size, screen: Screen) -> tuple[list[Result], dict[str, str], int]:
+    """Return the results, the cases without one and why, and how many of those broke."""
+    screen.suite(suite)
+    results: list[Result] = []
+    missing: dict[str, str] = {}
+    broken = 0
+    for case in cases_of(suite, size):
+        try:
+            results.append(run(case, size))
+        except SkipCase as reason:
+            missing[case.name] = f"skipped, {reason}"
+        except Exception as error:  # noqa: BLE001 - one broken case must not cost the others their run
+            missing[case.name] = f"BROKEN, {type(error).__name__}: {error}"
+            broken += 1
+            traceback.print_exc(file=sys.stderr)
+        else:
+            screen.result(results[-1])
+        _say_missing(case, missing, screen)
+    return results, missing, broken
+
+
+def _say_missing(case: Case, missing: dict[str, str], screen: Screen) -> None:
+    if case.name in missing:
+        screen.say(f"{case.name}: {missing[case.name]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One file a suite: its cases, in the order they are run."""

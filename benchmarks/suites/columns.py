@@ -1,0 +1,150 @@
+"""Column streams: SAOLA and alpha-investing against a bare product, their slow twins and scikit-learn's checks."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+import streamsieve as ss
+from benchmarks._cases import Race, Size, SkipCase, case
+from benchmarks._data import blocks, real, zipf_csc
+
+BLOCK = 65_536
+TWIN_SETS = ("madelon", "dexter", "arcene")
+
+
+# ------------------------------------------------------------------------------------ very wide
+
+
+@case("SAOLA, news20-like sparse stream", bar="ours <= 4x", memory=True)
+def saola_news20(size: Size) -> Race:
+    n, p = size(9_996, 500), size(1_355_191, 5_000)
+    X, y = zipf_csc(n, p, size(455, 50))
+    offered = list(blocks(X, size(BLOCK, 1_000)))
+    last: list[Any] = []
+
+    def ours() -> None:
+        sieve = ss.SAOLA().begin(y)
+        for block in offered:
+            sieve.offer(block)
+        last[:] = [sieve]
+
+    def note() -> str:
+        counts = last[0].ledger_.counts()
+        relevant = counts.get("kept", 0) + counts.get("redundant", 0)
+        return (
+            f"{n:,} rows x {p:,} columns, {X.nnz:,} non-zeros, blocks of {offered[0].shape[1]:,}: {relevant:,} "
+            f"relevant, {len(last[0].selected_):,} kept; no block is made dense, which would be "
+            f"{n * p * 8 / 1e9:,.1f} GB in all: see peak MB"
+        )
+
+    centred = y - y.mean()
+    return Race(ours, lambda: X.T @ centred, "one X.T @ y", X.nnz, "non-zeros", note)
+
+
+@case("AlphaInvesting, dorothea train", bar="ours <= 0.6 s", memory=True)
+def alpha_investing_dorothea(size: Size) -> Race:
+    X, y = real("dorothea")
+    X = X[:, : size(X.shape[1], 2_000)]
+    last: list[Any] = []
+
+    def ours() -> None:
+        last[:] = [ss.AlphaInvesting().fit(X, y)]
+
+    def note() -> str:
+        n, p = X.shape
+        return f"{n:,} rows x {p:,} sparse columns, {len(last[0].selected_)} kept"
+
+    return Race(ours, work=X.shape[1], unit="columns", note=note)
+
+
+# ------------------------------------------------------------------------------------ slow twins
+
+
+def _twin_sets(_: Size) -> dict[str, str]:
+    return {name: name for name in TWIN_SETS}
+
+
+@case("SAOLA, ", bar="speedup >= 200", over=_twin_sets)
+def saola_twin(size: Size, name: str) -> Race:
+    return _against_twin(size, name, ss.SAOLA, "saola")
+
+
+@case("AlphaInvesting, ", bar="speedup >= 200", over=_twin_sets)
+def alpha_investing_twin(size: Size, name: str) -> Race:
+    return _against_twin(size, name, ss.AlphaInvesting, "alpha_investing")
+
+
+def _against_twin(size: Size, name: str, selector: type[Any], module: str) -> Race:
+    X, y = real(name)
+    X = X[:, : size(X.shape[1], 200)]
+    values = X if isinstance(X, np.ndarray) else X.toarray()  # the twins know only dense columns
+    twin = _twin(module)
+    chosen: dict[str, list[int]] = {}
+
+    def ours() -> None:
+        chosen["ours"] = selector().fit(X, y).selected_.tolist()
+
+    def peer() -> None:
+        chosen["twin"] = twin(values, y)
+
+    def note() -> str:
+        if chosen["ours"] != sorted(chosen["twin"]):
+            raise AssertionError(f"{selector.__name__} and its twin chose differently on {name}: {chosen}")
+        kind = "dense" if isinstance(X, np.ndarray) else "sparse"
+        return f"{X.shape[0]:,} rows x {X.shape[1]:,} {kind} columns, the same {len(chosen['ours'])} kept"
+
+    return Race(ours, peer, f"its slow twin, tests/reference/{module}.py", note=note)
+
+
+def _twin(module: str) -> Callable[[Any, Any], list[int]]:
+    """Return the slow twin as a function of data that gives the selected columns."""
+    try:
+        function = getattr(importlib.import_module(f"tests.reference.{module}"), module)
+    except ModuleNotFoundError as error:
+        raise SkipCase(f"tests/reference/{module}.py is not there") from error
+    return lambda X, y: [int(i) for i in function(X, y)[0]]
+
+
+# ------------------------------------------------------------------------------------ one at a time
+
+
+@case("SAOLA, one column an offer", bar="rate >= 100,000/s")
+def saola_one(size: Size) -> Race:
+    return _one_by_one(size, ss.SAOLA)
+
+
+@case("AlphaInvesting, one column an offer")
+def alpha_investing_one(size: Size) -> Race:
+    return _one_by_one(size, ss.AlphaInvesting)
+
+
+def _one_by_one(size: Size, selector: type[Any]) -> Race:
+    n, repeats = 1_000, size(100, 2)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    columns = _irrelevant(rng, y)
+
+    def ours() -> None:
+        sieve = selector().begin(y)
+        for _ in range(repeats):
+            for column in columns:
+                sieve.offer(column)
+
+    def peer() -> None:
+        for _ in range(repeats):
+            for column in columns:
+                check_array(column.reshape(-1, 1))
+
+    note = f"irrelevant float64 columns of {n:,} rows, validated, judged and in the ledger; the peer only validates"
+    return Race(ours, peer, "scikit-learn check_array", repeats * len(columns), "offers", note)
+
+
+def _irrelevant(rng: np.random.Generator, y: Any) -> Sequence[Any]:
+    """32 columns of noise so far from the label that no test lets one in."""
+    noise = (rng.standard_normal(len(y)) for _ in range(128))
+    return [x for x in noise if abs(np.corrcoef(x, y)[0, 1]) < 0.03][:32]

@@ -1,0 +1,28 @@
+"""The command line: ``streamsieve methods | select | screen | demo``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code.
+
+    0 success, 1 a selection that kept nothing, 2 bad input or bad usage (one line on standard error),
+    130 interrupted.
+    """
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        from streamsieve.cli._app import invoke  # noqa: PLC0415 - so that a missing extra is explained
+    except ModuleNotFoundError as error:
+        print(  # noqa: T201
+            f"error: the command line needs {error.name}; install it with: pip install 'streamsieve[cli]'",
+            file=sys.stderr,
+        )
+        return 2
+    return invoke(arguments)

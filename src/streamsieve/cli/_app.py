@@ -1,0 +1,147 @@
+"""The commands and their options.  Heavy imports happen inside, so that --help is instant."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streamsieve._version import __version__
+from streamsieve.exceptions import StreamSieveError
+
+INTERRUPTED = 130
+
+# The base of all complaints about options; typer brings its own copy of click and does not export it.
+_UsageError: Any = typer.BadParameter.__mro__[2]
+
+app = typer.Typer(
+    name="streamsieve",
+    help="Feature selection while the data is still arriving.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Data = Annotated[list[str], typer.Argument(help="Files or glob patterns; several form one stream.")]
+Target = Annotated[str | None, typer.Option(help="Column to predict (not needed for svmlight files).")]
+Out = Annotated[
+    Path | None, typer.Option(help="Write the kept features here (.csv, or .txt for names only).")
+]
+LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="Write every decision here, as CSV.")]
+Save = Annotated[Path | None, typer.Option(help="Write the selector here (.sieve), to go on later.")]
+SkipText = Annotated[bool, typer.Option("--skip-text", help="Leave text columns out instead of stopping.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def invoke(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; errors become one line on standard error and an exit code."""
+    try:
+        code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
+    except StreamSieveError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    except (typer.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    except _UsageError as error:
+        error.show()
+        return int(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output left, as `| head` does
+        return 0
+    if code == INTERRUPTED:  # typer may turn Ctrl-C into this exit code itself
+        print("interrupted; no file was half-written", file=sys.stderr)  # noqa: T201
+    return code if isinstance(code, int) else 0
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"streamsieve {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Feature selection while the data is still arriving."""
+
+
+@app.command()
+def methods(
+    json: Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the README's table.")] = False,
+) -> None:
+    """List every method: what streams into it, which targets it takes, what it can do."""
+    from streamsieve.cli import _methods  # noqa: PLC0415
+
+    _methods.show(as_json=json, as_markdown=markdown)
+
+
+@app.command()
+def select(
+    data: Data,
+    target: Target = None,
+    method: Annotated[str | None, typer.Option(help="See `streamsieve methods`; default saola.")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", help="A parameter, as alpha=0.05.")] = None,
+    out: Out = None,
+    ledger: LedgerFile = None,
+    save: Save = None,
+    explain: Annotated[str | None, typer.Option(help="Say why this feature is in or out.")] = None,
+    block: Annotated[int, typer.Option(help="Columns (or rows) read at a time.", min=1)] = 1024,
+    skip_text: SkipText = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Stream the columns (or rows) of a file through a method; print what it keeps, and why."""
+    from streamsieve.cli import _select  # noqa: PLC0415
+
+    request = _select.Request(data, target, out, ledger, save, explain, block, skip_text, quiet, json)
+    raise typer.Exit(_select.select(request, method, param or []))
+
+
+@app.command()
+def screen(
+    data: Data,
+    target: Target = None,
+    criterion: Annotated[str, typer.Option(help="t, fisher, f, correlation, ...")] = "f",
+    k: Annotated[int | None, typer.Option(help="Keep the k best.")] = None,
+    percentile: Annotated[float | None, typer.Option(help="Keep this share, in percent.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Keep p-values at most this.")] = None,
+    correction: Annotated[str, typer.Option(help="With --alpha: none, bonferroni, bh.")] = "none",
+    half_life: Annotated[float | None, typer.Option(help="Rows after which a row weighs half.")] = None,
+    out: Out = None,
+    ledger: LedgerFile = None,
+    save: Save = None,
+    explain: Annotated[str | None, typer.Option(help="Say why this feature is in or out.")] = None,
+    batch: Annotated[int, typer.Option(help="Rows read at a time.", min=1)] = 4096,
+    skip_text: SkipText = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Stream the rows of a file through a screen; print the best features."""
+    from streamsieve.cli import _select  # noqa: PLC0415
+
+    request = _select.Request(data, target, out, ledger, save, explain, batch, skip_text, quiet, json)
+    parameters = {
+        "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
+        "correction": correction, "half_life": half_life,
+    }  # fmt: skip
+    raise typer.Exit(_select.screen(request, parameters))
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the ledger.")] = Path("demo"),
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
+) -> None:
+    """Stream embedded data through a column selector and a row screen, within seconds."""
+    from streamsieve.cli import _demo  # noqa: PLC0415
+
+    _demo.run(out, quiet=quiet)

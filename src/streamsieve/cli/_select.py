@@ -1,0 +1,235 @@
+"""``streamsieve select`` and ``streamsieve screen``."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from streamsieve import registry, sources
+from streamsieve._validation import did_you_mean
+from streamsieve.base import ColumnSelector, OfflineSelector
+from streamsieve.cli._progress import progress
+from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
+from streamsieve.state import replacing
+
+DEFAULT = "saola"
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """What both commands have in common."""
+
+    data: list[str]
+    target: str | None
+    out: Path | None
+    ledger: Path | None
+    save: Path | None
+    explain: str | None
+    size: int
+    skip_text: bool
+    quiet: bool
+    json: bool
+
+    @property
+    def silent(self) -> bool:
+        """Whether only the result may be printed."""
+        return self.quiet or self.json
+
+
+def select(request: Request, method: str | None, parameters: list[str]) -> int:
+    """Run any method over the axis it streams."""
+    console = Console(highlight=False, soft_wrap=True)
+    if method is None and not request.silent:
+        console.print(f"method {DEFAULT}: the default, because it takes any width and needs no tuning")
+    cls = registry.selector(method or DEFAULT)
+    if issubclass(cls, OfflineSelector):
+        raise CapabilityError(f"{method} needs all data at hand; call {cls.__name__}.fit from Python")
+    return _run(request, cls(**_parsed(cls, parameters)))
+
+
+def screen(request: Request, parameters: dict[str, Any]) -> int:
+    """Run a screen over rows."""
+    return _run(request, registry.selector("screen")(**parameters))
+
+
+def _run(request: Request, selector: Any) -> int:
+    _check_folders(request)
+    data = request.data[0] if len(request.data) == 1 else request.data
+    options = {"skip_text": True} if request.skip_text else {}
+    source = sources.open(data, target=request.target, **options)
+    if request.target is None and not isinstance(source, sources.SvmlightSource):
+        raise SourceError("say which column is the target: --target NAME")
+    started = time.perf_counter()
+    if isinstance(selector, ColumnSelector):
+        _stream_columns(source, selector, request)
+    else:
+        _stream_rows(source, selector, request)
+    seconds = time.perf_counter() - started
+    kept = _kept(selector)
+    _write(request, selector, kept)
+    _print(request, selector, kept, seconds)
+    return 0 if kept else 1
+
+
+def _stream_columns(source: Any, selector: ColumnSelector, request: Request) -> None:
+    selector.begin(source.y)
+    with progress("columns", source.n_columns, "columns", quiet=request.silent) as advance:
+        for block in source.columns(request.size):
+            selector.offer(block.X, names=block.names)
+            advance(block.X.shape[1])
+            if selector.stopped_ is not None:
+                break
+
+
+def _stream_rows(source: Any, selector: Any, request: Request) -> None:
+    with progress("rows", source.n_rows, "rows", quiet=request.silent) as advance:
+        for batch in source.rows(request.size):
+            selector.learn(batch)
+            advance(batch.X.shape[0])
+    selector.get_support()
+
+
+def _kept(selector: Any) -> list[dict[str, Any]]:
+    """Return the kept features as rows for a table."""
+    if isinstance(selector, ColumnSelector):
+        decisions = {d.feature: d for d in selector.ledger_ if d.event == "kept"}
+        names = selector.get_feature_names_out().tolist()
+        return [
+            {"feature": name, "statistic": decisions[name].statistic, "p_value": decisions[name].p_value}
+            for name in names
+            if name in decisions
+        ]
+    names, scores = getattr(selector, "feature_names_in_", None), selector.scores_
+    p_values = selector.pvalues_
+    return [
+        {
+            "feature": f"x{j}" if names is None else str(names[j]),
+            "score": float(scores[j]),
+            "p_value": float(p_values[j]),
+        }
+        for j in selector.selected_.tolist()
+    ]
+
+
+# ------------------------------------------------------------------------------------ output
+
+
+def _check_folders(request: Request) -> None:
+    """Refuse to work for an hour towards a file that cannot be written."""
+    for path in (request.out, request.ledger, request.save):
+        if path is not None and not path.absolute().parent.is_dir():
+            folder = path.absolute().parent
+            raise ParameterError(f"the folder {folder} for {path.name} does not exist: make it first")
+
+
+def _write(request: Request, selector: Any, kept: list[dict[str, Any]]) -> None:
+    if request.out is not None:
+        with replacing(request.out) as file:
+            if request.out.suffix == ".txt":
+                file.writelines(f"{row['feature']}\n" for row in kept)
+            else:
+                writer = csv.DictWriter(file, list(kept[0]) if kept else ["feature"])
+                writer.writeheader()
+                writer.writerows(kept)
+    if request.ledger is not None:
+        selector.ledger_.to_csv(request.ledger)
+    if request.save is not None:
+        selector.save(request.save)
+
+
+def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds: float) -> None:
+    counts = selector.ledger_.counts() if isinstance(selector, ColumnSelector) else {"kept": len(kept)}
+    if request.json:
+        result = {
+            "method": type(selector).method_name(), "parameters": _plain(selector), "seconds": seconds,
+            "features": selector.n_features_in_, "counts": counts, "kept": kept,
+        }  # fmt: skip
+        if request.explain is not None:
+            result["explain"] = _explained(selector, request.explain)
+        print(json.dumps(result, indent=2))  # noqa: T201
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    if not request.quiet:
+        console.print(_table(kept))
+        if len(kept) > SHOWN:
+            console.print(f"... and {len(kept) - SHOWN} more (--out writes them all)")
+        tally = "   ".join(f"{count:,} {what}" for what, count in counts.items())
+        console.print(f"{selector.n_features_in_:,} features in {seconds:.2f} s   {tally}")
+        if getattr(selector, "stopped_", None):
+            console.print(f"stopped early: {selector.stopped_}")
+        for path in (request.out, request.ledger, request.save):
+            if path is not None:
+                console.print(f"wrote {escape(str(path))}")
+        if not kept:
+            console.print("nothing was kept: no feature passed (a larger alpha keeps more)")
+    if request.explain is not None:
+        console.print(escape(_explained(selector, request.explain)))
+
+
+def _table(kept: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in kept[0] if kept else ():
+        table.add_column(column.replace("_", "-"), justify="left" if column == "feature" else "right")
+    for row in kept[:SHOWN]:
+        table.add_row(*(escape(v) if isinstance(v, str) else f"{v:.4g}" for v in row.values()))
+    return table
+
+
+def _explained(selector: Any, feature: str) -> str:
+    """Return one sentence on a feature."""
+    if not isinstance(selector, ColumnSelector):
+        names = [str(name) for name in selector.get_feature_names_out()]
+        known = [str(name) for name in getattr(selector, "feature_names_in_", [])]
+        if feature not in known:
+            raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}")
+        j = known.index(feature)
+        rank = int((selector.scores_ > selector.scores_[j]).sum()) + 1
+        verdict = "kept" if feature in names else "not kept"
+        return f"{feature}: {verdict}, rank {rank} of {len(known)}, score {selector.scores_[j]:.4g}"
+    try:
+        decision = selector.ledger_.why(feature)
+    except KeyError as error:
+        known = [d.feature for d in selector.ledger_]
+        raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}") from error
+    by = f" given {{{', '.join(decision.by)}}}" if decision.by else ""
+    p = "" if decision.p_value != decision.p_value else f", p {decision.p_value:.2g}"
+    return f"{feature}: {decision.event}, {decision.reason}{by} (statistic {decision.statistic:.4g}{p})"
+
+
+# ------------------------------------------------------------------------------------ parameters
+
+
+def _parsed(cls: type[Any], texts: list[str]) -> dict[str, Any]:
+    """Turn alpha=0.05 into parameters of a selector."""
+    known = cls().get_params(deep=False)
+    parameters = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ParameterError(f"--param wants name=value, got {text!r}")
+        if name not in known:
+            raise ParameterError(
+                f"{cls.method_name()} has no parameter {name!r}{did_you_mean(name, known)}; "
+                f"it has {', '.join(known)}"
+            )
+        try:
+            parameters[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            parameters[name] = value
+    return parameters
+
+
+def _plain(selector: Any) -> dict[str, Any]:
+    simple = (str, int, float, bool, type(None))
+    parameters = selector.get_params(deep=False).items()
+    return {name: value if isinstance(value, simple) else repr(value) for name, value in parameters}

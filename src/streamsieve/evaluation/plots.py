@@ -1,0 +1,67 @@
+"""Pictures: each function takes plain numbers and returns a matplotlib figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from streamsieve.protocols import IntArray
+
+#: Distinguishable in print: line styles differ as well as colours.
+STYLES = (("#0b6e99", "-"), ("#b3541e", "--"), ("#555555", ":"), ("#3f7d20", "-."))
+#: Neighbouring features that share a cell of a heat map.
+CELL = 20
+
+
+def drift(
+    rows: Sequence[int],
+    tops: Mapping[str, Sequence[IntArray]],
+    truths: Sequence[IntArray],
+    n_features: int,
+) -> Any:
+    """Show how screens follow relevant features that wander.
+
+    Parameters
+    ----------
+    rows : rows seen at every point in time
+    tops : for each screen, the features it had on top at those times
+    truths : the features that were relevant at those times
+    n_features : number of features
+
+    Returns
+    -------
+    matplotlib Figure: above, the share of relevant features found over time; below, for each screen, how
+    densely its top features cover the feature axis, with the relevant range between two lines
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 - needs the cli extra
+
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    grid = figure.add_gridspec(2, len(tops), height_ratios=(2, 3))
+    above = figure.add_subplot(grid[0, :])
+    for (name, columns), (colour, line) in zip(tops.items(), STYLES, strict=False):
+        found = [np.isin(truth, top).mean() for truth, top in zip(truths, columns, strict=True)]
+        above.plot(rows, found, color=colour, linestyle=line, linewidth=2, label=name)
+    chance = len(next(iter(tops.values()))[-1]) / n_features
+    above.axhline(chance, color="#999999", linewidth=1)
+    above.annotate("chance", (rows[-1], chance), ha="right", va="bottom", color="#777777", fontsize=9)
+    above.set(ylim=(0, 1), xlim=(0, rows[-1]), ylabel="relevant features found", xlabel="rows seen")
+    above.legend(frameon=False, loc="upper right", ncols=len(tops))
+    above.spines[["top", "right"]].set_visible(False)
+    for place, (name, columns) in enumerate(tops.items()):
+        axes = figure.add_subplot(grid[1, place])
+        axes.imshow(
+            _density(columns, n_features), origin="lower", aspect="auto", cmap="Greys", vmin=0, vmax=1,
+            extent=(0, rows[-1], 0, n_features),
+        )  # fmt: skip
+        for edge in (np.min, np.max):
+            axes.plot(rows, [edge(truth) for truth in truths], color=STYLES[1][0], linewidth=1.4)
+        axes.set(xlabel="rows seen", ylabel="feature" if place == 0 else "", title=f"on top: {name}")
+    return figure
+
+
+def _density(tops: Sequence[IntArray], n_features: int) -> Any:
+    """Share of each cell's features that are on top, (cell, time)."""
+    edges = np.arange(0, n_features + CELL, CELL)
+    return np.stack([np.histogram(top, edges)[0] / CELL for top in tops], axis=1)

@@ -1,0 +1,94 @@
+"""One door for all data: files by suffix, objects by type."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.sources import _frames
+from streamsieve.sources._checks import near
+from streamsieve.sources._paths import SVMLIGHT, is_paths, resolve, suffix_of
+from streamsieve.sources.arrays import ArraySource
+from streamsieve.sources.arrow import ArrowSource
+from streamsieve.sources.svmlight import SvmlightSource
+
+
+def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - ss.open reads as it should
+    """Open data to stream it by rows or by columns, whatever it is.
+
+    Parameters
+    ----------
+    data : path, pattern, list of either, array, dataframe, sparse matrix, or source
+        Files are recognised by suffix: .parquet .pq .csv .tsv .arrow .feather .ipc .svm .svmlight
+        .libsvm.  A pattern such as ``"clicks/*.parquet"`` stands for all its files, in natural order.  A
+        source is returned as it is.
+    target : str or array, default=None
+        The column that holds the target; for data in memory, also the target itself.  svmlight files
+        bring their own.
+    **options
+        Passed on to the source: ``skip_text`` for tables, ``n_features`` and ``zero_based`` for svmlight
+        files, ``names`` for arrays.
+
+    Returns
+    -------
+    ArrowSource, SvmlightSource or ArraySource
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> source = ss.open(np.eye(3), target=[0, 1, 1])
+    >>> [batch.y.tolist() for batch in source.rows(2)]
+    [[0, 1], [1]]
+    """
+    if is_paths(data):
+        return _open_files(data, target, options)
+    if _is_source(data):
+        if target is not None or options:
+            raise SourceError(
+                f"a {type(data).__name__} is open already: give the target and options when making it"
+            )
+        return data
+    if callable(data) or inspect.isgenerator(data):
+        raise SourceError(
+            f"got a {type(data).__name__}: for columns computed on the way, use Features(factory, y)"
+        )
+    return _made(ArraySource, data, options, y=target)
+
+
+def _open_files(data: Any, target: Any, options: dict[str, Any]) -> Any:
+    files = resolve(data)
+    sparse = [suffix_of(file) in SVMLIGHT for file in files]
+    if not any(sparse):
+        if target is not None and not isinstance(target, str):
+            raise SourceError(
+                f"target must be the name of a column of the files; got {type(target).__name__}"
+            )
+        return _made(ArrowSource, files, options, target=target)
+    if not all(sparse):
+        raise SourceError(
+            f"{files[sparse.index(True)]} is svmlight text, but {files[sparse.index(False)]} is a table: "
+            "one stream, one kind of file"
+        )
+    if target is not None:
+        raise SourceError(
+            f"{files[0]} is svmlight text, where each line begins with its label: leave out target={target!r}"
+        )
+    return _made(SvmlightSource, files, options)
+
+
+def _made(kind: type[Any], data: Any, options: dict[str, Any], **target: Any) -> Any:
+    """Make a source; an option it does not have is refused by name."""
+    known = [name for name in list(inspect.signature(kind).parameters)[1:] if name not in target]
+    for name in options:
+        if name not in known:
+            raise ParameterError(
+                f"{kind.__name__} has no option {name!r}{near(name, known)}; it has {', '.join(known)}"
+            )
+    return kind(data, **target, **options)
+
+
+def _is_source(data: Any) -> bool:
+    # a polars frame has a method rows, too
+    axes = callable(getattr(data, "rows", None)) or callable(getattr(data, "columns", None))
+    return axes and not isinstance(data, type) and _frames.as_frame(data) is None

@@ -1,0 +1,208 @@
+"""Sparse rows in svmlight (libsvm) text files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.protocols import ColumnBlock, Position, RowBatch
+from streamsieve.sources._checks import beyond, check_size, check_start
+from streamsieve.sources._csc import ColumnsOnDisk, to_columns
+from streamsieve.sources._paths import Paths, resolve
+from streamsieve.sources._scratch import scratch_folder
+from streamsieve.sources._svmlight_text import Extent, opened, parse, scan, take
+
+#: Bytes of text that are parsed at a time when rows are turned into columns.
+SLAB_BYTES = 2**24
+
+
+class SvmlightSource:
+    r"""Stream sparse rows from svmlight text, by rows or (after one conversion) by columns, out of core.
+
+    Parameters
+    ----------
+    paths : path, pattern, or list of either
+        Files of lines ``label index:value index:value ...`` with ascending indices; comments after ``#``
+        and ``qid:`` are ignored.  Several files form one stream, in the order given; those of a pattern
+        in natural order (Day2 before Day10).
+    n_features : int, default=None
+        Number of columns.  None: what the highest index in the files asks for.
+    zero_based : {"auto", True, False}, default="auto"
+        Whether the first column has index 0 or 1.  "auto": 0 if that index occurs anywhere in the files,
+        else 1.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int, or None until the files have been scanned
+    names : None, the format has no names
+
+    Notes
+    -----
+    Without n_features, or with zero_based="auto", the first use scans all files once; the scan reads
+    indices only and is much faster than parsing.  Give both to start at once.  Rows are CSR with float64
+    values and int32 indices.
+
+    Columns need a conversion: all rows are parsed, and their values are laid out by column in
+    memory-mapped files under ``TMPDIR`` (12 bytes a value, twice that on the way), which go away with the
+    source.  In memory are 24 bytes a column and the labels.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from streamsieve.sources import SvmlightSource
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "urls.svm")
+    ...     _ = path.write_text("+1 1:0.5 3:1\n-1 2:1\n+1 3:2\n")
+    ...     source = SvmlightSource(path)
+    ...     for batch in source.rows(2):
+    ...         print(batch.X.toarray().tolist(), batch.y)
+    ...     [block.X.toarray().ravel().tolist() for block in source.columns(1)]
+    [[0.5, 0.0, 1.0], [0.0, 1.0, 0.0]] [ 1. -1.]
+    [[0.0, 0.0, 2.0]] [1.]
+    [[0.5, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 2.0]]
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        n_features: int | None = None,
+        *,
+        zero_based: bool | Literal["auto"] = "auto",
+    ) -> None:
+        if n_features is not None:
+            n_features = check_size("n_features", n_features)
+        if zero_based not in (True, False, "auto"):
+            raise ParameterError(f"zero_based must be True, False or 'auto'; got {zero_based!r}")
+        self._paths = resolve(paths)
+        self._n_features, self._zero_based = n_features, zero_based
+        self._extent: Extent | None = None
+        self._on_disk: ColumnsOnDisk | None = None
+        self.names: list[str] | None = None
+        self.n_rows: int | None = None
+        self.n_columns: int | None = n_features
+
+    @property
+    def y(self) -> npt.NDArray[Any]:
+        """All labels, read once, together with the conversion to columns."""
+        return self._by_column().y
+
+    # ---------------------------------------------------------------- rows
+
+    def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
+        """Yield the rows in batches.
+
+        Parameters
+        ----------
+        batch_size : int, default=4096
+            Rows in a batch; only the last may be smaller.
+        start : position of a batch, default=None
+            Begin just after that batch: the file is not read up to there.
+        """
+        size = check_size("batch_size", batch_size)
+        at = check_start(self, start, ("file", "byte", "line", "row"))
+        if at["file"] >= len(self._paths):
+            raise beyond(self, "files", at["file"], len(self._paths))
+        there = self._paths[at["file"]].stat().st_size
+        if at["byte"] > there:
+            raise beyond(self, f"bytes of {self._paths[at['file']]}", at["byte"], there)
+        return self._rows(size, at)
+
+    def _rows(self, size: int, at: Position) -> Iterator[RowBatch]:
+        p, zero_based = self._settled()
+        pieces: list[tuple[Any, npt.NDArray[Any]]] = []
+        room, row = size, at["row"]
+        byte, line = at["byte"], at["line"]
+        for number, path in enumerate(self._paths[at["file"] :], at["file"]):
+            with opened(path) as file:
+                file.seek(byte)
+                while True:
+                    lines, found = take(file, room)
+                    if found:
+                        pieces.append(parse(lines, path, line, p, zero_based=zero_based))
+                    byte, line = byte + sum(map(len, lines)), line + len(lines)
+                    room, row = room - found, row + found
+                    if room:
+                        break  # the file has ended
+                    yield _joined(pieces, {"file": number, "byte": byte, "line": line, "row": row})
+                    pieces, room = [], size
+            if number + 1 < len(self._paths):
+                byte = line = 0
+        if pieces:
+            yield _joined(pieces, {"file": number, "byte": byte, "line": line, "row": row})
+        elif row == 0:
+            raise SourceError(f"{self._paths[0]} holds no rows: there is nothing to stream")
+
+    def _scanned(self) -> Extent:
+        if self._extent is None:
+            self._extent = scan(self._paths)
+            self.n_rows = self._extent.n_rows
+        return self._extent
+
+    def _settled(self) -> tuple[int, bool]:
+        """Return the number of columns and where they begin, scanning the files only if need be."""
+        if self._n_features is not None and isinstance(self._zero_based, bool):
+            return self._n_features, self._zero_based
+        extent = self._scanned()
+        zero_based = extent.low == 0 if self._zero_based == "auto" else self._zero_based
+        wanted = extent.high + 1 if zero_based else extent.high
+        if self._n_features is not None and wanted > self._n_features:
+            raise SourceError(
+                f"n_features is {self._n_features:,}, but the highest index in the files from "
+                f"{self._paths[0]} on is {extent.high:,}: give n_features={wanted} or more, or leave it out"
+            )
+        # with labels only, there is still a matrix
+        self.n_columns = max(wanted, 1) if self._n_features is None else self._n_features
+        return self.n_columns, zero_based
+
+    # ---------------------------------------------------------------- columns
+
+    def columns(
+        self, block_size: int = 1024, start: Mapping[str, int] | None = None
+    ) -> Iterator[ColumnBlock]:
+        """Yield the columns in blocks of CSC, after a conversion on first use.
+
+        Parameters
+        ----------
+        block_size : int, default=1024
+            Columns in a block; the last may be smaller.
+        start : position of a block, default=None
+            Begin just after that block.
+        """
+        size = check_size("block_size", block_size)
+        column = check_start(self, start, ("column",))["column"]
+        p, _ = self._settled()
+        if column > p:
+            raise beyond(self, "columns", column, p)
+        return self._columns(size, column, p)
+
+    def _columns(self, size: int, column: int, p: int) -> Iterator[ColumnBlock]:
+        on_disk = self._by_column()
+        for low in range(column, p, size):
+            high = min(low + size, p)
+            yield ColumnBlock(on_disk.block(low, high), None, {"column": high})
+
+    def _by_column(self) -> ColumnsOnDisk:
+        if self._on_disk is None:
+            extent, (p, _) = self._scanned(), self._settled()
+            mean = extent.n_bytes / max(extent.n_rows, 1)
+            slab = max(1, int(SLAB_BYTES / max(mean, 1)))
+            self._on_disk = to_columns(self.rows(slab), p, scratch_folder(self))
+        return self._on_disk
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a copy in another process converts anew: these files go away with their owner
+        return {**vars(self), "_on_disk": None}
+
+
+def _joined(pieces: list[tuple[Any, npt.NDArray[Any]]], position: Position) -> RowBatch:
+    if len(pieces) == 1:
+        ((X, y),) = pieces
+    else:
+        X = sp.vstack([X for X, _ in pieces], format="csr")
+        y = np.concatenate([y for _, y in pieces])
+    return RowBatch(X, y, None, None, position)

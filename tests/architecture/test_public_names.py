@@ -1,0 +1,73 @@
+"""Importing is cheap, names are complete, and every public class explains itself."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import streamsieve as ss
+from streamsieve import registry
+
+HEAVY = ("sklearn", "numba", "scipy", "pyarrow", "pandas", "polars", "matplotlib", "rich", "typer")
+CLASSES = {
+    **{cls.__name__: cls for cls in registry.selectors().values()},
+    **{cls.__name__: cls for cls in registry.criteria().values()},
+    **registry.summaries(),
+    **registry.sources(),
+}
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+def test_importing_imports_nothing_heavy():
+    code = "import sys, streamsieve; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    assert not set(HEAVY) & set(run(code).split())
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from streamsieve.cli import run; run(['--help']); "
+        "print('modules', *sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    modules = run(code).rsplit("modules", 1)[1].split()
+    assert not {"sklearn", "numba", "scipy", "pyarrow", "pandas", "matplotlib"} & set(modules)
+
+
+def test_every_selector_is_a_top_level_name():
+    for cls in registry.selectors().values():
+        assert getattr(ss, cls.__name__) is cls
+        assert cls.__name__ in dir(ss)
+
+
+def test_a_misspelt_name_gets_a_suggestion():
+    with pytest.raises(AttributeError, match="did you mean 'SAOLA'"):
+        _ = ss.SAOLLA
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_class_explains_itself(name):
+    cls = CLASSES[name]
+    text = inspect.getdoc(cls) or ""
+    first = text.splitlines()[0]
+    assert first.endswith("."), f"{name}: the first line says what it is for"
+    assert ">>>" in text, f"{name} has no example"
+    parameters = [p for p in inspect.signature(cls.__init__).parameters if p not in ("self", "args", "kwargs")]
+    for parameter in parameters:
+        assert f"\n{parameter} :" in text, f"{name}: parameter {parameter} is not documented"
+
+
+@pytest.mark.parametrize("name", [cls.__name__ for cls in registry.selectors().values()])
+def test_every_selector_cites_its_paper(name):
+    assert "References\n----------" in inspect.getdoc(CLASSES[name])
+
+
+def test_method_names_read_as_words():
+    assert {"saola", "alpha_investing", "screen"} <= set(registry.selectors())
+
+
+def test_an_unknown_method_gets_a_suggestion():
+    with pytest.raises(ss.exceptions.ParameterError, match="did you mean 'saola'"):
+        registry.selector("saolla")

@@ -1,0 +1,197 @@
+"""The command line: results, files, and one-line errors."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import streamsieve as ss
+from streamsieve.cli import run
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 300)
+    columns = {f"noise_{j}": rng.normal(size=300) for j in range(20)}
+    columns["dose"] = label + rng.normal(size=300)
+    columns["copy"] = columns["dose"] + 0.01 * rng.normal(size=300)
+    columns["label"] = np.array(["healthy", "ill"])[label]
+    path = tmp_path / "patients.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def rows(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_select_writes_kept_features_and_the_ledger(table, tmp_path, capsys):
+    out, ledger = tmp_path / "kept.csv", tmp_path / "ledger.csv"
+    code = run(["select", str(table), "--target", "label", "--method", "saola", "--param", "alpha=0.001",
+                "--out", str(out), "--ledger", str(ledger)])  # fmt: skip
+    assert code == 0
+    kept = [row["feature"] for row in rows(out)]
+    assert set(kept) <= {"dose", "copy"}
+    assert len(kept) == 1
+    assert len(rows(ledger)) >= 22
+    assert "22 features" in capsys.readouterr().out
+
+
+def test_select_names_its_default_method(table, capsys):
+    assert run(["select", str(table), "--target", "label"]) == 0
+    assert "method saola: the default, because" in capsys.readouterr().out
+
+
+def test_select_as_json_is_json_and_nothing_else(table, capsys):
+    assert run(["select", str(table), "--target", "label", "--json", "--explain", "noise_3"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["method"] == "saola"
+    assert result["features"] == 22
+    assert result["explain"].startswith("noise_3: rejected, irrelevant")
+
+
+def test_quiet_prints_nothing(table, capsys):
+    assert run(["select", str(table), "--target", "label", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_names_only_for_a_notebook(table, tmp_path):
+    out = tmp_path / "kept.txt"
+    run(["screen", str(table), "--target", "label", "--k", "2", "--out", str(out), "-q"])
+    assert set(out.read_text().split()) == {"dose", "copy"}
+
+
+def test_screen_equals_the_library(table, tmp_path, capsys):
+    out = tmp_path / "best.csv"
+    arguments = ["--target", "label", "--criterion", "fisher", "--k", "5", "--batch", "64", "--out", str(out)]
+    assert run(["screen", str(table), *arguments]) == 0
+    screen = ss.Screen("fisher", k=5)
+    for batch in ss.open(table, target="label").rows(64):
+        screen.learn(batch)
+    names = [str(screen.feature_names_in_[j]) for j in screen.selected_]
+    assert [row["feature"] for row in rows(out)] == names
+    assert names[:2] == [row.split()[0] for row in capsys.readouterr().out.splitlines()[1:3]]
+
+
+def test_saved_selectors_go_on(table, tmp_path):
+    path = tmp_path / "state.sieve"
+    assert run(["select", str(table), "--target", "label", "--save", str(path), "-q"]) == 0
+    sieve = ss.load(path)
+    before = len(sieve.selected_)
+    sieve.offer(np.zeros(300), names=["late"])
+    assert len(sieve.selected_) == before
+    assert sieve.ledger_.why("late").reason == "constant"
+
+
+def test_nothing_kept_is_exit_code_1(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    path = tmp_path / "noise.csv"
+    np.savetxt(path, np.c_[rng.normal(size=(50, 3)), rng.integers(0, 2, 50)], delimiter=",",
+               header="a,b,c,y", comments="")  # fmt: skip
+    assert run(["select", str(path), "--target", "y", "--param", "alpha=1e-9"]) == 1
+    assert "nothing was kept" in capsys.readouterr().out
+
+
+def test_methods_lists_every_selector(capsys):
+    assert run(["methods", "--json"]) == 0
+    listed = {row["method"] for row in json.loads(capsys.readouterr().out)}
+    assert listed == set(ss.registry.selectors())
+    assert run(["methods"]) == 0
+    assert "saola" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["select", "nowhere.parquet", "--target", "y"], "nowhere.parquet"),
+        (["select", "{table}", "--target", "lable"], "did you mean 'label'"),
+        (["select", "{table}"], "--target"),
+        (["select", "{table}", "--target", "label", "--method", "soala"], "did you mean 'saola'"),
+        (["select", "{table}", "--target", "label", "--param", "alhpa=1"], "did you mean 'alpha'"),
+        (["select", "{table}", "--target", "label", "--param", "alpha"], "name=value"),
+        (["select", "{table}", "--target", "label", "--param", "alpha=2"], "alpha must be a number"),
+        (["select", "{table}", "--target", "dose"], "label"),
+        (["select", "{table}", "--target", "label", "--explain", "doose"], "did you mean 'dose'"),
+        (["select", "{table}", "--target", "label", "--out", "no/such/folder/kept.csv"], "folder"),
+        (["select", "{empty}", "--target", "y"], "empty"),
+        (["screen", "{table}", "--target", "label", "--k", "100"], "k=100"),
+        (["screen", "{table}", "--target", "label", "--criterion", "fischer"], "did you mean 'fisher'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(table, tmp_path, capsys, arguments, message):
+    empty = tmp_path / "empty.csv"
+    empty.write_text("")
+    given = [argument.format(table=table, empty=empty) for argument in arguments]
+    assert run(given) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+
+
+def test_text_columns_can_be_skipped(table, tmp_path):
+    mixed = pq.read_table(table).append_column("city", pa.array(["x"] * 300))
+    path = tmp_path / "mixed.parquet"
+    pq.write_table(mixed, path)
+    assert run(["select", str(path), "--target", "label", "-q"]) == 2
+    assert run(["select", str(path), "--target", "label", "-q", "--skip-text"]) == 0
+
+
+def test_usage_errors_are_exit_code_2(capsys):
+    assert run(["select"]) == 2
+    assert run(["no-such-command"]) == 2
+    assert run(["--version"]) == 0
+    assert "streamsieve" in capsys.readouterr().out
+
+
+def test_interrupt_leaves_the_old_file(table, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "kept.csv"
+    out.write_text("old")
+
+    def interrupted(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ss.SAOLA, "offer", interrupted)
+    assert run(["select", str(table), "--target", "label", "--out", str(out)]) == 130
+    assert out.read_text() == "old"
+    assert "interrupted" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_real_ctrl_c(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "wide.csv"
+    np.savetxt(path, np.c_[rng.normal(size=(200, 2000)), rng.integers(0, 2, 200)], delimiter=",", fmt="%.3f",
+               header=",".join([*(f"c{j}" for j in range(2000)), "y"]), comments="")  # fmt: skip
+    command = [sys.executable, "-c", "from streamsieve.cli import main; main()", "select", str(path),
+               "--target", "y", "--block", "1", "--out", str(tmp_path / "kept.csv")]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                               env={**os.environ, "PYTHONUNBUFFERED": "1"})  # fmt: skip
+    time.sleep(3.0)
+    if process.poll() is not None:
+        pytest.skip("the run was over before it could be interrupted")
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT), error
+    assert not (tmp_path / "kept.csv").exists()
+    assert [p.name for p in tmp_path.iterdir()] == ["wide.csv"]
+
+
+def test_the_demo_writes_a_picture_and_a_ledger(tmp_path, capsys):
+    assert run(["demo", "--out", str(tmp_path / "demo"), "--quiet"]) == 0
+    assert (tmp_path / "demo/drift.png").read_bytes().startswith(b"\x89PNG")
+    ledger = rows(tmp_path / "demo/ledger.csv")
+    assert sum(row["event"] != "evicted" for row in ledger) == 1000
+    out = capsys.readouterr().out
+    assert "why not  mean_radius" in out
+    assert "next: streamsieve select" in out

@@ -1,0 +1,141 @@
+"""Columns and targets without information: a finite answer, the worst one, and never NaN."""
+
+import numpy as np
+import pytest
+
+from tests.criteria.scoring import CLASSES, CRITERIA, TWINS, scored, summarised
+
+LARGEST = np.finfo(np.float64).max
+each = pytest.mark.parametrize("name", CRITERIA)
+each_form = pytest.mark.parametrize("form", ["C", "F", "csr_array"])
+
+N = 12
+Y = np.arange(N) % 2
+NOISE = np.random.default_rng(0).normal(size=N)
+GAPS = np.full(N, np.nan)
+
+COLUMNS = {
+    "zeros": np.zeros(N),
+    "ones": np.ones(N),
+    "a large constant": np.full(N, 1e9),
+    "a constant that is no binary fraction": np.full(N, -1e9 / 3),
+    "nothing but gaps": GAPS,
+    "one value": np.where(np.arange(N) == 3, 5.0, np.nan),
+    "one class only": np.where(Y == 0, NOISE, np.nan),
+    "one class only, constant": np.where(Y == 0, 7.0, np.nan),
+    "one value in each class": np.where(np.arange(N) < 2, NOISE, np.nan),
+    "the smallest numbers": np.where(NOISE > 0, 5e-324, 0.0),
+    "negative zeros": np.where(NOISE > 0, -0.0, 0.0),
+    "the classes": Y * 1.0,
+    "the classes, far out": Y + 1e9,
+    "a constant but for one": np.where(np.arange(N) == 0, 1.0, 0.0),
+}
+WORST = [
+    name
+    for name in COLUMNS
+    if not name.startswith(("the classes", "a constant but", "the smallest", "one value in"))
+]
+
+
+@each
+@each_form
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("batch", [1, 5, None])
+def test_every_column_has_a_finite_score_and_a_probability(name, form, column, batch):
+    scores, p = scored(CRITERIA[name], np.c_[NOISE, COLUMNS[column], NOISE], Y, form=form, batch=batch)
+    assert np.all(np.isfinite(scores))
+    assert np.all(scores >= 0)
+    assert np.all((p >= 0) & (p <= 1))
+
+
+@each
+@each_form
+@pytest.mark.parametrize("column", WORST)
+@pytest.mark.parametrize("batch", [1, 5, None])
+def test_a_column_without_information_scores_0(name, form, column, batch):
+    scores, p = scored(CRITERIA[name], np.c_[NOISE, COLUMNS[column]], Y, form=form, batch=batch)
+    assert scores[0] > 0
+    assert (scores[1], p[1]) == (0, 1)
+
+
+@each
+@pytest.mark.parametrize("form", ["C", "F"])
+@pytest.mark.parametrize("half_life", [None, 3.0])
+def test_a_large_constant_scores_0_with_any_weights_and_when_merged(name, form, half_life):
+    rng = np.random.default_rng(1)
+    criterion, weight = CRITERIA[name], rng.random(N) + 0.1
+    X = np.c_[np.full(N, 1e9), np.full(N, 0.1), NOISE]
+    left = summarised(criterion, X[:5], Y[:5], weight[:5], half_life, form)
+    left.merge(summarised(criterion, X[5:], Y[5:], weight[5:], half_life, form, batch=2))
+    scores = criterion(left)
+    assert scores[:2].tolist() == [0, 0]
+    assert scores[2] > 0
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@each_form
+def test_perfect_separation_is_the_largest_float_with_p_0(name, form):
+    X = np.c_[Y * 1.0, 1e9 - Y, np.where(Y == 0, 0.1, 0.3), NOISE]
+    scores, p = scored(CRITERIA[name], X, Y, form=form, batch=5)
+    assert scores[:3].tolist() == [LARGEST] * 3
+    assert p[:3].tolist() == [0] * 3
+    assert 0 < scores[3] < 1e3
+    assert 0.01 < p[3] <= 1
+
+
+@each_form
+def test_perfect_correlation_is_1_with_p_0(form):
+    X = np.c_[NOISE, -3 * NOISE, Y]
+    scores, p = scored(CRITERIA["correlation"], X, NOISE, form=form, batch=5)
+    np.testing.assert_allclose(scores[:2], 1, rtol=1e-12)
+    assert np.all(scores <= 1)
+    assert np.all(p[:2] < 1e-60)
+
+
+@each
+@each_form
+def test_one_row_one_class_and_no_row_at_all(name, form):
+    criterion, X = CRITERIA[name], np.c_[NOISE, np.ones(N)]
+    for rows in (X[:1], X[:3]):
+        scores, p = scored(criterion, rows, np.zeros(len(rows)), form=form)
+        assert scores.tolist() == [0, 0]
+        assert p.tolist() == [1, 1]
+    empty = criterion.summary_type()
+    assert criterion(empty).shape == criterion.p_values(empty).shape == (0,)
+
+
+@each
+@each_form
+def test_two_rows_cannot_be_significant(name, form):
+    _, p = scored(CRITERIA[name], np.array([[1.0, 5.0], [2.0, 5.0]]), np.array([0, 1]), form=form)
+    assert p.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["f", "fisher"])
+@each_form
+def test_a_class_in_which_a_feature_never_occurs_does_not_count(name, form):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 3
+    X[y == 2, 0] = np.nan
+    scores, p = scored(CRITERIA[name], X, y, form=form, batch=7)
+    two = y != 2
+    without, p_without = scored(CRITERIA[name], X[two], y[two], form=form)
+    assert (scores[0], p[0]) == pytest.approx((without[0], p_without[0]), rel=1e-10)
+    assert scores[1] != pytest.approx(without[1], rel=1e-3)
+
+
+@each
+def test_a_constant_target_tells_nothing(name):
+    scores, p = scored(CRITERIA[name], np.c_[NOISE, np.ones(N)], np.full(N, 3.0))
+    assert scores.tolist() == [0, 0]
+    assert p.tolist() == [1, 1]
+
+
+@each
+@each_form
+@pytest.mark.parametrize("column", [c for c in COLUMNS if c != "the smallest numbers"])  # squares underflow
+def test_degenerate_columns_equal_the_twin(name, form, column):
+    X = np.c_[COLUMNS[column], NOISE]
+    scores, p = scored(CRITERIA[name], X, Y, form=form)
+    np.testing.assert_allclose(scores, TWINS[name].score(X, Y * 1.0), rtol=1e-7)
+    np.testing.assert_allclose(p, TWINS[name].p_value(X, Y * 1.0), rtol=1e-6, atol=1e-12)

@@ -1,0 +1,199 @@
+"""What a screen refuses, in words that say what was wanted, what came and what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from streamsieve import exceptions as ex
+from streamsieve.rows import Screen
+from tests.rows.toys import table
+
+X, Y = table(p=4)
+INFINITE = X.copy()
+INFINITE[9, 3] = np.inf
+
+PARAMETERS = [
+    ({"k": 5}, r"k=5, but the rows have 4 features: choose k <= 4, or percentile"),
+    ({"k": 0}, r"k must be a whole number at least 1; got 0"),
+    ({"k": 2.5}, r"k must be a whole number at least 1; got 2\.5"),
+    ({"k": True}, r"k must be a whole number at least 1; got True"),
+    ({"k": 1, "alpha": 0.1}, r"give one of k, percentile and alpha, not k=1 and alpha=0\.1"),
+    ({"percentile": 0}, r"percentile must be a number above 0 and at most 100; got 0"),
+    ({"percentile": 101}, r"percentile must be a number above 0 and at most 100; got 101"),
+    ({"alpha": 1.0}, r"alpha must be a number above 0 and below 1; got 1\.0"),
+    ({"alpha": "small"}, r"alpha must be a number above 0 and below 1; got 'small'"),
+    ({"correction": "bonferoni"}, r"got 'bonferoni'; did you mean 'bonferroni'\?"),
+    (
+        {"output": "zeros"},
+        r"output must be one of 'drop', 'zero', 'frozen'; got 'zeros'; did you mean 'zero'\?",
+    ),
+    ({"half_life": 0.5}, r"half_life must be a number at least 1; got 0\.5"),
+    ({"half_life": float("nan")}, r"half_life must be a number at least 1; got nan"),
+    ({"ledger": "kept"}, r"ledger must be one of 'all', 'none'; got 'kept'"),
+    ({"criterion": "fishr"}, r"got 'fishr'; did you mean 'fisher'\?"),
+    ({"criterion": 7}, r"criterion must be a name \('.*'\) or an object of streamsieve\.criteria; got 7"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), PARAMETERS, ids=[str(p) for p, _ in PARAMETERS])
+@pytest.mark.parametrize("verb", ["fit", "partial_fit"])
+def test_parameters_out_of_range_are_refused_on_the_first_rows(parameters, message, verb):
+    screen = Screen(**parameters)  # storing them is no error: scikit-learn's clone and set_params need that
+    with pytest.raises(ex.ParameterError, match=message):
+        getattr(screen, verb)(X, Y)
+    with pytest.raises(NotFittedError):
+        screen.get_support()
+
+
+INPUTS = [
+    ("t with 3 classes", {"criterion": "t"}, X, Y, None, ex.TargetError, "two classes, but y holds 3"),
+    ("NaN target", {}, X, np.where(Y == 0, np.nan, 1.0), None, ex.TargetError, "y contains NaN or infinity"),
+    ("no target", {}, X, None, None, ex.TargetError, "requires y to be passed, but the target y is None"),
+    (
+        "fractions as classes",
+        {},
+        X,
+        Y + 0.5,
+        None,
+        ex.TargetError,
+        "fractional numbers, but this method needs class",
+    ),
+    (
+        "text as numbers",
+        {"criterion": "correlation"},
+        X,
+        Y.astype(str),
+        None,
+        ex.TargetError,
+        "numeric target is wanted",
+    ),
+    ("short target", {}, X, Y[:-1], None, ex.TargetError, "X has 60 rows, but y has 59"),
+    (
+        "a matrix as target",
+        {},
+        X,
+        X,
+        None,
+        ex.TargetError,
+        r"one-dimensional, one label a row; got shape \(60, 4\)",
+    ),
+    ("one dimension", {}, X[0], Y[:4], None, ex.InputError, "Expected 2D array, got 1D array"),
+    ("three dimensions", {}, X[None], Y, None, ex.InputError, "Found array with dim 3"),
+    ("no rows", {}, X[:0], Y[:0], None, ex.InputError, "0 sample"),
+    ("no columns", {}, X[:, :0], Y, None, ex.InputError, "0 feature"),
+    (
+        "negative weight",
+        {},
+        X,
+        Y,
+        np.full(60, -1.0),
+        ex.InputError,
+        "sample_weight must not be negative; got -1",
+    ),
+    ("NaN weight", {}, X, Y, np.full(60, np.nan), ex.InputError, "sample_weight contains NaN"),
+    ("short weight", {}, X, Y, np.ones(3), ex.InputError, r"of 60 values, one a row; got shape \(3,\)"),
+    ("no weight at all", {}, X, Y, np.zeros(60), ex.InputError, "all sample weights are zero"),
+    ("infinity", {}, INFINITE, Y, None, ex.BadValueError, "feature 'x3' holds inf"),
+    ("text matrix", {}, [["a", "b"]] * 60, Y, None, ex.InputError, "could not convert string to float"),
+    ("complex", {}, X * 1j, Y, None, ex.InputError, "Complex data not supported"),
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "y", "weight", "parameters", "error", "message"),
+    [
+        pytest.param(data, y, weight, parameters, error, message, id=name)
+        for name, parameters, data, y, weight, error, message in INPUTS
+    ],
+)
+def test_unusable_input_is_refused(data, y, weight, parameters, error, message):
+    screen = Screen(**parameters)
+    with pytest.raises(error, match=message) as caught:
+        screen.fit(data, y, weight).get_support()
+    assert isinstance(caught.value, ex.StreamSieveError)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pd.Series(["red"] * 60),
+        pd.Series(["red"] * 60, dtype=object),
+        pd.Series(["red"] * 60, dtype="category"),
+    ],
+)
+def test_a_text_column_of_a_dataframe_is_named(text):
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(colour=text, shape=text)
+    with pytest.raises(ex.InputTypeError, match="column 'colour', 'shape' does not hold numbers; encode it"):
+        Screen(k=2).fit(frame, Y)
+
+
+def test_infinity_in_a_dataframe_is_named():
+    frame = pd.DataFrame(X, columns=["a", "b", "height", "d"])
+    frame.loc[7, "height"] = -np.inf
+    with pytest.raises(ex.BadValueError, match="feature 'height' holds -inf; clip it or mark it missing"):
+        Screen(k=2).fit(frame, Y)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array, pd.DataFrame])
+def test_rows_of_another_width_are_refused(wrap):
+    screen = Screen(k=2).partial_fit(wrap(X), Y)
+    before = screen.scores_.copy()
+    for act in (lambda: screen.partial_fit(wrap(X[:, :3]), Y), lambda: screen.transform(wrap(X[:, :3]))):
+        with pytest.raises(ex.InputError, match="X has 3 features, but Screen is expecting 4 features"):
+            act()
+    assert np.array_equal(screen.scores_, before)
+    assert screen.n_rows_seen_ == 60
+
+
+def test_a_failed_batch_leaves_a_screen_as_it_was():
+    screen = Screen("f", k=2).partial_fit(X, Y)
+    before = screen.scores_.copy()
+    bad = X.copy()
+    bad[5, 1] = np.inf
+    for rows, y in ((bad, Y), (bad, Y + 10), (X, Y.astype(str)), (X, np.full(60, np.nan))):
+        with pytest.raises(ex.InputError):
+            screen.partial_fit(rows, y)
+        assert np.array_equal(screen.scores_, before)
+        assert screen.n_rows_seen_ == 60
+    with pytest.raises(ex.InputError):
+        screen.fit(bad, Y)
+    assert np.array_equal(screen.scores_, before)
+
+
+DIFFERENT = [
+    (Screen("f", k=3), r"k is 2 here and 3 there: only equal ones merge"),
+    (Screen("fisher", k=2), r"criterion is 'f' here and 'fisher' there: only equal ones merge"),
+    (Screen("f", k=2, half_life=7), r"half_life is None here and 7 there: only equal ones merge"),
+]
+
+
+@pytest.mark.parametrize(("other", "message"), DIFFERENT, ids=["k", "criterion", "half_life"])
+def test_screens_of_different_parameters_do_not_merge(other, message):
+    screen = Screen("f", k=2).fit(X, Y)
+    with pytest.raises(ex.MergeError, match=message):
+        screen.merge(other.fit(X, Y))
+    assert screen.n_rows_seen_ == 60
+
+
+def test_screens_over_different_features_do_not_merge():
+    screen = Screen("f", k=2).fit(X, Y)
+    with pytest.raises(ex.MergeError, match=r"the features differ \(4 here, 3 there\)"):
+        screen.merge(Screen("f", k=2).fit(X[:, :3], Y))
+    with pytest.raises(ex.MergeError, match="the features differ"):
+        screen.merge(Screen("f", k=2).fit(pd.DataFrame(X, columns=list("abcd")), Y))
+    with pytest.raises(ex.MergeError, match="a Screen merges with its like, not a str"):
+        screen.merge("another")
+
+
+def test_before_any_row_there_is_nothing_to_ask():
+    for ask in ("get_support", "get_feature_names_out"):
+        with pytest.raises(NotFittedError):
+            getattr(Screen(), ask)()
+    with pytest.raises(NotFittedError):
+        Screen().transform(X)
+    with pytest.raises(NotFittedError):
+        Screen().save("never.sieve")
+    assert not hasattr(Screen(), "scores_")
+    assert not hasattr(Screen(), "pvalues_")
