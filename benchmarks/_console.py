@@ -14,7 +14,8 @@ except ImportError:  # the core package does without rich, and so do its benchma
 
 #: Heading and width of each column; the note takes what is left.
 COLUMNS = (
-    ("case", 44), ("ours", 9), ("peer", 24), ("peer's", 9), ("speedup", 8), ("peak MB", 8), ("bar", 22), ("", 6),
+    ("case", 44), ("ours", 9), ("peer", 24), ("peer's", 9), ("speedup", 8), ("peak MB", 8), ("bar", 22),
+    ("", 4),
 )  # fmt: skip
 
 
@@ -89,7 +90,7 @@ class Screen:
         # a table of one line each time: rich can only draw a table it knows in full
         table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), style=style, expand=True)
         for _, width in COLUMNS:
-            table.add_column(width=width)
+            table.add_column(width=width, overflow="fold")
         table.add_column(ratio=1)
         table.add_row(*row, note)
         self._console.print(table, markup=False)

@@ -23,9 +23,9 @@ _INTRODUCTION = f"""\
 # Benchmarks
 
 Written by `python -m benchmarks`; do not edit. Every case runs ours and its peer in one process, in turn,
-several rounds, and the best of each counts (what has used {PATIENCE:.0f} s already is not run again). *Peak MB* is
-the growth of resident memory while ours runs, in a fresh process, where memory matters. A case without a
-bar is there to inform.
+several rounds, and the best of each counts (what has used {PATIENCE:.0f} s already is not run again). *Peak
+MB* is the growth of resident memory while ours runs, in a fresh process, where memory matters. A case
+without a bar is there to inform.
 """
 _REPRODUCE = """\
 ## Reproduce

@@ -1,4 +1,4 @@
-"""Column streams: SAOLA and alpha-investing against a bare product, their slow twins and scikit-learn's checks."""
+"""Column streams: against a bare product, the slow twins and scikit-learn's checks."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def saola_news20(size: Size) -> Race:
         counts = last[0].ledger_.counts()
         relevant = counts.get("kept", 0) + counts.get("redundant", 0)
         return (
-            f"{n:,} rows x {p:,} columns, {X.nnz:,} non-zeros, blocks of {offered[0].shape[1]:,}: {relevant:,} "
-            f"relevant, {len(last[0].selected_):,} kept; no block is made dense, which would be "
+            f"{n:,} rows x {p:,} columns, {X.nnz:,} non-zeros, blocks of {offered[0].shape[1]:,}: "
+            f"{relevant:,} relevant, {len(last[0].selected_):,} kept; no block is made dense, which would be "
             f"{n * p * 8 / 1e9:,.1f} GB in all: see peak MB"
         )
 
@@ -71,7 +71,7 @@ def _twin_sets(_: Size) -> dict[str, str]:
 
 @case("SAOLA, ", bar="speedup >= 200", over=_twin_sets)
 def saola_twin(size: Size, name: str) -> Race:
-    return _against_twin(size, name, ss.SAOLA, "saola")
+    return _against_twin(size, name, ss.SAOLA, "saola", task="binary")
 
 
 @case("AlphaInvesting, ", bar="speedup >= 200", over=_twin_sets)
@@ -79,7 +79,8 @@ def alpha_investing_twin(size: Size, name: str) -> Race:
     return _against_twin(size, name, ss.AlphaInvesting, "alpha_investing")
 
 
-def _against_twin(size: Size, name: str, selector: type[Any], module: str) -> Race:
+def _against_twin(size: Size, name: str, selector: type[Any], module: str, **needed: str) -> Race:
+    """Race a selector against ``tests/reference/MODULE.py``; both must choose the same columns."""
     X, y = real(name)
     X = X[:, : size(X.shape[1], 200)]
     values = X if isinstance(X, np.ndarray) else X.toarray()  # the twins know only dense columns
@@ -90,24 +91,23 @@ def _against_twin(size: Size, name: str, selector: type[Any], module: str) -> Ra
         chosen["ours"] = selector().fit(X, y).selected_.tolist()
 
     def peer() -> None:
-        chosen["twin"] = twin(values, y)
+        chosen["twin"] = sorted(map(int, twin(values, y, **needed)[0]))
 
     def note() -> str:
-        if chosen["ours"] != sorted(chosen["twin"]):
+        if chosen["ours"] != chosen["twin"]:
             raise AssertionError(f"{selector.__name__} and its twin chose differently on {name}: {chosen}")
         kind = "dense" if isinstance(X, np.ndarray) else "sparse"
         return f"{X.shape[0]:,} rows x {X.shape[1]:,} {kind} columns, the same {len(chosen['ours'])} kept"
 
-    return Race(ours, peer, f"its slow twin, tests/reference/{module}.py", note=note)
+    return Race(ours, peer, "its twin in tests/reference", note=note)
 
 
-def _twin(module: str) -> Callable[[Any, Any], list[int]]:
-    """Return the slow twin as a function of data that gives the selected columns."""
+def _twin(module: str) -> Callable[..., Any]:
+    """Return the slow twin: a function that gives the selected columns and the decisions."""
     try:
-        function = getattr(importlib.import_module(f"tests.reference.{module}"), module)
+        return getattr(importlib.import_module(f"tests.reference.{module}"), module)
     except ModuleNotFoundError as error:
-        raise SkipCase(f"tests/reference/{module}.py is not there") from error
-    return lambda X, y: [int(i) for i in function(X, y)[0]]
+        raise SkipCase(f"tests/reference/{module}.py cannot be imported: {error}") from error
 
 
 # ------------------------------------------------------------------------------------ one at a time
@@ -140,7 +140,7 @@ def _one_by_one(size: Size, selector: type[Any]) -> Race:
             for column in columns:
                 check_array(column.reshape(-1, 1))
 
-    note = f"irrelevant float64 columns of {n:,} rows, validated, judged and in the ledger; the peer only validates"
+    note = f"irrelevant float64 columns of {n:,} rows, validated, judged, in the ledger; the peer validates"
     return Race(ours, peer, "scikit-learn check_array", repeats * len(columns), "offers", note)
 
 

@@ -102,7 +102,7 @@ def _csr(size: Size, p: int) -> Race:
             one_hot.T @ rows.multiply(rows)
 
     note = (
-        f"{X.shape[0]:,} rows x {p:,}, {NON_ZEROS_A_ROW} uniform ids a row, batches of {len(stream[0][1]):,}; "
+        f"{X.shape[0]:,} rows x {p:,}, {NON_ZEROS_A_ROW} uniform ids a row, batches of {hot[0].shape[0]:,}; "
         "updates only, later passes over the same batches: the first pass is page faults of the new table, "
         "not work, and is left out; the peer makes class sums and sums of squares and does not add them up"
     )

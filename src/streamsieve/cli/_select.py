@@ -19,6 +19,7 @@ from streamsieve._validation import did_you_mean
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli._progress import progress
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
+from streamsieve.sources._paths import SVMLIGHT
 from streamsieve.state import replacing
 
 DEFAULT = "saola"
@@ -64,11 +65,11 @@ def screen(request: Request, parameters: dict[str, Any]) -> int:
 
 def _run(request: Request, selector: Any) -> int:
     _check_folders(request)
+    if request.target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in request.data):
+        raise SourceError("say which column is the target: --target NAME")
     data = request.data[0] if len(request.data) == 1 else request.data
     options = {"skip_text": True} if request.skip_text else {}
     source = sources.open(data, target=request.target, **options)
-    if request.target is None and not isinstance(source, sources.SvmlightSource):
-        raise SourceError("say which column is the target: --target NAME")
     started = time.perf_counter()
     if isinstance(selector, ColumnSelector):
         _stream_columns(source, selector, request)

@@ -20,7 +20,8 @@ def as_frame(X: Any) -> Any:
         try:
             return nw.from_native(X, eager_only=True)
         except nw.exceptions.DuplicateError as error:
-            raise SourceError(f"every column of a dataframe needs its own name: {error}") from error
+            text = " ".join(str(error).split())
+            raise SourceError(f"every column of a dataframe needs its own name: {text}") from error
     if not isinstance(X, type) and hasattr(X, "collect") and nw.dependencies.is_into_lazyframe(X):
         raise SourceError("a lazy frame has no rows yet: call .collect() first")
     if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):

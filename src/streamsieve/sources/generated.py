@@ -130,7 +130,7 @@ class Features:
         except Exception as error:
             raise SourceError(
                 f"feature {at} (counting from 0) could not be computed: the generator raised "
-                f"{type(error).__name__}: {error}"
+                f"{type(error).__name__}: {' '.join(str(error).split())}"
             ) from error
         if at < start:
             raise beyond(self, "columns", start, at)

@@ -1,0 +1,361 @@
+"""State files: they round-trip, survive every fault of a save, and are refused when anything is wrong."""
+
+import errno
+import json
+import os
+import struct
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save, save_file
+
+from streamsieve import state
+from streamsieve.criteria import WelchT
+from streamsieve.exceptions import StateError
+from streamsieve.protocols import Decision, Event, Reason
+from streamsieve.rows import Screen
+
+HEADER = {
+    "class": "Toy",
+    "parameters": {"k": 3, "name": "ü\n\"'\\", "none": None},
+    "attributes": {"n_": 2**60},
+}
+ARRAYS = {
+    "a": np.array([[1.5, -0.0], [np.nan, 5e-324]]),
+    "part/ints": np.array([-(2**63), 2**63 - 1]),
+    "part/bytes": np.arange(256, dtype=np.uint8),
+    "mask": np.array([True, False]),
+    "empty": np.zeros((0, 3)),
+    "f32": np.array([1, 2], np.float32),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "toy.sieve"
+
+
+def assert_same_arrays(got, wanted):
+    assert got.keys() == wanted.keys()
+    for name, array in wanted.items():
+        assert (got[name].dtype, got[name].shape) == (array.dtype, array.shape)
+        assert got[name].tobytes() == array.tobytes()
+
+
+# ------------------------------------------------------------------------------------ round trips
+
+
+def test_header_and_arrays_round_trip_bit_for_bit(path):
+    state.write(path, HEADER, ARRAYS)
+    header, arrays = state.read(path)
+    assert {key: header[key] for key in HEADER} == HEADER
+    assert_same_arrays(arrays, ARRAYS)
+
+
+def test_arrays_in_any_order_of_memory_round_trip(path):
+    A = np.arange(24.0).reshape(4, 6)
+    views = {"F": np.asfortranarray(A), "strided": A[::2, ::3], "reversed": A[::-1], "transposed": A.T}
+    state.write(path, HEADER, views)
+    for name, array in state.read(path)[1].items():
+        assert np.array_equal(array, views[name])
+
+
+def test_strings_round_trip():
+    for strings in ([], [""], ["a", "", "äöü", "日本", "\udc80 lone surrogate", "x" * 10_000, "\0"]):
+        assert state.unpack_strings(state.pack_strings(strings)) == strings
+
+
+def test_attributes_of_every_kind_round_trip():
+    attributes = {
+        "n_": 3,
+        "x_": 0.1,
+        "name_": "é",
+        "flag_": True,
+        "nothing_": None,
+        "several_": [1, "two", [3.0]],
+        "scalar_": np.float64(0.5),
+        "array_": np.arange(3),
+        "names_": np.array(["a", "b"], dtype=object),
+        "criterion_": WelchT(ddof=0),
+        "summary_": Screen("f").fit(np.eye(4), [0, 1, 0, 1]).summary_,
+    }
+    plain, arrays = state.pack(attributes)
+    again = state.unpack(json.loads(json.dumps(plain)), arrays)
+    assert again.keys() == attributes.keys()
+    for name in ("n_", "x_", "name_", "flag_", "nothing_", "several_", "scalar_", "criterion_"):
+        assert again[name] == attributes[name]
+    assert np.array_equal(again["array_"], np.arange(3))
+    assert again["names_"].tolist() == ["a", "b"]
+    assert_same_arrays(again["summary_"].state(), attributes["summary_"].state())
+
+
+def test_what_cannot_be_saved_is_named(path):
+    with pytest.raises(
+        StateError, match=r"weird_=\{1\} cannot be saved; numbers, text and registered objects can"
+    ):
+        state.pack({"weird_": {1}})
+
+    class Unregistered:
+        def state(self):
+            return {}
+
+        def from_state(self, arrays):
+            return self
+
+    with pytest.raises(StateError, match="part_ is a Unregistered, which is not registered"):
+        state.pack({"part_": Unregistered()})
+
+
+def test_a_saved_file_has_the_usual_permissions(path):
+    before = os.umask(0o027)
+    try:
+        state.write(path, HEADER, ARRAYS)
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_file_is_a_plain_safetensors_file_without_pickle(path):
+    state.write(path, HEADER, ARRAYS)
+    raw = path.read_bytes()
+    length = struct.unpack("<Q", raw[:8])[0]
+    header = json.loads(raw[8 : 8 + length])
+    assert set(header) == {"__metadata__", *ARRAYS}
+    assert set(header["__metadata__"]) == {"sieve", "sha256"}
+    assert b"\x80\x04" not in raw[: 8 + length]
+
+
+# ------------------------------------------------------------------------------------ faults of a save
+
+
+def torn_save(arrays, filename, metadata=None):
+    """Write half of the file, as a full disk does."""
+    whole = save(arrays, metadata=metadata)
+    Path(filename).write_bytes(whole[: len(whole) // 2])
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def failing(code, on_call=1):
+    """Return a function that fails the n-th time it is called, and works before."""
+    calls = 0
+
+    def wrap(real):
+        def call(*args, **kwargs):
+            nonlocal calls
+            calls += 1
+            if calls == on_call:
+                raise OSError(code, os.strerror(code))
+            return real(*args, **kwargs)
+
+        return call
+
+    return wrap
+
+
+def inject(monkeypatch, step, code):
+    if step == "torn write":
+        monkeypatch.setattr("safetensors.numpy.save_file", torn_save)
+        return
+    owner, name, real = {
+        "make the temporary file": (tempfile, "mkstemp", tempfile.mkstemp),
+        "write": ("safetensors.numpy", "save_file", save_file),
+        "permissions": (Path, "chmod", Path.chmod),
+        "open before fsync": (os, "open", os.open),
+        "fsync": (os, "fsync", os.fsync),
+        "rename": (os, "replace", os.replace),
+    }[step]
+    replacement = failing(code, 2 if step == "open before fsync" else 1)(real)
+    if isinstance(owner, str):
+        monkeypatch.setattr(f"{owner}.{name}", replacement)
+    else:
+        monkeypatch.setattr(owner, name, replacement)
+
+
+STEPS = [
+    "make the temporary file",
+    "write",
+    "torn write",
+    "permissions",
+    "open before fsync",
+    "fsync",
+    "rename",
+]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO], ids=["ENOSPC", "EIO"])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_fault_at_any_step_leaves_the_previous_file_and_nothing_else(
+    path, monkeypatch, step, code, existing
+):
+    if existing:
+        state.write(path, HEADER, ARRAYS)
+    with monkeypatch.context() as patched:
+        inject(patched, step, code)
+        with pytest.raises(StateError, match=f"cannot write {path}"):
+            state.write(path, {"class": "New"}, {"new": np.zeros(1000)})
+    assert list(path.parent.iterdir()) == ([path] if existing else [])
+    if existing:
+        header, arrays = state.read(path)
+        assert header["class"] == "Toy"
+        assert_same_arrays(arrays, ARRAYS)
+    state.write(path, {"class": "New"}, {"new": np.zeros(1000)})  # and the next save is fine
+    assert state.read(path)[0]["class"] == "New"
+
+
+def test_a_fault_after_the_rename_leaves_the_new_file(path, monkeypatch):
+    state.write(path, HEADER, ARRAYS)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", failing(errno.EIO, on_call=2)(os.fsync))  # the folder's
+        with pytest.raises((OSError, StateError)):
+            state.write(path, {"class": "New"}, {})
+    assert state.read(path)[0]["class"] == "New"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_interrupted_save_leaves_the_previous_file_and_stays_an_interrupt(path, monkeypatch):
+    state.write(path, HEADER, ARRAYS)
+
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            state.write(path, {"class": "New"}, {})
+    assert state.read(path)[0]["class"] == "Toy"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_bytes_reach_the_disk_before_the_name_and_the_name_before_the_end(path, monkeypatch):
+    events = []
+
+    def noting(event, real):
+        def call(*args, **kwargs):
+            events.append(event)
+            return real(*args, **kwargs)
+
+        return call
+
+    monkeypatch.setattr("safetensors.numpy.save_file", noting("write", save_file))
+    monkeypatch.setattr(os, "fsync", noting("fsync", os.fsync))
+    monkeypatch.setattr(os, "replace", noting("rename", os.replace))
+    state.write(path, HEADER, ARRAYS)
+    assert events == ["write", "fsync", "rename", "fsync"]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(StateError, match=r"cannot write .*nowhere/toy\.sieve: No such file or directory"):
+        state.write(tmp_path / "nowhere" / "toy.sieve", HEADER, ARRAYS)
+
+
+def test_a_text_file_is_replaced_only_when_complete(tmp_path):
+    path = tmp_path / "ledger.csv"
+    path.write_text("before")
+
+    def break_off():
+        with state.replacing(path) as file:
+            file.write("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        break_off()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+    with state.replacing(path) as file:
+        file.write("whole")
+    assert path.read_text() == "whole"
+
+
+# ------------------------------------------------------------------------------------ damage
+
+
+def small_file(path):
+    state.write(path, {"class": "Toy"}, {"a": np.array([1.0, 2.0]), "b": np.array([3], np.int64)})
+    return path.read_bytes()
+
+
+def fitted_file(path):
+    screen = Screen(k=1).fit(np.array([[0.0, 1.0], [1.0, 5.0], [0.5, 2.0]]), [0, 1, 0])
+    screen.get_support()
+    screen.save(path)
+    return path.read_bytes()
+
+
+def test_every_single_flipped_bit_is_noticed(path):
+    raw = small_file(path)
+    state.read(path)
+    for bit in range(8 * len(raw)):
+        damaged = bytearray(raw)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(StateError):
+            state.read(path)
+
+
+def test_a_flipped_bit_in_every_byte_of_a_fitted_screen_is_noticed(path):
+    raw = fitted_file(path)
+    Screen.load(path)
+    for place in range(len(raw)):
+        damaged = bytearray(raw)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with pytest.raises(StateError):
+            Screen.load(path)
+
+
+def test_a_file_cut_off_or_drawn_out_at_any_length_is_noticed(path):
+    raw = small_file(path)
+    for length in range(len(raw)):
+        path.write_bytes(raw[:length])
+        with pytest.raises(StateError):
+            state.read(path)
+    for more in (b"\0", b" ", b"\0" * 8, raw):
+        path.write_bytes(raw + more)
+        with pytest.raises(StateError):
+            state.read(path)
+
+
+def test_no_pair_of_bytes_may_be_swapped(path):
+    raw = small_file(path)
+    for place in range(len(raw) - 1):
+        if raw[place] != raw[place + 1]:
+            swapped = bytearray(raw)
+            swapped[place], swapped[place + 1] = raw[place + 1], raw[place]
+            path.write_bytes(swapped)
+            with pytest.raises(StateError):
+                state.read(path)
+
+
+def test_what_was_loaded_can_be_written_to(path):
+    fitted_file(path)
+    screen = Screen.load(path)
+    screen.partial_fit(np.array([[1.0, 2.0]]), [1])
+    screen.ledger_.note(Decision(9, "x", Event.KEPT, Reason.RELEVANT, 1.0, 0.5))
+    assert screen.n_rows_seen_ == 4
+
+
+# ------------------------------------------------------------------------------------ untouched on error
+
+
+def test_attributes_are_put_back_when_the_body_raises():
+    class Thing:
+        pass
+
+    thing = Thing()
+    thing.a = 1
+
+    def change_and_fail():
+        with state.untouched_on_error(thing, None):
+            thing.a, thing.b = 2, 3
+            raise ValueError
+
+    with pytest.raises(ValueError):
+        change_and_fail()
+    assert vars(thing) == {"a": 1}
+    with state.untouched_on_error(thing):
+        thing.a = 2
+    assert thing.a == 2
