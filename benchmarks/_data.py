@@ -51,7 +51,8 @@ def zipf_csc(n: int, p: int, per_row: int) -> tuple[sp.csc_array, Labels]:
     informative = rng.random(p) < 0.02
     lost = informative[columns] & (y[rows] == 0) & (rng.random(len(columns)) < 0.7)
     rows, columns = rows[~lost], columns[~lost]
-    X = sp.csc_array((np.ones(len(rows)), (rows, columns)), shape=(n, p))
+    # 32-bit, as files and scikit-learn give them
+    X = sp.csc_array((np.ones(len(rows)), (rows.astype(np.int32), columns.astype(np.int32))), shape=(n, p))
     X.sum_duplicates()
     length = np.sqrt(X.multiply(X).sum(axis=1))
     X.data /= length[X.indices]

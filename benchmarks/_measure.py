@@ -34,10 +34,10 @@ def interleave(*functions: Callable[[], Any], rounds: int) -> list[float]:
     best = [float("inf")] * len(functions)
     spent = [0.0] * len(functions)
     for _ in range(rounds):
+        gc.collect()  # so that nobody pays for the garbage of long ago
         for i, function in enumerate(functions):
             if spent[i] >= PATIENCE:
                 continue
-            gc.collect()  # so that nobody pays for the garbage of the one before
             start = time.perf_counter()
             result = function()
             wall = time.perf_counter() - start

@@ -69,7 +69,10 @@ def _note(race: Race, seconds: float) -> str:
 
 
 def _rate(per_second: float) -> str:
-    return f"{per_second / 1e6:.3g} million" if per_second >= 1e6 else f"{per_second:,.0f}"
+    for word, size in (("billion", 1e9), ("million", 1e6)):
+        if per_second >= size:
+            return f"{per_second / size:.3g} {word}"
+    return f"{per_second:,.0f}"
 
 
 def _peak(case: Case, size: Size) -> float:

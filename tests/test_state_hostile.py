@@ -77,7 +77,9 @@ def test_a_missing_file_and_a_folder_are_refused(path):
         state.read(path.parent)
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "[]", "3", "null", "{}", '{"class": "Screen"}'])
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "[]", "3", "null", "{}", '{"class": "Screen"}', "[" * 100_000]
+)
 def test_a_header_without_a_format_is_refused_though_its_checksum_is_right(path, text):
     save_file({}, path, metadata={"sieve": text, "sha256": state._digest(text, {})})
     with pytest.raises(StateError, match="has no readable header"):

@@ -1,6 +1,6 @@
 """The border: whatever a user hands in becomes a clean array here, or an error that says what to do.
 
-The only module that talks to scikit-learn's validation and to narwhals.  Behind it, a matrix is a
+The only module that talks to scikit-learn's validation and, beside the sources, to narwhals.  Behind it, a matrix is a
 float32 or float64 ndarray, or CSR (rows) / CSC (columns) with sorted unique int32 indices.
 
 Speed: finite values are not checked by a pass of their own for rows (the kernels notice NaN and inf in
@@ -170,7 +170,7 @@ def _one_dimensional(y: Any) -> npt.NDArray[Any]:
         raise TargetError(
             "this selector requires y to be passed, but the target y is None: give one label a row"
         )
-    if nw.dependencies.is_into_series(y):
+    if _is_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
     elif hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
         y = y.to_numpy()
@@ -250,7 +250,7 @@ def check_block(X: Any, names: Sequence[str] | None, n: int) -> ColumnBlock:
     if names is None:
         names = names_of(X)
     refuse_text(X)
-    if getattr(X, "ndim", None) == 1 or nw.dependencies.is_into_series(X):
+    if getattr(X, "ndim", None) == 1 or _is_series(X):
         X = np.asarray(X).reshape(-1, 1)
     with _as_input_errors():
         X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
@@ -354,10 +354,10 @@ def feature_label(j: int, names: Sequence[str] | None) -> str:
 
 def names_of(X: Any) -> list[str] | None:
     """Return the column names of a dataframe, the name of a named series, or None."""
-    if nw.dependencies.is_into_dataframe(X):
+    if _is_frame(X):
         names = list(nw.from_native(X, eager_only=True).columns)
         return names if all(isinstance(name, str) for name in names) else None
-    if nw.dependencies.is_into_series(X):
+    if _is_series(X):
         name = nw.from_native(X, series_only=True).name
         return [name] if isinstance(name, str) and name else None
     return None
@@ -365,7 +365,7 @@ def names_of(X: Any) -> list[str] | None:
 
 def refuse_text(X: Any) -> None:
     """Name the text columns of a dataframe, and the two ways out."""
-    if not nw.dependencies.is_into_dataframe(X):
+    if not _is_frame(X):
         return
     frame = nw.from_native(X, eager_only=True)
     bad = [
@@ -381,11 +381,35 @@ def refuse_text(X: Any) -> None:
         )
 
 
+def _is_frame(X: Any) -> bool:
+    # arrays first: narwhals asks a quarter of a millisecond long what they might be
+    return not _is_array(X) and bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _is_series(X: Any) -> bool:
+    return not _is_array(X) and bool(nw.dependencies.is_into_series(X))
+
+
+def _is_array(X: Any) -> bool:
+    return isinstance(X, np.ndarray) or sp.issparse(X)
+
+
 def take_columns(X: Any, indices: npt.NDArray[np.intp]) -> Any:
     """Select columns of a dataframe, keeping its library; None if X is not a dataframe."""
-    if not nw.dependencies.is_into_dataframe(X):
+    if not _is_frame(X):
         return None
     return nw.from_native(X, eager_only=True)[:, indices.tolist()].to_native()
+
+
+def take_named(X: Any, names: Sequence[str]) -> Any:
+    """Select columns of a dataframe by name, keeping its library."""
+    frame = nw.from_native(X, eager_only=True)
+    for name in names:
+        if name not in frame.columns:
+            raise SchemaError(
+                f"the kept feature {name!r} is not among the columns{did_you_mean(name, frame.columns)}"
+            )
+    return frame.select(list(names)).to_native()
 
 
 class _as_input_errors:  # noqa: N801 - reads as a statement

@@ -102,7 +102,7 @@ def _header(path: Path, text: str) -> dict[str, Any]:
     try:
         header = json.loads(text)
         found = header["format"]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise StateError(f"{path} has no readable header") from error
     if found != FORMAT:
         raise StateError(

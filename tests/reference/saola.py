@@ -166,10 +166,9 @@ def cut(x, bins):
 
 def entropies(a, b):
     """Return H(a), H(b) and I(a; b) in nats, by an explicit contingency table."""
-    rows, columns = np.unique(a).tolist(), np.unique(b).tolist()
+    (rows, a), (columns, b) = (np.unique(x, return_inverse=True) for x in (a, b))
     table = np.zeros((len(rows), len(columns)))
-    for u, v in zip(np.asarray(a).tolist(), np.asarray(b).tolist(), strict=True):
-        table[rows.index(u), columns.index(v)] += 1
+    np.add.at(table, (a, b), 1)
     h_a, h_b, h_ab = (entropy(c) for c in (table.sum(axis=1), table.sum(axis=0), table.ravel()))
     return h_a, h_b, max(h_a + h_b - h_ab, 0.0)
 

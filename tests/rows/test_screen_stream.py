@@ -7,7 +7,8 @@ import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.criteria import WelchT
-from streamsieve.protocols import Event, Reason
+from streamsieve.exceptions import SchemaError
+from streamsieve.protocols import Event, Reason, RowBatch
 from streamsieve.rows import Screen
 from tests.reference import screen as twin
 from tests.rows.toys import drift, table, table_for
@@ -101,6 +102,27 @@ def test_the_ledger_knows_features_by_their_names_and_can_be_switched_off():
     silent = Screen(k=4, ledger="none").fit(frame, y)
     silent.get_support()
     assert len(silent.ledger_) == 0
+
+
+# ---------------------------------------------------------------- batches of a source
+
+
+def test_a_sources_batches_are_learnt_with_their_names_and_weights():
+    X, y = table(p=3)
+    weight, names = np.arange(60) % 3.0, ["a", "b", "c"]
+    screen, wanted = Screen(k=1), Screen(k=1).fit(pd.DataFrame(X, columns=names), y, weight)
+    for low in range(0, 60, 20):
+        part = slice(low, low + 20)
+        assert screen.learn(RowBatch(X[part], y[part], weight[part], names)) is screen
+    np.testing.assert_allclose(screen.scores_, wanted.scores_, rtol=1e-11)
+    assert screen.get_feature_names_out().tolist() == wanted.get_feature_names_out().tolist()
+    for others, message in (
+        (["a", "b", "d"], "'d' is new"),
+        (["b", "a", "c"], "missing or in another order"),
+    ):
+        with pytest.raises(SchemaError, match=message):
+            screen.learn(RowBatch(X, y, None, others))
+    assert screen.n_rows_seen_ == 60
 
 
 # ---------------------------------------------------------------- merging

@@ -1,5 +1,7 @@
 """The same small table as every kind of source, whole or in several files."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,7 +11,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-import streamsieve.sources as sources
+from streamsieve import sources
 
 N, P = 23, 7
 NAMES = [f"c{j}" for j in range(P)]
@@ -70,7 +72,7 @@ def in_files(kind, folder, cuts):
     X, y = numbers()
     write, suffix = FILES[kind]
     paths = []
-    for k, (low, high) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+    for k, (low, high) in enumerate(itertools.pairwise(cuts)):
         paths.append(folder / f"part{k}{suffix}")
         write(table(X[low:high], y[low:high]), paths[-1])
     return sources.ArrowSource(paths, target="label")
@@ -79,7 +81,7 @@ def in_files(kind, folder, cuts):
 def in_svmlight(folder, cuts):
     X, y = numbers()
     paths = []
-    for k, (low, high) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+    for k, (low, high) in enumerate(itertools.pairwise(cuts)):
         paths.append(folder / f"part{k}.svm")
         dump_svmlight_file(sp.csr_array(X[low:high]), y[low:high], str(paths[-1]), zero_based=False)
     return sources.SvmlightSource(paths)

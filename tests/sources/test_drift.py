@@ -70,7 +70,7 @@ def test_bad_parameters_are_named():
     for name in ("n_rows", "n_features", "shift_every"):
         with pytest.raises(ParameterError, match=f"{name} must be a whole number at least 1"):
             DriftingStream(**{"n_features": 10, "n_relevant": 1, name: 0})
-    with pytest.raises(ParameterError, match="n_relevant must be .* at most 10"):
+    with pytest.raises(ParameterError, match=r"n_relevant must be .* at most 10"):
         DriftingStream(n_features=10, n_relevant=11)
     with pytest.raises(ParameterError, match="seed must be a whole number at least 0"):
         DriftingStream(seed=-1)

@@ -94,7 +94,7 @@ def test_without_a_target_the_first_column_says_how_many_rows():
     assert source.y is None
     stream = source.columns()
     assert next(stream).X.shape == (2, 2)
-    with pytest.raises(SourceError, match="feature 2 .* has 1 values, but there are 2 rows"):
+    with pytest.raises(SourceError, match=r"feature 2 .* has 1 values, but there are 2 rows"):
         next(stream)
 
 
@@ -118,15 +118,12 @@ def test_a_failing_generator_is_named_after_what_came_before_is_delivered(size):
     stream = Features(breaks, Y).columns(size)
     got = []
     with pytest.raises(SourceError, match=r"feature 2 \(counting from 0\).*KeyError: .*no such") as caught:
-        got.extend(stream)
+        got += stream
     assert isinstance(caught.value.__cause__, KeyError)
     assert "\n" not in str(caught.value)
     stream = Features(breaks, Y).columns(size)
-    delivered = 0
-    with pytest.raises(SourceError):
-        for block in stream:
-            delivered += block.X.shape[1]
-    assert delivered == 2
+    blocks = [next(stream) for _ in range(2 if size == 1 else 1)]
+    np.testing.assert_array_equal(np.hstack([b.X for b in blocks]), [[1, 1], [2, 2], [3, 3]])
 
 
 @pytest.mark.parametrize(
@@ -154,7 +151,7 @@ def test_a_bad_column_is_named(item, message):
 def test_too_few_names_are_refused():
     stream = Features([[1, 2, 3]] * 2, Y, names=["only"]).columns()
     next(stream)
-    with pytest.raises(SourceError, match="feature 1 .* has no name: names has 1 entries"):
+    with pytest.raises(SourceError, match=r"feature 1 .* has no name: names has 1 entries"):
         next(stream)
 
 
@@ -165,7 +162,7 @@ def test_a_factory_of_nothing_is_refused(factory):
 
 
 def test_a_factory_that_fails_is_feature_0():
-    with pytest.raises(SourceError, match="feature 0 .*ZeroDivisionError"):
+    with pytest.raises(SourceError, match=r"feature 0 .*ZeroDivisionError"):
         next(Features(lambda: 1 / 0, Y).columns())
 
 

@@ -29,7 +29,7 @@ both = pytest.mark.parametrize(("kind", "target"), KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_one_form_of_rows_however_cut(kind, target, form):
     rng = np.random.default_rng(1)
-    for case in range(120):
+    for case in range(75):
         stream = random_stream(rng, target)
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         parts = stream.cut(rng, int(rng.integers(1, 5)))
@@ -39,7 +39,7 @@ def test_one_form_of_rows_however_cut(kind, target, form):
 @both
 def test_mixed_dense_and_sparse_batches(kind, target):
     rng = np.random.default_rng(2)
-    for case in range(500):
+    for case in range(300):
         stream = random_stream(rng, target)
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         parts = stream.cut(rng, 4)

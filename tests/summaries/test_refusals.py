@@ -7,6 +7,8 @@ import scipy.sparse as sp
 from streamsieve.exceptions import BadValueError
 from tests.summaries.streams import DENSE, FORMS, KINDS, SPARSE, Stream, assert_same_bits, feed, snapshot
 
+# Without the JIT, kernels are NumPy scalars, which warn of the overflow that is about to be refused.
+pytestmark = pytest.mark.filterwarnings("ignore:.* encountered in scalar:RuntimeWarning")
 both = pytest.mark.parametrize(("kind", "target"), KINDS.values(), ids=KINDS)
 BAD = [np.inf, -np.inf, 1e308, -1e308]
 

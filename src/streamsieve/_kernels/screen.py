@@ -128,3 +128,22 @@ def screen_one(x: FloatArray, y: FloatArray) -> tuple[float, float]:
         q += d * d
         c += d * y[i]
     return q - s * s / n, c
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
+def grade(
+    ss: FloatArray, dot: FloatArray, critical: float, codes: tuple[int, int, int], out: npt.NDArray[np.uint8]
+) -> None:
+    """Turn sums of squares into lengths, products into correlations, and say what each column is.
+
+    ``codes`` are those for (relevant, irrelevant, constant).  Without branches, so that it vectorises.
+    """
+    relevant, irrelevant, constant = np.uint8(codes[0]), np.uint8(codes[1]), np.uint8(codes[2])
+    for j in range(len(ss)):
+        length = np.sqrt(max(ss[j], 0.0))
+        r = dot[j] / length
+        r = r if length > 0.0 else 0.0
+        code = relevant if abs(r) >= critical else irrelevant
+        ss[j] = length
+        dot[j] = r
+        out[j] = code if length > 0.0 else constant

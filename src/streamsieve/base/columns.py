@@ -7,14 +7,13 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._validation import check_block, did_you_mean, matrix, names_of, task_of
+from streamsieve._validation import check_block, matrix, names_of, take_named, task_of
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import Stop
-from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, TargetError
+from streamsieve.exceptions import NotBegunError, ParameterError, TargetError
 from streamsieve.ledger import REASON_CODE, Ledger, Verdicts
 from streamsieve.protocols import BoolArray, ColumnBlock, Decision, Event, FloatArray, IntArray, Reason, Task
 from streamsieve.state import untouched_on_error
@@ -234,14 +233,7 @@ class ColumnSelector(Selector):
     def _transform_frame(self, X: Any) -> Any:
         if hasattr(self, "feature_names_in_") or names_of(X) is None:
             return super()._transform_frame(X)
-        wanted = self.get_feature_names_out().tolist()
-        frame = nw.from_native(X, eager_only=True)
-        for name in wanted:
-            if name not in frame.columns:
-                raise SchemaError(
-                    f"the kept feature {name!r} is not among the columns{did_you_mean(name, frame.columns)}"
-                )
-        return frame.select(wanted).to_native()
+        return take_named(X, self.get_feature_names_out().tolist())
 
     def _learnt(self) -> dict[str, Any]:
         # time already spent, so that a resumed run keeps to its budget of seconds

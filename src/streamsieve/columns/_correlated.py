@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 TIE = 1e-12
 
 
+#: Tiles of 32 columns that a store has room for at first.
+FIRST_TILES = 4
+
+
 class Dominance(NamedTuple):
     """What became of some candidates, and of the kept columns they met."""
 
@@ -46,11 +50,13 @@ class CorrelatedColumns:
     """
 
     def __init__(self, n: int) -> None:
-        self._tiles = np.zeros((1, n, LANES))
-        self._relevance = np.zeros(LANES)
-        self._feature = np.zeros(LANES, np.int64)
-        self._order = np.zeros(LANES, np.int64)
-        self._free = np.arange(LANES)[::-1].copy()
+        slots = FIRST_TILES * LANES
+        # np.empty maps memory without touching it: a tile costs nothing until a column moves in
+        self._tiles = np.empty((FIRST_TILES, n, LANES))
+        self._relevance = np.zeros(slots)
+        self._feature = np.zeros(slots, np.int64)
+        self._order = np.zeros(slots, np.int64)
+        self._free = np.arange(slots)[::-1].copy()
         self._kept = 0
 
     @property
@@ -60,8 +66,8 @@ class CorrelatedColumns:
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return self._tiles.nbytes
+        """Memory of the columns kept, in bytes."""
+        return self._kept * self._tiles.shape[1] * self._tiles.itemsize
 
     def settle(
         self, X: Matrix, chosen: IntArray, measured: Relevance, start: int,
@@ -95,7 +101,9 @@ class CorrelatedColumns:
     def _double(self) -> None:
         """Add as many slots as there are; the stack of free ones is empty, so they fill it."""
         slots = len(self._order)
-        self._tiles = np.concatenate([self._tiles, np.zeros_like(self._tiles)])
+        tiles = np.empty((2 * len(self._tiles), *self._tiles.shape[1:]))
+        tiles[: len(self._tiles)] = self._tiles
+        self._tiles = tiles
         self._relevance, self._feature, self._order = (
             np.concatenate([a, np.zeros_like(a)]) for a in (self._relevance, self._feature, self._order)
         )

@@ -24,6 +24,8 @@ P_VALUES = ("t", "likelihood_ratio")
 BLOCK = 1024
 #: Share of a centred column outside the model below which it counts as inside: five digits are left.
 COLLINEAR = 1e-10
+#: Before the first single column after a success: any level is lower.
+NO_BAR = (math.inf, 0.0)
 
 KEPT, CONSTANT, IRRELEVANT, COLLINEAR_CODE, EXACT_CODE, UNRELIABLE = (
     REASON_CODE[reason]
@@ -125,7 +127,7 @@ class AlphaInvesting(ColumnSelector):
         self._model_ = OrthonormalModel(np.asarray(numbers, np.float64))
         self.wealth_ = float(self.wealth)
         self._tests_ = 1 if self.p_value == "likelihood_ratio" else 0
-        self._bar_ = math.inf
+        self._bar_ = NO_BAR
 
     def _selected(self) -> IntArray:
         return self._model_.features
@@ -139,7 +141,7 @@ class AlphaInvesting(ColumnSelector):
             part = slice(low, min(low + BLOCK, m))
             X = block.X if m <= BLOCK else _columns(block.X, part)
             self._judge(X, self.n_features_in_ + low, reason[part], statistic[part], p_value[part])
-        self._bar_ = math.inf
+        self._bar_ = NO_BAR
         return Verdicts(self.n_features_in_, reason, statistic, p_value)
 
     def _judge(
@@ -196,7 +198,7 @@ class AlphaInvesting(ColumnSelector):
     def _freedom(self) -> int:
         return self._model_.n - self._model_.size - 2
 
-    def _strength(self, drop: FloatArray | float) -> Any:
+    def _strength(self, drop: FloatArray) -> FloatArray:
         """Return F (or the likelihood ratio's z^2) of a drop in the residual sum of squares."""
         rss = self._model_.rss
         if self._model_.fits_exactly or self._freedom() <= 0:
@@ -228,18 +230,23 @@ class AlphaInvesting(ColumnSelector):
         return int(hits[0]) if len(hits) else -1
 
     def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        model = self._model_
-        if model.fits_exactly or self._freedom() <= 0:
+        model, freedom = self._model_, self._freedom()
+        if freedom <= 0 or model.fits_exactly:
             return None
         ss, inside, dot = linear.project_one(x, model.basis, model.size, model.residual)
         outside = ss - inside
         if not (0.0 < ss < math.inf and outside > COLLINEAR * ss):
-            return None
+            return None  # constant, collinear or not finite: the block path says which
         level = self.wealth_ / (2 * (self._tests_ + 1))
-        if self._bar_ == math.inf:  # levels only fall until the next success, so this stays valid
-            self._bar_ = self._least_strength(level)
-        strength = float(self._strength(dot * dot / outside))
-        if strength > self._bar_:
+        if level < 0.5 * self._bar_[0]:
+            # levels only fall until the next success: a bar for a higher level may be low, never too high
+            self._bar_ = (level, self._least_strength(level))
+        drop, rss = dot * dot / outside, model.rss
+        if self.p_value == "likelihood_ratio":
+            strength = drop * (model.n / rss)
+        else:
+            strength = drop * freedom / max(rss - drop, 1e-15 * rss)
+        if strength > self._bar_[1]:
             return None
         self._tests_ += 1
         self.wealth_ -= level
@@ -247,7 +254,7 @@ class AlphaInvesting(ColumnSelector):
 
     def _restored(self) -> None:
         super()._restored()
-        self._bar_ = math.inf
+        self._bar_ = NO_BAR
         if self._model_.n != self.n_rows_:
             raise ValueError("the model and the target have different numbers of rows")
 

@@ -22,9 +22,7 @@ MODES = ("paper", "two_phase")
 #: Quantiles that a numeric target is cut at for the discrete measures.
 TARGET_BINS = 5
 
-KEPT, CONSTANT, IRRELEVANT, REDUNDANT = (
-    REASON_CODE[reason] for reason in (Reason.RELEVANT, Reason.CONSTANT, Reason.IRRELEVANT, Reason.REDUNDANT)
-)
+KEPT, REDUNDANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.REDUNDANT]
 
 
 class SAOLA(ColumnSelector):
@@ -158,14 +156,12 @@ class SAOLA(ColumnSelector):
             by, p_value = settled.by[redundant], None
         else:
             measured = self._test_.relevance(block.X)
-            statistic = measured.r
-            reason = np.full(len(statistic), IRRELEVANT, np.uint8)
-            reason[measured.norm == 0] = CONSTANT
-            chosen = np.flatnonzero(np.abs(statistic) >= self._test_.critical)
+            reason, statistic = measured.reason, measured.r
+            chosen = np.flatnonzero(reason == KEPT)
             settled = kept.settle(block.X, chosen, measured, start, two_phase=two_phase, use_max=use_max)
             lost = settled.by >= 0
-            reason[chosen] = np.where(lost, REDUNDANT, KEPT)
             redundant, by = chosen[lost], settled.by[lost]
+            reason[redundant] = REDUNDANT
             # two columns have a correlation even where a column and many classes have a ratio
             p_value = None if self._test_.n_contrasts == 1 else self._test_.p_value(statistic)
             statistic[redundant] = settled.pair[lost]

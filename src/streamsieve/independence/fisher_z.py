@@ -13,7 +13,8 @@ from scipy.special import fdtrc, fdtri, ndtr, ndtri
 
 from streamsieve._kernels import screen as kernel
 from streamsieve.exceptions import StateError
-from streamsieve.protocols import Arrays, FloatArray, Task
+from streamsieve.ledger import REASON_CODE
+from streamsieve.protocols import Arrays, FloatArray, Reason, Task
 from streamsieve.state import expect, register
 
 if TYPE_CHECKING:
@@ -39,9 +40,14 @@ def p_value(r: FloatArray, n: int, conditioned: int = 0) -> FloatArray:
     return p
 
 
+_CODES = tuple(REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT))
+
+
 class Relevance(NamedTuple):
     """How every column of a block stands to the target."""
 
+    #: Codes of the ledger: relevant, irrelevant or constant.
+    reason: npt.NDArray[np.uint8]
     #: Correlation, or for more than two classes the correlation ratio; 0 for a constant column.
     r: FloatArray
     mean: FloatArray
@@ -100,10 +106,11 @@ class FisherZ:
     def relevance(self, X: Matrix) -> Relevance:
         """Measure every column of a block, in one pass."""
         mean, ss, dot = kernel.screen(X, self._y)
-        norm = np.sqrt(np.maximum(ss, 0.0))
         if self.n_contrasts > 1:
             dot = self._between(X, mean)
-        return Relevance(np.divide(dot, norm, out=np.zeros_like(norm), where=norm > 0), mean, norm)
+        reason = np.empty(len(ss), np.uint8)
+        kernel.grade(ss, dot, self.critical, _CODES, reason)
+        return Relevance(reason, r=dot, mean=mean, norm=ss)
 
     def _between(self, X: Matrix, mean: FloatArray) -> FloatArray:
         """Return the square root of the sum of squares between classes."""

@@ -67,7 +67,6 @@ class TableFile(ABC):
                 batch.validate(full=True)
             row += batch.num_rows
             yield batch
-            del batch  # its memory is free when the next one is read
 
 
 class ParquetTable(TableFile):
@@ -147,10 +146,10 @@ class IpcTable(TableFile):
                 yield from reader
                 return
             for number in range(reader.num_record_batches):
-                yield reader.get_batch(number)
                 # Arrow takes room for a batch of all columns and fills in those asked for.  Unless it is
                 # given back, block after block fills the same room, until all columns are in memory.
                 pool.release_unused()
+                yield reader.get_batch(number)
 
 
 def _quick(schema: Any) -> list[int]:
@@ -200,6 +199,16 @@ def _settled(inferred: Any) -> Any:
 
     plain = (pa.int64(), pa.null())
     return pa.schema([(f.name, pa.float64() if f.type in plain else f.type) for f in inferred])
+
+
+def need_pyarrow() -> None:
+    """Refuse to go on without pyarrow, and say how to get it."""
+    try:
+        import pyarrow as pa  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise SourceError(
+            "reading Parquet, CSV and Arrow files needs pyarrow: pip install 'streamsieve[cli]'"
+        ) from error
 
 
 @contextmanager

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
-from streamsieve.sources import _layout
+from streamsieve.sources import _files, _layout
 from streamsieve.sources._checks import beyond, check_size, check_start
 from streamsieve.sources._convert import converted
-from streamsieve.sources._files import FORMATS, READ_ROWS, CsvTable, IpcTable, ParquetTable, TableFile
+from streamsieve.sources._files import CsvTable, IpcTable, ParquetTable, TableFile
 from streamsieve.sources._paths import TABLES, Paths, resolve, suffix_of
 from streamsieve.sources._scratch import scratch_folder
 
@@ -74,7 +74,7 @@ class ArrowSource:
     """
 
     def __init__(self, paths: Paths, target: str | None = None, *, skip_text: bool = False) -> None:
-        _need_pyarrow()
+        _files.need_pyarrow()
         self._files = [_table(path) for path in resolve(paths)]
         self._layout = _layout.layout_of(self._files, target, skip_text=skip_text)
         known = [file.n_rows for file in self._files if file.n_rows is not None]
@@ -191,7 +191,7 @@ class ArrowSource:
         if self._counted is None:
             column = self._layout.features[:1]
             read = (b.num_rows for file in self._tables_by_column() for b in file.batches(column))
-            self._counted = sum(read) if self.y is None else len(self.y)
+            self.n_rows = self._counted = sum(read) if self.y is None else len(self.y)
         if self._counted == 0:
             raise self._no_rows()
         return self._counted
@@ -202,7 +202,7 @@ class ArrowSource:
             self._columnar = self._files
             if any(isinstance(file, CsvTable) for file in self._files):
                 begin = check_start(self, None, _POSITION)
-                size = max(1, min(READ_ROWS, READ_VALUES // len(self._layout.columns)))
+                size = max(1, min(_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
                 batches = ([batch for _, batch in pieces] for pieces, _ in self._batches(size, begin))
                 path = converted(batches, self._layout, scratch_folder(self))
                 self._columnar = [IpcTable(path)]
@@ -243,13 +243,4 @@ def _table(path: Path) -> TableFile:
     suffix = suffix_of(path)
     if suffix not in TABLES:
         raise SourceError(f"{path} is svmlight text, not a table: use SvmlightSource, or open() by itself")
-    return FORMATS[TABLES[suffix]](path)
-
-
-def _need_pyarrow() -> None:
-    try:
-        import pyarrow as pa  # noqa: F401, PLC0415
-    except ImportError as error:
-        raise SourceError(
-            "reading Parquet, CSV and Arrow files needs pyarrow: pip install 'streamsieve[cli]'"
-        ) from error
+    return _files.FORMATS[TABLES[suffix]](path)

@@ -12,8 +12,8 @@ from streamsieve.sources._checks import beyond, check_size, check_start, no_axis
 
 #: Weight of what all features share; the correlation of any two is NU^2 / (1 + NU^2) = 0.2.
 NU = 0.5
-#: Values drawn at a time: 8 MB.
-CHUNK_VALUES = 2**20
+#: Values (8 MB) and rows drawn at a time, at most.  Other numbers would make other streams.
+CHUNK_VALUES, CHUNK_ROWS = 2**20, 4096
 
 
 class DriftingStream:
@@ -75,7 +75,7 @@ class DriftingStream:
         self.seed = check_size("seed", seed, low=0)
         self.names: list[str] | None = None
         # Rows are drawn in chunks of a length that no batch size changes.
-        self._chunk_rows = max(1, CHUNK_VALUES // self.n_features)
+        self._chunk_rows = max(1, min(CHUNK_ROWS, CHUNK_VALUES // self.n_features))
         self._length = int(n_rows)
 
     def relevant(self, row: int) -> IntArray:

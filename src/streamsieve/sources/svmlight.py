@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -107,9 +108,11 @@ class SvmlightSource:
         at = check_start(self, start, ("file", "byte", "line", "row"))
         if at["file"] >= len(self._paths):
             raise beyond(self, "files", at["file"], len(self._paths))
-        there = self._paths[at["file"]].stat().st_size
+        path = self._paths[at["file"]]
+        with opened(path) as file:
+            there = file.seek(0, os.SEEK_END)
         if at["byte"] > there:
-            raise beyond(self, f"bytes of {self._paths[at['file']]}", at["byte"], there)
+            raise beyond(self, f"bytes of {path}", at["byte"], there)
         return self._rows(size, at)
 
     def _rows(self, size: int, at: Position) -> Iterator[RowBatch]:

@@ -1,0 +1,248 @@
+"""Alpha-investing decides as its slow twin does, and its wealth keeps the books."""
+
+from collections import Counter
+from math import comb
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.stats
+
+import streamsieve as ss
+from streamsieve.exceptions import TargetError
+from tests.columns.streams import DENSE, FORMS, SPARSE, columns, equal_twin, lines, offered, rows, target
+from tests.reference.alpha_investing import alpha_investing
+
+P_VALUES = ("t", "likelihood_ratio")
+TASKS = ("binary", "regression")
+
+
+def check_equal(sieve, twin, what):
+    equal_twin(sieve, twin, what=what)
+    assert sieve.wealth_ == pytest.approx(twin[1][-1].wealth, rel=1e-9), what
+
+
+# ------------------------------------------------------------------------------------ equal to the twin
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("p_value", P_VALUES)
+def test_random_streams_in_mixed_blocks_equal_the_twin(p_value, task):
+    rng = np.random.default_rng(0)
+    seen = Counter()
+    for case in range(300):
+        y = target(rng, task, rows(rng, task))
+        far = case % 3 == 0
+        X = columns(rng, y, int(rng.integers(1, 15)), far=far)
+        # no round numbers: with few rows a p-value could equal a level
+        parameters = {
+            "wealth": float(rng.choice([0.47, 0.051, 0.93])),
+            "payout": float(rng.choice([0.51, 0.049])),
+        }
+        twin = alpha_investing(X, y, p_value=p_value, **parameters)
+        sieve = ss.AlphaInvesting(p_value=p_value, **parameters).begin(y)
+        check_equal(offered(sieve, X, rng, tuple(DENSE if far else FORMS)), twin, (case, parameters))
+        seen.update(line.reason for line in twin[1])
+    assert min(seen.values()) > 10, seen
+    assert set(seen) == {
+        "relevant", "irrelevant", "constant", "collinear", "model fits exactly", "unreliable test",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("p_value", P_VALUES)
+def test_one_form_of_blocks_equals_the_twin(p_value, form):
+    rng = np.random.default_rng(1)
+    for case in range(20):
+        y = target(rng, TASKS[case % 2], int(rng.integers(4, 40)))
+        X = columns(rng, y, 12, far=False)
+        sieve = offered(ss.AlphaInvesting(wealth=0.47, p_value=p_value).begin(y), X, rng, (form,))
+        check_equal(sieve, alpha_investing(X, y, wealth=0.47, p_value=p_value), case)
+
+
+@pytest.mark.parametrize("p_value", P_VALUES)
+def test_a_model_of_many_columns_equals_the_twin(p_value):
+    rng = np.random.default_rng(2)
+    Z = rng.normal(size=(150, 70))
+    X = np.column_stack([Z[:, :50], Z[:, :50] @ rng.normal(size=(50, 3)), Z[:, 50:], Z[:, 3:6]])
+    y = Z @ 0.85 ** np.arange(70) + 1e-3 * rng.normal(size=150)
+    twin = alpha_investing(X, y, p_value=p_value)
+    assert len(twin[0]) > 33  # the basis must grow more than once
+    for form in ("row by row", "csc_array", "one by one"):
+        sieve = offered(ss.AlphaInvesting(p_value=p_value).begin(y), X, rng, (form,))
+        check_equal(sieve, twin, form)
+
+
+def test_a_block_of_thousands_of_columns_equals_the_twin():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2300)) * (rng.random((40, 2300)) < 0.5)
+    y = X[:, [900, 1023, 1024, 2200]] @ [64.0, -16.0, 4.0, 1.0] + 0.1 * rng.normal(size=40)
+    twin = alpha_investing(X, y)
+    assert {900, 1023, 1024, 2200} <= set(twin[0])
+    for form in (np.ascontiguousarray, np.asfortranarray, sp.csc_array):
+        sieve = ss.AlphaInvesting().begin(y)
+        sieve.offer(form(X))
+        check_equal(sieve, twin, form.__name__)
+
+
+# ------------------------------------------------------------------------------------ wealth
+
+
+@pytest.mark.parametrize("block", [1, 3, 10])
+@pytest.mark.parametrize("form", FORMS)
+def test_ten_constants_leave_the_wealth_of_the_closed_form(form, block):
+    sieve = ss.AlphaInvesting().begin(np.arange(12.0) + 0.5)
+    X = np.tile([0.0, 7.1], (12, 5))
+    for low in range(0, 10, block):
+        offered(sieve, X[:, low : low + block], np.random.default_rng(0), (form,))
+    assert sieve.wealth_ == pytest.approx(0.5 * comb(20, 10) / 4**10, rel=1e-14)
+    assert sieve.wealth_ == pytest.approx(0.0880985, abs=5e-8)
+
+
+def test_the_intercept_of_the_likelihood_ratio_is_the_first_candidate():
+    """So the first column is tested at wealth / 4, and the closed form begins one factor later."""
+    sieve = ss.AlphaInvesting(p_value="likelihood_ratio").begin(np.arange(12.0) + 0.5)
+    sieve.offer(np.ones((12, 10)))
+    assert sieve.wealth_ == pytest.approx(2 * 0.5 * comb(22, 11) / 4**11, rel=1e-14)
+
+
+@pytest.mark.parametrize("p_value", P_VALUES)
+def test_the_ledger_accounts_for_the_wealth(p_value):
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        y = target(rng, TASKS[int(rng.integers(2))], 30)
+        X = columns(rng, y, 25, far=False)
+        sieve = offered(ss.AlphaInvesting(0.3, 0.2, p_value).begin(y), X, rng)
+        wealth, tests = 0.3, int(p_value == "likelihood_ratio")
+        for decision in sieve.ledger_:
+            tests += 1
+            level = wealth / (2 * tests)
+            kept = decision.event == "kept"
+            assert kept == (decision.p_value < level)
+            wealth += 0.2 * kept - level
+        assert sieve.wealth_ == pytest.approx(wealth, rel=1e-12)
+
+
+def test_nothing_is_ever_evicted_and_the_order_is_that_of_arrival():
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=60)
+    X = columns(rng, y, 80, far=False)
+    sieve = offered(ss.AlphaInvesting().begin(y), X, rng)
+    kept = [j for j, event, _, _ in lines(sieve) if event == "kept"]
+    assert sieve.selected_.tolist() == kept
+    assert not any(event == "evicted" for _, event, _, _ in lines(sieve))
+
+
+# ------------------------------------------------------------------------------------ columns without news
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("p_value", P_VALUES)
+def test_what_the_model_holds_already_is_collinear(p_value, form):
+    rng = np.random.default_rng(6)
+    x, z = rng.normal(size=(2, 50)) * (rng.random((2, 50)) < 0.9)
+    y = x - 2 * z + rng.normal(size=50)
+    again = np.column_stack([x, -x, 3 * z, x + z, 0.1 * x - 7 * z, x + 1e-8 * rng.normal(size=50)])
+    sieve = offered(ss.AlphaInvesting(p_value=p_value).begin(y), np.column_stack([x, z, again]), rng, (form,))
+    assert lines(sieve) == [
+        (0, "kept", "relevant", ()),
+        (1, "kept", "relevant", ()),
+        *((j, "rejected", "collinear", ()) for j in range(2, 8)),
+    ]
+    assert [d.p_value for d in sieve.ledger_][2:] == [1.0] * 6
+
+
+@pytest.mark.parametrize("form", DENSE)
+def test_columns_plus_a_constant_are_collinear_too(form):
+    rng = np.random.default_rng(7)
+    x = rng.integers(0, 9, 50).astype(float)
+    y = x + rng.normal(size=50)
+    X = np.column_stack([x, x + 1, x + 1e9, 5 - x])
+    sieve = offered(ss.AlphaInvesting().begin(y), X, rng, (form,))
+    assert [reason for _, _, reason, _ in lines(sieve)] == ["relevant", "collinear", "collinear", "collinear"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("p_value", P_VALUES)
+def test_once_the_model_fits_exactly_nothing_more_is_taken(p_value, form):
+    rng = np.random.default_rng(8)
+    Z = rng.normal(size=(40, 3))
+    x, z, noise = np.linalg.qr(Z - Z.mean(axis=0))[0].T
+    y = 3 * x - z
+    X = np.column_stack([noise, x, z, noise + x, rng.normal(size=(40, 3)), np.ones(40)])
+    sieve = offered(ss.AlphaInvesting(0.01, 0.01, p_value).begin(y), X, rng, (form,))
+    assert sieve.selected_.tolist() == [1, 2]
+    assert [str(d.reason) for d in sieve.ledger_][3:] == ["model fits exactly"] * 4 + ["constant"]
+    assert [d.p_value for d in sieve.ledger_][3:] == [1.0] * 5
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("p_value", P_VALUES)
+def test_an_empty_first_column_breaks_none_of_the_later_ones(p_value, form):
+    """The toolbox takes column 1 for the constant: all zero, it makes every later p-value NaN."""
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 2, 80)
+    X = np.column_stack([np.zeros(80), y[:, None] + rng.normal(size=(80, 3)), rng.normal(size=(80, 4))])
+    sieve = offered(ss.AlphaInvesting(p_value=p_value).begin(y), X, rng, (form,))
+    assert sieve.selected_.tolist() == [1, 2, 3]
+    assert str(sieve.ledger_[0].reason) == "constant"
+    assert np.all(np.isfinite([d.p_value for d in sieve.ledger_]))
+    check_equal(sieve, alpha_investing(X, y, p_value=p_value), form)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_two_rows_leave_nothing_to_test(form):
+    y = np.array([0.5, 2.0])
+    X = np.array([[1.0, 3.0, 0.0], [2.0, 3.0, 1.0]])
+    sieve = offered(ss.AlphaInvesting().begin(y), X, np.random.default_rng(0), (form,))
+    assert [str(d.reason) for d in sieve.ledger_] == ["unreliable test", "constant", "unreliable test"]
+
+
+# ------------------------------------------------------------------------------------ p-values and targets
+
+
+def test_the_p_value_of_a_first_column_is_the_one_of_scipy():
+    rng = np.random.default_rng(10)
+    for _ in range(50):
+        n = int(rng.integers(3, 40))
+        x, y = rng.normal(size=(2, n))
+        wanted = scipy.stats.linregress(x, y)
+        for form in (x, x[:, None], sp.csc_array(x[:, None])):
+            (found,) = ss.AlphaInvesting().begin(y).offer(form)
+            assert found.p_value == pytest.approx(wanted.pvalue, rel=1e-9)
+            assert found.statistic == pytest.approx(wanted.slope / wanted.stderr, rel=1e-8)
+
+
+def test_the_likelihood_ratio_is_no_smaller_than_the_t_test():
+    rng = np.random.default_rng(11)
+    x, y = rng.normal(size=(2, 400))
+    for strength in (0.0, 0.1, 0.15, 0.2):
+        t, ratio = (
+            ss.AlphaInvesting(p_value=p).begin(y).offer(x + strength * y)[0].p_value for p in P_VALUES
+        )
+        assert ratio > t
+
+
+def test_swapped_labels_change_signs_only():
+    rng = np.random.default_rng(12)
+    y = rng.integers(0, 2, 50)
+    X = columns(rng, y, 20, far=False)
+    one, other = ss.AlphaInvesting().fit(X, y), ss.AlphaInvesting().fit(X, 1 - y)
+    assert lines(one) == lines(other)
+    np.testing.assert_allclose(
+        *([np.clip(s * d.statistic, -1e6, 1e6) for d in f.ledger_] for f, s in ((one, 1), (other, -1))),
+        rtol=1e-7, atol=1e-9,
+    )  # fmt: skip
+
+
+def test_more_than_two_classes_are_refused_and_the_message_names_saola():
+    with pytest.raises(TargetError, match=r"AlphaInvesting needs .* but y is multiclass: use SAOLA"):
+        ss.AlphaInvesting().begin([0, 1, 2, 1])
+
+
+@pytest.mark.parametrize("form", SPARSE.values())
+def test_a_constant_target_is_fitted_exactly_from_the_start(form):
+    sieve = ss.AlphaInvesting(task="regression").begin(np.full(8, 0.5))
+    sieve.offer(form(np.arange(16.0).reshape(8, 2)))
+    sieve.offer(np.arange(8.0))
+    assert [str(d.reason) for d in sieve.ledger_] == ["model fits exactly"] * 3

@@ -1,0 +1,147 @@
+"""Rules that end a run: each is met to the column, whatever the blocks, and the ledger says so."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve.exceptions import ParameterError
+
+SIEVES = {"saola": ss.SAOLA, "alpha_investing": ss.AlphaInvesting}
+both = pytest.mark.parametrize("kind", SIEVES.values(), ids=SIEVES)
+
+
+@pytest.fixture
+def stream():
+    """Return 40 columns of which every fourth is relevant in its own way, and the target."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 40))
+    y = (X[:, ::4].sum(axis=1) > 0).astype(int)
+    return X, y
+
+
+def in_blocks(sieve, X, size):
+    for low in range(0, X.shape[1], size):
+        sieve.offer(X[:, low : low + size])
+    return sieve
+
+
+def reasons(sieve):
+    return [str(d.reason) for d in sieve.ledger_ if d.event != "evicted"]
+
+
+@both
+@pytest.mark.parametrize("size", [1, 3, 40])
+def test_after_the_last_allowed_feature_every_column_is_stopped(kind, size, stream):
+    X, y = stream
+    free = in_blocks(kind().begin(y), X, 40)
+    assert len(free.selected_) > 4
+    sieve = in_blocks(kind(stop=ss.Stop(max_features=3)).begin(y), X, size)
+    last = sieve.selected_[-1]
+    assert sieve.selected_.tolist() == free.selected_[:3].tolist()
+    assert sieve.stopped_ == "max_features=3"
+    assert reasons(sieve) == reasons(free)[: last + 1] + ["stopped"] * (39 - last)
+
+
+@both
+@pytest.mark.parametrize("size", [1, 3, 40])
+def test_exactly_so_many_columns_are_looked_at(kind, size, stream):
+    X, y = stream
+    free = in_blocks(kind().begin(y), X, 40)
+    sieve = in_blocks(kind(stop=ss.Stop(max_offers=17)).begin(y), X, size)
+    assert sieve.stopped_ == "max_offers=17"
+    assert reasons(sieve) == reasons(free)[:17] + ["stopped"] * 23
+    assert sieve.n_features_in_ == 40
+
+
+@both
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_the_callback_is_asked_once_for_every_kept_column_until_the_target(kind, form, size, stream):
+    X, y = stream
+    free = in_blocks(kind().begin(y), X, 40)
+    asked = []
+
+    def quality(sieve):
+        asked.append((sieve.n_features_in_, sieve.selected_.tolist()))
+        return len(asked) / 10
+
+    sieve = in_blocks(kind(stop=ss.Stop(target=0.4, callback=quality)).begin(y), form(X), size)
+    chosen = free.selected_[:4].tolist()
+    assert asked == [(j + 1, chosen[: i + 1]) for i, j in enumerate(chosen)]
+    assert sieve.stopped_ == "target=0.4"
+    assert sieve.selected_.tolist() == chosen
+    assert reasons(sieve)[chosen[-1] + 1 :] == ["stopped"] * (39 - chosen[-1])
+
+
+@both
+def test_time_counts_from_begin_and_is_looked_at_after_every_block(kind, stream, monkeypatch):
+    X, y = stream
+    clock = SimpleNamespace(now=100.0)
+    clock.monotonic = lambda: clock.now
+    for module in ("stop", "columns"):
+        monkeypatch.setattr(f"streamsieve.base.{module}.time", clock)
+    sieve = kind(stop=ss.Stop(seconds=2.5)).begin(y)
+    for moment, low in ((101.0, 0), (102.4, 10), (102.5, 20), (102.6, 30)):
+        clock.now = moment
+        sieve.offer(X[:, low : low + 10])
+    free = in_blocks(kind().begin(y), X, 40)
+    assert sieve.stopped_ == "seconds=2.5"
+    assert reasons(sieve) == reasons(free)[:30] + ["stopped"] * 10
+    assert sieve.selected_.tolist() == [j for j in free.selected_ if j < 30]
+
+
+@both
+def test_time_spent_before_saving_counts_after_loading(kind, stream, monkeypatch, tmp_path):
+    X, y = stream
+    clock = SimpleNamespace(now=100.0)
+    clock.monotonic = lambda: clock.now
+    for module in ("stop", "columns"):
+        monkeypatch.setattr(f"streamsieve.base.{module}.time", clock)
+    sieve = kind(stop=ss.Stop(seconds=5)).begin(y)
+    clock.now = 103.0
+    sieve.offer(X[:, :10])
+    sieve.save(tmp_path / "a.sieve")
+    clock.now = 20.0  # another machine, another clock
+    again = kind.load(tmp_path / "a.sieve")
+    again.offer(X[:, 10:20])
+    assert again.stopped_ is None
+    clock.now = 22.0
+    again.offer(X[:, 20:30])
+    assert again.stopped_ == "seconds=5"
+
+
+@both
+def test_the_first_rule_met_is_the_one_named(kind, stream):
+    X, y = stream
+    stop = ss.Stop(max_features=2, max_offers=40, seconds=1000, target=2.0, callback=lambda _: 0.0)
+    assert kind(stop=stop).fit(X, y).stopped_ == "max_features=2"
+    stop = ss.Stop(max_features=30, max_offers=2, seconds=1000)
+    assert kind(stop=stop).fit(X, y).stopped_ == "max_offers=2"
+
+
+@both
+def test_begin_starts_afresh_after_a_stop(kind, stream):
+    X, y = stream
+    sieve = kind(stop=ss.Stop(max_offers=5)).begin(y)
+    sieve.offer(X)
+    sieve.begin(y)
+    assert sieve.stopped_ is None
+    assert [str(d.reason) for d in sieve.offer(X[:, 0])] != ["stopped"]
+
+
+@both
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"max_features": 0}, "stop.max_features must be a whole number at least 1; got 0"),
+        ({"max_offers": 1.5}, "stop.max_offers must be a whole number at least 1; got 1.5"),
+        ({"seconds": 0}, "stop.seconds must be a number above 0; got 0"),
+        ({"target": "high"}, "stop.target must be a number; got 'high'"),
+    ],
+)
+def test_rules_that_cannot_be_met_are_refused(kind, rule, message):
+    with pytest.raises(ParameterError, match=message):
+        kind(stop=ss.Stop(**rule)).begin([0, 1])

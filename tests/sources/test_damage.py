@@ -1,0 +1,106 @@
+"""Damaged files end in an error that names them, never in a traceback from inside a reader."""
+
+import numpy as np
+import pytest
+
+from streamsieve.exceptions import SourceError
+from streamsieve.sources import ArrowSource, SvmlightSource
+from tests.sources.kinds import FILES, N, make
+
+KINDS = [*FILES, "svmlight"]
+MUTANTS = 40
+
+
+def source_of(path):
+    return (
+        SvmlightSource(path) if path.suffix == ".svm" else ArrowSource(path, target="label", skip_text=True)
+    )
+
+
+def read(path):
+    source = source_of(path)
+    rows = sum(b.X.shape[0] for b in source.rows(5))
+    assert len(source.y) == rows
+    return rows, sum(b.X.shape[1] for b in source.columns(3))
+
+
+@pytest.fixture(params=KINDS)
+def path(request, tmp_path):
+    make(request.param, tmp_path)
+    (file,) = tmp_path.iterdir()
+    return file
+
+
+def test_junk_names_the_file(path):
+    for junk in (
+        b"\x00\x01\x02" * 50,
+        b"PAR1",
+        b"ARROW1\x00\x00",
+        b"\xff\xfe\x00",
+        b"\n",
+        bytes(range(256)) * 9,
+    ):
+        path.write_bytes(junk)
+        with pytest.raises(SourceError, match=path.name) as caught:
+            read(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_truncated_file_names_the_file_or_has_fewer_rows(path):
+    whole = path.read_bytes()
+    refused = 0
+    for length in np.linspace(1, len(whole) - 1, MUTANTS).astype(int):
+        path.write_bytes(whole[:length])
+        try:
+            assert read(path)[0] <= N
+        except SourceError as error:
+            assert path.name in str(error)  # noqa: PT017 - either outcome is right
+            refused += 1
+    # text may end anywhere, and an Arrow stream after any batch
+    assert refused >= (1 if path.suffix in (".csv", ".tsv", ".svm", ".ipc") else MUTANTS)
+
+
+def test_mutants_are_read_or_refused_by_name(path):
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    outcomes = {"read": 0, "refused": 0}
+    for _ in range(MUTANTS):
+        mutant = bytearray(whole)
+        for place in rng.integers(0, len(whole), rng.choice([1, 2, 8])):
+            mutant[place] = rng.integers(0, 256)
+        path.write_bytes(mutant)
+        try:
+            read(path)
+            outcomes["read"] += 1
+        except SourceError as error:
+            assert path.name in str(error)  # noqa: PT017
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 0, outcomes
+
+
+def test_text_that_is_not_utf8_is_an_error_where_it_matters(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("a,label\n1,caf\xe9\n2,tea\n".encode("latin-1"))
+    with pytest.raises(SourceError, match=r"latin.csv: the target column 'label' holds binary"):
+        list(ArrowSource(path, target="label").rows())
+    path.write_bytes("caf\xe9,label\n1,2\n".encode("latin-1"))
+    with pytest.raises(SourceError, match=r"latin.csv cannot be read: .*utf-8"):
+        ArrowSource(path, target="label")
+
+
+def test_ragged_csv_names_the_file(tmp_path):
+    path = tmp_path / "ragged.csv"
+    path.write_text("a,b\n1,2\n3\n")
+    with pytest.raises(SourceError, match=r"ragged.csv cannot be read: .*Expected 2 columns, got 1"):
+        ArrowSource(path)
+
+
+def test_an_unreadable_file_is_named(tmp_path, monkeypatch):
+    make("csv", tmp_path)
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    with pytest.raises(SourceError, match=r"part0.csv cannot be read: .*Permission denied"):
+        ArrowSource(tmp_path / "part0.csv")

@@ -1,0 +1,154 @@
+"""One door for all data."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.sources import ArraySource, ArrowSource, DriftingStream, Features, SvmlightSource
+from tests.sources.kinds import CUTS, FILES, in_files, in_svmlight, numbers
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_tables_open_by_suffix_pattern_and_list(kind, tmp_path):
+    in_files(kind, tmp_path, CUTS)
+    suffix = FILES[kind][1]
+    X, y = numbers()
+    paths = [tmp_path / f"part{k}{suffix}" for k in range(3)]
+    for data in (str(tmp_path / f"*{suffix}"), paths, [str(p) for p in paths], tuple(paths)):
+        source = ss.open(data, target="label")
+        assert isinstance(source, ArrowSource)
+        np.testing.assert_array_equal(np.vstack([b.X for b in source.rows(4)]), X)
+        np.testing.assert_array_equal(source.y, y)
+    assert next(ss.open(str(paths[0]), target="label").rows()).X.shape[0] == CUTS[1]
+
+
+@pytest.mark.parametrize("suffix", [".svm", ".svmlight", ".libsvm", ".SVM"])
+def test_svmlight_opens_by_suffix(suffix, tmp_path):
+    in_svmlight(tmp_path, CUTS)
+    for k in range(3):
+        (tmp_path / f"part{k}.svm").rename(tmp_path / f"p{k}{suffix}")
+    source = ss.open(tmp_path / f"p*{suffix}", n_features=9)
+    assert isinstance(source, SvmlightSource)
+    assert sum(b.X.shape[0] for b in source.rows()) == len(numbers()[0])
+    assert source.n_columns == 9
+
+
+def test_suffixes_pq_and_upper_case(tmp_path):
+    source = in_files("parquet", tmp_path, CUTS)
+    for name in ("a.pq", "b.PARQUET"):
+        (tmp_path / "part0.parquet").rename(tmp_path / name)
+        assert ss.open(tmp_path / name, target="label").names == source.names
+        (tmp_path / name).rename(tmp_path / "part0.parquet")
+
+
+def test_a_pattern_is_read_in_natural_order(tmp_path):
+    for day in (10, 2, 1):
+        (tmp_path / f"Day{day}.csv").write_text(f"a\n{day}\n")
+    source = ss.open(str(tmp_path / "Day*.csv"))
+    assert np.vstack([b.X for b in source.rows(1)]).ravel().tolist() == [1, 2, 10]
+    (tmp_path / "deep/er").mkdir(parents=True)
+    (tmp_path / "deep/er/Day3.csv").write_text("a\n3\n")
+    assert next(ss.open(str(tmp_path / "**/Day*.csv")).rows()).X.shape == (4, 1)
+
+
+def test_a_bracket_in_a_file_name_is_meant_literally(tmp_path):
+    (tmp_path / "data[1].csv").write_text("a\n7\n")
+    assert next(ss.open(tmp_path / "data[1].csv").rows()).X.tolist() == [[7]]
+
+
+def test_the_home_folder_may_be_abbreviated(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "f.csv").write_text("a\n7\n")
+    assert next(ss.open("~/f.csv").rows()).X.tolist() == [[7]]
+    assert next(ss.open("~/*.csv").rows()).X.tolist() == [[7]]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [np.eye(2), sp.eye_array(2).tocsr(), [[1.0, 0.0], [0.0, 1.0]], pd.DataFrame(np.eye(2)),
+     pl.DataFrame({"a": [1, 0], "b": [0, 1]}), pa.table({"a": [1, 0], "b": [0, 1]})],
+    ids=lambda data: type(data).__name__,
+)  # fmt: skip
+def test_objects_open_by_type(data):
+    source = ss.open(data, target=[0, 1])
+    assert isinstance(source, ArraySource)
+    X = next(source.rows()).X
+    np.testing.assert_array_equal(X.toarray() if sp.issparse(X) else X, np.eye(2))
+    assert source.y.tolist() == [0, 1]
+
+
+def test_a_frame_names_its_target():
+    assert ss.open(pl.DataFrame({"a": [1, 0], "b": [0, 1]}), target="b").names == ["a"]
+    assert ss.open(np.eye(2), names=["u", "v"]).names == ["u", "v"]
+
+
+def test_a_source_is_returned_as_it_is():
+    for source in (ArraySource(np.eye(2)), DriftingStream(5), Features([[1, 2]], [0, 1])):
+        assert ss.open(source) is source
+        with pytest.raises(SourceError, match=f"a {type(source).__name__} is open already"):
+            ss.open(source, target="y")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.csv").write_text("a,y\n1,0\n")
+    (tmp_path / "good.svm").write_text("1 1:1\n")
+    (tmp_path / "notes.txt").write_text("1 1:1\n")
+    (tmp_path / "nosuffix").write_text("1 1:1\n")
+    (tmp_path / "empty.parquet").write_text("")
+    (tmp_path / "sub").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        ("goood.csv", {}, "there is no file goood.csv; did you mean 'good.csv'"),
+        ("nowhere/f.csv", {}, r"there is no file nowhere.f.csv, nor a folder nowhere"),
+        ("*.parket", {}, r"no file matches the pattern '\*.parket' \(looked from"),
+        ("sub", {}, r"sub is a folder: name its files, for example 'sub.\*.parquet'"),
+        ("empty.parquet", {}, r"empty.parquet is empty \(0 bytes\)"),
+        (["good.csv", "empty.parquet"], {}, "empty.parquet is empty"),
+        ("notes.txt", {}, r"cannot tell the format of notes.txt by its suffix '.txt': .* \.libsvm"),
+        ("nosuffix", {}, "cannot tell the format of nosuffix by its suffix ''"),
+        ([], {}, "no file was given"),
+        ("/dev/null", {}, "/dev/null is not a regular file"),
+        (["good.csv", "good.svm"], {}, "good.svm is svmlight text, but good.csv is a table"),
+        ("good.svm", {"target": "y"}, "each line begins with its label: leave out target='y'"),
+        ("good.csv", {"target": [0]}, "target must be the name of a column of the files; got list"),
+        (np.eye(2), {"target": "y"}, "only a dataframe has a column named 'y'"),
+        (lambda: None, {}, r"got a function: .*use Features\(factory, y\)"),
+        ((k for k in ()), {}, r"got a generator: .*use Features\(factory, y\)"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_opened_says_what_to_do(data, options, message, folder):
+    with pytest.raises(SourceError, match=message):
+        ss.open(data, **options)
+
+
+def test_unknown_options_are_named(folder):
+    with pytest.raises(
+        ParameterError, match="ArrowSource has no option 'skip_txt'; did you mean 'skip_text'"
+    ):
+        ss.open("good.csv", skip_txt=True)
+    with pytest.raises(
+        ParameterError, match=r"SvmlightSource has no option 'skip_text'.*n_features, zero_based"
+    ):
+        ss.open("good.svm", skip_text=True)
+    with pytest.raises(ParameterError, match=r"ArraySource has no option 'y'.*it has names"):
+        ss.open(np.eye(2), y=[0, 1])
+
+
+def test_svmlight_text_of_any_name_opens_as_svmlight(folder):
+    assert next(SvmlightSource("notes.txt").rows()).X.shape == (1, 1)
+
+
+def test_a_path_must_be_a_path(folder):
+    with pytest.raises(SourceError, match="a path must be text or a Path; got int"):
+        ArrowSource([3])

@@ -1,0 +1,346 @@
+"""The ledger: every decision in order, by name, in columns, on disk, and only as much as was asked for."""
+
+import csv
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamsieve.exceptions import ParameterError, SchemaError, StateError
+from streamsieve.ledger import KEEP, LONGEST_NAME, REASON_CODE, Eviction, Ledger, Names, Verdicts
+from streamsieve.protocols import Decision, Event, Reason
+
+CODES = {
+    "+": REASON_CODE[Reason.RELEVANT],
+    "-": REASON_CODE[Reason.IRRELEVANT],
+    "r": REASON_CODE[Reason.REDUNDANT],
+    "c": REASON_CODE[Reason.CONSTANT],
+}
+
+
+def block(start, verdicts, **more):
+    """Return the verdicts on a block, one sign a column: + kept, - irrelevant, r redundant, c constant."""
+    reason = np.array([CODES[sign] for sign in verdicts], np.uint8)
+    return Verdicts(start, reason, start + np.arange(len(verdicts)) / 10, **more)
+
+
+def halves(statistic):
+    """Stand in for a distribution: p-values from statistics."""
+    return statistic / 2
+
+
+def filled(keep="all"):
+    """Return a ledger of 9 decisions: two blocks, a note between them, an eviction and names."""
+    ledger = Ledger(keep, halves)
+    ledger.names.claim(["age", "height"], 0)
+    ledger.record(block(0, "+-r", by={2: (0, 1)}))
+    ledger.note(Decision(3, "x3", Event.REJECTED, Reason.CONSTANT, 0.0, 1.0))
+    ledger.record(block(4, "-++c", evictions=[Eviction(5, 0, Reason.REDUNDANT, 8.0, 0.5, (5,))]))
+    return ledger
+
+
+# ------------------------------------------------------------------------------------ names
+
+
+def test_names_are_made_up_until_given():
+    names = Names()
+    assert [names[0], names[7]] == ["x0", "x7"]
+    names.claim(["age", "height"], 5)
+    assert [names[4], names[5], names[6], names[7]] == ["x4", "age", "height", "x7"]
+    assert [names.index_of(name) for name in ("age", "height", "x4", "x5", "other")] == [5, 6, 4, None, None]
+
+
+@pytest.mark.parametrize("name", ["x", "x²", "x-1", "x1.0", "xyz", "", "1"])
+def test_text_that_only_looks_like_a_made_up_name_is_unknown(name):
+    assert Names().index_of(name) is None
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        (["b", "b"], "the feature name 'b' came twice; names must differ: rename or drop one"),
+        (["b", "a"], "the feature name 'a' came twice"),
+        (["b", 3], "a feature name is text, got 3: pass names as strings"),
+        (["b", ""], "a feature name is text, got ''"),
+        (["b", None], "a feature name is text, got None"),
+        (["b", "n" * (LONGEST_NAME + 1)], "has 65,537 characters; at most 65,536 are allowed: shorten it"),
+    ],
+    ids=["twice in a block", "known before", "number", "empty", "None", "too long"],
+)
+def test_a_bad_name_is_refused_with_all_its_block(new, message):
+    names = Names()
+    names.claim(["a"], 0)
+    with pytest.raises(SchemaError, match=message):
+        names.claim(new, 1)
+    assert names.given == {0: "a"}
+    names.claim(["b"], 1)
+    assert names[1] == "b"
+
+
+def test_the_longest_name_is_still_welcome_and_the_message_about_longer_ones_is_short():
+    names = Names()
+    names.claim(["n" * LONGEST_NAME], 0)
+    assert names.index_of("n" * LONGEST_NAME) == 0
+    with pytest.raises(SchemaError) as caught:
+        names.claim(["m" * 10**6], 1)
+    assert len(str(caught.value)) < 200
+
+
+def test_a_forgotten_name_is_free_again():
+    names = Names()
+    names.claim(["a", "b"], 0)
+    names.forget([0, 17])
+    assert (names[0], names[1]) == ("x0", "b")
+    names.claim(["a"], 2)
+    assert names.index_of("a") == 2
+
+
+# ------------------------------------------------------------------------------------ verdicts
+
+
+def test_verdicts_read_as_decisions():
+    ledger = Ledger(p_value_of=halves)
+    verdicts = block(10, "+-r", by={12: (10, 3)})
+    ledger.record(verdicts)
+    assert list(verdicts) == [
+        Decision(10, "x10", Event.KEPT, Reason.RELEVANT, 10.0, 5.0),
+        Decision(11, "x11", Event.REJECTED, Reason.IRRELEVANT, 10.1, 5.05),
+        Decision(12, "x12", Event.REJECTED, Reason.REDUNDANT, 10.2, 5.1, ("x10", "x3")),
+    ]
+    assert verdicts.kept().tolist() == [10]
+    assert repr(verdicts) == "<3 columns: 1 kept, 2 rejected, 0 earlier ones evicted>"
+
+
+def test_evictions_stand_before_the_verdict_on_their_newcomer():
+    evictions = [
+        Eviction(6, 0, Reason.REDUNDANT, 1.0, 0.5, (6,)),
+        Eviction(6, 1, Reason.REDUNDANT, 2.0, 0.5, (6,)),
+        Eviction(7, 6, Reason.REDUNDANT, 3.0, 0.5, (7, 2)),
+    ]
+    verdicts = block(5, "-++", evictions=evictions)
+    assert [(d.feature, str(d.event)) for d in verdicts] == [
+        ("x5", "rejected"),
+        ("x0", "evicted"),
+        ("x1", "evicted"),
+        ("x6", "kept"),
+        ("x6", "evicted"),
+        ("x7", "kept"),
+    ]
+    assert verdicts[4].by == ("x7", "x2")
+    assert verdicts[4].p_value == 0.5
+    assert verdicts.kept().tolist() == [6, 7]
+
+
+@pytest.mark.parametrize("evictions", [(), [Eviction(6, 0, Reason.REDUNDANT, 1.0, 0.5, (6,))]])
+def test_indices_and_slices_of_verdicts_are_those_of_a_list(evictions):
+    verdicts = block(5, "-+c", evictions=evictions, p_value=np.zeros(3))
+    whole = list(verdicts)
+    n = len(whole)
+    assert len(verdicts) == n
+    for i in range(-n, n):
+        assert verdicts[i]._replace(p_value=0) == whole[i]._replace(p_value=0)
+    assert [d.feature for d in verdicts[1:]] == [d.feature for d in whole[1:]]
+    with pytest.raises(IndexError):
+        verdicts[n]
+
+
+def test_given_p_values_come_before_computed_ones():
+    verdicts = block(0, "+-", p_value=np.array([0.25, 0.75]))
+    Ledger(p_value_of=halves).record(verdicts)
+    assert [d.p_value for d in verdicts] == [0.25, 0.75]
+
+
+def test_p_values_are_computed_when_read_not_when_recorded():
+    calls = []
+
+    def counting(statistic):
+        calls.append(len(statistic))
+        return statistic
+
+    ledger = Ledger(p_value_of=counting)
+    ledger.record(block(0, "-" * 1000))
+    assert calls == []
+    assert ledger[3].p_value == ledger[3].statistic
+    assert set(calls) == {1}
+
+
+# ------------------------------------------------------------------------------------ the ledger
+
+
+def test_decisions_come_in_order_from_blocks_and_notes():
+    ledger = filled()
+    assert len(ledger) == len(list(ledger)) == 9
+    assert [(d.step, d.feature, str(d.event), str(d.reason)) for d in ledger] == [
+        (0, "age", "kept", "relevant"),
+        (1, "height", "rejected", "irrelevant"),
+        (2, "x2", "rejected", "redundant"),
+        (3, "x3", "rejected", "constant"),
+        (4, "x4", "rejected", "irrelevant"),
+        (5, "age", "evicted", "redundant"),
+        (5, "x5", "kept", "relevant"),
+        (6, "x6", "kept", "relevant"),
+        (7, "x7", "rejected", "constant"),
+    ]
+    assert ledger[2].by == ("age", "height")
+    assert repr(ledger) == "<ledger of 9 decisions, keep='all'>"
+
+
+def test_indices_and_slices_are_those_of_a_list():
+    ledger = filled()
+    whole = list(ledger)
+    assert [ledger[i] for i in range(-9, 9)] == whole + whole
+    assert ledger[2:7:2] == whole[2:7:2]
+    for i in (9, -10):
+        with pytest.raises(IndexError):
+            ledger[i]
+
+
+def test_keep_bounds_what_is_remembered():
+    whole = list(filled("all"))
+    assert list(filled("kept")) == [d for d in whole if d.event is not Event.REJECTED]
+    assert len(filled("kept")) == 4
+    assert len(filled("none")) == 0
+    assert list(filled("none")) == []
+
+
+def test_verdicts_know_the_names_even_when_nothing_is_remembered():
+    ledger = Ledger("none", halves)
+    ledger.names.claim(["age"], 0)
+    verdicts = block(0, "+")
+    ledger.record(verdicts)
+    assert verdicts[0].feature == "age"
+    assert verdicts[0].p_value == 0
+
+
+def test_an_unknown_mode_is_refused():
+    with pytest.raises(ParameterError, match="ledger must be one of 'all', 'kept', 'none', got 'some'"):
+        Ledger("some")
+
+
+def test_why_gives_the_last_decision_on_a_feature():
+    ledger = filled()
+    for feature in {d.feature for d in ledger}:
+        assert ledger.why(feature) == [d for d in ledger if d.feature == feature][-1]
+    assert ledger.why("age").event is Event.EVICTED
+
+
+@pytest.mark.parametrize("feature", ["nobody", "x0", "x8", "x99", ""])
+def test_why_of_an_unknown_feature_says_so(feature):
+    with pytest.raises(
+        KeyError, match=f"has no decision on '{feature}': was it offered, and was it spelt so"
+    ):
+        filled().why(feature)
+
+
+def test_counts_add_up_by_event_and_reason():
+    counts = filled().counts()
+    assert counts == {"kept": 3, "irrelevant": 2, "redundant": 1, "constant": 2, "evicted": 1}
+    assert sum(counts.values()) == len(filled())
+    assert Ledger().counts() == {}
+
+
+# ------------------------------------------------------------------------------------ tables
+
+
+def test_columns_hold_every_decision():
+    ledger = filled()
+    table = ledger.columns()
+    assert list(table) == list(Decision._fields)
+    rebuilt = [
+        Decision(step, feature, Event(event), Reason(reason), statistic, p_value, tuple(by))
+        for step, feature, event, reason, statistic, p_value, by in zip(*table.values(), strict=True)
+    ]
+    assert rebuilt == list(ledger)
+
+
+def test_to_arrow_holds_every_decision():
+    table = filled().to_arrow()
+    assert isinstance(table, pa.Table)
+    assert table.num_rows == 9
+    assert table.to_pydict() == filled().columns()
+    assert table.schema.field("step").type == pa.int64()
+    assert table.schema.field("p_value").type == pa.float64()
+
+
+def test_to_csv_can_be_read_back_digit_for_digit(tmp_path):
+    ledger = filled()
+    odd = 'a "quoted", name;\nwith a line break'
+    ledger.note(Decision(9, odd, Event.REJECTED, Reason.IRRELEVANT, 0.1 + 0.2, float("nan"), ("age", "x1")))
+    ledger.to_csv(tmp_path / "ledger.csv")
+    with (tmp_path / "ledger.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == list(Decision._fields)
+    assert len(rows) == len(ledger) == 10
+    for row, d in zip(rows, ledger, strict=True):
+        assert row[:4] == [str(d.step), d.feature, str(d.event), str(d.reason)]
+        assert float(row[4]) == d.statistic
+        assert row[6] == ";".join(d.by)
+    assert float(rows[-1][4]) == 0.1 + 0.2
+    assert np.isnan(float(rows[-1][5]))
+
+
+# ------------------------------------------------------------------------------------ state
+
+
+def copied(ledger):
+    return Ledger.from_state({name: array.copy() for name, array in ledger.state().items()})
+
+
+@pytest.mark.parametrize("keep", KEEP)
+def test_a_ledger_round_trips_with_its_names_and_goes_on(keep):
+    ledger = filled(keep)
+    again = copied(ledger)
+    assert list(again) == list(ledger)
+    assert (len(again), again.keep, again.names.given) == (len(ledger), keep, ledger.names.given)
+    for one in (ledger, again):
+        one.p_value_of = halves
+        one.record(block(8, "+-"))
+    assert list(again) == list(ledger)
+    with pytest.raises(SchemaError, match="'age' came twice"):
+        again.names.claim(["age"], 10)
+
+
+FEATURES = st.text(alphabet="ab;,\n\0äß日\U0001f600", min_size=1, max_size=3)
+DECISIONS = st.lists(
+    st.builds(
+        Decision,
+        st.integers(0, 2**62),
+        FEATURES,
+        st.sampled_from(list(Event)),
+        st.sampled_from(list(Reason)),
+        st.floats(),
+        st.floats(),
+        st.lists(FEATURES, max_size=3).map(tuple),
+    ),
+    max_size=8,
+)
+
+
+@given(DECISIONS)
+def test_any_decisions_round_trip_bit_for_bit(decisions):
+    ledger = Ledger()
+    for decision in decisions:
+        ledger.note(decision)
+    again = copied(ledger)
+    assert repr(list(again)) == repr(decisions)  # repr, because NaN is not equal to itself
+    before, after = ledger.state(), again.state()
+    assert before.keys() == after.keys()
+    assert all(before[name].tobytes() == after[name].tobytes() for name in before)
+
+
+@pytest.mark.parametrize("name", filled().state())
+@pytest.mark.parametrize("damage", ["missing", "dtype", "length"])
+def test_arrays_that_do_not_fit_are_refused(name, damage):
+    arrays = filled().state()
+    if damage == "missing":
+        del arrays[name]
+    elif damage == "dtype":
+        arrays[name] = arrays[name].astype(np.float32)
+    else:
+        arrays[name] = np.concatenate([arrays[name], arrays[name][:1]])
+    if (name, damage) == ("by_ends", "length"):
+        arrays[name][-1] = 0  # ends run backwards
+    with pytest.raises(StateError, match="state"):
+        Ledger.from_state(arrays)
