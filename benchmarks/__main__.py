@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import _report
 from benchmarks._cases import Case, Size, SkipCase, cases_of, suite_names
-from benchmarks._console import Screen
+from benchmarks._console import Printer
 from benchmarks._machine import load, machine
 from benchmarks._run import Result, run
 
@@ -18,15 +18,15 @@ from benchmarks._run import Result, run
 def main() -> int:
     """Run the suites asked for; return 1 if a case broke, whatever the figures."""
     options = _options()
-    size, screen = Size(options.quick), Screen()
+    size, printer = Size(options.quick), Printer()
     if options.list:
-        return _list(options.suite, size, screen)
-    screen.say(machine())
+        return _list(options.suite, size, printer)
+    printer.say(machine())
     results: list[Result] = []
     broken = 0
     for suite in options.suite:
         busy = load()
-        found, missing, failed = _run_suite(suite, size, screen)
+        found, missing, failed = _run_suite(suite, size, printer)
         results += found
         broken += failed
         if not options.quick:  # after every suite, so that an interrupted run loses only its last one
@@ -34,9 +34,9 @@ def main() -> int:
         if options.json:
             options.json.write_text(json.dumps([result.figures() for result in results], indent=1) + "\n")
     bars = [result.reached for result in results if result.reached is not None]
-    screen.say(f"\n{len(results)} cases, {sum(bars)} of {len(bars)} bars reached, {broken} broken")
+    printer.say(f"\n{len(results)} cases, {sum(bars)} of {len(bars)} bars reached, {broken} broken")
     if options.quick:
-        screen.say("--quick: tiny sizes, so the figures say nothing about speed and RESULTS.md is as it was")
+        printer.say("--quick: tiny sizes, so the figures say nothing about speed and RESULTS.md is as it was")
     return 1 if broken else 0
 
 
@@ -55,16 +55,16 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _list(suites: list[str], size: Size, screen: Screen) -> int:
+def _list(suites: list[str], size: Size, printer: Printer) -> int:
     for suite in suites:
         for case in cases_of(suite, size):
-            screen.say(f"{suite:10} {case.name}" + (f"  [{case.bar}]" if case.bar else ""))
+            printer.say(f"{suite:10} {case.name}" + (f"  [{case.bar}]" if case.bar else ""))
     return 0
 
 
-def _run_suite(suite: str, size: Size, screen: Screen) -> tuple[list[Result], dict[str, str], int]:
+def _run_suite(suite: str, size: Size, printer: Printer) -> tuple[list[Result], dict[str, str], int]:
     """Return the results, the cases without one and why, and how many of those broke."""
-    screen.suite(suite)
+    printer.suite(suite)
     results: list[Result] = []
     missing: dict[str, str] = {}
     broken = 0
@@ -74,18 +74,18 @@ def _run_suite(suite: str, size: Size, screen: Screen) -> tuple[list[Result], di
         except SkipCase as reason:
             missing[case.name] = f"skipped, {reason}"
         except Exception as error:  # noqa: BLE001 - one broken case must not cost the others their run
-            missing[case.name] = f"BROKEN, {type(error).__name__}: {error}"
+            missing[case.name] = f"BROKEN, {type(error).__name__}: {' '.join(str(error).split())}"
             broken += 1
             traceback.print_exc(file=sys.stderr)
         else:
-            screen.result(results[-1])
-        _say_missing(case, missing, screen)
+            printer.result(results[-1])
+        _say_missing(case, missing, printer)
     return results, missing, broken
 
 
-def _say_missing(case: Case, missing: dict[str, str], screen: Screen) -> None:
+def _say_missing(case: Case, missing: dict[str, str], printer: Printer) -> None:
     if case.name in missing:
-        screen.say(f"{case.name}: {missing[case.name]}")
+        printer.say(f"{case.name}: {missing[case.name]}")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def cells(result: Result) -> list[str]:
     ]
 
 
-class Screen:
+class Printer:
     """Prints lines as they come."""
 
     def __init__(self) -> None:

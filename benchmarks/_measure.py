@@ -58,7 +58,7 @@ def run_process(command: Sequence[str], **environment: str) -> str:
         command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command)[:200]} failed: {done.stderr.strip()[-400:]}")
+        raise RuntimeError(f"{Path(command[0]).name} {' '.join(command[1:])} failed: {done.stderr[-400:]}")
     return done.stdout
 
 

@@ -1,7 +1,7 @@
 """The border: whatever a user hands in becomes a clean array here, or an error that says what to do.
 
-The only module that talks to scikit-learn's validation and, beside the sources, to narwhals.  Behind it, a matrix is a
-float32 or float64 ndarray, or CSR (rows) / CSC (columns) with sorted unique int32 indices.
+The only module that talks to scikit-learn's validation and, beside the sources, to narwhals.  Behind it, a
+matrix is a float32 or float64 ndarray, or CSR (rows) / CSC (columns) with sorted unique int32 indices.
 
 Speed: finite values are not checked by a pass of their own for rows (the kernels notice NaN and inf in
 sums they need anyway), and ordinary arrays take a path of exact type tests that costs a microsecond.
@@ -113,8 +113,14 @@ def check_named_rows(batch: RowBatch, known: Sequence[str] | None, *, target: st
 
 def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
     """Validate X through scikit-learn, so that widths and feature names follow its conventions."""
-    if not reset and _is_plain(selector, X):
-        return X
+    if _is_plain(X):
+        if reset:
+            selector.n_features_in_ = X.shape[1]
+            if hasattr(selector, "feature_names_in_"):
+                del selector.feature_names_in_
+            return X
+        if X.shape[1] == selector.n_features_in_ and not hasattr(selector, "feature_names_in_"):
+            return X
     refuse_text(X)
     with _as_input_errors():
         X = validate_data(
@@ -123,16 +129,9 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
     return _canonical(X) if sp.issparse(X) else X
 
 
-def _is_plain(selector: Any, X: Any) -> bool:
-    """Whether X is an ordinary float array of the known width: nothing is left to check."""
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in _FLOATS
-        and X.shape[0] > 0
-        and X.shape[1] == selector.n_features_in_
-        and not hasattr(selector, "feature_names_in_")
-    )
+def _is_plain(X: Any) -> bool:
+    """Whether X is an ordinary float array: nothing but its width is left to check."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and X.shape[0] > 0 and X.shape[1] > 0
 
 
 def _canonical(X: Any) -> Any:

@@ -182,6 +182,37 @@ def check_known(summary, stream, half_life, pieces):
 
 
 @both
+def test_a_narrow_dense_batch_in_a_sparse_stream_lacks_values(kind, target):
+    rng = np.random.default_rng(12)
+    for _ in range(20):
+        stream = random_stream(rng, target, n=12, p=4)
+        stream.weight = None
+        summary = feed(kind(), stream[:6], "csr_array")
+        feed(summary, Stream(stream.X[6:, :2], stream.y[6:]), "C")
+        stream.X[6:, 2:] = np.nan
+        check(summary, stream)
+
+
+def test_a_narrow_sparse_batch_in_a_dense_stream_holds_zeros():
+    rng = np.random.default_rng(13)
+    for _ in range(20):
+        stream = random_stream(rng, "classes", n=12, p=4)
+        stream.weight = None
+        summary = feed(Moments(), stream[:6], "C")
+        feed(summary, Stream(stream.X[6:, :2], stream.y[6:]), "csr_array")
+        stream.X[6:, 2:] = 0.0
+        check(summary, stream)
+
+
+@pytest.mark.parametrize("size", [1, 50])  # below and above the size at which labels are sorted
+def test_new_labels_of_a_batch_stand_in_sorted_order_whatever_the_order_of_rows(size):
+    summary = Moments()
+    for labels in (["c", "a", "b"], ["z", "a", "x"]):
+        summary.update(np.zeros((3 * size, 1)), np.repeat(labels, size))
+    assert summary.classes == ["a", "b", "c", "x", "z"]
+
+
+@both
 def test_wide_batches_on_several_threads(kind, target):
     rng = np.random.default_rng(9)
     stream = random_stream(rng, target, n=256, p=301)

@@ -24,6 +24,8 @@ P_VALUES = ("t", "likelihood_ratio")
 BLOCK = 1024
 #: Share of a centred column outside the model below which it counts as inside: five digits are left.
 COLLINEAR = 1e-10
+#: A mean this many standard deviations from 0 costs more digits than the test of collinearity can spare.
+FAR = 1e3
 #: Before the first single column after a success: any level is lower.
 NO_BAR = (math.inf, 0.0)
 
@@ -156,7 +158,9 @@ class AlphaInvesting(ColumnSelector):
         """
         model, m = self._model_, X.shape[1]
         mean, ss, dot = screen(X, model.residual)
-        centred = X if sp.issparse(X) else X - mean
+        # Everything X meets below sums to 0, so centring matters only where offsets would eat digits.
+        offset = not sp.issparse(X) and bool(np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR * np.sqrt(ss)))
+        centred = X - mean if offset else X
         outside = ss - model.inside(centred)
         low = 0
         while low < m:

@@ -1,0 +1,209 @@
+"""Fisher's z and the correlation ratio against scipy.stats, over any rows, in any form."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.stats
+
+from streamsieve.exceptions import StateError
+from streamsieve.independence import FisherZ
+from streamsieve.independence.fisher_z import critical, p_value
+from streamsieve.protocols import Task
+from tests.reference import fisher_z as twin
+
+FORMS = {
+    "row by row": np.ascontiguousarray,
+    "column by column": np.asfortranarray,
+    "csc_array": sp.csc_array,
+    "every second row of a view": lambda X: np.repeat(X, 2, axis=0)[::2],
+}
+
+
+def by_scipy(x, y):
+    """Return r by scipy, and its p-value by Fisher's transformation."""
+    r = scipy.stats.pearsonr(x, y).statistic
+    return r, 2 * scipy.stats.norm.sf(abs(np.arctanh(r)) * np.sqrt(len(x) - 3))
+
+
+# ------------------------------------------------------------------------------------ critical values
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05, 0.5, 0.99])
+@pytest.mark.parametrize("conditioned", [0, 1, 3])
+def test_the_critical_correlation_is_where_the_p_value_is_alpha(alpha, conditioned):
+    for n in (4 + conditioned, 10, 100, 10_000):
+        r = critical(alpha, n, conditioned)
+        assert r == pytest.approx(twin.critical(alpha, n, conditioned), rel=1e-12)
+        assert p_value(np.array([r]), n, conditioned)[0] == pytest.approx(alpha, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "conditioned"), [(3, 0), (2, 0), (1, 0), (6, 3), (4, 5)])
+def test_without_degrees_of_freedom_nothing_is_significant(n, conditioned):
+    assert critical(0.99, n, conditioned) == np.inf
+    np.testing.assert_array_equal(p_value(np.array([0.0, 0.5, -0.9]), n, conditioned), 1.0)
+
+
+def test_p_values_fall_from_1_to_0_as_correlations_grow():
+    r = np.array([0.0, 0.1, -0.2, 0.5, -0.9, 0.999, 1.0, -1.0, 1.0 + 1e-15])
+    p = p_value(r, 30)
+    wanted = [twin.p_value(float(v), 30) for v in r]
+    np.testing.assert_allclose(p, wanted, rtol=1e-12)
+    assert p[0] == 1.0
+    assert np.all(np.diff(p) <= 0)
+
+
+# ------------------------------------------------------------------------------------ blocks
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("task", [Task.BINARY, Task.REGRESSION])
+def test_correlations_and_p_values_are_those_of_scipy(task, form):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        n = int(rng.integers(4, 60))
+        y = rng.permutation(np.arange(n) % 2) if task is Task.BINARY else rng.normal(size=n)
+        X = y[:, None] * rng.normal(size=9) + rng.normal(size=(n, 9))
+        X[:, 6] = rng.permutation(np.arange(n) % 3 == 0)
+        X[:, 7] = 4.2
+        test = FisherZ(y, task, 0.05)
+        measured = test.relevance(FORMS[form](X))
+        r, mean, norm = measured.r, measured.mean, measured.norm
+        wanted = np.array([by_scipy(X[:, j], y) if j != 7 else (0.0, 1.0) for j in range(9)])
+        np.testing.assert_allclose(r, wanted[:, 0], rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(test.p_value(r), wanted[:, 1], rtol=1e-8)
+        np.testing.assert_allclose(mean, X.mean(axis=0), rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(norm, X.std(axis=0) * np.sqrt(n) * (np.arange(9) != 7), rtol=1e-12)
+        assert r[7] == norm[7] == 0.0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_many_classes_are_judged_by_one_way_analysis_of_variance(form):
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        classes = int(rng.integers(3, 6))
+        n = int(rng.integers(classes + 2, 50))
+        y = np.concatenate([np.arange(classes), rng.integers(0, classes, n - classes)])
+        X = rng.normal(size=(n, 6)) + (y[:, None] == rng.integers(0, classes, 6)) * rng.normal(size=6)
+        X[:, 5] = 1.0
+        test = FisherZ(y, Task.MULTICLASS, 0.05)
+        r = test.relevance(FORMS[form](X)).r
+        for j in range(5):
+            groups = [X[y == label, j] for label in range(classes)]
+            F, p = scipy.stats.f_oneway(*groups)
+            assert test.p_value(r[j : j + 1])[0] == pytest.approx(p, rel=1e-9)
+            assert (r[j] >= test.critical) == (p <= 0.05)
+            assert r[j] ** 2 / (1 - r[j] ** 2) * (n - classes) / (classes - 1) == pytest.approx(F, rel=1e-9)
+            assert r[j] == pytest.approx(twin.correlation_ratio(X[:, j], y), rel=1e-10)
+        assert r[5] == 0.0
+        assert test.critical == pytest.approx(twin.ratio_critical(0.05, n, classes), rel=1e-9)
+
+
+def test_the_absolute_correlation_with_two_classes_is_their_correlation_ratio():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 40)
+    X = y[:, None] * rng.normal(size=5) + rng.normal(size=(40, 5))
+    r = FisherZ(y, Task.BINARY, 0.05).relevance(X).r
+    wanted = [twin.correlation_ratio(X[:, j], y) for j in range(5)]
+    np.testing.assert_allclose(np.abs(r), wanted, rtol=1e-12)
+
+
+def test_what_the_classes_are_called_does_not_matter():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 4, 40)
+    X = y[:, None] * rng.normal(size=5) + rng.normal(size=(40, 5))
+    named = np.array(["d", "a", "c", "b"])[y]
+    np.testing.assert_allclose(
+        FisherZ(y, Task.MULTICLASS, 0.05).relevance(X).r,
+        FisherZ(named, Task.MULTICLASS, 0.05).relevance(X).r,
+        rtol=1e-12,
+    )
+
+
+def test_as_many_classes_as_rows_leave_nothing_to_test():
+    assert FisherZ(np.arange(5), Task.MULTICLASS, 0.99).critical == np.inf
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9, -1e9])
+def test_an_offset_of_columns_costs_no_digits(offset):
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 200)
+    X = y[:, None] + rng.integers(0, 8, (200, 4))  # whole numbers: the offset is exact
+    plain = FisherZ(y, Task.BINARY, 0.05).relevance(X.astype(float)).r
+    for form in FORMS.values():
+        far = FisherZ(y, Task.BINARY, 0.05).relevance(form(X + offset)).r
+        np.testing.assert_allclose(far, plain, rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------ single columns
+
+
+@pytest.mark.parametrize("task", [Task.BINARY, Task.REGRESSION])
+def test_a_single_column_is_judged_as_in_a_block(task):
+    rng = np.random.default_rng(5)
+    irrelevant = 0
+    for _ in range(100):
+        n = int(rng.integers(4, 40))
+        y = rng.permutation(np.arange(n) % 2) if task is Task.BINARY else rng.normal(size=n)
+        x = rng.normal(size=n) + rng.choice([0.0, 1.0]) * y
+        test = FisherZ(y, task, 0.05)
+        r = test.relevance(x[:, None]).r
+        alone = test.irrelevant_one(x)
+        assert (alone is None) == (abs(r[0]) >= test.critical)
+        if alone is not None:
+            assert alone == pytest.approx((r[0], test.p_value(r)[0]), rel=1e-9)
+            irrelevant += 1
+    assert 20 < irrelevant < 90
+
+
+@pytest.mark.parametrize(
+    "x", [np.full(6, 3.0), np.array([1, 2, np.nan, 0, 1, 5]), np.array([1, 2, np.inf, 0, 1, 5])]
+)
+def test_a_constant_or_broken_single_column_is_left_to_others(x):
+    assert FisherZ(np.array([0, 1, 0, 1, 1, 0]), Task.BINARY, 0.5).irrelevant_one(x) is None
+
+
+def test_a_single_column_against_many_classes_is_left_to_blocks():
+    assert FisherZ(np.array([0, 1, 2, 0]), Task.MULTICLASS, 0.5).irrelevant_one(np.arange(4.0)) is None
+
+
+# ------------------------------------------------------------------------------------ state
+
+
+@pytest.mark.parametrize(
+    "y", [np.array([0, 1, 1, 0, 1]), np.array([0, 1, 2, 0, 1]), np.array([0.5, 1.5, 2.0, 0.1, 3.0])]
+)
+def test_a_state_comes_back_bit_for_bit(y):
+    task = {2: Task.BINARY, 3: Task.MULTICLASS, 5: Task.REGRESSION}[len(set(y))]
+    test = FisherZ(y, task, 0.07)
+    again = FisherZ.from_state(test.state())
+    assert again.critical == test.critical
+    assert (again.n, again.n_contrasts, again.alpha) == (5, 2 if task is Task.MULTICLASS else 1, 0.07)
+    X = np.random.default_rng(6).normal(size=(5, 4))
+    assert np.array_equal(again.relevance(X).r, test.relevance(X).r)
+    assert all(np.array_equal(a, test.state()[key]) for key, a in again.state().items())
+
+
+GOOD = FisherZ(np.array([0, 1, 1, 0]), Task.BINARY, 0.05).state()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"basis": GOOD["basis"][:, 0]},
+        {"basis": GOOD["basis"].astype(np.float32)},
+        {"basis": np.zeros((0, 1))},
+        {"basis": np.zeros((4, 0))},
+        {"basis": GOOD["basis"][None]},
+        {"alpha": np.array([0.05, 0.05])},
+        {"alpha": np.array([1])},
+        {"alpha": np.array([0.0])},
+        {"alpha": np.array([1.0])},
+        {"alpha": np.array([np.nan])},
+        {"basis": None},
+        {"alpha": None},
+    ],
+)
+def test_false_states_are_refused(change):
+    arrays = {key: a for key, a in {**GOOD, **change}.items() if a is not None}
+    with pytest.raises(StateError):
+        FisherZ.from_state(arrays)

@@ -1,0 +1,135 @@
+"""Sums about a pivot, class by class, and their merge into means and second moments."""
+
+import numpy as np
+import pytest
+
+from streamsieve._kernels import moments_dense as kernel
+
+
+def by_class(codes, classes):
+    """Return the rows sorted by class and where each class begins."""
+    order = np.argsort(codes, kind="stable")
+    return order, np.searchsorted(codes[order], np.arange(classes + 1))
+
+
+def sums(X, codes, w, pivot):
+    """Return sums of w, w d and w d^2 about the pivots, NaN left out."""
+    out = np.zeros((3, *pivot.shape))
+    for x, c, weight in zip(X, codes, w, strict=True):
+        d = np.nan_to_num(x - pivot[c])
+        out[:, c] += weight * np.array([~np.isnan(x), d, d * d])
+    return out
+
+
+@pytest.fixture(params=[(1, 3), (9, 5), (3, 300)], ids=lambda shape: f"{shape[0]}x{shape[1]}")
+def batch(request):
+    n, p = request.param
+    rng = np.random.default_rng(n)
+    codes = np.arange(n) % 2
+    return rng.normal(size=(n, p)) + 3, codes, rng.random(n), rng.normal(size=(3, p)) + 3
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("by_rows", [True, False])
+def test_sums_about_the_pivot_of_the_class(batch, by_rows, weighted, dtype):
+    X, codes, w, pivot = batch
+    X = X.astype(dtype)
+    order, edges = by_class(codes, 3)  # the third class has no rows
+    s1, s2 = np.full((2, *pivot.shape), 7.0)
+    pass_over, data = (kernel.accumulate, X) if by_rows else (kernel.accumulate_columns, X.T.copy())
+    low, high = (1, X.shape[1])
+    assert pass_over(data, order, edges, w if weighted else np.ones(1), weighted, pivot, s1, s2, low, high)
+    _, wanted1, wanted2 = sums(X.astype(np.float64), codes, w if weighted else np.ones(len(X)), pivot)
+    np.testing.assert_allclose(s1[:, 1:], wanted1[:, 1:], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(s2[:, 1:], wanted2[:, 1:], rtol=1e-12, atol=1e-13)
+    assert np.all(s1[:, 0] == 7.0)  # features below ``low`` belong to another thread
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("by_rows", [True, False])
+def test_a_value_that_breaks_a_sum_is_reported(by_rows, value):
+    X = np.ones((6, 3))
+    X[4, 2] = value
+    order, edges = by_class(np.zeros(6, np.int64), 1)
+    pass_over, data = (kernel.accumulate, X) if by_rows else (kernel.accumulate_columns, X.T.copy())
+    s1, s2, pivot = np.zeros((3, 1, 3))
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert not pass_over(data, order, edges, np.ones(1), False, pivot, s1, s2, 0, 3)
+        assert pass_over(data, order, edges, np.ones(1), False, pivot, s1, s2, 0, 2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_missing_values_are_left_out_and_the_first_one_there_is_the_pivot(weighted):
+    rng = np.random.default_rng(0)
+    X, codes, w = rng.normal(size=(8, 4)), np.arange(8) % 2, rng.random(8)
+    X[rng.random((8, 4)) < 0.4] = np.nan
+    X[:, 3] = np.nan
+    order, edges = by_class(codes, 2)
+    known, mean = np.array([[0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]), rng.normal(size=(2, 4))
+    pivot, s0, s1, s2 = np.full((4, 2, 4), 7.0)
+    weights = w if weighted else np.ones(1)
+    kernel.accumulate_missing(X, order, edges, weights, weighted, known, mean, pivot, s0, s1, s2, 0, 4)
+    for c in range(2):
+        for j in range(4):
+            there = X[codes == c, j][~np.isnan(X[codes == c, j])]
+            first = there[0] if len(there) else 0.0
+            assert pivot[c, j] == (mean[c, j] if known[c, j] > 0 else first)
+    wanted = sums(X, codes, w if weighted else np.ones(8), pivot)
+    np.testing.assert_allclose([s0, s1, s2], wanted, rtol=1e-12, atol=1e-14)
+
+
+def test_an_infinite_value_among_missing_ones_shows_in_the_squares():
+    X = np.array([[1.0, np.nan], [np.inf, 2.0], [3.0, 4.0]])
+    order, edges = by_class(np.zeros(3, np.int64), 1)
+    pivot, s0, s1, s2 = np.zeros((4, 1, 2))
+    nothing = np.zeros((1, 2))
+    with np.errstate(invalid="ignore"):
+        kernel.accumulate_missing(
+            X, order, edges, np.ones(1), False, nothing, nothing, pivot, s0, s1, s2, 0, 2
+        )
+    assert np.isfinite(s2).tolist() == [[False, True]]
+
+
+def test_commit_merges_a_batch_into_mean_and_second_moment():
+    rng = np.random.default_rng(1)
+    old, new = rng.normal(size=(5, 3)) + 1e3, rng.normal(size=(4, 3)) + 1e3
+    both = np.concatenate([old, new])
+    mean, m2 = old.mean(axis=0)[None], ((old - old.mean(axis=0)) ** 2).sum(axis=0)[None]
+    pivot = mean.copy()
+    d = new - pivot
+    kernel.commit(
+        np.array([5.0]), np.array([4.0]), pivot, d.sum(axis=0)[None], (d * d).sum(axis=0)[None], mean, m2
+    )
+    np.testing.assert_allclose(mean[0], both.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(m2[0], ((both - both.mean(axis=0)) ** 2).sum(axis=0), rtol=1e-11)
+
+
+def test_commit_leaves_classes_without_rows_alone():
+    mean, m2 = np.full((2, 1), 5.0), np.full((2, 1), 2.0)
+    zero = np.zeros((2, 1))
+    kernel.commit(np.array([3.0, 0.0]), np.zeros(2), zero, zero, zero, mean, m2)
+    assert mean.tolist() == [[5.0], [5.0]]
+    assert m2.tolist() == [[2.0], [2.0]]
+
+
+def test_commit_missing_weighs_every_feature_by_its_own_values():
+    rng = np.random.default_rng(2)
+    old, new = rng.normal(size=(6, 4)), rng.normal(size=(5, 4))
+    for X in (old, new):
+        X[rng.random(X.shape) < 0.3] = np.nan
+    old[:, 2], new[:, 3] = np.nan, np.nan
+    new[0, 2] = old[0, 3] = 1.5
+    pivot = np.array([[0.0, 0.1, -2.0, 1.0]])
+    weight, mean, m2 = (np.zeros((1, 4)) for _ in range(3))
+    for X in (old, new):
+        kernel.commit_missing(
+            weight, pivot, *sums(X, np.zeros(len(X), int), np.ones(len(X)), pivot), mean, m2
+        )
+        pivot = mean.copy()
+    both = np.concatenate([old, new])
+    np.testing.assert_array_equal(weight[0], (~np.isnan(both)).sum(axis=0))
+    np.testing.assert_allclose(mean[0], np.nanmean(both, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        m2[0], np.nansum((both - np.nanmean(both, axis=0)) ** 2, axis=0), rtol=1e-11, atol=1e-14
+    )

@@ -1,0 +1,63 @@
+"""Threads share the features out, each exactly once, and pass errors on."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from streamsieve._kernels import threads
+
+LARGE = threads.SMALL
+
+
+@pytest.mark.parametrize("usable", [1, 2, 3, 8])
+@pytest.mark.parametrize("n_features", [1, 15, 16, 17, 64, 1000])
+def test_the_ranges_cover_every_feature_once_and_keep_to_cache_lines(monkeypatch, usable, n_features):
+    monkeypatch.setattr(threads, "_threads", lambda: usable)
+    times, edges = np.zeros(n_features, int), []
+
+    def work(low, high):
+        times[low:high] += 1
+        edges.append(low)
+
+    threads.over_features(n_features, LARGE, work)
+    assert np.all(times == 1)
+    assert all(low % 8 == 0 for low in edges)
+    assert len(edges) == (usable if n_features >= 16 else 1)
+
+
+def test_small_work_stays_in_the_calling_thread(monkeypatch):
+    monkeypatch.setattr(threads, "_threads", lambda: 4)
+    ran = []
+    threads.over_features(1000, LARGE - 1, lambda low, high: ran.append((low, high, threading.get_ident())))
+    assert ran == [(0, 1000, threading.get_ident())]
+
+
+@pytest.mark.parametrize("broken", [0, 8])
+def test_an_error_in_any_range_reaches_the_caller(monkeypatch, broken):
+    monkeypatch.setattr(threads, "_threads", lambda: 2)
+
+    def work(low, high):
+        if low == broken:
+            raise ValueError(f"range {low}")
+
+    with pytest.raises(ValueError, match=f"range {broken}"):
+        threads.over_features(16, LARGE, work)
+
+
+def test_there_are_never_more_threads_than_the_most(monkeypatch):
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(100)), raising=False)
+    assert threads._threads() == threads.MOST
+
+
+def test_a_forked_child_makes_a_pool_of_its_own(monkeypatch):
+    monkeypatch.setattr(threads, "_threads", lambda: 2)
+    threads.over_features(16, LARGE, lambda low, high: None)
+    pool = threads._pool
+    assert pool is not None
+    monkeypatch.setattr(threads, "_pool", pool)  # put back afterwards
+    threads._forget_pool()
+    assert threads._pool is None
+    threads.over_features(16, LARGE, lambda low, high: None)
+    assert threads._pool not in {None, pool}
+    threads._pool.shutdown()
