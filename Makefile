@@ -23,7 +23,7 @@ help:
 
 # .venv/with-EXTRA stands for an installation with that extra, as pyproject.toml describes it.
 .venv/with-%: pyproject.toml .venv/made
-	@echo "installing streamsieve[$*] into .venv (once)"
+	@echo "installing streamsieve[$*] into .venv (once, a minute or two)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -23,6 +23,7 @@ def two_class_tables(draw):
     return X, y
 
 
+@settings(max_examples=60)
 @given(two_class_tables())
 def test_fisher_is_r2_over_1_minus_r2_for_two_classes(table):
     X, y = table
@@ -32,6 +33,7 @@ def test_fisher_is_r2_over_1_minus_r2_for_two_classes(table):
     assert np.all(fisher[~open_] > 1e8)
 
 
+@settings(max_examples=60)
 @given(two_class_tables())
 def test_squared_pooled_t_is_f_for_two_classes(table):
     X, y = table

@@ -55,8 +55,8 @@ def information_of(a, b):
 @pytest.mark.parametrize("explicit_zeros", [False, True])
 def test_few_values_get_a_code_each(explicit_zeros):
     rng = np.random.default_rng(0)
-    for levels in (1, 2, 5, 31):
-        x = rng.choice(np.arange(levels) - levels // 2, 40) * 0.5
+    for levels in (1, 2, 5, 31, codes.LEVELS):
+        x = rng.permutation(np.arange(70) % levels - levels // 2) * 0.5
         code, _ = encoded(x, explicit_zeros=explicit_zeros)
         assert same_partition(code, x)
         assert np.all(code[x == 0] == 0)
@@ -181,14 +181,14 @@ def settled(X, y, normalised, delta, two_phase, use_max):
 @pytest.mark.parametrize("normalised", [False, True])
 def test_decisions_are_those_of_a_few_lines(normalised, use_max, two_phase):
     rng = np.random.default_rng(3)
-    for case in range(12):
-        n, m = 20, 14
+    for case in range(30):
+        n, m = 20, 20
         y = np.concatenate([[0, 1, 2], rng.integers(0, 3, n - 3)])
         noise = rng.random((n, m)) < rng.random(m)
         X = np.where(noise, rng.integers(0, 3, (n, m)), y[:, None] * rng.integers(0, 3, m)).astype(float)
         X[:, 9] = X[:, 3]
         delta = (0.0, 0.07)[case % 2]
-        store = Store(y, 20, m)
+        store = Store(y, 24, m)
         done, q, n_evicted = store.decide(X, normalised, delta, two_phase, use_max)
         verdicts, evictions, kept = settled(X, y, normalised, delta, two_phase, use_max)
         assert done == m
@@ -200,6 +200,36 @@ def test_decisions_are_those_of_a_few_lines(normalised, use_max, two_phase):
         np.testing.assert_allclose(store.evicted_pair[:n_evicted], [e[2] for e in evictions], atol=1e-12)
         assert store.kept[5][:q].tolist() == kept
         assert all(same_partition(store.kept[0][i], X[:, f - 100]) for i, f in enumerate(kept))
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_a_column_at_delta_is_irrelevant_and_one_above_is_not(normalised):
+    y, x = np.array([0, 0, 1, 1]), np.array([[0.0, 1, 0, 1], [0, 0, 1, 1]]).T
+    shared = 1.0 if normalised else np.log(2)
+    for delta, wanted in (
+        (0.0, [IRRELEVANT, KEPT]),
+        (shared - 1e-9, [IRRELEVANT, KEPT]),
+        (shared, [IRRELEVANT] * 2),
+    ):
+        store = Store(y, 4, 2)
+        store.decide(x, normalised, delta, False, False)
+        assert store.reason.tolist() == wanted
+
+
+def test_a_doomed_column_evicts_only_what_it_met_before_it_fell():
+    """What the column before evicted further down the list must not be evicted again."""
+    rng = np.random.default_rng(5)
+    met = 0
+    for _ in range(200):
+        y = np.concatenate([[0, 1], rng.integers(0, 2, 22)])
+        X = np.where(rng.random((24, 9)) < rng.random(9) * 0.5, rng.integers(0, 3, (24, 9)), y[:, None])
+        store = Store(y, 12, 9)
+        _, q, n_evicted = store.decide(X.astype(float), True, 0.0, False, False)
+        verdicts, evictions, kept = settled(X, y, True, 0.0, two_phase=False, use_max=False)
+        assert store.evicted[:n_evicted].tolist() == [e[0] for e in evictions]
+        assert store.kept[5][:q].tolist() == kept
+        met += any(verdicts[by - 100][0] == REDUNDANT for _, by, _ in evictions)
+    assert met > 0
 
 
 def test_when_all_slots_are_taken_the_kernel_comes_back_and_can_go_on():

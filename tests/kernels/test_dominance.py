@@ -122,6 +122,45 @@ def test_when_all_slots_are_taken_the_kernel_comes_back_and_goes_on_with_more(sp
     np.testing.assert_allclose(grown.columns(36), X, atol=1e-14)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_columns_in_a_second_tile_are_met_as_well(sparse):
+    X = apart(60, 40)
+    X = np.column_stack([X, X[:, ::-1]])
+    store = Store(60, 2, 80)
+    assert store.decide(X, np.full(80, 0.3), sparse=sparse) == (80, 40, 0)
+    assert store.by.tolist() == [-1] * 40 + list(range(139, 99, -1))
+    np.testing.assert_allclose(store.pair[40:], 1.0, rtol=1e-12)
+
+
+def test_reaching_the_bound_is_enough_and_of_two_equals_the_newcomer_goes():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(12, 2)) + rng.normal(size=(12, 1))
+    r = abs(np.corrcoef(X.T)[0, 1])
+    for old, new, wanted in (
+        (0.9, r, (1, [-1, 100], 0)),  # the newcomer's bound is reached exactly
+        (0.9, r + 1e-9, (2, [-1, -1], 0)),  # and just missed
+        (r, r, (1, [-1, 100], 0)),
+        (r, 0.9, (1, [-1, -1], 1)),
+    ):
+        store = Store(12, 1, 2)
+        _, q, n_evicted = store.decide(X, np.array([old, new]))
+        assert (q, store.by.tolist(), n_evicted) == wanted
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_whole_columns_far_from_0_depend_on_each_other_as_near_it(offset):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 9, (12, 8)).astype(float)
+    relevance = rng.random(8) * 0.3
+    for sparse in (False, True):
+        near, far = Store(12, 1, 8), Store(12, 1, 8)
+        assert near.decide(X + 1, relevance, sparse=sparse) == far.decide(
+            X + offset, relevance, sparse=sparse
+        )
+        assert near.by.tolist() == far.by.tolist()
+        np.testing.assert_allclose(near.pair, far.pair, atol=1e-12)
+
+
 def test_slots_of_the_evicted_are_taken_again_and_the_order_stays_that_of_arrival():
     Q = apart(20, 12)
     X = np.column_stack([Q[:, :6], Q[:, 1] + Q[:, 4], Q[:, 6:12]])

@@ -79,8 +79,10 @@ def test_missing_values_are_left_out_and_the_first_one_there_is_the_pivot(weight
     np.testing.assert_allclose([s0, s1, s2], wanted, rtol=1e-12, atol=1e-14)
 
 
-def test_an_infinite_value_among_missing_ones_shows_in_the_squares():
-    X = np.array([[1.0, np.nan], [np.inf, 2.0], [3.0, 4.0]])
+@pytest.mark.parametrize("column", [[1.0, np.inf, 3.0], [np.inf, 1.0, 3.0], [np.nan, -np.inf, np.nan]])
+def test_an_infinite_value_among_missing_ones_shows_in_the_squares(column):
+    """Also where it is the first one, and so the pivot: inf - inf is no number, but nothing is missing."""
+    X = np.column_stack([column, [np.nan, 2.0, 4.0]])
     order, edges = by_class(np.zeros(3, np.int64), 1)
     pivot, s0, s1, s2 = np.zeros((4, 1, 2))
     nothing = np.zeros((1, 2))

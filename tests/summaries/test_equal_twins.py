@@ -163,7 +163,7 @@ def widths(rng, n, fill):
 )  # a dense row without the feature lacks a value, a sparse one holds a zero
 def test_features_that_arrive_late_or_vanish(kind, target, form, absent):
     rng = np.random.default_rng(8)
-    for case in range(60):
+    for case in range(30):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         pieces, full = widths(rng, 3, absent)
         stream = random_stream(rng, target, n=len(full), p=1)

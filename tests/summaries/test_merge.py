@@ -44,7 +44,7 @@ def shards(rng, kind, stream, n, forms, half_life=None):
 @pytest.mark.parametrize("n", [1, 2, 7, 64])
 def test_any_tree_over_shards_equals_the_whole(kind, target, forms, n):
     rng = np.random.default_rng(n)
-    for _ in range(8):
+    for _ in range(4):
         stream = random_stream(rng, target, n=130, p=3)
         whole = merged(rng, shards(rng, kind, stream, n, forms), in_order=False)
         check(whole, stream, tolerance=1e-11)

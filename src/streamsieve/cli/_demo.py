@@ -43,7 +43,7 @@ def _compile(console: Console, *, quiet: bool) -> None:
     X[:, 0] += 3 * y
     with console.status("compiling kernels (once a machine)") if not quiet else nullcontext():
         SAOLA().fit(X, y)
-        SAOLA().begin(y).offer(X[:, 5])
+        SAOLA().begin(y).offer(X[:, 5].copy())
         for half_life in (None, 10):
             Screen("t", half_life=half_life).fit(X, y)
 
