@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import struct
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -160,14 +159,14 @@ def inject(monkeypatch, step, code):
         monkeypatch.setattr("safetensors.numpy.save_file", torn_save)
         return
     owner, name, real = {
-        "make the temporary file": (tempfile, "mkstemp", tempfile.mkstemp),
+        "make the temporary file": (Path, "open", Path.open),
         "write": ("safetensors.numpy", "save_file", save_file),
         "permissions": (Path, "chmod", Path.chmod),
         "open before fsync": (os, "open", os.open),
         "fsync": (os, "fsync", os.fsync),
         "rename": (os, "replace", os.replace),
     }[step]
-    replacement = failing(code, 2 if step == "open before fsync" else 1)(real)
+    replacement = failing(code)(real)
     if isinstance(owner, str):
         monkeypatch.setattr(f"{owner}.{name}", replacement)
     else:

@@ -10,6 +10,7 @@ sums they need anyway), and ordinary arrays take a path of exact type tests that
 from __future__ import annotations
 
 import difflib
+import math
 import numbers
 import warnings
 from collections.abc import Iterable, Sequence
@@ -35,8 +36,9 @@ from streamsieve.protocols import ColumnBlock, FloatArray, RowBatch, Task
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
 
-#: Squares of larger magnitudes overflow a float64.
-LIMIT = 1e150
+#: Larger magnitudes are refused: squares, weights and the factors of fading must multiply without overflow.
+LIMIT = 1e100
+HEAVIEST = 1e30
 TASKS = ("auto", "classification", "regression")
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -69,6 +71,7 @@ def check_number(
     """Refuse a parameter that is not a number in its range."""
     kind = numbers.Integral if integer else numbers.Real
     is_number: bool = isinstance(value, kind) and not isinstance(value, bool)
+    is_number = is_number and not math.isnan(value)
     inside = (
         is_number
         and (low is None or (value > low if open_low else value >= low))
@@ -140,15 +143,21 @@ def _canonical(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     if X.indices.dtype != np.int32:
-        if max(X.shape) > np.iinfo(np.int32).max:
-            raise InputError(f"a sparse matrix may have 2,147,483,647 features at most, got {X.shape}")
-        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr), shape=X.shape, copy=False)
+        most = np.iinfo(np.int32).max
+        if max(*X.shape, X.nnz) > most:
+            raise InputError(
+                f"a sparse matrix may have {most:,} rows, columns and values at most, got {X.shape} and "
+                f"{X.nnz:,} values: split it"
+            )
+        # SciPy takes the wider of the two types for both, so both are narrowed
+        pieces = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        X = type(X)(pieces, shape=X.shape, copy=False)
     return X
 
 
 def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
     """Validate a target of ``n`` values: class labels, or finite numbers."""
-    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "fiub":
+    if not _is_plain_target(y):
         y = _one_dimensional(y)
     if y.shape[0] != n:
         raise TargetError(f"X has {n} rows, but y has {y.shape[0]}: one label a row is wanted")
@@ -186,7 +195,11 @@ def _one_dimensional(y: Any) -> npt.NDArray[Any]:
         raise TargetError(f"y must be one-dimensional, one label a row; got shape {y.shape}")
     if y.dtype.kind == "c":
         raise TargetError("Complex data not supported: y holds complex numbers")
-    return _plain_labels(y) if y.dtype.kind == "O" else y
+    if y.dtype.kind == "O":
+        return _plain_labels(y)
+    if y.dtype.kind not in "fiubU" or (y.dtype == np.uint64 and y.size and y.max() > np.iinfo(np.int64).max):
+        raise TargetError(f"y must hold numbers or text; got {y.dtype}: convert it, for example to text")
+    return np.asarray(y)
 
 
 def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -236,8 +249,9 @@ def _weight(weight: Any, n: int) -> FloatArray | None:
         raise InputError(
             f"Sample weights must be 1D array or scalar of {n} values, one a row; got shape {weight.shape}"
         )
-    if weight.min() < 0:
-        raise InputError(f"sample_weight must not be negative; got {weight.min():g}")
+    if weight.min() < 0 or weight.max() > HEAVIEST:
+        worst = weight.min() if weight.min() < 0 else weight.max()
+        raise InputError(f"sample_weight must lie between 0 and {HEAVIEST:g}; got {worst:g}")
     return weight  # type: ignore[no-any-return]
 
 
@@ -276,7 +290,12 @@ def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
         raise TargetError("y is empty: at least two rows are needed")
     continuous = y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
     if task == "regression" or (task == "auto" and continuous):
-        return _numeric_target(y), Task.REGRESSION
+        y = _numeric_target(y)
+        if y.min() == y.max():
+            raise TargetError(
+                f"y is constant ({y.flat[0]:g}), so no feature can explain it: give a target that varies"
+            )
+        return y, Task.REGRESSION
     y = check_target(y, y.shape[0], "classes")
     classes = len(np.unique(y))
     if classes < 2:
@@ -288,7 +307,7 @@ def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
 
 
 def _is_plain_target(y: Any) -> bool:
-    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fiub"
+    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fib"
 
 
 def refuse_non_finite(X: Any, names: Sequence[str] | None) -> None:
@@ -338,7 +357,7 @@ def bad_value(feature: int, value: float, names: Sequence[str] | None = None) ->
         text = f"Input X contains infinity: feature {label!r} holds {value:g}; clip it or mark it missing"
     else:
         text = (
-            f"feature {label!r} holds {value:g}, and squares of values beyond {LIMIT:g} overflow: rescale it"
+            f"feature {label!r} holds {value:g}; squares of values beyond {LIMIT:g} may overflow: rescale it"
         )
     return BadValueError(text, feature, value)
 
@@ -354,7 +373,10 @@ def feature_label(j: int, names: Sequence[str] | None) -> str:
 def names_of(X: Any) -> list[str] | None:
     """Return the column names of a dataframe, the name of a named series, or None."""
     if _is_frame(X):
-        names = list(nw.from_native(X, eager_only=True).columns)
+        try:
+            names = list(nw.from_native(X, eager_only=True).columns)
+        except nw.exceptions.DuplicateError as error:
+            raise SchemaError("two columns have the same name; names must differ: rename one") from error
         return names if all(isinstance(name, str) for name in names) else None
     if _is_series(X):
         name = nw.from_native(X, series_only=True).name
@@ -398,6 +420,13 @@ def take_columns(X: Any, indices: npt.NDArray[np.intp]) -> Any:
     if not _is_frame(X):
         return None
     return nw.from_native(X, eager_only=True)[:, indices.tolist()].to_native()
+
+
+def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
+    """Set columns of a dataframe to 0, keeping its library, names and types."""
+    frame = nw.from_native(X, eager_only=True)
+    gone = [name for name, zero in zip(frame.columns, mask, strict=True) if zero]
+    return frame.with_columns(nw.lit(0).cast(frame.schema[name]).alias(name) for name in gone).to_native()
 
 
 def take_named(X: Any, names: Sequence[str]) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.exceptions import ParameterError, SchemaError
+from streamsieve.exceptions import ParameterError, SchemaError, StateError
 from streamsieve.protocols import Arrays, Decision, Event, FloatArray, Reason
 from streamsieve.state import expect, pack_strings, register, unpack_strings
 
@@ -41,7 +41,12 @@ class Names:
         self._index: dict[str, int] = {}
 
     def __getitem__(self, index: int) -> str:
-        return self.given.get(index) or f"x{index}"
+        name = self.given.get(index)
+        if name is None:
+            name = f"x{index}"
+            if name in self._index:  # somebody gave this name to another column
+                name = f"column {index}"
+        return name
 
     def claim(self, names: Sequence[str], start: int) -> None:
         """Note the names of columns ``start, start + 1, ...``; refuse all of them if one is taken."""
@@ -54,7 +59,7 @@ class Names:
                     f"the feature name {name[:40]!r}... has {len(name):,} characters; "
                     f"at most {LONGEST_NAME:,} are allowed: shorten it"
                 )
-            if name in seen or name in self._index:
+            if name in seen or self._is_taken(name, start):
                 raise SchemaError(
                     f"the feature name {name!r} came twice; names must differ: rename or drop one"
                 )
@@ -62,6 +67,12 @@ class Names:
         for offset, name in enumerate(names):
             self.given[start + offset] = name
             self._index[name] = start + offset
+
+    def _is_taken(self, name: str, start: int) -> bool:
+        if name in self._index:
+            return True
+        made_up = self.index_of(name)
+        return made_up is not None and made_up < start
 
     def forget(self, indices: Iterable[int]) -> None:
         """Drop names that nothing refers to any more."""
@@ -115,6 +126,8 @@ class Verdicts(Sequence[Decision]):
         self.by: Mapping[int, tuple[int, ...]] = by or {}
         self.evictions = evictions
         self.names: Names = Names()
+        #: Names of the block's columns; the ledger may forget those of rejected ones.
+        self.given: Sequence[str] | None = None
         self.p_value_of: PValue | None = None
 
     def __len__(self) -> int:
@@ -151,7 +164,7 @@ class Verdicts(Sequence[Decision]):
         reason = REASONS[self.reason[position]]
         return Decision(
             index,
-            self.names[index],
+            self.names[index] if self.given is None else self.given[position],
             Event.KEPT if reason is Reason.RELEVANT else Event.REJECTED,
             reason,
             float(self.statistic[position]),
@@ -295,7 +308,9 @@ class Ledger(Sequence[Decision]):
         """Return the whole ledger as a pyarrow table (needs the ``cli`` extra)."""
         import pyarrow as pa  # noqa: PLC0415
 
-        return pa.table(self.columns())
+        text, number = pa.string(), pa.float64()
+        kinds = (pa.int64(), text, text, text, number, number, pa.list_(text))
+        return pa.table(self.columns(), schema=pa.schema(list(zip(Decision._fields, kinds, strict=True))))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the whole ledger as CSV; ``by`` is joined with semicolons."""
@@ -335,16 +350,20 @@ class Ledger(Sequence[Decision]):
     def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Rebuild a ledger; the p-values are those computed when it was saved."""
         keep = int(expect(arrays, "keep", np.uint8, (1,))[0])
-        ledger = cls(KEEP[min(keep, len(KEEP) - 1)])
+        if keep >= len(KEEP):
+            raise StateError(f"the state's ledger has an unknown mode {keep}")
+        ledger = cls(KEEP[keep])
         features = unpack_strings(_part(arrays, "feature_"))
         n = len(features)
         step, by_count = (expect(arrays, key, np.int64, (n,)) for key in ("step", "by_count"))
         event, reason = (expect(arrays, key, np.uint8, (n,)) for key in ("event", "reason"))
         statistic, p_value = (expect(arrays, key, np.float64, (n,)) for key in ("statistic", "p_value"))
+        if n and (event.max() >= len(EVENTS) or reason.max() >= len(REASONS)):
+            raise StateError("the state's ledger has events or reasons that this version does not know")
         by = iter(unpack_strings(_part(arrays, "by_")))
         for i in range(n):
             names = tuple(name for _, name in zip(range(int(by_count[i])), by, strict=False))
-            what, why = EVENTS[event[i] % len(EVENTS)], REASONS[reason[i] % len(REASONS)]
+            what, why = EVENTS[event[i]], REASONS[reason[i]]
             numbers = float(statistic[i]), float(p_value[i])
             ledger._open.append(Decision(int(step[i]), features[i], what, why, *numbers, names))
         ledger._length = n

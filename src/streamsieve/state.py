@@ -15,7 +15,7 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -55,23 +55,25 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     text = json.dumps({"format": FORMAT, "streamsieve": __version__, **header}, sort_keys=True)
     arrays = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
     metadata = {"sieve": text, "sha256": _digest(text, arrays)}
+    temporary = _aside(target)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        os.close(handle)
-    except OSError as error:
-        raise StateError(f"cannot write {target}: {error.strerror or error}") from error
-    try:
+        with temporary.open("xb") as file:
+            mode = os.fstat(file.fileno()).st_mode  # what the process's mask allows
         save_file(arrays, temporary, metadata=metadata)
-        Path(temporary).chmod(0o666 & ~_umask())
+        temporary.chmod(mode & 0o777)
         _flush(temporary)
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except BaseException as error:
         with contextlib.suppress(OSError):
-            Path(temporary).unlink()
+            temporary.unlink()
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
-        raise StateError(f"cannot write {target}: {error}; the previous file is untouched") from error
-    _flush(target.parent)
+        why = getattr(error, "strerror", None) or error
+        raise StateError(f"cannot write {target}: {why}; the previous file is untouched") from error
+    try:
+        _flush(target.parent)
+    except OSError as error:
+        raise StateError(f"{target} is written, but its folder could not be flushed: {error}") from error
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -166,6 +168,9 @@ def unpack(plain: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
         else:
             attributes[name] = decode(value)
     # np.array copies: what was read from a file may be read-only or unaligned
+    unknown = [key for key in arrays if "/" in key and key.split("/")[0] not in attributes]
+    if unknown:
+        raise StateError(f"the state holds an array {unknown[0]!r} that belongs to nothing")
     attributes |= {name: np.array(a) for name, a in arrays.items() if "/" not in name}
     return attributes
 
@@ -213,7 +218,10 @@ def unpack_strings(arrays: Mapping[str, npt.NDArray[Any]]) -> list[str]:
     starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
     if (len(ends) and int(ends[-1]) != len(text)) or np.any(ends < starts) or np.any(starts < 0):
         raise StateError("the names in the state do not fit together")
-    return [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]
+    try:
+        return [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]
+    except UnicodeDecodeError as error:
+        raise StateError("the names in the state are not text") from error
 
 
 def expect(
@@ -238,18 +246,18 @@ def expect(
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     """Open a text file that takes its name only when it is complete: nothing is ever half-written."""
     target = Path(path)
+    temporary = _aside(target)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent, text=True)
-    except OSError as error:
-        raise StateError(f"cannot write {target}: {error.strerror or error}") from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+        try:
+            file = temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="")
+        except OSError as error:
+            raise StateError(f"cannot write {target}: {error.strerror or error}") from error
+        with file:
             yield file
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(temporary).unlink()
+            temporary.unlink()
         raise
 
 
@@ -266,11 +274,9 @@ def untouched_on_error(*instances: Any) -> Iterator[None]:
         raise
 
 
-def _umask() -> int:
-    """Read the process's file mode mask; mkstemp ignores it, but a finished file should not."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _aside(target: Path) -> Path:
+    """Return a name beside the target that nobody else uses."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(8)}")
 
 
 def _prefixed(name: str, arrays: Arrays) -> Arrays:

@@ -10,12 +10,10 @@ from sklearn.base import clone
 
 import streamsieve as ss
 from tests.columns.streams import (
-    DENSE,
     FORMS,
     OFFSET,
     SPARSE,
     TASKS,
-    WHOLE,
     columns,
     equal_twin,
     lines,
@@ -59,17 +57,14 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(measure, task):
         y = target(rng, task, rows(rng, task))
         far = case % 3 == 0
         X = columns(rng, y, int(rng.integers(1, 15)), far=far)
-        forms = tuple(FORMS)
-        if far and measure == "fisher_z":
-            forms = tuple(DENSE) if task == "multiclass" else WHOLE
         parameters = random_parameters(rng, measure)
         twin = saola(X, y, task, **parameters)
-        sieve = offered(ss.SAOLA(**parameters).begin(y), X, rng, forms)
+        sieve = offered(ss.SAOLA(**parameters).begin(y), X, rng, tuple(FORMS))
         equal_twin(sieve, twin, what=(case, parameters), p_values=has_freedom(y, task))
         seen.update((line.event, line.reason) for line in twin[1])
     # the streams had something to say: every kind of decision fell, many times
     assert min(seen.values()) >= 10, seen
-    assert len(seen) == 5, seen
+    assert len(seen) == (6 if measure == "fisher_z" else 5), seen  # codes are never untestable
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -330,7 +325,7 @@ def _dependence(measure, a, b):
 
 
 def _relevant(sieve):
-    return {d.feature for d in sieve.ledger_ if d.reason not in {"irrelevant", "constant"}}
+    return {d.feature for d in sieve.ledger_ if d.reason not in {"irrelevant", "constant", "unreliable test"}}
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -381,10 +376,10 @@ def test_without_degrees_of_freedom_nothing_is_relevant_by_correlation(n):
     for form in SPARSE.values():
         assert ss.SAOLA(alpha=0.99).begin(y).offer(form(X))[0].event == "rejected"
     assert ss.SAOLA(alpha=0.99).fit(X, y).selected_.tolist() == []
-    assert ss.SAOLA(alpha=0.99).begin(y).offer(X[:, 0])[0].reason == "irrelevant"
+    assert ss.SAOLA(alpha=0.99).begin(y).offer(X[:, 0])[0].reason == "unreliable test"
 
 
 def test_classes_of_one_row_each_leave_nothing_to_test():
     y = np.arange(5)
     sieve = ss.SAOLA(alpha=0.99).fit(np.column_stack([y, np.ones(5), y**2]).astype(float), y)
-    assert [str(d.reason) for d in sieve.ledger_] == ["irrelevant", "constant", "irrelevant"]
+    assert [str(d.reason) for d in sieve.ledger_] == ["unreliable test", "constant", "unreliable test"]

@@ -21,7 +21,7 @@ def encoded(x, bins=5, *, explicit_zeros=False):
     n = len(x)
     rows = np.arange(n, dtype=np.int32) if explicit_zeros else np.flatnonzero(x).astype(np.int32)
     out_rows, out_codes = np.empty(n, np.int32), np.empty(n, np.uint16)
-    counts = np.empty(max(codes.LEVELS, bins), np.int64)
+    counts = np.empty(max(codes.LEVELS + 1, bins), np.int64)
     stored = len(rows)
     length, levels = codes.encode(x[rows], rows, stored, n, bins, out_rows, out_codes, counts)
     code = np.zeros(n, np.int64)
@@ -122,13 +122,13 @@ class Store:
         self.y_counts = np.bincount(y).astype(np.int64)
         self.y_h = codes.entropy(self.y_counts, len(self.y_counts), n, self.g)
         self.kept = (
-            np.zeros((slots, n), np.uint16), np.zeros((slots, 32), np.int64), np.zeros(slots, np.int64),
+            np.zeros((slots, n), np.uint16), np.zeros((slots, 33), np.int64), np.zeros(slots, np.int64),
             np.zeros(slots), np.zeros(slots), np.zeros(slots, np.int64),
         )  # fmt: skip
         self.reason, self.statistic, self.by = np.zeros(m, np.uint8), np.zeros(m), np.full(m, -1, np.int64)
         self.evicted, self.evicted_by = np.empty((2, slots + m), np.int64)
         self.evicted_pair = np.empty(slots + m)
-        self.cell = np.zeros(32 * 32, np.int64)
+        self.cell = np.zeros(33 * 33, np.int64)
 
     def decide(self, X, normalised, delta, two_phase, use_max, first=0, q=0, n_evicted=0):
         S = sp.csc_array(X)

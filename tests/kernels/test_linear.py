@@ -11,8 +11,9 @@ from streamsieve._kernels import linear
 @pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray, sp.csc_array])
 def test_products_begin_at_the_column_asked_for(form, low):
     rng = np.random.default_rng(0)
-    X, v = rng.normal(size=(8, 5)) * (rng.random((8, 5)) < 0.5), rng.normal(size=8)
-    np.testing.assert_allclose(linear.products(form(X), low, v), X[:, low:].T @ v, rtol=1e-13, atol=1e-15)
+    for n in (1, 3, 8):
+        X, v = rng.normal(size=(n, 5)) * (rng.random((n, 5)) < 0.5), rng.normal(size=n)
+        np.testing.assert_allclose(linear.products(form(X), low, v), X[:, low:].T @ v, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("q", [0, 1, 3])

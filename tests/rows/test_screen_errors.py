@@ -90,7 +90,7 @@ INPUTS = [
         Y,
         np.full(60, -1.0),
         ex.InputError,
-        "sample_weight must not be negative; got -1",
+        r"sample_weight must lie between 0 and 1e\+30; got -1",
     ),
     ("NaN weight", {}, X, Y, np.full(60, np.nan), ex.InputError, "sample_weight contains NaN"),
     ("short weight", {}, X, Y, np.ones(3), ex.InputError, r"of 60 values, one a row; got shape \(3,\)"),

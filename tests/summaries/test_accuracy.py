@@ -131,7 +131,7 @@ def test_rows_are_counted_beyond_int32(kind):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_constant_has_no_variance_at_any_size(form):
-    for value in (0.1, 1e9, -1e9 / 3, 1e-9, 1e140):
+    for value in (0.1, 1e9, -1e9 / 3, 1e-9, 1e90):
         stream = Stream(np.full((50, 1), value), np.arange(50) % 3)
         for kind in (Moments, CoMoments):
             for summary in ways(kind, stream, form):

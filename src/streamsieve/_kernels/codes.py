@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from streamsieve.protocols import FloatArray, IntArray
 
+#: Distinct values that are codes of their own; with one more place for the value zero.
 LEVELS = 32
 
 
@@ -26,7 +27,7 @@ def encode(
     Fills the rows of codes other than 0, those codes, and the count of every level.  Returns (number of
     coded rows, number of levels).
     """
-    distinct = np.empty(32)
+    distinct = np.empty(33)
     distinct[0] = 0.0
     levels = 1
     length = 0
@@ -40,7 +41,7 @@ def encode(
                 code = a
                 break
         if code < 0:
-            if levels == 32:
+            if levels == 33:
                 overflow = True
                 break
             distinct[levels] = v
@@ -51,7 +52,7 @@ def encode(
             out_codes[length] = code
             counts[code] += 1
             length += 1
-    if not overflow:
+    if not overflow and levels - (1 if length == n else 0) <= 32:
         counts[0] = n - length
         return length, levels
     return _bin(values, rows, stored, n, bins, out_rows, out_codes, counts)  # type: ignore[no-any-return]
@@ -66,6 +67,7 @@ def _bin(
 
     The zeros that are not stored take their place among the sorted values without being sorted.
     """
+    bins = min(bins, n)
     ordered = np.sort(values[:stored])
     zeros = n - stored
     negative = 0
@@ -157,7 +159,7 @@ def decide(
     code_kept, code_constant, code_irrelevant, code_redundant = codes_of
     rows = np.empty(n, np.int32)
     codes = np.empty(n, np.uint16)
-    counts = np.empty(max(32, bins), np.int64)
+    counts = np.empty(max(33, bins), np.int64)
     pairs = np.empty(len(kept))
     dropped = np.empty(len(kept), np.bool_)
     for j in range(first, len(indptr) - 1):

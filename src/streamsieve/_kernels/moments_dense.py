@@ -19,9 +19,11 @@ from streamsieve.protocols import FloatArray, IntArray
 @nb.njit(nogil=True, cache=True)
 def accumulate(
     X: FloatArray, order: IntArray, edges: IntArray, w: FloatArray, weighted: bool,
-    pivot: FloatArray, s1: FloatArray, s2: FloatArray, low: int, high: int,
+    most: FloatArray, pivot: FloatArray, s1: FloatArray, s2: FloatArray, low: int, high: int,
 ) -> bool:  # fmt: skip
-    """Fill s1, s2 (class, feature) for features low..high.  False if a NaN or an overflow came up.
+    """Fill s1, s2 (class, feature) for features low..high.
+
+    False if a NaN came up, or a sum of squares beyond ``most`` of its class.
 
     ``order`` sorts the rows by class and ``edges`` says where each class begins in it.
     """
@@ -71,7 +73,7 @@ def accumulate(
                     a2[j] += w0 * d0 * d0
                 i += 1
             for j in range(m):
-                if not (a2[j] < np.inf):
+                if not (a2[j] <= most[c]):
                     fine = False
     return fine
 
@@ -79,7 +81,7 @@ def accumulate(
 @nb.njit(nogil=True, cache=True)
 def accumulate_columns(
     XT: FloatArray, order: IntArray, edges: IntArray, w: FloatArray, weighted: bool,
-    pivot: FloatArray, s1: FloatArray, s2: FloatArray, low: int, high: int,
+    most: FloatArray, pivot: FloatArray, s1: FloatArray, s2: FloatArray, low: int, high: int,
 ) -> bool:  # fmt: skip
     """As :func:`accumulate`, for a batch stored column by column (XT: one feature a row)."""
     fine = True
@@ -96,7 +98,7 @@ def accumulate_columns(
                 t2 += wd * d
             s1[c, j] = t1
             s2[c, j] = t2
-            if not (t2 < np.inf):
+            if not (t2 <= most[c]):
                 fine = False
     return fine
 
@@ -138,11 +140,26 @@ def accumulate_missing(
 
 
 @nb.njit(nogil=True, cache=True)
+def far_from_pivot(wb: FloatArray, s1: FloatArray, s2: FloatArray) -> bool:
+    """Whether some column's sums lost three digits or more to a pivot far from its mean."""
+    for c in range(len(wb)):
+        for j in range(s1.shape[1]):
+            explained = s1[c, j] * s1[c, j]
+            total = wb[c] * s2[c, j]
+            if total > explained > 0.999 * total:
+                return True
+    return False
+
+
+@nb.njit(nogil=True, cache=True)
 def commit(
     W: FloatArray, wb: FloatArray, pivot: FloatArray, s1: FloatArray, s2: FloatArray,
     mean: FloatArray, m2: FloatArray,
 ) -> None:  # fmt: skip
-    """Chan's merge of a batch's sums into mean and m2; W and wb are the weights before and of the batch."""
+    """Chan's merge of a batch's sums into mean and m2; W and wb are the weights before and of the batch.
+
+    Where the pivot is the old mean, as it nearly always is, the difference of the means is s1 / wb itself.
+    """
     for c in range(len(W)):
         if wb[c] > 0.0:
             t = W[c] + wb[c]
@@ -151,8 +168,13 @@ def commit(
             for j in range(mean.shape[1]):
                 d = s1[c, j] / wb[c]
                 own = s2[c, j] - s1[c, j] * d
-                mean[c, j] = pivot[c, j] + d * share
-                m2[c, j] += (own if own > 0.0 else 0.0) + d * d * cross
+                if W[c] > 0.0:
+                    delta = (pivot[c, j] - mean[c, j]) + d
+                    mean[c, j] += delta * share
+                    m2[c, j] += (own if own > 0.0 else 0.0) + delta * delta * cross
+                else:
+                    mean[c, j] = pivot[c, j] + d
+                    m2[c, j] = own if own > 0.0 else 0.0
 
 
 @nb.njit(nogil=True, cache=True)

@@ -31,6 +31,20 @@ def screen(X: Any, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return mean, ss, dot
 
 
+def without_offsets(X: Any) -> Any:
+    """Return a CSC block in which every column without zeros begins with 0.
+
+    Nothing that looks at centred columns changes, but products with vectors that sum to 0 keep their digits.
+    """
+    full = np.flatnonzero(np.diff(X.indptr) == X.shape[0])
+    if not len(full):
+        return X
+    X = X.copy()
+    for j in full:
+        X.data[X.indptr[j] : X.indptr[j + 1]] -= X.data[X.indptr[j]]
+    return X
+
+
 # "reassoc" and "contract" let sums vectorise and keep the meaning of NaN and inf
 
 
@@ -141,9 +155,8 @@ def grade(
     relevant, irrelevant, constant = np.uint8(codes[0]), np.uint8(codes[1]), np.uint8(codes[2])
     for j in range(len(ss)):
         length = np.sqrt(max(ss[j], 0.0))
-        r = dot[j] / length
-        r = r if length > 0.0 else 0.0
+        r = dot[j] / (length if length > 0.0 else 1.0)
         code = relevant if abs(r) >= critical else irrelevant
         ss[j] = length
-        dot[j] = r
+        dot[j] = r if length > 0.0 else 0.0
         out[j] = code if length > 0.0 else constant

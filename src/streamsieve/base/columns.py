@@ -14,7 +14,7 @@ from streamsieve._validation import check_block, matrix, names_of, take_named, t
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import Stop
 from streamsieve.exceptions import NotBegunError, ParameterError, TargetError
-from streamsieve.ledger import REASON_CODE, Ledger, Verdicts
+from streamsieve.ledger import REASON_CODE, Ledger, PValue, Verdicts
 from streamsieve.protocols import BoolArray, ColumnBlock, Decision, Event, FloatArray, IntArray, Reason, Task
 from streamsieve.state import untouched_on_error
 
@@ -58,9 +58,12 @@ class ColumnSelector(Selector):
         """
         return None
 
-    def _p_values(self, statistic: FloatArray) -> FloatArray:
-        """Return p-values of statistics in the ledger, for verdicts that came without."""
-        return np.full(len(statistic), np.nan)
+    def _p_value_of(self) -> PValue | None:
+        """Return the function that gives p-values to verdicts that came without, when they are read.
+
+        It must not depend on what the selector does later: verdicts may outlive the next ``begin``.
+        """
+        return None
 
     # ---------------------------------------------------------------- offering
 
@@ -91,8 +94,9 @@ class ColumnSelector(Selector):
             self.n_features_in_ = 0
             self.stopped_: str | None = None
             self._started_ = time.monotonic()
-            self.ledger_ = Ledger(self.ledger, self._p_values)
+            self.ledger_ = Ledger(self.ledger)
             self._begin(y)
+            self.ledger_.p_value_of = self._p_value_of()
         return self
 
     def offer(self, X: Any, names: Sequence[str] | str | None = None) -> Sequence[Decision]:
@@ -111,12 +115,12 @@ class ColumnSelector(Selector):
         if not hasattr(self, "ledger_"):
             raise NotBegunError(f"call {type(self).__name__}.begin(y) before offering columns")
         names = [names] if isinstance(names, str) else names
+        self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
         if type(X) is np.ndarray and X.ndim == 1 and X.dtype is _FLOAT64 and self.stop is None:
             decided = self._offer_fast(X, names)
             if decided is not None:
                 return decided
         block = check_block(X, names, self.n_rows_)
-        self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
         return self._offer_block(block)
 
     def _offer_fast(self, x: FloatArray, names: Sequence[str] | None) -> tuple[Decision] | None:
@@ -148,6 +152,7 @@ class ColumnSelector(Selector):
             names.forget(range(start, start + width))
             raise
         self.n_features_in_ = start + width
+        verdicts.given = block.names
         self.ledger_.record(verdicts)
         if block.names is not None and self.ledger_.keep != "all":
             kept = {*verdicts.kept().tolist()}
@@ -198,8 +203,6 @@ class ColumnSelector(Selector):
             for part in _pieces(X):
                 some = None if names is None else names[part]
                 self._offer_block(check_block(X[:, part], some, self.n_rows_))
-                if self.stopped_ is not None:
-                    break
             self.n_features_in_ = X.shape[1]
             if feature_names is not None:
                 self.feature_names_in_ = feature_names
@@ -241,7 +244,7 @@ class ColumnSelector(Selector):
 
     def _restored(self) -> None:
         self._started_ = time.monotonic() - float(self._started_)
-        self.ledger_.p_value_of = self._p_values
+        self.ledger_.p_value_of = self._p_value_of()
         Task(self.task_)
         if not 0 <= len(self.selected_) <= self.n_features_in_:
             raise ValueError("more columns are kept than were offered")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from streamsieve._validation import bad_value, check_named_rows, check_rows, names_of
+from streamsieve._validation import bad_value, check_named_rows, check_rows, check_target, names_of
 from streamsieve.base.selector import Selector
 from streamsieve.exceptions import (
     BadValueError,
@@ -107,11 +107,14 @@ class RowSelector(Selector):
         if batch.names is None:
             return self.partial_fit(batch.X, batch.y, batch.weight)
         first = not hasattr(self, "n_features_in_")
+        width = batch.X.shape[1]
         known = None if first else getattr(self, "_names_in_", None)
+        if not first and width != self.n_features_in_:
+            raise SchemaError(f"the batch has {width} features, but {self.n_features_in_} were seen")
         checked = check_named_rows(batch, known, target=self._target)
         with untouched_on_error(self):
             if first:
-                self.n_features_in_ = batch.X.shape[1]
+                self.n_features_in_: int = width
                 self._names_in_ = np.array(list(batch.names), dtype=object)
                 self._begin_rows(checked)
             return self._learn_named(checked)
@@ -143,7 +146,7 @@ class RowSelector(Selector):
 
     def learn_one(self, x: Mapping[str, float], y: Any) -> None:
         """Learn one row given as ``{feature: value}``; new features are welcome, absent ones are 0."""
-        names = list(x)
+        names = [str(name) for name in x]
         try:
             values = np.array(list(x.values()), np.float64)
         except (TypeError, ValueError) as error:
@@ -151,7 +154,8 @@ class RowSelector(Selector):
             raise InputTypeError(
                 f"feature {bad!r} holds {x[bad]!r}, but a number is wanted: encode text first"
             ) from error
-        self._learn_open(names, values, np.arange(len(names)), [0, len(names)], np.array([y]), None)
+        target = np.zeros(1) if self._target is None else check_target([y], 1, self._target)
+        self._learn_open(names, values, np.arange(len(names)), [0, len(names)], target, None)
 
     def learn_many(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Learn rows of a dataframe whose columns may come and go; absent columns are 0."""
@@ -180,7 +184,7 @@ class RowSelector(Selector):
         ids = np.array([known[n] if n in known else new[n] for n in names], np.int32)
         width = len(known) + len(new)
         X = sp.csr_array(
-            (np.asarray(values, np.float64), ids[columns], np.asarray(indptr, np.int64)),
+            (np.asarray(values, np.float64), ids[columns], np.asarray(indptr, np.int32)),
             shape=(len(y), width),
         )
         with untouched_on_error(self):
@@ -226,6 +230,8 @@ class RowSelector(Selector):
         return learnt
 
     def _restored(self) -> None:
+        if type(self.n_rows_seen_) is not int or type(self.n_features_in_) is not int:
+            raise TypeError("the numbers of rows and features are not numbers")
         if not self._fixed_:
             self._vocabulary_ = {str(name): i for i, name in enumerate(self.__dict__.pop("_names_in_"))}
 
@@ -233,7 +239,7 @@ class RowSelector(Selector):
         """Return the selected features of one row given as ``{feature: value}``."""
         check_is_fitted(self)
         support, ids = self.get_support(), self._vocabulary()
-        return {k: v for k, v in x.items() if k in ids and support[ids[k]]}
+        return {k: v for k, v in x.items() if str(k) in ids and support[ids[str(k)]]}
 
     # ---------------------------------------------------------------- merging
 

@@ -87,6 +87,10 @@ class Selector(SelectorMixin, BaseEstimator):
             return None
         matrix(self, X, reset=False, sparse="csr")  # names and width, by scikit-learn's rules
         refuse_text(X)
+        return self._columns_out(X)
+
+    def _columns_out(self, X: Any) -> Any:
+        """Return what ``transform`` puts out of a dataframe."""
         return take_columns(X, np.flatnonzero(self.get_support()))
 
     def _output(self, X: Any) -> Any:
@@ -137,8 +141,10 @@ class Selector(SelectorMixin, BaseEstimator):
         try:
             selector = cls(**{k: state.decode(v) for k, v in header["parameters"].items()})
             attributes = state.unpack(header["attributes"], arrays)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise StateError(f"the state of {cls.__name__} in {path} is incomplete: {error}") from error
+        except StateError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+            raise StateError(f"the state of {cls.__name__} in {path} does not fit: {error}") from error
         for name in attributes:
             if not _is_learnt_name(cls, name):
                 raise StateError(f"the state in {path} wants to set {name!r}, which is not learnt")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamsieve._validation import check_number
+from streamsieve.exceptions import ParameterError
 from streamsieve.state import register
 
 
@@ -55,6 +56,8 @@ class Stop:
             check_number("stop.seconds", self.seconds, low=0, open_low=True)
         if self.target is not None:
             check_number("stop.target", self.target)
+        if (self.target is None) != (self.callback is None):
+            raise ParameterError(f"stop.target and stop.callback belong together; got {self!r}")
 
     @property
     def watches_features(self) -> bool:

@@ -52,7 +52,7 @@ class CodedColumns:
         self._g = xlogy(np.arange(n + 1.0), np.arange(n + 1.0))
         self._y_counts = np.bincount(y).astype(np.int64)
         self._y_entropy = codes.entropy(self._y_counts, len(self._y_counts), n, self._g)
-        widest = max(LEVELS, bins)
+        widest = max(LEVELS + 1, bins)
         self._cell = np.zeros(widest * max(widest, len(self._y_counts)), np.int64)
         self._tables: dict[str, npt.NDArray[Any]] = {
             "codes": np.zeros((LEVELS, n), np.uint16),

@@ -51,8 +51,8 @@ class CorrelatedColumns:
 
     def __init__(self, n: int) -> None:
         slots = FIRST_TILES * LANES
-        # np.empty maps memory without touching it: a tile costs nothing until a column moves in
-        self._tiles = np.empty((FIRST_TILES, n, LANES))
+        # zeros are mapped, not written: a tile costs nothing until a column moves in
+        self._tiles = np.zeros((FIRST_TILES, n, LANES))
         self._relevance = np.zeros(slots)
         self._feature = np.zeros(slots, np.int64)
         self._order = np.zeros(slots, np.int64)
@@ -101,7 +101,7 @@ class CorrelatedColumns:
     def _double(self) -> None:
         """Add as many slots as there are; the stack of free ones is empty, so they fill it."""
         slots = len(self._order)
-        tiles = np.empty((2 * len(self._tiles), *self._tiles.shape[1:]))
+        tiles = np.zeros((2 * len(self._tiles), *self._tiles.shape[1:]))
         tiles[: len(self._tiles)] = self._tiles
         self._tiles = tiles
         self._relevance, self._feature, self._order = (

@@ -28,7 +28,9 @@ class OrthonormalModel:
         self.size = 0
         #: One basis vector a row; the constant one is left out, because everything is centred.
         self.basis = np.empty((16, self.n))
-        self.residual = y - y.mean()
+        self.residual = y - y[0]
+        for _ in range(2):  # the second time takes out what rounding left
+            self.residual -= self.residual.mean()
         self.tss = self.rss = float(self.residual @ self.residual)
         self._features: list[int] = []
 

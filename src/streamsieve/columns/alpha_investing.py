@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import fdtrc, fdtri
+from scipy.special import betaincinv, fdtrc
 
 from streamsieve._kernels import linear
-from streamsieve._kernels.screen import screen
+from streamsieve._kernels.screen import screen, without_offsets
 from streamsieve._validation import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._orthonormal import OrthonormalModel
@@ -138,10 +138,11 @@ class AlphaInvesting(ColumnSelector):
 
     def _offer(self, block: ColumnBlock) -> Verdicts:
         m = block.X.shape[1]
+        whole = without_offsets(block.X) if sp.issparse(block.X) else block.X
         reason, statistic, p_value = np.empty(m, np.uint8), np.zeros(m), np.ones(m)
         for low in range(0, m, BLOCK):
             part = slice(low, min(low + BLOCK, m))
-            X = block.X if m <= BLOCK else _columns(block.X, part)
+            X = whole if m <= BLOCK else _columns(whole, part)
             self._judge(X, self.n_features_in_ + low, reason[part], statistic[part], p_value[part])
         self._bar_ = NO_BAR
         return Verdicts(self.n_features_in_, reason, statistic, p_value)
@@ -221,7 +222,9 @@ class AlphaInvesting(ColumnSelector):
         if self.p_value == "likelihood_ratio":
             exact = -2 * math.log(level)
         else:
-            exact = float(fdtri(1, max(self._freedom(), 1), 1 - level))
+            freedom = max(self._freedom(), 1)
+            inside = float(betaincinv(freedom / 2, 0.5, level))  # freedom / (freedom + F)
+            exact = freedom * (1 - inside) / max(inside, 1e-300)
         return exact * (1 - 1e-9)
 
     def _first_below(self, strength: FloatArray, level: FloatArray) -> int:

@@ -12,13 +12,15 @@ from streamsieve._validation import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._coded import CodedColumns
 from streamsieve.columns._correlated import CorrelatedColumns, Dominance
+from streamsieve.exceptions import TargetError
 from streamsieve.independence import FisherZ, fisher_z
-from streamsieve.ledger import REASON_CODE, Eviction, Verdicts
+from streamsieve.ledger import REASON_CODE, Eviction, PValue, Verdicts
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task
 
 MEASURES = ("fisher_z", "su", "mutual_info")
 BOUNDS = ("min", "max")
 MODES = ("paper", "two_phase")
+MOST_CLASSES = 2**16
 #: Quantiles that a numeric target is cut at for the discrete measures.
 TARGET_BINS = 5
 
@@ -188,10 +190,8 @@ class SAOLA(ColumnSelector):
         found = self._test_.irrelevant_one(x)
         return None if found is None else (Reason.IRRELEVANT, *found)
 
-    def _p_values(self, statistic: FloatArray) -> FloatArray:
-        if self.measure != "fisher_z":
-            return super()._p_values(statistic)
-        return self._test_.p_value(statistic)
+    def _p_value_of(self) -> PValue | None:
+        return self._test_.p_value if self.measure == "fisher_z" else None
 
     def _restored(self) -> None:
         super()._restored()
@@ -205,4 +205,9 @@ def _coded_target(y: npt.NDArray[Any], task: Task) -> npt.NDArray[np.uint16]:
         size = len(y) // TARGET_BINS
         cuts = np.sort(y)[np.arange(1, TARGET_BINS) * size - 1] if size else np.unique(y)[:-1]
         y = np.searchsorted(cuts, y, side="left")
-    return np.unique(y, return_inverse=True)[1].astype(np.uint16)
+    codes = np.unique(y, return_inverse=True)[1]
+    if codes.max() >= MOST_CLASSES:
+        raise TargetError(
+            f"y holds {codes.max() + 1:,} classes; measures over codes take {MOST_CLASSES:,} at most"
+        )
+    return codes.astype(np.uint16)

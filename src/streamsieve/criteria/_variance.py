@@ -23,7 +23,8 @@ class Split(NamedTuple):
 
 def split(block: MomentsBlock) -> Split:
     """Divide each feature's variance; classes in which it never occurred do not count."""
-    mass = block.mass
+    # only shares of the mass matter, and the product of a faded mass with a square might overflow
+    mass = block.mass / max(float(block.mass.max(initial=0.0)), 1e-300)
     present = mass > 0
     total = mass.sum(axis=0)
     # Means relative to the first class present: equal ones then differ by exactly 0, whatever their size,

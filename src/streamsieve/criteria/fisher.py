@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from streamsieve.criteria._formula import Formula, ratio
 from streamsieve.criteria._variance import f_p_value, split
 from streamsieve.protocols import CLASSIFICATION, FloatArray, Task
@@ -44,7 +46,9 @@ class Fisher(Formula):
     def score(self, block: MomentsBlock) -> FloatArray:
         """Between over within."""
         parts = split(block)
-        return ratio(parts.between, parts.within)
+        # with one row a class there is no spread to compare with, and every feature would look perfect
+        judged = (parts.df_within > 0) | (parts.within > 0)
+        return ratio(np.where(judged, parts.between, 0.0), parts.within)
 
     def p_value(self, block: MomentsBlock) -> FloatArray:
         """That of the F test."""

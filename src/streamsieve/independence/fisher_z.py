@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import fdtrc, fdtri, ndtr, ndtri
+from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 
 from streamsieve._kernels import screen as kernel
 from streamsieve.exceptions import StateError
@@ -28,13 +28,16 @@ def critical(alpha: float, n: int, conditioned: int = 0) -> float:
     nothing is significant: infinity.
     """
     freedom = n - conditioned - 3
-    return math.tanh(ndtri(1 - alpha / 2) / math.sqrt(freedom)) if freedom > 0 else math.inf
+    # the lower tail, because 1 - alpha loses small levels
+    return math.tanh(-ndtri(alpha / 2) / math.sqrt(freedom)) if freedom > 0 else math.inf
 
 
 def p_value(r: FloatArray, n: int, conditioned: int = 0) -> FloatArray:
     """Return the two-sided p-values of (partial) correlations over n rows."""
-    freedom = max(n - conditioned - 3, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    freedom = n - conditioned - 3
+    if freedom <= 0:
+        return np.ones(len(r))
+    with np.errstate(divide="ignore"):
         z = np.arctanh(np.minimum(np.abs(r), 1.0)) * np.sqrt(freedom)
     p: FloatArray = 2 * ndtr(-z)
     return p
@@ -43,10 +46,14 @@ def p_value(r: FloatArray, n: int, conditioned: int = 0) -> FloatArray:
 _CODES = tuple(REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT))
 
 
+#: Too few rows for any test.
+_UNTESTABLE = (_CODES[0], REASON_CODE[Reason.UNRELIABLE], _CODES[2])
+
+
 class Relevance(NamedTuple):
     """How every column of a block stands to the target."""
 
-    #: Codes of the ledger: relevant, irrelevant or constant.
+    #: Codes of the ledger: relevant, irrelevant (or unreliable test), constant.
     reason: npt.NDArray[np.uint8]
     #: Correlation, or for more than two classes the correlation ratio; 0 for a constant column.
     r: FloatArray
@@ -89,14 +96,16 @@ class FisherZ:
         within = self.n - self.n_contrasts - 1
         if within <= 0:
             return math.inf
-        odds = float(fdtri(self.n_contrasts, within, 1 - alpha)) * self.n_contrasts / within
-        return math.sqrt(odds / (odds + 1))
+        # the share of variance within classes has a beta distribution under independence
+        return math.sqrt(1 - float(betaincinv(within / 2, self.n_contrasts / 2, alpha)))
 
     def p_value(self, r: FloatArray) -> FloatArray:
         """Return p-values of correlations (or correlation ratios) with the target."""
         if self.n_contrasts == 1:
             return p_value(r, self.n)
-        within = max(self.n - self.n_contrasts - 1, 1)
+        within = self.n - self.n_contrasts - 1
+        if within <= 0:
+            return np.ones(len(r))
         share = np.minimum(np.asarray(r) ** 2, 1.0)
         with np.errstate(divide="ignore"):
             odds = share / (1 - share)
@@ -109,24 +118,25 @@ class FisherZ:
         if self.n_contrasts > 1:
             dot = self._between(X, mean)
         reason = np.empty(len(ss), np.uint8)
-        kernel.grade(ss, dot, self.critical, _CODES, reason)
+        kernel.grade(ss, dot, self.critical, _CODES if self.critical < math.inf else _UNTESTABLE, reason)
         return Relevance(reason, r=dot, mean=mean, norm=ss)
 
     def _between(self, X: Matrix, mean: FloatArray) -> FloatArray:
         """Return the square root of the sum of squares between classes."""
-        products = X.T @ self.basis if sp.issparse(X) else (X - mean).T @ self.basis
+        centred = kernel.without_offsets(X) if sp.issparse(X) else X - mean
+        products = centred.T @ self.basis
         length: FloatArray = np.sqrt(np.einsum("ij,ij->i", products, products))
         return length
 
     def irrelevant_one(self, x: FloatArray) -> tuple[float, float] | None:
         """Return (r, p-value) of a single column if it is plainly irrelevant, else None."""
-        if self.n_contrasts > 1:
+        if self.n_contrasts > 1 or self.critical == math.inf:
             return None
         ss, dot = kernel.screen_one(x, self._y)
         if not (0.0 < ss < math.inf and dot * dot < self.critical * self.critical * ss):
             return None  # constant, not finite, or relevant: somebody else decides
         r = dot / math.sqrt(ss)
-        z = math.atanh(abs(r)) * math.sqrt(self.n - 3) if self.n > 3 else 0.0
+        z = math.atanh(abs(r)) * math.sqrt(self.n - 3)
         return r, math.erfc(z / math.sqrt(2.0))
 
     def state(self) -> Arrays:
@@ -152,6 +162,7 @@ def _basis(y: npt.NDArray[Any], task: Task) -> FloatArray:
         # the last class is what is left; Q of the centred indicators spans all contrasts between classes
         return np.linalg.qr(indicators[:, :-1] - indicators[:, :-1].mean(axis=0))[0]
     numbers = (y == np.unique(y)[1]) if task is Task.BINARY else y
-    centred = numbers - np.mean(numbers)
-    length = np.sqrt(centred @ centred)
-    return np.ascontiguousarray(centred[:, None] / (length if length > 0 else 1.0))
+    centred = numbers.astype(np.float64) - float(numbers[0])
+    for _ in range(2):  # the second time takes out what rounding left, so that the sum is 0 to the last digit
+        centred -= centred.mean()
+    return np.ascontiguousarray(centred[:, None] / np.sqrt(centred @ centred))

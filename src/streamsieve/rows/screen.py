@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve import criteria
-from streamsieve._validation import check_choice, check_number
+from streamsieve._validation import check_choice, check_number, take_columns, zero_columns
 from streamsieve.base import RowSelector
 from streamsieve.criteria._formula import Formula
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
@@ -247,8 +247,11 @@ class Screen(RowSelector):
             return X @ sp.diags_array(mask.astype(X.dtype)) if sp.issparse(X) else np.where(mask, X, zeros)
         return X[:, self._top_.freeze()]
 
-    def _transform_frame(self, X: Any) -> Any:
-        return super()._transform_frame(X) if self.output == "drop" else None
+    def _columns_out(self, X: Any) -> Any:
+        if self.output == "drop":
+            return super()._columns_out(X)
+        mask = self.get_support()
+        return zero_columns(X, ~mask) if self.output == "zero" else take_columns(X, self._top_.freeze())
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the columns that ``transform`` puts out.
@@ -268,6 +271,7 @@ class Screen(RowSelector):
 
     def _restored(self) -> None:
         super()._restored()
+        self._check_parameters(self.n_features_in_)
         if not isinstance(self.summary_, self._formula.summary_type):
             raise StateError(f"the state's summary does not serve criterion={self._formula.name!r}")
         if self.summary_.n_features not in (0, self.n_features_in_):

@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from streamsieve._kernels import moments_dense as kernel
 from streamsieve._kernels.threads import over_features
-from streamsieve._validation import bad_value, refuse_infinite
+from streamsieve._validation import LIMIT, refuse_infinite
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect
 
 _UNIT = np.ones(1)
+_NO_ROWS = np.zeros(0, np.int64)
 
 
 class DenseCells:
@@ -55,24 +56,32 @@ class DenseCells:
             first = X[order[np.minimum(edges[:-1], len(order) - 1)]]
             pivot = np.where((totals > 0)[:, None], self.mean, first)
             s1, s2 = np.empty(shape), np.empty(shape)
-            if self._accumulate(X, order, edges, w, pivot, s1, s2):
+            fine = self._accumulate(X, order, edges, w, batch, pivot, s1, s2)
+            if fine and kernel.far_from_pivot(batch, s1, s2):
+                pivot += s1 / np.where(batch > 0, batch, 1.0)[:, None]
+                fine = self._accumulate(X, order, edges, w, batch, pivot, s1, s2)
+            if fine:
                 kernel.commit(totals, batch, pivot, s1, s2, self.mean, self.m2)
                 return
-            refuse_infinite(X)
+        refuse_infinite(X)
+        if self.weight is None:
             self.weight = np.repeat(totals[:, None], shape[1], axis=1)
         self._update_missing(X, order, edges, w)
 
     def _accumulate(
         self, X: npt.NDArray[Any], order: IntArray, edges: IntArray, w: FloatArray | None,
-        pivot: FloatArray, s1: FloatArray, s2: FloatArray,
+        batch: FloatArray, pivot: FloatArray, s1: FloatArray, s2: FloatArray,
     ) -> bool:  # fmt: skip
         by_rows = X.flags.c_contiguous or X.strides[1] == X.itemsize
         pass_over = kernel.accumulate if by_rows else kernel.accumulate_columns
         data, weights = (X if by_rows else X.T), (_UNIT if w is None else w)
-        fine: list[bool] = []
+        # deviations of values within the limit from a pivot within it; NaN fails every comparison
+        most = 4 * LIMIT**2 * batch
+        fine: list[bool] = [bool(np.all(np.abs(pivot) <= LIMIT))]
 
         def work(low: int, high: int) -> None:
-            fine.append(pass_over(data, order, edges, weights, w is not None, pivot, s1, s2, low, high))
+            sums = (most, pivot, s1, s2, low, high)
+            fine.append(pass_over(data, order, edges, weights, w is not None, *sums))
 
         over_features(X.shape[1], X.size, work)
         return all(fine)
@@ -90,9 +99,6 @@ class DenseCells:
             )
 
         over_features(X.shape[1], X.size, work)
-        if not np.isfinite(s2).all():
-            refuse_infinite(X)
-            raise bad_value(int(np.argwhere(~np.isfinite(s2))[0, 1]), float(np.nanmax(np.abs(X))))
         kernel.commit_missing(self.weight, pivot, s0, s1, s2, self.mean, self.m2)
 
     def scale(self, factor: float) -> None:
@@ -101,7 +107,13 @@ class DenseCells:
         if self.weight is not None:
             self.weight *= factor
 
-    def block(self, low: int, high: int, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def block(
+        self,
+        low: int,
+        high: int,
+        totals: FloatArray,
+        rows: IntArray,  # noqa: ARG002 - as SparseCells
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return weight, mean and m2 of features low..high, over all rows."""
         part = slice(low, high)
         weight = (
@@ -119,7 +131,7 @@ class DenseCells:
         if self.weight is None and not np.array_equal(b, np.repeat(other_totals[:, None], high - low, 1)):
             self.weight = np.repeat(totals[:, None], self.n_features, axis=1)
             self.weight[:, :low] += other_totals[:, None]
-        a = self.block(low, high, totals)[0]
+        a = self.block(low, high, totals, _NO_ROWS)[0]
         t = a + b
         share = np.divide(b, t, out=np.zeros_like(t), where=t > 0)
         delta = mean_b - self.mean[:, part]

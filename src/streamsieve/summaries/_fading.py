@@ -11,16 +11,31 @@ from typing import Any
 
 import numpy as np
 
+from streamsieve._validation import check_number
+from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray
 
-#: log2 of the largest factor.  Squares of factors are summed too, so this stays far below 512.
-LARGEST = 200
+#: log2 of the largest factor at the start of a step; within one it may double, and squares are summed too.
+LARGEST = 100
+
+
+def remainder(whole: Any, part: FloatArray, n_rows: Any) -> FloatArray:
+    """Return ``whole - part`` for sums of weights, with what is only rounding of n_rows terms set to 0.
+
+    Fractional weights add up differently in different orders; the residue of two sums that should be equal
+    must not count as mass.
+    """
+    rest = whole - part
+    slack = whole * np.minimum(n_rows * np.finfo(np.float64).eps, 1e-6)
+    return np.where(rest > slack, rest, 0.0)
 
 
 class Fading:
     """The clock of a summary; ``exponent`` is log2 of the next row's weight."""
 
     def __init__(self, half_life: float | None, exponent: float = 0.0) -> None:
+        if half_life is not None:
+            check_number("half_life", half_life, low=1)
         self.half_life, self.exponent = half_life, exponent
 
     @property
@@ -68,4 +83,6 @@ class Fading:
     def from_state(cls, array: Any) -> Fading:
         """Rebuild."""
         half_life, exponent = (float(v) for v in array)
+        if half_life < 1 or not 0 <= exponent <= 2 * LARGEST:
+            raise StateError(f"the state claims a half-life of {half_life} at exponent {exponent}")
         return cls(None if np.isnan(half_life) else half_life, exponent)

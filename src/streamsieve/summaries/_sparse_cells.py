@@ -9,6 +9,7 @@ import numpy as np
 from streamsieve._kernels import moments_sparse as kernel
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect
+from streamsieve.summaries._fading import remainder
 
 WEIGHT, MEAN, M2, MISSING = range(4)
 _UNIT = np.ones(1)
@@ -46,13 +47,14 @@ class SparseCells:
         """Multiply every weight by a factor."""
         self.table[..., [WEIGHT, M2, MISSING]] *= factor
 
-    def block(self, low: int, high: int, totals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def block(
+        self, low: int, high: int, totals: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return weight, mean and m2 (class, feature) of features low..high, zeros included."""
         n, mean, m2, missing = np.moveaxis(self.table[low:high], (2, 1), (0, 1))
-        weight = totals[:, None] - missing
-        # exact for counts; for faded weights a difference of equals may come out a little negative
-        zeros = np.maximum(weight - n, 0.0)
-        share = np.divide(n, weight, out=np.zeros_like(n), where=weight > 0)
+        weight = remainder(totals[:, None], missing, rows[:, None])
+        zeros = remainder(weight, n, rows[:, None])
+        share = np.divide(n, n + zeros, out=np.zeros_like(n), where=weight > 0)
         return weight, mean * share, m2 + mean * mean * share * zeros
 
     def absorb(

@@ -16,7 +16,7 @@ from streamsieve._validation import refuse_infinite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import Arrays, FloatArray
 from streamsieve.state import expect, register, untouched_on_error
-from streamsieve.summaries._fading import Fading
+from streamsieve.summaries._fading import Fading, remainder
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -147,12 +147,12 @@ class CoMoments:
             return _Joint(*(self._dense if self._dense is not None else np.zeros((6, 0)))[:, low:high])
         n, mean, m2, y_mean, cross, gone, y_gone, y_gone_m2 = self._table[low:high].T
         mass, _, y_all, y_m2 = self._totals
-        present = mass - gone
+        present = remainder(mass, gone, self._n_rows)
         # the target over the rows where the feature is present: the whole less the missing rows
         lost = np.divide(gone, present, out=np.zeros_like(gone), where=present > 0)
         y_present = y_all + (y_all - y_gone) * lost
         y_present_m2 = y_m2 - y_gone_m2 - (y_all - y_gone) ** 2 * lost * mass
-        zeros = np.maximum(present - n, 0.0)
+        zeros = remainder(present, n, self._n_rows)
         y_zero = np.divide(present * y_present - n * y_mean, zeros, out=y_present.copy(), where=zeros > 0)
         stored = _Joint(n, mean, m2, y_mean, cross, np.zeros_like(n))
         nothing = np.zeros_like(n)
@@ -170,6 +170,8 @@ class CoMoments:
             X, y, weight = X[present], y[present], weight[present]
         if X.shape[0] == 0:
             return
+        if sp.issparse(X) and X.shape[1] < self.n_features:  # features that vanished are zeros here
+            X = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
         missing = refuse_infinite(X)
         with untouched_on_error(self):
             if self._n_rows == 0:
@@ -266,6 +268,9 @@ class CoMoments:
                 f"{getattr(other, 'half_life', type(other).__name__)} there"
             )
         if other.n_rows == 0:
+            return
+        if other is self:
+            self.merge(type(self).from_state(self.state()))
             return
         if self.n_rows == 0:
             self.__dict__.update(vars(type(self).from_state(other.state())))

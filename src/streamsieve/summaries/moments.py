@@ -113,7 +113,7 @@ class Moments:
         """Return the moments of features low..high."""
         if self._cells is None:
             return MomentsBlock(*np.zeros((4, 0, 0)))
-        mass, mean, m2 = self._cells.block(low, high, self._mass)
+        mass, mean, m2 = self._cells.block(low, high, self._mass, self._rows)
         information = np.divide(
             self._mass, self._squares, out=np.ones_like(self._mass), where=self._squares > 0
         )
@@ -134,6 +134,8 @@ class Moments:
             X, y, weight = X[present], y[present], weight[present]
         if X.shape[0] == 0:
             return
+        if sp.issparse(X) and X.shape[1] < self.n_features:  # features that vanished are zeros here
+            X = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
         codes, new = self._labels.encode(y)
         most = self._fading.most_rows
         if sp.issparse(X) or (most is not None and most < X.shape[0]):
@@ -192,7 +194,7 @@ class Moments:
         n_classes = len(self._mass)
         for low in range(0, other.n_features, BLOCK):
             high = min(low + BLOCK, other.n_features)
-            theirs = other._cells.block(low, high, other._mass)
+            theirs = other._cells.block(low, high, other._mass, other._rows)
             ours = tuple(np.zeros((n_classes, high - low)) for _ in theirs)
             for ours_k, theirs_k in zip(ours, theirs, strict=True):
                 ours_k[classes] = theirs_k
@@ -222,6 +224,9 @@ class Moments:
                 f"{getattr(other, 'half_life', type(other).__name__)} there"
             )
         if other._cells is None:
+            return
+        if other is self:
+            self.merge(type(self).from_state(self.state()))
             return
         if self._cells is None:
             self.__dict__.update(vars(type(self).from_state(other.state())))
@@ -270,6 +275,9 @@ class Moments:
         summary._rows = np.array(expect(arrays, "rows", np.int64, shape))
         summary._mass = np.array(expect(arrays, "mass", np.float64, shape))
         summary._squares = np.array(expect(arrays, "squares", np.float64, shape))
+        weights = np.concatenate([summary._mass, summary._squares])
+        if not np.all((weights >= 0) & (weights < np.inf)) or np.any(summary._rows < 0):
+            raise StateError("the state's weights are negative or not finite")
         p = int(expect(arrays, "n_features", np.int64, (1,))[0])
         if not 0 <= p < 2**31:
             raise StateError(f"the state claims {p} features")
