@@ -97,12 +97,14 @@ def decide(
             for t in range(low, high):
                 row_number = indices[t] if sparse else t - low
                 columns[row_number, lane] = (data[t] - mean[k]) / norm[k]
-            # a mean far from 0 is rounded; what that leaves would meet every later candidate's offset
-            rest = 0.0
-            for i in range(n):
-                rest += columns[i, lane]
-            for i in range(n):
-                columns[i, lane] -= rest / n
+            if high - low == n:
+                # without zeros the mean may be far from 0 and rounded; what that leaves would meet the
+                # offset of every later candidate
+                rest = 0.0
+                for i in range(n):
+                    rest += columns[i, lane]
+                for i in range(n):
+                    columns[i, lane] -= rest / n
             kept_relevance[slot] = r
             kept_feature[slot] = feature[k]
             order[q] = slot

@@ -10,58 +10,36 @@ The target must sum to 0, so that the shift does not enter the product.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve.protocols import FloatArray
 
-
-def screen(X: Any, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, centred sum of squares and product with y of every column, dense or CSC."""
-    mean, ss, dot = np.empty((3, X.shape[1]))
-    if hasattr(X, "indptr"):
-        screen_csc(X.indptr, X.indices, X.data, X.shape[0], y, mean, ss, dot)
-    elif X.strides[1] == X.itemsize:
-        screen_rows(X, y, mean, ss, dot)
-    else:
-        screen_columns(X.T, y, mean, ss, dot)
-    return mean, ss, dot
-
-
-def without_offsets(X: Any) -> Any:
-    """Return a CSC block in which every column without zeros begins with 0.
-
-    Nothing that looks at centred columns changes, but products with vectors that sum to 0 keep their digits.
-    """
-    full = np.flatnonzero(np.diff(X.indptr) == X.shape[0])
-    if not len(full):
-        return X
-    X = X.copy()
-    for j in full:
-        X.data[X.indptr[j] : X.indptr[j + 1]] -= X.data[X.indptr[j]]
-    return X
-
-
 # "reassoc" and "contract" let sums vectorise and keep the meaning of NaN and inf
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def screen_rows(X: FloatArray, y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray) -> None:
-    """Block (n, m) stored row by row, in tiles of 256 columns whose accumulators stay in L1."""
-    n, m = X.shape
-    for low in range(0, m, 256):
-        k = min(256, m - low)
-        s, q, c, x0 = mean[low : low + k], ss[low : low + k], dot[low : low + k], X[0, low : low + k]
+def screen_rows(
+    flat: FloatArray, width: int, y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray,
+    first: int, last: int,
+) -> None:  # fmt: skip
+    """Columns first..last of a block whose row i begins at ``flat[i * width]``.
+
+    In tiles of 256 columns, whose accumulators stay in L1; four rows at a time.
+    """
+    n = len(y)
+    for low in range(first, last, 256):
+        k = min(256, last - low)
+        s, q, c, x0 = mean[low : low + k], ss[low : low + k], dot[low : low + k], flat[low : low + k]
         s[:] = 0.0
         q[:] = 0.0
         c[:] = 0.0
         i = 0
         while i + 4 <= n:
-            r0, r1 = X[i, low : low + k], X[i + 1, low : low + k]
-            r2, r3 = X[i + 2, low : low + k], X[i + 3, low : low + k]
+            at = i * width + low
+            r0, r1 = flat[at : at + k], flat[at + width : at + width + k]
+            r2, r3 = flat[at + 2 * width : at + 2 * width + k], flat[at + 3 * width : at + 3 * width + k]
             y0, y1, y2, y3 = y[i], y[i + 1], y[i + 2], y[i + 3]
             for j in range(k):
                 z = x0[j]
@@ -74,7 +52,7 @@ def screen_rows(X: FloatArray, y: FloatArray, mean: FloatArray, ss: FloatArray, 
                 c[j] += (d0 * y0 + d1 * y1) + (d2 * y2 + d3 * y3)
             i += 4
         while i < n:
-            row = X[i, low : low + k]
+            row = flat[i * width + low : i * width + low + k]
             for j in range(k):
                 d = row[j] - x0[j]
                 s[j] += d
@@ -87,10 +65,12 @@ def screen_rows(X: FloatArray, y: FloatArray, mean: FloatArray, ss: FloatArray, 
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def screen_columns(XT: FloatArray, y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray) -> None:
-    """Block stored column by column; XT (m, n) has one column a row."""
+def screen_columns(
+    XT: FloatArray, y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray, first: int, last: int
+) -> None:
+    """Columns first..last of a block stored column by column; XT (m, n) has one column a row."""
     n = XT.shape[1]
-    for j in range(XT.shape[0]):
+    for j in range(first, last):
         column = XT[j]
         x0 = column[0]
         s = 0.0
@@ -106,13 +86,14 @@ def screen_columns(XT: FloatArray, y: FloatArray, mean: FloatArray, ss: FloatArr
         dot[j] = c
 
 
-@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+# sparse columns are short: the set-up of a vectorised sum would cost more than the sum
+@nb.njit(nogil=True, cache=True)
 def screen_csc(
     indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: FloatArray, n: int,
-    y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray,
+    y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Sparse block; only the stored values are touched."""
-    for j in range(indptr.shape[0] - 1):
+    """Columns first..last of a sparse block; only the stored values are touched."""
+    for j in range(first, last):
         low, high = indptr[j], indptr[j + 1]
         x0 = data[low] if high - low == n else 0.0
         s = 0.0

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 MOST = 8
-#: Fewer values than this are done before a second thread has woken up.
-SMALL = 65_536
+#: Fewer values than this (a few tenths of a millisecond) are done before a second thread has woken up.
+SMALL = 2**20
 
 _pool: ThreadPoolExecutor | None = None
 

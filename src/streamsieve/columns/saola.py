@@ -88,7 +88,7 @@ class SAOLA(ColumnSelector):
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 300)
     >>> dose = y + rng.normal(size=300)
-    >>> copy = dose + 0.1 * rng.normal(size=300)
+    >>> copy = dose + 0.5 * rng.normal(size=300)
     >>> sieve = ss.SAOLA(alpha=0.01).begin(y)
     >>> for decision in sieve.offer(np.c_[copy, rng.normal(size=300), dose], names=["copy", "noise", "dose"]):
     ...     print(decision.feature, decision.event, decision.reason, *decision.by)

@@ -13,6 +13,7 @@ from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 
 from streamsieve._kernels import screen as kernel
 from streamsieve.exceptions import StateError
+from streamsieve.independence._screen import screen, without_offsets
 from streamsieve.ledger import REASON_CODE
 from streamsieve.protocols import Arrays, FloatArray, Reason, Task
 from streamsieve.state import expect, register
@@ -114,7 +115,7 @@ class FisherZ:
 
     def relevance(self, X: Matrix) -> Relevance:
         """Measure every column of a block, in one pass."""
-        mean, ss, dot = kernel.screen(X, self._y)
+        mean, ss, dot = screen(X, self._y)
         if self.n_contrasts > 1:
             dot = self._between(X, mean)
         reason = np.empty(len(ss), np.uint8)
@@ -123,7 +124,7 @@ class FisherZ:
 
     def _between(self, X: Matrix, mean: FloatArray) -> FloatArray:
         """Return the square root of the sum of squares between classes."""
-        centred = kernel.without_offsets(X) if sp.issparse(X) else X - mean
+        centred = without_offsets(X) if sp.issparse(X) else X - mean
         products = centred.T @ self.basis
         length: FloatArray = np.sqrt(np.einsum("ij,ij->i", products, products))
         return length
