@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamsieve.exceptions import ParameterError, SchemaError, StateError
-from streamsieve.ledger import KEEP, LONGEST_NAME, REASON_CODE, Eviction, Ledger, Names, Verdicts
+from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import Decision, Event, Reason
+from streamsieve.verdicts import LONGEST_NAME, REASON_CODE, Eviction, Names, Verdicts
 
 CODES = {
     "+": REASON_CODE[Reason.RELEVANT],

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 
+from streamsieve import _frames as frames
+from streamsieve import _parameters as parameters
 from streamsieve import _validation as v
 from streamsieve import exceptions
 from streamsieve.exceptions import (
@@ -53,23 +55,23 @@ Y = np.array([0, 1, 0, 1])
 )
 def test_numbers_out_of_range_are_refused(value, bounds, message):
     with pytest.raises(ParameterError, match=f"^{message}$"):
-        v.check_number("k", value, **bounds)
+        parameters.check_number("k", value, **bounds)
 
 
 def test_numbers_in_range_pass_whatever_their_type():
     for value in (1, 1.0, np.int64(1), np.float32(1), np.float64(1)):
-        v.check_number("k", value, low=1, high=1)
-    v.check_number("k", np.int8(3), integer=True)
+        parameters.check_number("k", value, low=1, high=1)
+    parameters.check_number("k", np.int8(3), integer=True)
 
 
 def test_a_choice_is_returned_or_the_nearest_one_named():
-    assert v.check_choice("mode", "fast", ("fast", "slow")) == "fast"
+    assert parameters.check_choice("mode", "fast", ("fast", "slow")) == "fast"
     with pytest.raises(
         ParameterError, match=r"^mode must be one of 'fast', 'slow'; got 'fsat'; did you mean 'fast'\?$"
     ):
-        v.check_choice("mode", "fsat", ("fast", "slow"))
+        parameters.check_choice("mode", "fsat", ("fast", "slow"))
     with pytest.raises(ParameterError, match=r"^mode must be one of 'fast', 'slow'; got 7$"):
-        v.check_choice("mode", 7, ("fast", "slow"))
+        parameters.check_choice("mode", 7, ("fast", "slow"))
 
 
 # ------------------------------------------------------------------------------------ rows
@@ -386,13 +388,13 @@ def test_nothing_at_all_is_fine():
 @pytest.mark.parametrize("wrap", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_text_columns_are_named_three_at_most(wrap):
     good, text = [1.0, 2.0], ["a", "b"]
-    v.refuse_text(wrap({"a": good, "flag": [True, False], "n": [1, 2]}))
+    frames.refuse_text(wrap({"a": good, "flag": [True, False], "n": [1, 2]}))
     with pytest.raises(
         InputTypeError, match=r"column 'b' does not hold numbers; encode it .* or leave it out"
     ):
-        v.refuse_text(wrap({"a": good, "b": text}))
+        frames.refuse_text(wrap({"a": good, "b": text}))
     with pytest.raises(InputTypeError, match="column 'a', 'b', 'c' and 2 more does not hold numbers"):
-        v.refuse_text(wrap(dict.fromkeys("abcde", text)))
+        frames.refuse_text(wrap(dict.fromkeys("abcde", text)))
 
 
 def test_dates_and_categories_are_no_numbers():
@@ -400,24 +402,24 @@ def test_dates_and_categories_are_no_numbers():
         {"when": pd.to_datetime(["2020-01-01", "2021-01-01"]), "kind": pd.Categorical(["a", "b"])}
     )
     with pytest.raises(InputTypeError, match="column 'when', 'kind' does not hold numbers"):
-        v.refuse_text(frame)
+        frames.refuse_text(frame)
 
 
 def test_names_are_those_of_text_columns_only():
-    assert v.names_of(pd.DataFrame(X, columns=["a", "b"])) == ["a", "b"]
-    assert v.names_of(pd.DataFrame(X)) is None
-    assert v.names_of(pl.Series("age", [1])) == ["age"]
-    assert v.names_of(pd.Series([1])) is None
-    assert v.names_of(X) is None
+    assert frames.names_of(pd.DataFrame(X, columns=["a", "b"])) == ["a", "b"]
+    assert frames.names_of(pd.DataFrame(X)) is None
+    assert frames.names_of(pl.Series("age", [1])) == ["age"]
+    assert frames.names_of(pd.Series([1])) is None
+    assert frames.names_of(X) is None
 
 
 @pytest.mark.parametrize("wrap", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_columns_are_taken_in_the_frames_own_library(wrap):
     frame = wrap({"a": [1, 2], "b": [3, 4], "c": [5, 6]})
-    got = v.take_columns(frame, np.array([2, 0]))
+    got = frames.take_columns(frame, np.array([2, 0]))
     assert type(got) is type(frame)
-    assert v.names_of(got) == ["c", "a"]
-    assert v.take_columns(X, np.array([0])) is None
+    assert frames.names_of(got) == ["c", "a"]
+    assert frames.take_columns(X, np.array([0])) is None
 
 
 def test_every_error_is_drawn_in_the_tree_and_rooted_in_it():

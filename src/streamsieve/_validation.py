@@ -1,7 +1,7 @@
 """The border: whatever a user hands in becomes a clean array here, or an error that says what to do.
 
-The only module that talks to scikit-learn's validation and, beside the sources, to narwhals.  Behind it, a
-matrix is a float32 or float64 ndarray, or CSR (rows) / CSC (columns) with sorted unique int32 indices.
+The only module that talks to scikit-learn's validation.  Behind it, a matrix is a float32 or float64
+ndarray, or CSR (rows) / CSC (columns) with sorted unique int32 indices.
 
 Speed: finite values are not checked by a pass of their own for rows (the kernels notice NaN and inf in
 sums they need anyway), and ordinary arrays take a path of exact type tests that costs a microsecond.
@@ -9,12 +9,10 @@ sums they need anyway), and ordinary arrays take a path of exact type tests that
 
 from __future__ import annotations
 
-import difflib
-import math
 import numbers
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -23,18 +21,16 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, validate_data
 
+from streamsieve._frames import is_series, names_of, refuse_text
+from streamsieve._parameters import check_choice
 from streamsieve.exceptions import (
     BadValueError,
     InputError,
     InputTypeError,
-    ParameterError,
     SchemaError,
     TargetError,
 )
-from streamsieve.protocols import ColumnBlock, FloatArray, RowBatch, Task
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
+from streamsieve.protocols import ColumnBlock, FloatArray, Matrix, RowBatch, Task
 
 #: Larger magnitudes are refused: squares, weights and the factors of fading must multiply without overflow.
 LIMIT = 1e100
@@ -42,53 +38,6 @@ HEAVIEST = 1e30
 TASKS = ("auto", "classification", "regression")
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-V = TypeVar("V")
-
-
-# ------------------------------------------------------------------------------------ parameters
-
-
-def check_choice(name: str, value: V, choices: Iterable[V]) -> V:
-    """Return a parameter that is one of the choices, or say which there are and which is nearest."""
-    choices = tuple(choices)
-    if value in choices:
-        return value
-    raise ParameterError(
-        f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{did_you_mean(value, choices)}"
-    )
-
-
-def check_number(
-    name: str,
-    value: Any,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    open_low: bool = False,
-    open_high: bool = False,
-    integer: bool = False,
-) -> None:
-    """Refuse a parameter that is not a number in its range."""
-    kind = numbers.Integral if integer else numbers.Real
-    is_number: bool = isinstance(value, kind) and not isinstance(value, bool)
-    is_number = is_number and not math.isnan(value)
-    inside = (
-        is_number
-        and (low is None or (value > low if open_low else value >= low))
-        and (high is None or (value < high if open_high else value <= high))
-    )
-    if not inside:
-        left = "" if low is None else f" {'above' if open_low else 'at least'} {low:g}"
-        right = "" if high is None else f" {'below' if open_high else 'at most'} {high:g}"
-        joint = " and" if left and right else ""
-        what = "a whole number" if integer else "a number"
-        raise ParameterError(f"{name} must be {what}{left}{joint}{right}; got {value!r}")
-
-
-def did_you_mean(value: Any, known: Iterable[Any]) -> str:
-    """Return "; did you mean 'x'?" when something known is spelt nearly so, else nothing."""
-    near = difflib.get_close_matches(str(value), [str(k) for k in known], n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 # ------------------------------------------------------------------------------------ rows
@@ -178,7 +127,7 @@ def _one_dimensional(y: Any) -> npt.NDArray[Any]:
         raise TargetError(
             "this selector requires y to be passed, but the target y is None: give one label a row"
         )
-    if _is_series(y):
+    if is_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
     elif hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
         y = y.to_numpy()
@@ -263,7 +212,7 @@ def check_block(X: Any, names: Sequence[str] | None, n: int) -> ColumnBlock:
     if names is None:
         names = names_of(X)
     refuse_text(X)
-    if getattr(X, "ndim", None) == 1 or _is_series(X):
+    if getattr(X, "ndim", None) == 1 or is_series(X):
         X = np.asarray(X).reshape(-1, 1)
     with _as_input_errors():
         X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
@@ -365,79 +314,6 @@ def bad_value(feature: int, value: float, names: Sequence[str] | None = None) ->
 def feature_label(j: int, names: Sequence[str] | None) -> str:
     """Return the name of a column, given or made up."""
     return str(names[j]) if names is not None else f"x{j}"
-
-
-# ------------------------------------------------------------------------------------ dataframes
-
-
-def names_of(X: Any) -> list[str] | None:
-    """Return the column names of a dataframe, the name of a named series, or None."""
-    if _is_frame(X):
-        try:
-            names = list(nw.from_native(X, eager_only=True).columns)
-        except nw.exceptions.DuplicateError as error:
-            raise SchemaError("two columns have the same name; names must differ: rename one") from error
-        return names if all(isinstance(name, str) for name in names) else None
-    if _is_series(X):
-        name = nw.from_native(X, series_only=True).name
-        return [name] if isinstance(name, str) and name else None
-    return None
-
-
-def refuse_text(X: Any) -> None:
-    """Name the text columns of a dataframe, and the two ways out."""
-    if not _is_frame(X):
-        return
-    frame = nw.from_native(X, eager_only=True)
-    bad = [
-        str(name)
-        for name, dtype in frame.schema.items()
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown))
-    ]
-    if bad:
-        more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
-        raise InputTypeError(
-            f"could not convert string to float: column {', '.join(map(repr, bad[:3]))}{more} does not "
-            "hold numbers; encode it (for example with OrdinalEncoder) or leave it out"
-        )
-
-
-def _is_frame(X: Any) -> bool:
-    # arrays first: narwhals asks a quarter of a millisecond long what they might be
-    return not _is_array(X) and bool(nw.dependencies.is_into_dataframe(X))
-
-
-def _is_series(X: Any) -> bool:
-    return not _is_array(X) and bool(nw.dependencies.is_into_series(X))
-
-
-def _is_array(X: Any) -> bool:
-    return isinstance(X, np.ndarray) or sp.issparse(X)
-
-
-def take_columns(X: Any, indices: npt.NDArray[np.intp]) -> Any:
-    """Select columns of a dataframe, keeping its library; None if X is not a dataframe."""
-    if not _is_frame(X):
-        return None
-    return nw.from_native(X, eager_only=True)[:, indices.tolist()].to_native()
-
-
-def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
-    """Set columns of a dataframe to 0, keeping its library, names and types."""
-    frame = nw.from_native(X, eager_only=True)
-    gone = [name for name, zero in zip(frame.columns, mask, strict=True) if zero]
-    return frame.with_columns(nw.lit(0).cast(frame.schema[name]).alias(name) for name in gone).to_native()
-
-
-def take_named(X: Any, names: Sequence[str]) -> Any:
-    """Select columns of a dataframe by name, keeping its library."""
-    frame = nw.from_native(X, eager_only=True)
-    for name in names:
-        if name not in frame.columns:
-            raise SchemaError(
-                f"the kept feature {name!r} is not among the columns{did_you_mean(name, frame.columns)}"
-            )
-    return frame.select(list(names)).to_native()
 
 
 class _as_input_errors:  # noqa: N801 - reads as a statement

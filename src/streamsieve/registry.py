@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from streamsieve import state
-from streamsieve._validation import did_you_mean
+from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import ParameterError, StateError
 
 if TYPE_CHECKING:

@@ -10,13 +10,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._validation import check_block, matrix, names_of, take_named, task_of
+from streamsieve._frames import names_of, take_named
+from streamsieve._validation import check_block, matrix, task_of
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import Stop
 from streamsieve.exceptions import NotBegunError, ParameterError, TargetError
-from streamsieve.ledger import REASON_CODE, Ledger, PValue, Verdicts
+from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, ColumnBlock, Decision, Event, FloatArray, IntArray, Reason, Task
 from streamsieve.state import untouched_on_error
+from streamsieve.verdicts import REASON_CODE, PValue, Verdicts
 
 #: Values in a block when a whole matrix is offered: 8 MB, so that a block passes through the cache.
 BLOCK_VALUES = 2**20

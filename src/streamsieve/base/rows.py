@@ -11,7 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from streamsieve._validation import bad_value, check_named_rows, check_rows, check_target, names_of
+from streamsieve._frames import names_of
+from streamsieve._validation import bad_value, check_named_rows, check_rows, check_target
 from streamsieve.base.selector import Selector
 from streamsieve.exceptions import (
     BadValueError,

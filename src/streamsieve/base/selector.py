@@ -14,7 +14,8 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve import state
-from streamsieve._validation import matrix, refuse_non_finite, refuse_text, take_columns
+from streamsieve._frames import refuse_text, take_columns
+from streamsieve._validation import matrix, refuse_non_finite
 from streamsieve.exceptions import MergeError, StateError
 from streamsieve.protocols import BoolArray, Task, Traits
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from streamsieve._validation import check_number
+from streamsieve._parameters import check_number
 from streamsieve.exceptions import ParameterError
 from streamsieve.state import register
 

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from streamsieve import registry, sources
-from streamsieve._validation import did_you_mean
+from streamsieve._parameters import did_you_mean
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli._progress import progress
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
@@ -103,7 +103,7 @@ def _stream_rows(source: Any, selector: Any, request: Request) -> None:
 def _kept(selector: Any) -> list[dict[str, Any]]:
     """Return the kept features as rows for a table."""
     if isinstance(selector, ColumnSelector):
-        decisions = {d.feature: d for d in selector.ledger_ if d.event == "kept"}
+        decisions = {d.feature: d for d in selector.ledger_.kept()}
         names = selector.get_feature_names_out().tolist()
         return [
             {"feature": name, "statistic": decisions[name].statistic, "p_value": decisions[name].p_value}

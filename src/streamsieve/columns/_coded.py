@@ -14,9 +14,9 @@ from streamsieve._kernels import codes
 from streamsieve._kernels.codes import LEVELS
 from streamsieve.columns._correlated import TIE, Dominance
 from streamsieve.exceptions import StateError
-from streamsieve.ledger import REASON_CODE
 from streamsieve.protocols import Arrays, FloatArray, Reason
 from streamsieve.state import expect, register
+from streamsieve.verdicts import REASON_CODE
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix

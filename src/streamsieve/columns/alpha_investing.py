@@ -12,12 +12,12 @@ import scipy.sparse as sp
 from scipy.special import betaincinv, fdtrc
 
 from streamsieve._kernels import linear
-from streamsieve._validation import check_choice, check_number
+from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._orthonormal import OrthonormalModel
 from streamsieve.independence._screen import screen, without_offsets
-from streamsieve.ledger import REASON_CODE, Verdicts
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task, Traits
+from streamsieve.verdicts import REASON_CODE, Verdicts
 
 P_VALUES = ("t", "likelihood_ratio")
 #: Columns judged together: the products with the model are one matrix product, and stay in cache.

@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._validation import check_choice, check_number
+from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._coded import CodedColumns
 from streamsieve.columns._correlated import CorrelatedColumns, Dominance
 from streamsieve.exceptions import TargetError
 from streamsieve.independence import FisherZ, fisher_z
-from streamsieve.ledger import REASON_CODE, Eviction, PValue, Verdicts
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task
+from streamsieve.verdicts import REASON_CODE, Eviction, PValue, Verdicts
 
 MEASURES = ("fisher_z", "su", "mutual_info")
 BOUNDS = ("min", "max")

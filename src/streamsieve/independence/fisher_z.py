@@ -14,9 +14,9 @@ from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 from streamsieve._kernels import screen as kernel
 from streamsieve.exceptions import StateError
 from streamsieve.independence._screen import screen, without_offsets
-from streamsieve.ledger import REASON_CODE
 from streamsieve.protocols import Arrays, FloatArray, Reason, Task
 from streamsieve.state import expect, register
+from streamsieve.verdicts import REASON_CODE
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix

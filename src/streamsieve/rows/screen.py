@@ -10,7 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve import criteria
-from streamsieve._validation import check_choice, check_number, take_columns, zero_columns
+from streamsieve._frames import take_columns, zero_columns
+from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import RowSelector
 from streamsieve.criteria._formula import Formula
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError

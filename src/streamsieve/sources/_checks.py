@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_size(name: str, value: Any, low: int = 1) -> int:
     """Return a whole number of at least ``low``, or refuse it by name."""
-    from streamsieve._validation import check_number  # noqa: PLC0415
+    from streamsieve._parameters import check_number  # noqa: PLC0415
 
     check_number(name, value, low=low, integer=True)
     return int(value)
@@ -28,7 +28,7 @@ def check_size(name: str, value: Any, low: int = 1) -> int:
 
 def near(value: Any, known: Iterable[Any]) -> str:
     """Return "; did you mean 'x'?" when something known is spelt nearly so, else nothing."""
-    from streamsieve._validation import did_you_mean  # noqa: PLC0415
+    from streamsieve._parameters import did_you_mean  # noqa: PLC0415
 
     return did_you_mean(value, known)
 

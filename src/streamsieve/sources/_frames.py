@@ -52,7 +52,7 @@ def refuse_non_numbers(frame: Any) -> None:
     """Refuse columns that do not hold numbers, by name, and say the two ways out."""
     import narwhals as nw  # noqa: PLC0415
 
-    from streamsieve._validation import refuse_text  # noqa: PLC0415 - imports scikit-learn
+    from streamsieve._frames import refuse_text  # noqa: PLC0415 - imports scikit-learn
 
     refuse_text(frame.to_native())
     for name, dtype in frame.schema.items():

@@ -65,7 +65,7 @@ class DriftingStream:
         shift_every: int = 1000,
         seed: int = 0,
     ) -> None:
-        from streamsieve._validation import check_number  # noqa: PLC0415 - imports scikit-learn
+        from streamsieve._parameters import check_number  # noqa: PLC0415 - imports scikit-learn
 
         self.n_rows: int | None = check_size("n_rows", n_rows)
         self.n_columns: int | None = check_size("n_features", n_features)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve._validation import check_number
+from streamsieve._parameters import check_number
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray
 
