@@ -21,11 +21,13 @@ from streamsieve.exceptions import (
     SchemaError,
     TargetError,
 )
-from streamsieve.protocols import Task
+from streamsieve.protocols import Task, Traits
 
 
 class Anyone(BaseEstimator):
     """An estimator that nothing is expected of."""
+
+    traits = Traits(missing=True, weights=True)
 
 
 def rows(X, y, weight=None, target="classes", selector=None, reset=True):

@@ -36,7 +36,7 @@ def check_number(
     """Refuse a parameter that is not a number in its range."""
     kind = numbers.Integral if integer else numbers.Real
     is_number: bool = isinstance(value, kind) and not isinstance(value, bool)
-    is_number = is_number and not math.isnan(value)
+    is_number = is_number and math.isfinite(value)
     inside = (
         is_number
         and (low is None or (value > low if open_low else value >= low))

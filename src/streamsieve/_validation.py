@@ -25,6 +25,7 @@ from streamsieve._frames import is_series, names_of, refuse_text
 from streamsieve._parameters import check_choice
 from streamsieve.exceptions import (
     BadValueError,
+    CapabilityError,
     InputError,
     InputTypeError,
     SchemaError,
@@ -47,13 +48,20 @@ def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None
     """Validate a batch of rows; ``target`` is "classes", "numeric" or None (no target needed)."""
     X = matrix(selector, X, reset=reset, sparse="csr")
     n = X.shape[0]
+    if weight is not None and not selector.traits.weights:
+        raise CapabilityError(
+            f"{type(selector).__name__} has no use for sample_weight: leave it out, or use Screen"
+        )
+    if not selector.traits.missing:
+        refuse_non_finite(X, None)
     return RowBatch(X, None if target is None else check_target(y, n, target), _weight(weight, n))
 
 
 def check_named_rows(batch: RowBatch, known: Sequence[str] | None, *, target: str | None) -> RowBatch:
     """Validate a batch of a source, which carries its names beside the array; they must be those known."""
     if known is not None and batch.names is not known and list(batch.names or ()) != list(known):
-        different = [name for name in batch.names or () if name not in set(known)]
+        seen = set(known)
+        different = [name for name in batch.names or () if name not in seen]
         what = f"{different[0]!r} is new" if different else "some are missing or in another order"
         raise SchemaError(f"the features of this batch are not those of the first one: {what}")
     X, n = batch.X, batch.X.shape[0]
@@ -61,6 +69,15 @@ def check_named_rows(batch: RowBatch, known: Sequence[str] | None, *, target: st
         X = X.astype(np.float64)
     y = None if target is None else check_target(batch.y, n, target)
     return RowBatch(_canonical(X) if sp.issparse(X) else X, y, _weight(batch.weight, n))
+
+
+def check_output(X: Any, width: int) -> Matrix:
+    """Validate what a transform put out, before it is put back."""
+    with _as_input_errors():
+        X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+    if X.shape[1] != width:
+        raise SchemaError(f"X has {X.shape[1]} columns, but transform puts out {width}")
+    return X.toarray() if sp.issparse(X) else X
 
 
 def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
@@ -226,14 +243,13 @@ def check_block(X: Any, names: Sequence[str] | None, n: int) -> ColumnBlock:
     if names is not None and len(names) != X.shape[1]:
         raise SchemaError(f"names has {len(names)} entries for {X.shape[1]} columns: give one name a column")
     refuse_non_finite(X, names)
-    return ColumnBlock(X, names)
+    return ColumnBlock(X, None if names is None else tuple(names))
 
 
 def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
     """Validate the whole target of a column stream and say what kind it is."""
     check_choice("task", task, TASKS)
-    y = _one_dimensional(y) if y is not None and not _is_plain_target(y) else y
-    if y is None:
+    if not _is_plain_target(y):
         y = _one_dimensional(y)
     if y.shape[0] == 0:
         raise TargetError("y is empty: at least two rows are needed")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays, Decision, Event, Reason
-from streamsieve.state import expect, pack_strings, register, unpack_strings
+from streamsieve.state import expect, pack_strings, register, replacing, unpack_strings
 from streamsieve.verdicts import (
     EVENT_CODE,
     EVENTS,
@@ -165,8 +165,6 @@ class Ledger(Sequence[Decision]):
         """Write the whole ledger as CSV; ``by`` is joined with semicolons."""
         import csv  # noqa: PLC0415
 
-        from streamsieve.state import replacing  # noqa: PLC0415
-
         with replacing(path) as file:
             writer = csv.writer(file)
             writer.writerow(Decision._fields)
@@ -191,6 +189,7 @@ class Ledger(Sequence[Decision]):
             "by_count": np.array([len(row.by) for row in rows], np.int64),
             **{f"feature_{k}": a for k, a in pack_strings([row.feature for row in rows]).items()},
             **{f"by_{k}": a for k, a in pack_strings(by).items()},
+            "stretches": np.array(self.names.named, np.int64).reshape(-1, 2),
             "named": np.fromiter(self.names.given, np.int64, len(self.names.given)),
             **{f"name_{k}": a for k, a in pack_strings(list(self.names.given.values())).items()},
         }
@@ -217,8 +216,11 @@ class Ledger(Sequence[Decision]):
             ledger._open.append(Decision(int(step[i]), features[i], what, why, *numbers, names))
         ledger._length = n
         given = unpack_strings(_part(arrays, "name_"))
-        for index, name in zip(expect(arrays, "named", np.int64, (len(given),)), given, strict=True):
-            ledger.names.claim([name], int(index))
+        ledger.names.restore(expect(arrays, "named", np.int64, (len(given),)).tolist(), given)
+        stretches = expect(arrays, "stretches", np.int64, (None, 2))
+        if np.any(np.diff(stretches.reshape(-1)) < 0):
+            raise StateError("the state's names overlap")
+        ledger.names.named = stretches.tolist()
         return ledger
 
 

@@ -73,7 +73,6 @@ class Reason(StrEnum):
     COLLINEAR = "collinear"
     EXACT_FIT = "model fits exactly"
     UNRELIABLE = "unreliable test"
-    OVER_BUDGET = "over budget"
     STOPPED = "stopped"
     ENTERED_TOP = "entered the top set"
     LEFT_TOP = "left the top set"

@@ -63,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     the selector, ready to go on
     """
-    header, _ = state.read(path)
+    header, arrays = state.read(path)
     by_class = {cls.__name__: cls for cls in selectors().values()}
     name = header.get("class")
     if name not in by_class:
@@ -71,7 +71,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"{path} holds a {name!r}, which is not a selector of this version; if it is your own, "
             "call load on its class"
         )
-    return by_class[name].load(path)
+    return by_class[name]._from_state(path, header, arrays)  # noqa: SLF001 - read once, not twice
 
 
 def _public(folder: str) -> list[type[Any]]:

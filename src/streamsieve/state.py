@@ -2,7 +2,7 @@
 
 A ``.sieve`` file is a plain safetensors file.  Its metadata hold two strings:
 
-``sieve``   a JSON header: format version, class, parameters, small attributes, source position;
+``sieve``   a JSON header: format version, class, parameters, small attributes;
 ``sha256``  a digest over that header and over every array's name, type, shape and bytes.
 
 So a flipped bit is noticed, wherever it is, and any safetensors tool can look inside.  Loading only
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 import json
 import os
 import secrets
@@ -186,8 +187,8 @@ def encode(name: str, value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         fields = {key: encode(key, item) for key, item in asdict(value).items()}
         return {"$object": _name_of(name, value), "fields": fields}
-    if callable(value):
-        return None
+    if inspect.isroutine(value):
+        return None  # a function cannot be saved, and its owner says what that means
     raise StateError(f"{name}={value!r} cannot be saved; numbers, text and registered objects can")
 
 

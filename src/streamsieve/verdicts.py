@@ -7,6 +7,8 @@ looks at it, and p-values are computed when they are read.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, overload
 
@@ -29,22 +31,24 @@ PValue = Callable[[FloatArray], FloatArray]
 
 
 class Names:
-    """Names of the columns in order of arrival; made up as x0, x1, ... until some are given."""
+    """Names of the columns in order of arrival; made up as x0, x1, ... for those that came without."""
 
     def __init__(self) -> None:
+        #: Names remembered, by arrival number.
         self.given: dict[int, str] = {}
         self._index: dict[str, int] = {}
+        #: Arrival numbers that were given a name, forgotten or not, as [first, last + 1) in order.
+        self.named: list[list[int]] = []
 
     def __getitem__(self, index: int) -> str:
         name = self.given.get(index)
-        if name is None:
-            name = f"x{index}"
-            if name in self._index:  # somebody gave this name to another column
-                name = f"column {index}"
-        return name
+        if name is not None:
+            return name
+        name = f"x{index}"
+        return f"column {index}" if name in self._index else name  # somebody gave it to another column
 
-    def claim(self, names: Sequence[str], start: int) -> None:
-        """Note the names of columns ``start, start + 1, ...``; refuse all of them if one is taken."""
+    def check(self, names: Sequence[str], start: int) -> None:
+        """Refuse names that are no names, or are taken, for columns ``start, start + 1, ...``."""
         seen: set[str] = set()
         for name in names:
             if not isinstance(name, str) or not name:
@@ -54,34 +58,50 @@ class Names:
                     f"the feature name {name[:40]!r}... has {len(name):,} characters; "
                     f"at most {LONGEST_NAME:,} are allowed: shorten it"
                 )
-            if name in seen or self._is_taken(name, start):
+            taken = self.index_of(name)
+            if name in seen or (taken is not None and taken < start):
                 raise SchemaError(
                     f"the feature name {name!r} came twice; names must differ: rename or drop one"
                 )
             seen.add(name)
-        for offset, name in enumerate(names):
-            self.given[start + offset] = name
-            self._index[name] = start + offset
 
-    def _is_taken(self, name: str, start: int) -> bool:
-        if name in self._index:
-            return True
-        made_up = self.index_of(name)
-        return made_up is not None and made_up < start
+    def claim(self, names: Sequence[str], start: int) -> None:
+        """Note the names of columns ``start, start + 1, ...``; refuse all of them if one is taken."""
+        self.check(names, start)
+        self.restore(range(start, start + len(names)), names)
+        if self.named and self.named[-1][1] == start:
+            self.named[-1][1] = start + len(names)
+        elif names:
+            self.named.append([start, start + len(names)])
 
-    def forget(self, indices: Iterable[int]) -> None:
-        """Drop names that nothing refers to any more."""
+    def restore(self, indices: Iterable[int], names: Iterable[str]) -> None:
+        """Remember names without asking."""
+        for index, name in zip(indices, names, strict=True):
+            self.given[index] = name
+            self._index[name] = index
+
+    def forget(self, indices: Iterable[int], *, for_good: bool = False) -> None:
+        """Drop names that nothing refers to any more; ``for_good``: as if they had never been given."""
+        indices = list(indices)
         for index in indices:
             name = self.given.pop(index, None)
             if name is not None:
                 del self._index[name]
+        if for_good and indices and self.named and self.named[-1][1] > indices[0]:
+            self.named[-1][1] = max(indices[0], self.named[-1][0])
 
     def index_of(self, name: str) -> int | None:
-        """Arrival number of a feature, by name."""
+        """Arrival number of a feature by its name, given or made up; None if there is no such name."""
         found = self._index.get(name)
-        if found is None and name[:1] == "x" and name[1:].isdecimal() and int(name[1:]) not in self.given:
-            found = int(name[1:])
+        if found is None:
+            made_up = re.fullmatch(r"(?:x|column )(0|[1-9][0-9]{0,17})", name)
+            if made_up and not self._was_named(int(made_up[1])):
+                found = int(made_up[1])
         return found
+
+    def _was_named(self, index: int) -> bool:
+        place = bisect_right(self.named, index, key=lambda stretch: stretch[0]) - 1
+        return place >= 0 and index < self.named[place][1]
 
 
 class Eviction(NamedTuple):
@@ -145,9 +165,13 @@ class Verdicts(Sequence[Decision]):
     def __getitem__(self, index: int | slice) -> Decision | list[Decision]:
         if isinstance(index, slice):
             return list(self)[index]
-        if self.evictions:
-            return list(self)[index]
-        position = range(len(self.reason))[index]
+        flat = range(len(self))[index]
+        # eviction k stands before the verdict on its newcomer, after k other evictions
+        places = [eviction.step - self.start + k for k, eviction in enumerate(self.evictions)]
+        before = bisect_left(places, flat)
+        if before < len(places) and places[before] == flat:
+            return self._eviction(self.evictions[before])
+        position = flat - before
         return self._verdict(position, self._p_values(slice(position, position + 1))[0])
 
     def __iter__(self) -> Iterator[Decision]:
@@ -160,23 +184,28 @@ class Verdicts(Sequence[Decision]):
                 eviction = next(evictions, None)
             yield self._verdict(position, p_values[position])
 
+    def _name(self, index: int) -> str:
+        position = index - self.start
+        inside = self.given is not None and 0 <= position < len(self.given)
+        return self.given[position] if self.given is not None and inside else self.names[index]
+
     def _verdict(self, position: int, p_value: float) -> Decision:
         index = self.start + position
         reason = REASONS[self.reason[position]]
         return Decision(
             index,
-            self.names[index] if self.given is None else self.given[position],
+            self._name(index),
             Event.KEPT if reason is Reason.RELEVANT else Event.REJECTED,
             reason,
             float(self.statistic[position]),
             float(p_value),
-            tuple(self.names[i] for i in self.by.get(index, ())),
+            tuple(self._name(i) for i in self.by.get(index, ())),
         )
 
     def _eviction(self, eviction: Eviction) -> Decision:
-        by = tuple(self.names[i] for i in eviction.by)
+        by = tuple(self._name(i) for i in eviction.by)
         return Decision(
-            eviction.step, self.names[eviction.feature], Event.EVICTED, eviction.reason,
+            eviction.step, self._name(eviction.feature), Event.EVICTED, eviction.reason,
             eviction.statistic, eviction.p_value, by,
         )  # fmt: skip
 

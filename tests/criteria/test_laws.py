@@ -139,9 +139,7 @@ def test_a_criterion_is_pure(name):
 
 def test_t_refuses_three_classes_and_says_what_to_use():
     summary = summarised(WelchT(), np.eye(4), np.array(["a", "b", "c", "a"]))
-    with pytest.raises(
-        TargetError, match=r"compares two classes, but y holds 3 \('a', 'b', 'c', \.\.\.\): use"
-    ):
+    with pytest.raises(TargetError, match="compares two classes, but the summary has 3: use"):
         WelchT()(summary)
     with pytest.raises(TargetError, match="use criterion='f' or 'fisher'"):
         WelchT().p_values(summary)

@@ -48,7 +48,7 @@ def test_parameters_out_of_range_are_refused_on_the_first_rows(parameters, messa
 
 
 INPUTS = [
-    ("t with 3 classes", {"criterion": "t"}, X, Y, None, ex.TargetError, "two classes, but y holds 3"),
+    ("t with 3 classes", {"criterion": "t"}, X, Y, None, ex.TargetError, "compares 2 classes, but y holds 3"),
     ("NaN target", {}, X, np.where(Y == 0, np.nan, 1.0), None, ex.TargetError, "y contains NaN or infinity"),
     ("no target", {}, X, None, None, ex.TargetError, "requires y to be passed, but the target y is None"),
     (

@@ -1,8 +1,8 @@
 """Sums about a pivot, class by class, over dense rows: one pass, sound at any offset.
 
 The pivot of a class is its own running mean (its first row at the very beginning).  So the sum
-``s1 = sum w (x - pivot)`` stays small, ``s2 - s1^2 / w`` loses no digits (mean 1e9, variance 1 comes out
-right to 1e-8), and Chan's merge needs no difference of two large numbers: it is ``s1 / w`` itself.
+``s1 = sum w (x - pivot)`` stays small, ``s2 - s1^2 / w`` loses no digits (a column with mean 1e9 keeps its
+variance), and Chan's merge needs no difference of two large numbers: it is ``s1 / w`` itself.
 
 Columns go in tiles whose three accumulators stay in the L1 cache; four rows of one class are taken at a
 time, so that accumulators are loaded and stored a quarter as often.

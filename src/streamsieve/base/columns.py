@@ -117,30 +117,31 @@ class ColumnSelector(Selector):
         if not hasattr(self, "ledger_"):
             raise NotBegunError(f"call {type(self).__name__}.begin(y) before offering columns")
         names = [names] if isinstance(names, str) else names
-        self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
         if type(X) is np.ndarray and X.ndim == 1 and X.dtype is _FLOAT64 and self.stop is None:
             decided = self._offer_fast(X, names)
             if decided is not None:
                 return decided
-        block = check_block(X, names, self.n_rows_)
-        return self._offer_block(block)
+        verdicts = self._offer_block(check_block(X, names, self.n_rows_))
+        self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
+        return verdicts
 
     def _offer_fast(self, x: FloatArray, names: Sequence[str] | None) -> tuple[Decision] | None:
-        if x.shape[0] != self.n_rows_:
+        step, ledger = self.n_features_in_, self.ledger_
+        if x.shape[0] != self.n_rows_ or (names is not None and len(names) != 1):
             return None
+        if names is not None:
+            ledger.names.check(names, step)
         verdict = self._offer_one(x)
         if verdict is None:
             return None
-        step, ledger = self.n_features_in_, self.ledger_
         if names is not None:
-            if len(names) != 1:
-                return None
             ledger.names.claim(names, step)
         decision = Decision(step, ledger.names[step], Event.REJECTED, *verdict)
         ledger.note(decision)
         if names is not None and ledger.keep != "all":
             ledger.names.forget((step,))
         self.n_features_in_ = step + 1
+        self.__dict__.pop("feature_names_in_", None)
         return (decision,)
 
     def _offer_block(self, block: ColumnBlock) -> Verdicts:
@@ -151,34 +152,39 @@ class ColumnSelector(Selector):
         try:
             verdicts = self._offer(block) if self.stop is None else self._offer_until_stop(block)
         except BaseException:
-            names.forget(range(start, start + width))
+            names.forget(range(self.n_features_in_, start + width), for_good=True)
             raise
         self.n_features_in_ = start + width
         verdicts.given = block.names
         self.ledger_.record(verdicts)
         if block.names is not None and self.ledger_.keep != "all":
-            kept = {*verdicts.kept().tolist()}
+            kept = {*self._selected()}
             names.forget(i for i in range(start, start + width) if i not in kept)
+            names.forget(eviction.feature for eviction in verdicts.evictions)
         return verdicts
 
     def _offer_until_stop(self, block: ColumnBlock) -> Verdicts:
-        """Offer pieces so small that every rule is met exactly, whatever the size of the block."""
+        """Offer pieces so small that rules on numbers are met exactly, whatever the size of the block."""
         stop, start, width = self.stop, self.n_features_in_, block.X.shape[1]
         parts: list[Verdicts] = []
         done = 0
-        while done < width and self.stopped_ is None and stop is not None:
-            size = 1 if stop.watches_features else width - done
-            if stop.max_offers is not None:
-                size = min(size, stop.max_offers - self.n_features_in_)
-            if size > 0:
-                part = self._offer(ColumnBlock(block.X[:, done : done + size]))
-                parts.append(part)
-                self.n_features_in_ += size
-                done += size
-            kept_one = size > 0 and len(part.kept()) > 0
-            self.stopped_ = stop.reached(self, self._started_, kept_one=kept_one)
+        try:
+            while done < width and self.stopped_ is None and stop is not None:
+                size = 1 if stop.watches_features else width - done
+                if stop.max_offers is not None:
+                    size = min(size, stop.max_offers - self.n_features_in_)
+                if size > 0:
+                    part = self._offer(ColumnBlock(block.X[:, done : done + size]))
+                    parts.append(part)
+                    self.n_features_in_ += size
+                    done += size
+                kept_one = size > 0 and len(part.kept()) > 0
+                self.stopped_ = stop.reached(self, self._started_, kept_one=kept_one)
+        except BaseException:  # a callback failed: what was decided before stands, and is on record
+            self.ledger_.record(_joined(start, parts, 0, block.names))
+            raise
         self.n_features_in_ = start
-        return _joined(start, parts, width - done)
+        return _joined(start, parts, width - done, block.names)
 
     # ---------------------------------------------------------------- the scikit-learn face
 
@@ -248,6 +254,9 @@ class ColumnSelector(Selector):
         self._started_ = time.monotonic() - float(self._started_)
         self.ledger_.p_value_of = self._p_value_of()
         Task(self.task_)
+        for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
+            if getattr(part, "n", self.n_rows_) != self.n_rows_:
+                raise ValueError(f"a {type(part).__name__} has {part.n} rows, but the target {self.n_rows_}")
         if not 0 <= len(self.selected_) <= self.n_features_in_:
             raise ValueError("more columns are kept than were offered")
 
@@ -260,12 +269,12 @@ def _pieces(X: Any) -> Iterator[slice]:
     return (slice(low, min(low + size, p)) for low in range(0, p, size))
 
 
-def _joined(start: int, parts: list[Verdicts], rest: int) -> Verdicts:
+def _joined(start: int, parts: list[Verdicts], rest: int, names: Sequence[str] | None) -> Verdicts:
     """Put the verdicts on the pieces of a block together; the rest came after the stop."""
     stopped = np.full(rest, REASON_CODE[Reason.STOPPED], np.uint8)
     no_value = [np.full(rest, np.nan)]
     all_p = [part.p_value for part in parts if part.p_value is not None]
-    return Verdicts(
+    whole = Verdicts(
         start,
         np.concatenate([*(part.reason for part in parts), stopped]),
         np.concatenate([*(part.statistic for part in parts), *no_value]),
@@ -273,3 +282,5 @@ def _joined(start: int, parts: list[Verdicts], rest: int) -> Verdicts:
         {index: by for part in parts for index, by in part.by.items()},
         [eviction for part in parts for eviction in part.evictions],
     )
+    whole.given = names
+    return whole

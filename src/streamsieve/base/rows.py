@@ -22,7 +22,7 @@ from streamsieve.exceptions import (
     MergeError,
     SchemaError,
 )
-from streamsieve.protocols import RowBatch
+from streamsieve.protocols import RowBatch, Traits
 from streamsieve.state import untouched_on_error
 
 
@@ -49,12 +49,8 @@ class RowSelector(Selector):
     def _learn(self, batch: RowBatch) -> None:
         """Take a batch into account."""
 
-    def _merge(self, other: Self) -> None:  # noqa: ARG002 - the default refuses
-        """Take the other's rows into account; features are aligned already."""
-        raise CapabilityError(
-            f"{type(self).__name__} cannot merge: its result depends on the order of rows; "
-            "Screen with any criterion can"
-        )
+    def _merge(self, other: Self) -> None:
+        """Take the other's rows into account; it has the same features."""
 
     # ---------------------------------------------------------------- learning
 
@@ -88,7 +84,8 @@ class RowSelector(Selector):
         """
         first = not hasattr(self, "n_features_in_")
         if not first and not self._fixed_:
-            return self.learn_many(X, y, sample_weight) or self
+            self.learn_many(X, y, sample_weight)
+            return self
         if not first:
             return self._take(X, y, sample_weight, first=False)
         with untouched_on_error(self):
@@ -109,7 +106,16 @@ class RowSelector(Selector):
             return self.partial_fit(batch.X, batch.y, batch.weight)
         first = not hasattr(self, "n_features_in_")
         width = batch.X.shape[1]
+        if not first and not self._fixed_:
+            rows, names = sp.csr_array(batch.X), [str(name) for name in batch.names]
+            y = check_target(batch.y, rows.shape[0], self._target or "classes")
+            self._learn_open(names, rows.data, rows.indices, rows.indptr, y, batch.weight)
+            return self
         known = None if first else getattr(self, "_names_in_", None)
+        if not first and known is None:
+            raise SchemaError(
+                "earlier rows came without names, this batch has some: give names always or never"
+            )
         if not first and width != self.n_features_in_:
             raise SchemaError(f"the batch has {width} features, but {self.n_features_in_} were seen")
         checked = check_named_rows(batch, known, target=self._target)
@@ -174,6 +180,9 @@ class RowSelector(Selector):
         self, names: list[str], values: npt.NDArray[Any], columns: npt.NDArray[Any], indptr: Any,
         y: npt.NDArray[Any], weight: npt.NDArray[np.float64] | None,
     ) -> None:  # fmt: skip
+        if len(set(names)) != len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise SchemaError(f"the feature {twice!r} came twice in one row; names must differ as text")
         first = not hasattr(self, "n_features_in_")
         known = self._vocabulary()
         new = {name: len(known) + i for i, name in enumerate(n for n in names if n not in known)}
@@ -257,7 +266,10 @@ class RowSelector(Selector):
         """
         self._check_same(other)
         if not self.traits.merges:
-            self._merge(other)
+            raise CapabilityError(
+                f"{type(self).__name__} cannot merge: its result depends on the order of rows; "
+                "Screen with any criterion can"
+            )
         mine, theirs = (getattr(s, "feature_names_in_", None) for s in (self, other))
         same_names = np.array_equal(() if mine is None else mine, () if theirs is None else theirs)
         if self.n_features_in_ != other.n_features_in_ or not same_names:
@@ -273,6 +285,8 @@ class RowSelector(Selector):
 
 class _Anyone:
     """Stands in for a selector where scikit-learn's validation wants one but must not remember names."""
+
+    traits = Traits(missing=True, weights=True)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import Tags, TargetTags  # noqa: PLC0415

@@ -14,7 +14,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve import state
-from streamsieve._frames import refuse_text, take_columns
+from streamsieve._frames import take_columns
 from streamsieve._validation import matrix, refuse_non_finite
 from streamsieve.exceptions import MergeError, StateError
 from streamsieve.protocols import BoolArray, Task, Traits
@@ -60,7 +60,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
-        return self._support()
+        return self._support().copy()
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features.
@@ -86,8 +86,9 @@ class Selector(SelectorMixin, BaseEstimator):
         """Select columns of a dataframe in its own library; None where X is something else."""
         if not hasattr(X, "columns") and not hasattr(X, "column_names"):
             return None
-        matrix(self, X, reset=False, sparse="csr")  # names and width, by scikit-learn's rules
-        refuse_text(X)
+        checked = matrix(self, X, reset=False, sparse="csr")  # names and width, by scikit-learn's rules
+        if not self.traits.missing:
+            refuse_non_finite(checked, None)
         return self._columns_out(X)
 
     def _columns_out(self, X: Any) -> Any:
@@ -133,7 +134,12 @@ class Selector(SelectorMixin, BaseEstimator):
         ------
         StateError : the file is missing, damaged, too new, or holds another class.
         """
-        header, arrays = state.read(path)
+        return cls._from_state(path, *state.read(path))
+
+    @classmethod
+    def _from_state(
+        cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]
+    ) -> Self:
         if header.get("class") != cls.__name__:
             raise StateError(
                 f"{path} holds a {header.get('class')}, not a {cls.__name__}: load it with "

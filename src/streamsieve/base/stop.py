@@ -15,7 +15,10 @@ from streamsieve.state import register
 @register
 @dataclass(frozen=True, kw_only=True)
 class Stop:
-    """Rules that end a run over columns early; the first one met counts, and the ledger says which.
+    """Rules that end a run over columns early; ``stopped_`` says which one was met first.
+
+    Columns that come later are in the ledger as rejected, "stopped".  A callback is not saved with the
+    selector: after loading, set it again with ``set_params(stop=...)``.
 
     Parameters
     ----------
@@ -24,7 +27,7 @@ class Stop:
     max_offers : int or None, default=None
         Stop after so many columns.
     seconds : float or None, default=None
-        Stop when so much time has passed since ``begin``.
+        Stop at the end of the block in which so much time has passed since ``begin``.
     target : float or None, default=None
         Stop when ``callback`` returns at least this.
     callback : callable or None, default=None
@@ -72,7 +75,11 @@ class Stop:
             return f"max_offers={self.max_offers}"
         if self.seconds is not None and time.monotonic() - started >= self.seconds:
             return f"seconds={self.seconds:g}"
-        if self.target is not None and self.callback is not None and kept_one:
+        if self.target is not None and kept_one:
+            if self.callback is None:
+                raise ParameterError(
+                    "stop.callback was not saved with the selector: set_params(stop=...) again"
+                )
             value = self.callback(selector)
             if value >= self.target:
                 return f"target={self.target:g}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,22 +105,24 @@ def _kept(selector: Any) -> list[dict[str, Any]]:
     """Return the kept features as rows for a table."""
     if isinstance(selector, ColumnSelector):
         decisions = {d.feature: d for d in selector.ledger_.kept()}
-        names = selector.get_feature_names_out().tolist()
-        return [
-            {"feature": name, "statistic": decisions[name].statistic, "p_value": decisions[name].p_value}
-            for name in names
-            if name in decisions
-        ]
-    names, scores = getattr(selector, "feature_names_in_", None), selector.scores_
-    p_values = selector.pvalues_
+        nothing = float("nan")
+        rows = []
+        for name in selector.get_feature_names_out().tolist():
+            found = decisions.get(name)  # with ledger=none there is no record
+            numbers = (nothing, nothing) if found is None else (found.statistic, found.p_value)
+            rows.append({"feature": name, "statistic": numbers[0], "p_value": numbers[1]})
+        return rows
+    names, scores, p_values = _names(selector), selector.scores_, selector.pvalues_
     return [
-        {
-            "feature": f"x{j}" if names is None else str(names[j]),
-            "score": float(scores[j]),
-            "p_value": float(p_values[j]),
-        }
+        {"feature": names[j], "score": float(scores[j]), "p_value": float(p_values[j])}
         for j in selector.selected_.tolist()
     ]
+
+
+def _names(selector: Any) -> list[str]:
+    """Return the names of all features of a screen, given or made up."""
+    known = getattr(selector, "feature_names_in_", None)
+    return [f"x{j}" for j in range(selector.n_features_in_)] if known is None else [str(n) for n in known]
 
 
 # ------------------------------------------------------------------------------------ output
@@ -157,7 +160,7 @@ def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds:
         }  # fmt: skip
         if request.explain is not None:
             result["explain"] = _explained(selector, request.explain)
-        print(json.dumps(result, indent=2))  # noqa: T201
+        print(json.dumps(_finite(result), indent=2, allow_nan=False))  # noqa: T201
         return
     console = Console(highlight=False, soft_wrap=True)
     if not request.quiet:
@@ -177,6 +180,15 @@ def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds:
         console.print(escape(_explained(selector, request.explain)))
 
 
+def _finite(value: Any) -> Any:
+    """Replace NaN and infinity, which JSON does not have, by null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _table(kept: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
     for column in kept[0] if kept else ():
@@ -189,13 +201,12 @@ def _table(kept: list[dict[str, Any]]) -> Table:
 def _explained(selector: Any, feature: str) -> str:
     """Return one sentence on a feature."""
     if not isinstance(selector, ColumnSelector):
-        names = [str(name) for name in selector.get_feature_names_out()]
-        known = [str(name) for name in getattr(selector, "feature_names_in_", [])]
+        known = _names(selector)
         if feature not in known:
             raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}")
         j = known.index(feature)
         rank = int((selector.scores_ > selector.scores_[j]).sum()) + 1
-        verdict = "kept" if feature in names else "not kept"
+        verdict = "kept" if selector.get_support()[j] else "not kept"
         return f"{feature}: {verdict}, rank {rank} of {len(known)}, score {selector.scores_[j]:.4g}"
     try:
         decision = selector.ledger_.why(feature)

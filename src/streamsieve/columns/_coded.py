@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _CODES = tuple(
     REASON_CODE[reason] for reason in (Reason.RELEVANT, Reason.CONSTANT, Reason.IRRELEVANT, Reason.REDUNDANT)
 )
+#: Columns that a store has room for at first.
+FIRST_SLOTS = 32
 #: Columns of the tables kept for every kept column.
 _TABLES = ("codes", "counts", "levels", "entropy", "relevance", "feature")
 
@@ -47,7 +49,7 @@ class CodedColumns:
     """
 
     def __init__(self, y: npt.NDArray[np.uint16], bins: int) -> None:
-        n = len(y)
+        self.n = n = len(y)
         self._y, self._bins = y, bins
         self._g = xlogy(np.arange(n + 1.0), np.arange(n + 1.0))
         self._y_counts = np.bincount(y).astype(np.int64)
@@ -55,12 +57,12 @@ class CodedColumns:
         widest = max(LEVELS + 1, bins)
         self._cell = np.zeros(widest * max(widest, len(self._y_counts)), np.int64)
         self._tables: dict[str, npt.NDArray[Any]] = {
-            "codes": np.zeros((LEVELS, n), np.uint16),
-            "counts": np.zeros((LEVELS, widest), np.int64),
-            "levels": np.zeros(LEVELS, np.int64),
-            "entropy": np.zeros(LEVELS),
-            "relevance": np.zeros(LEVELS),
-            "feature": np.zeros(LEVELS, np.int64),
+            "codes": np.zeros((FIRST_SLOTS, n), np.uint16),
+            "counts": np.zeros((FIRST_SLOTS, widest), np.int64),
+            "levels": np.zeros(FIRST_SLOTS, np.int64),
+            "entropy": np.zeros(FIRST_SLOTS),
+            "relevance": np.zeros(FIRST_SLOTS),
+            "feature": np.zeros(FIRST_SLOTS, np.int64),
         }
         self._kept = 0
 
@@ -113,7 +115,7 @@ class CodedColumns:
         """Rebuild, after checking that every code is one that its table has."""
         y = np.array(expect(arrays, "y", np.uint16, (None,)))
         bins = int(expect(arrays, "bins", np.int64, (1,))[0])
-        if len(y) == 0 or not 2 <= bins <= 2**15:
+        if len(y) == 0 or not 2 <= bins <= 1024:
             raise StateError(f"the state claims {len(y)} rows and {bins} bins")
         kept = cls(y, bins)
         q = len(expect(arrays, "feature", np.int64, (None,)))

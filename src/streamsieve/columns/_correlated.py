@@ -50,6 +50,7 @@ class CorrelatedColumns:
     """
 
     def __init__(self, n: int) -> None:
+        self.n = n
         slots = FIRST_TILES * LANES
         # zeros are mapped, not written: a tile costs nothing until a column moves in
         self._tiles = np.zeros((FIRST_TILES, n, LANES))
@@ -66,8 +67,9 @@ class CorrelatedColumns:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the columns kept, in bytes."""
-        return self._kept * self._tiles.shape[1] * self._tiles.itemsize
+        """Memory of the tiles in use, in bytes; the others are mapped but never written."""
+        tiles = -(-self._kept // LANES)
+        return tiles * LANES * self.n * self._tiles.itemsize
 
     def settle(
         self, X: Matrix, chosen: IntArray, measured: Relevance, start: int,

@@ -262,8 +262,6 @@ class AlphaInvesting(ColumnSelector):
     def _restored(self) -> None:
         super()._restored()
         self._bar_ = NO_BAR
-        if self._model_.n != self.n_rows_:
-            raise ValueError("the model and the target have different numbers of rows")
 
 
 def _columns(X: Any, part: slice) -> Any:

@@ -52,7 +52,7 @@ class SAOLA(ColumnSelector):
         "two_phase" settles F first.
     bins : int, default=5
         For "su" and "mutual_info": columns with more than 32 distinct values are cut into so many bins
-        of equal frequency, at least 2.
+        of equal frequency, 2 to 1024.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -97,8 +97,6 @@ class SAOLA(ColumnSelector):
     copy evicted redundant dose
     dose kept relevant
     """
-
-    _elsewhere = ""
 
     def __init__(
         self,

@@ -15,14 +15,16 @@ LARGEST = float(np.finfo(np.float64).max)
 class Formula(ABC):
     """A criterion written as a formula over one block of a summary.
 
-    A subclass gives ``name``, ``tasks``, ``summary_type`` and two methods: :meth:`score` and, where it
-    has a meaning, :meth:`p_value`; both map a block of moments to one number a feature.
+    A subclass gives ``name``, ``tasks``, ``summary_type`` and two methods, :meth:`score` and
+    :meth:`p_value`; both map a block of moments to one number a feature.
     """
 
     name: ClassVar[str]
     tasks: ClassVar[frozenset[Task]]
     summary_type: ClassVar[type[Any]]
     has_p_values: ClassVar[bool] = True
+    #: The number of classes it can compare, or None for any.
+    most_classes: ClassVar[int | None] = None
 
     def __call__(self, summary: Any) -> FloatArray:
         """Score every feature of a summary."""

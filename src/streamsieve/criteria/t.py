@@ -48,15 +48,15 @@ class WelchT(Formula):
     name: ClassVar[str] = "t"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
     summary_type: ClassVar[type[Any]] = Moments
+    most_classes: ClassVar[int | None] = 2
 
     ddof: int = 1
 
     def check(self, summary: Moments) -> None:
         """Refuse more than two classes."""
         if len(summary.classes) > 2:
-            shown = ", ".join(repr(c) for c in summary.classes[:4])
             raise TargetError(
-                f"criterion='t' compares two classes, but y holds {len(summary.classes)} ({shown}, ...): "
+                f"criterion='t' compares two classes, but the summary has {len(summary.classes)}: "
                 "use criterion='f' or 'fisher'"
             )
 

@@ -1,4 +1,4 @@
-"""How good is a selection: protocols, significance, pictures."""
+"""Pictures of selections."""
 
 from streamsieve.evaluation import plots as plots
 

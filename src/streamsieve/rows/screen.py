@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.validation import _check_feature_names_in
 
 from streamsieve import criteria
 from streamsieve._frames import take_columns, zero_columns
 from streamsieve._parameters import check_choice, check_number
+from streamsieve._validation import check_output
 from streamsieve.base import RowSelector
 from streamsieve.criteria._formula import Formula
-from streamsieve.exceptions import CapabilityError, ParameterError, StateError
+from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetError
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows._top_set import TopSet
 
 CORRECTIONS = ("none", "bonferroni", "bh")
 OUTPUTS = ("drop", "zero", "frozen")
-FEW = 10
+DEFAULT_K = 10
 
 _BY_NAME: dict[str, type[Formula]] = {
     getattr(criteria, name).name: getattr(criteria, name) for name in criteria.__all__
@@ -184,6 +186,15 @@ class Screen(RowSelector):
             check_number("half_life", self.half_life, low=1)
 
     def _learn(self, batch: RowBatch) -> None:
+        most = self._formula.most_classes
+        if most is not None and batch.y is not None:
+            labels = {*self.summary_.classes, *np.unique(batch.y).tolist()}
+            if len(labels) > most:
+                shown = ", ".join(map(repr, sorted(labels)[:4]))
+                raise TargetError(
+                    f"criterion={self._formula.name!r} compares {most} classes, but y holds {len(labels)} "
+                    f"({shown}, ...): use criterion='f' or 'fisher'"
+                )
         self.summary_.update(batch.X, batch.y, batch.weight)
         self._cache_.clear()
 
@@ -199,9 +210,11 @@ class Screen(RowSelector):
         if not hasattr(self, "summary_"):
             raise AttributeError("scores_ is there after fit or partial_fit")
         if "scores" not in self._cache_:
-            self._cache_["scores"] = self._padded(self._formula(self.summary_), 0.0)
-        scores: FloatArray = self._cache_["scores"]
-        return scores
+            scores = self._padded(self._formula(self.summary_), 0.0)
+            scores.setflags(write=False)  # shared with whoever asks next
+            self._cache_["scores"] = scores
+        cached: FloatArray = self._cache_["scores"]
+        return cached
 
     @property
     def pvalues_(self) -> FloatArray:
@@ -235,24 +248,70 @@ class Screen(RowSelector):
         p = self.n_features_in_
         if self.percentile is not None:
             return _best(self.scores_, max(1, round(p * self.percentile / 100)))
-        return _best(self.scores_, min(p, FEW if self.k is None else self.k))
+        return _best(self.scores_, min(p, DEFAULT_K if self.k is None else self.k))
 
     # ---------------------------------------------------------------- output
 
-    def _output(self, X: Any) -> Any:
-        if self.output == "drop":
-            return super()._output(X)
+    def _columns(self) -> IntArray:
+        """Columns that ``transform`` lets through as they are."""
         mask = self.get_support()
-        if self.output == "zero":
-            zeros = X.dtype.type(0)
-            return X @ sp.diags_array(mask.astype(X.dtype)) if sp.issparse(X) else np.where(mask, X, zeros)
-        return X[:, self._top_.freeze()]
+        if self.output == "frozen" and self._top_.frozen is not None:
+            return self._top_.frozen
+        return np.flatnonzero(mask)
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features, or set the others to 0, as ``output`` says.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or dataframe with all features, in the order they were seen
+
+        Returns
+        -------
+        The same kind of container; a dataframe stays a dataframe.
+        """
+        out = super().transform(X)
+        self._top_.freeze()
+        return out
+
+    def _output(self, X: Any) -> Any:
+        columns = self._columns()
+        if self.output != "zero":
+            return X[:, columns]
+        mask = np.zeros(X.shape[1], X.dtype)
+        mask[columns] = 1
+        return X @ sp.diags_array(mask) if sp.issparse(X) else np.where(mask == 1, X, X.dtype.type(0))
 
     def _columns_out(self, X: Any) -> Any:
+        columns = self._columns()
+        if self.output != "zero":
+            return take_columns(X, columns)
+        gone = np.ones(self.n_features_in_, bool)
+        gone[columns] = False
+        return zero_columns(X, gone)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put the columns that ``transform`` let through back in their places, zeros elsewhere.
+
+        Parameters
+        ----------
+        X : what ``transform`` returned
+        """
         if self.output == "drop":
-            return super()._columns_out(X)
-        mask = self.get_support()
-        return zero_columns(X, ~mask) if self.output == "zero" else take_columns(X, self._top_.freeze())
+            return super().inverse_transform(X)
+        X = check_output(X, self.n_features_in_ if self.output == "zero" else len(self._columns()))
+        if self.output == "zero":
+            return X
+        out = np.zeros((X.shape[0], self.n_features_in_), X.dtype)
+        out[:, self._columns()] = X
+        return out
+
+    def transform_one(self, x: Mapping[str, float]) -> dict[str, float]:
+        """Return the features of one row that ``transform`` would let through; others 0 or left out."""
+        ids, through = self._vocabulary(), {*self._columns().tolist()}
+        if self.output == "zero":
+            return {k: v if ids[str(k)] in through else 0.0 for k, v in x.items() if str(k) in ids}
+        return {k: v for k, v in x.items() if ids.get(str(k)) in through}
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the columns that ``transform`` puts out.
@@ -264,11 +323,9 @@ class Screen(RowSelector):
         if self.output == "drop":
             names: npt.NDArray[Any] = super().get_feature_names_out(input_features)
             return names
-        from sklearn.utils.validation import _check_feature_names_in  # noqa: PLC0415
-
-        self.get_support()
+        columns = self._columns()
         names = _check_feature_names_in(self, input_features)
-        return names if self.output == "zero" else names[self._top_.freeze()]
+        return names if self.output == "zero" else names[columns]
 
     def _restored(self) -> None:
         super()._restored()

@@ -94,7 +94,7 @@ class CoMoments:
         self._fading = Fading(half_life)
         self._n_rows = 0
         self._y_origin = 0.0
-        # mass, sum of squared weights, mean and centred second moment of the target
+        # mass, sum of weights times their fading factors, mean and centred second moment of the target
         self._totals = np.zeros(4)
         self._dense: FloatArray | None = None
         self._table: FloatArray | None = None
