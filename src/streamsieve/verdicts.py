@@ -143,6 +143,8 @@ class Verdicts(Sequence[Decision]):
         self.names: Names = Names()
         #: Names of the block's columns; the ledger may forget those of rejected ones.
         self.given: Sequence[str] | None = None
+        #: Names of the features evicted, likewise.
+        self.departed: Mapping[int, str] = {}
         self.p_value_of: PValue | None = None
 
     def __len__(self) -> int:
@@ -185,6 +187,8 @@ class Verdicts(Sequence[Decision]):
             yield self._verdict(position, p_values[position])
 
     def _name(self, index: int) -> str:
+        if index in self.departed:
+            return self.departed[index]
         position = index - self.start
         inside = self.given is not None and 0 <= position < len(self.given)
         return self.given[position] if self.given is not None and inside else self.names[index]

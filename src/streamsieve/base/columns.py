@@ -156,6 +156,7 @@ class ColumnSelector(Selector):
             raise
         self.n_features_in_ = start + width
         verdicts.given = block.names
+        verdicts.departed = {e.feature: names[e.feature] for e in verdicts.evictions}
         self.ledger_.record(verdicts)
         if block.names is not None and self.ledger_.keep != "all":
             kept = {*self._selected()}

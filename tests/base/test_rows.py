@@ -1,0 +1,165 @@
+"""What every selector over rows owes its user, beyond the contracts."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve.base import RowSelector
+from streamsieve.exceptions import CapabilityError, InputError, SchemaError, TargetError
+from streamsieve.protocols import RowBatch, Traits
+
+
+def toy(n=60, p=5, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, p))
+    X[:, 3 % p] += 2 * y
+    return X, y
+
+
+class Plain(RowSelector):
+    """A selector that takes neither weights nor missing values, and does not merge."""
+
+    _traits = Traits()
+
+    def _start(self, batch):
+        self.count_ = 0
+
+    def _learn(self, batch):
+        self.count_ += batch.X.shape[0]
+
+    def _support(self):
+        return np.ones(self.n_features_in_, bool)
+
+
+def test_traits_are_enforced():
+    X, y = toy()
+    with pytest.raises(CapabilityError, match="no use for sample_weight"):
+        Plain().fit(X, y, sample_weight=np.ones(len(y)))
+    for value in (np.nan, np.inf):
+        bad = X.copy()
+        bad[1, 2] = value
+        with pytest.raises(InputError, match="feature 'x2'"):
+            Plain().fit(bad, y)
+    with pytest.raises(CapabilityError, match="cannot merge"):
+        Plain().fit(X, y).merge(Plain().fit(X, y))
+
+
+def test_keys_that_are_one_text_are_refused():
+    with pytest.raises(SchemaError, match="came twice in one row"):
+        ss.Screen().learn_one({1: 1.0, "1": 2.0}, 0)
+
+
+def test_a_named_batch_joins_an_open_vocabulary_by_name():
+    X, y = toy(p=2)
+    by_dict = ss.Screen("fisher", k=1)
+    for row, label in zip(X, y, strict=True):
+        by_dict.learn_one({"a": row[0], "b": row[1] + 5 * label}, label)
+    shuffled = ss.Screen("fisher", k=1)
+    shuffled.learn_one({"a": X[0, 0], "b": X[0, 1] + 5 * y[0]}, y[0])
+    rest = np.column_stack([X[1:, 1] + 5 * y[1:], X[1:, 0]])
+    shuffled.learn(RowBatch(rest, y[1:], names=["b", "a"]))
+    np.testing.assert_allclose(by_dict.scores_, shuffled.scores_)
+    assert shuffled.get_feature_names_out().tolist() == ["b"]
+
+
+def test_names_come_always_or_never():
+    X, y = toy()
+    screen = ss.Screen().partial_fit(X, y)
+    with pytest.raises(SchemaError, match="names always or never"):
+        screen.learn(RowBatch(X, y, names=list("abcde")))
+    named = ss.Screen().learn(RowBatch(X, y, names=list("abcde")))
+    with pytest.raises(SchemaError, match="3 features, but 5"):
+        named.learn(RowBatch(X[:, :3], y, names=list("abc")))
+
+
+def test_what_is_handed_out_cannot_change_the_screen():
+    X, y = toy()
+    screen = ss.Screen("fisher", k=1).fit(X, y)
+    screen.get_support()[:] = True
+    assert screen.transform(X).shape == (60, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        screen.scores_[0] = 9
+
+
+@pytest.mark.parametrize("output", ["drop", "zero", "frozen"])
+def test_inverse_transform_puts_columns_back(output):
+    X, y = toy()
+    screen = ss.Screen("fisher", k=2, output=output).fit(X, y)
+    chosen = np.flatnonzero(screen.get_support())
+    out = screen.transform(X)
+    if output == "frozen":  # other features are best now, but the output stays
+        Z = X.copy()
+        Z[:, 0] += 50 * y
+        screen.partial_fit(Z, y)
+        assert screen.get_support()[0]
+        out = screen.transform(X)
+    back = screen.inverse_transform(out)
+    expected = np.zeros_like(X)
+    expected[:, chosen] = X[:, chosen]
+    np.testing.assert_array_equal(back, expected)
+    with pytest.raises(ValueError, match=r"columns|shape"):
+        screen.inverse_transform(X[:, :1])
+
+
+def test_asking_for_names_freezes_nothing():
+    X, y = toy()
+    screen = ss.Screen("fisher", k=1, output="frozen").fit(X, y)
+    assert screen.get_feature_names_out().tolist() == ["x3"]
+    Z = X.copy()
+    Z[:, 0] += 50 * y
+    for _ in range(20):
+        screen.partial_fit(Z, y)
+    assert screen.get_feature_names_out().tolist() == ["x0"]
+
+
+def test_dict_rows_follow_the_output_mode():
+    X, y = toy(p=2)
+    screen = ss.Screen("fisher", k=1, output="zero")
+    for row, label in zip(X, y, strict=True):
+        screen.learn_one({"a": row[0], "b": row[1] + 5 * label}, label)
+    assert screen.transform_one({"a": 7.0, "b": 8.0, "c": 9.0}) == {"a": 0.0, "b": 8.0}
+
+
+def test_a_third_label_is_refused_before_it_is_learnt():
+    X, y = toy()
+    screen = ss.Screen("t", k=1).partial_fit(X, y)
+    with pytest.raises(TargetError, match="compares 2 classes, but y holds 3"):
+        screen.partial_fit(X, np.where(y == 1, 2, y))
+    assert screen.selected_.tolist() == [3]
+
+
+def test_a_half_life_without_end_is_refused():
+    X, y = toy()
+    with pytest.raises(ss.exceptions.ParameterError, match="half_life must be a number"):
+        ss.Screen(half_life=float("inf")).fit(X, y)
+
+
+def test_sparse_and_dense_agree_on_weights_that_are_not_whole():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([1e9 + rng.normal(size=4000), rng.normal(size=4000)])
+    y = rng.integers(0, 2, 4000)
+    dense, sparse = (ss.Screen("f", half_life=100) for _ in range(2))
+    for low in range(0, 4000, 100):
+        part = slice(low, low + 100)
+        dense.partial_fit(X[part], y[part])
+        sparse.partial_fit(sp.csr_array(X[part]), y[part])
+    np.testing.assert_allclose(sparse.scores_, dense.scores_, rtol=1e-3)
+
+
+def test_json_has_no_nan(tmp_path, capsys):
+    from streamsieve.cli import run
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    path = tmp_path / "codes.csv"
+    np.savetxt(
+        path, np.column_stack([y, rng.integers(0, 3, 100), y]), delimiter=",", header="a,b,y", comments=""
+    )
+    assert run(["select", str(path), "--target", "y", "--param", "measure=su", "--json"]) == 0
+    json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert run(["select", str(path), "--target", "y", "--param", "ledger=none", "--json"]) == 0
+    assert [row["feature"] for row in json.loads(capsys.readouterr().out)["kept"]] == ["a"]
