@@ -165,8 +165,8 @@ TAMPERED = {
     ),
     "a missing array": (without("summary_/mass"), "lacks the array 'mass'"),
     "missing cells": (without("summary_/mean"), "lacks the array 'mean'"),
-    "a ledger that does not fit": (array("ledger_/step", [1, 2, 3]), "'step' should be int64 of shape"),
-    "names that do not fit": (array("ledger_/feature_ends", [99]), "names in the state do not fit together"),
+    "a ledger that does not fit": (array("_ledger_/step", [1, 2, 3]), "'step' should be int64 of shape"),
+    "names that do not fit": (array("_ledger_/feature_ends", [99]), "names in the state do not fit together"),
     "a huge number of features": (
         array("summary_/n_features", [2**62]),
         "the state claims 4611686018427387904",

@@ -31,6 +31,8 @@ def names_of(X: Any) -> list[str] | None:
 def refuse_text(X: Any) -> None:
     """Name the text columns of a dataframe, and the two ways out."""
     if not is_frame(X):
+        if not _is_array(X) and nw.dependencies.is_polars_lazyframe(X):
+            raise InputTypeError("X is a lazy frame, which holds no data yet: call .collect() first")
         return
     frame = nw.from_native(X, eager_only=True)
     bad = [

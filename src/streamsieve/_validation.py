@@ -36,6 +36,8 @@ from streamsieve.protocols import ColumnBlock, FloatArray, Matrix, RowBatch, Tas
 #: Larger magnitudes are refused: squares, weights and the factors of fading must multiply without overflow.
 LIMIT = 1e100
 HEAVIEST = 1e30
+#: More different whole numbers than this, and than a tenth of the rows, are not taken for labels unasked.
+MANY_CLASSES = 20
 TASKS = ("auto", "classification", "regression")
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -187,7 +189,7 @@ def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _numeric_target(y: npt.NDArray[Any]) -> FloatArray:
     if y.dtype.kind in "USO":
         raise TargetError(
-            f"a numeric target is wanted, but y holds text such as {y.flat[0]!r}; "
+            f"a numeric target is wanted, but y holds text such as {str(y[0])!r}; "
             "for class labels use criterion='f' or 'fisher'"
         )
     y = np.ascontiguousarray(y, np.float64)
@@ -263,9 +265,14 @@ def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
         return y, Task.REGRESSION
     y = check_target(y, y.shape[0], "classes")
     classes = len(np.unique(y))
+    if task == "auto" and y.dtype.kind in "fiu" and classes > max(MANY_CLASSES, len(y) / 10):
+        raise TargetError(
+            f"y holds {classes} different whole numbers over {len(y)} rows, which may be classes or a "
+            "quantity: say task='classification' or task='regression'"
+        )
     if classes < 2:
         raise TargetError(
-            f"y holds one class only ({y.flat[0]!r}), so no feature can tell classes apart: "
+            f"y holds one class only ({y[0].item()!r}), so no feature can tell classes apart: "
             "give rows of at least two classes"
         )
     return y, Task.BINARY if classes == 2 else Task.MULTICLASS
@@ -339,6 +346,8 @@ class _as_input_errors:  # noqa: N801 - reads as a statement
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, nw.exceptions.DuplicateError):
+            raise SchemaError(f"two columns have the same name; names must differ: {error}") from error
         if isinstance(error, TypeError):
             raise InputTypeError(str(error)) from error
         if isinstance(error, ValueError) and not isinstance(error, InputError):

@@ -9,6 +9,7 @@ Read this file and the tree of folders, and you know the architecture:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -92,6 +93,11 @@ class Decision(NamedTuple):
     statistic: float
     p_value: float
     by: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        given = f" given {{{', '.join(self.by)}}}" if self.by else ""
+        p = "" if math.isnan(self.p_value) else f", p {self.p_value:.2g}"
+        return f"{self.feature}: {self.event}, {self.reason}{given} (statistic {self.statistic:.4g}{p})"
 
 
 # ------------------------------------------------------------------------------------ what parts promise

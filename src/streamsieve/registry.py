@@ -40,6 +40,8 @@ def sources() -> dict[str, type[Any]]:
 def selector(name: str) -> type[Selector]:
     """Return a selector by its method name, or say which name is nearest."""
     known = selectors()
+    name = {cls.__name__.lower(): key for key, cls in known.items()}.get(name.lower(), name)
+    name = name.lower().replace("-", "_")
     if name not in known:
         raise ParameterError(
             f"there is no method {name!r}{did_you_mean(name, known)} (streamsieve methods lists them)"

@@ -255,7 +255,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
             raise StateError(f"cannot write {target}: {error.strerror or error}") from error
         with file:
             yield file
-        temporary.replace(target)
+        try:
+            temporary.replace(target)
+        except OSError as error:
+            raise StateError(f"cannot write {target}: {error.strerror or error}") from error
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()

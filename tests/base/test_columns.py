@@ -150,3 +150,28 @@ def test_decisions_can_be_indexed_without_making_all_of_them():
     assert [verdicts[i] for i in range(-len(verdicts), len(verdicts))] == listed * 2
     assert verdicts[3:6] == listed[3:6]
     assert list(sieve.ledger_.kept()) == [d for d in listed if d.event == "kept"]
+
+
+def test_many_whole_numbers_are_not_taken_for_labels_unasked():
+    X, _ = toy()
+    y = np.arange(200)
+    with pytest.raises(ss.exceptions.TargetError, match="say task='classification' or task='regression'"):
+        ss.SAOLA().fit(X, y)
+    assert ss.SAOLA(task="regression").fit(X, y).n_features_in_ == 40
+    assert ss.SAOLA().fit(X, y.astype(str)).n_features_in_ == 40
+
+
+def test_a_decision_reads_as_a_sentence():
+    X, y = toy()
+    sieve = ss.SAOLA().begin(y)
+    sieve.offer(np.column_stack([X[:, 0], X[:, 0] + 0.01 * X[:, 1]]), names=["dose", "copy"])
+    texts = [str(d) for d in sieve.ledger_]
+    assert texts[0].startswith("dose: kept, relevant (statistic ")
+    assert any("redundant given {" in text for text in texts)
+
+
+def test_methods_are_found_in_any_spelling():
+    for spelling in ("saola", "SAOLA", "alpha-investing", "AlphaInvesting", "alpha_investing"):
+        assert ss.registry.selector(spelling).__name__.lower() == spelling.lower().replace("-", "").replace(
+            "_", ""
+        )

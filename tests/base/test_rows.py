@@ -163,3 +163,21 @@ def test_json_has_no_nan(tmp_path, capsys):
     json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert run(["select", str(path), "--target", "y", "--param", "ledger=none", "--json"]) == 0
     assert [row["feature"] for row in json.loads(capsys.readouterr().out)["kept"]] == ["a"]
+
+
+def test_the_ledger_of_a_screen_is_up_to_date_when_it_is_read():
+    X, y = toy()
+    assert ss.Screen("fisher", k=1).fit(X, y).ledger_.why("x3").event == "kept"
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda s: s.learn_one([1, 2], 1), "got a list"),
+        (lambda s: s.learn(([[1.0]], [1])), "got a tuple: use partial_fit"),
+        (lambda s: s.set_params(correction="bh").fit(*toy()), "give alpha"),
+    ],
+)
+def test_misuse_is_explained(call, text):
+    with pytest.raises((InputError, ss.exceptions.ParameterError), match=text):
+        call(ss.Screen())

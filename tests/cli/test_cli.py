@@ -102,6 +102,18 @@ def test_nothing_kept_is_exit_code_1(tmp_path, capsys):
     assert "nothing was kept" in capsys.readouterr().out
 
 
+def test_counts_are_those_of_the_end(table, capsys):
+    assert run(["select", str(table), "--target", "label", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["counts"]["kept"] == len(result["kept"])
+
+
+def test_a_folder_is_no_file(table, tmp_path, capsys):
+    (tmp_path / "folder.csv").mkdir()
+    assert run(["select", str(table), "--target", "label", "--out", str(tmp_path / "folder.csv"), "-q"]) == 2
+    assert "Is a directory" in capsys.readouterr().err
+
+
 def test_methods_lists_every_selector(capsys):
     assert run(["methods", "--json"]) == 0
     listed = {row["method"] for row in json.loads(capsys.readouterr().out)}
@@ -124,6 +136,9 @@ def test_methods_lists_every_selector(capsys):
         (["select", "{table}", "--target", "label", "--explain", "doose"], "did you mean 'dose'"),
         (["select", "{table}", "--target", "label", "--out", "no/such/folder/kept.csv"], "folder"),
         (["select", "{empty}", "--target", "y"], "empty"),
+        (["select", "{table}", "--target", "label", "--out", "kept.parquet"], "--out writes .csv or .txt"),
+        (["select", "{table}", "--target", "label", "--task", "regression"], "numeric target is wanted"),
+        (["demo", "--out", "{table}"], "exists"),
         (["screen", "{table}", "--target", "label", "--k", "100"], "k=100"),
         (["screen", "{table}", "--target", "label", "--criterion", "fischer"], "did you mean 'fisher'"),
     ],

@@ -236,7 +236,10 @@ def test_swapped_labels_change_signs_only():
 
 
 def test_more_than_two_classes_are_refused_and_the_message_names_saola():
-    with pytest.raises(TargetError, match=r"AlphaInvesting needs .* but y is multiclass: use SAOLA"):
+    with pytest.raises(
+        TargetError,
+        match=r"AlphaInvesting needs .* but y is multiclass: say task='regression' if .* use SAOLA",
+    ):
         ss.AlphaInvesting().begin([0, 1, 2, 1])
 
 

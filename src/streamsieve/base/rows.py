@@ -102,6 +102,11 @@ class RowSelector(Selector):
         -------
         self
         """
+        if not isinstance(batch, RowBatch):
+            raise InputTypeError(
+                f"learn takes a batch of a source, got a {type(batch).__name__}: "
+                "use partial_fit(X, y) for arrays"
+            )
         if batch.names is None:
             return self.partial_fit(batch.X, batch.y, batch.weight)
         first = not hasattr(self, "n_features_in_")
@@ -153,6 +158,11 @@ class RowSelector(Selector):
 
     def learn_one(self, x: Mapping[str, float], y: Any) -> None:
         """Learn one row given as ``{feature: value}``; new features are welcome, absent ones are 0."""
+        if not isinstance(x, Mapping):
+            raise InputTypeError(
+                f"learn_one takes a row as {{feature: value}}, got a {type(x).__name__}: "
+                "use partial_fit for arrays"
+            )
         names = [str(name) for name in x]
         try:
             values = np.array(list(x.values()), np.float64)
@@ -169,12 +179,13 @@ class RowSelector(Selector):
         names = names_of(X)
         if names is None:
             raise SchemaError(
-                "learn_many knows features by name: give a dataframe, or use partial_fit for arrays"
+                "features are known by name here (learn_one, learn_many): give a dataframe; arrays go to "
+                "partial_fit of a selector that began with arrays"
             )
         batch = check_rows(_Anyone(), X, y, sample_weight, target=self._target, reset=True)
         rows = sp.csr_array(batch.X)
-        if batch.y is not None:
-            self._learn_open(names, rows.data, rows.indices, rows.indptr, batch.y, batch.weight)
+        y = np.zeros(rows.shape[0]) if batch.y is None else batch.y
+        self._learn_open(names, rows.data, rows.indices, rows.indptr, y, batch.weight)
 
     def _learn_open(
         self, names: list[str], values: npt.NDArray[Any], columns: npt.NDArray[Any], indptr: Any,

@@ -32,7 +32,7 @@ Out = Annotated[
     Path | None, typer.Option(help="Write the kept features here (.csv, or .txt for names only).")
 ]
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="Write every decision here, as CSV.")]
-Save = Annotated[Path | None, typer.Option(help="Write the selector here (.sieve), to go on later.")]
+Save = Annotated[Path | None, typer.Option(help="Write the selector here, for ss.load in Python.")]
 SkipText = Annotated[bool, typer.Option("--skip-text", help="Leave text columns out instead of stopping.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -42,7 +42,10 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
     """Run a command; errors become one line on standard error and an exit code."""
     try:
         code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
-    except StreamSieveError as error:
+    except (StreamSieveError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            sys.stderr.close()  # the reader of our output left, as `| head` does
+            return 0
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 2
     except (typer.Abort, KeyboardInterrupt):
@@ -50,9 +53,6 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         error.show()
         return int(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left, as `| head` does
-        return 0
     if code == INTERRUPTED:  # typer may turn Ctrl-C into this exit code itself
         print("interrupted; no file was half-written", file=sys.stderr)  # noqa: T201
     return code if isinstance(code, int) else 0
@@ -89,6 +89,7 @@ def select(
     data: Data,
     target: Target = None,
     method: Annotated[str | None, typer.Option(help="See `streamsieve methods`; default saola.")] = None,
+    task: Annotated[str | None, typer.Option(help="What the target is: classification, regression.")] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="A parameter, as alpha=0.05.")] = None,
     out: Out = None,
     ledger: LedgerFile = None,
@@ -103,7 +104,8 @@ def select(
     from streamsieve.cli import _select  # noqa: PLC0415
 
     request = _select.Request(data, target, out, ledger, save, explain, block, skip_text, quiet, json)
-    raise typer.Exit(_select.select(request, method, param or []))
+    parameters = [*(param or []), *([] if task is None else [f"task={task}"])]
+    raise typer.Exit(_select.select(request, method, parameters))
 
 
 @app.command()

@@ -50,13 +50,11 @@ class Request:
 
 def select(request: Request, method: str | None, parameters: list[str]) -> int:
     """Run any method over the axis it streams."""
-    console = Console(highlight=False, soft_wrap=True)
-    if method is None and not request.silent:
-        console.print(f"method {DEFAULT}: the default, because it takes any width and needs no tuning")
     cls = registry.selector(method or DEFAULT)
     if issubclass(cls, OfflineSelector):
         raise CapabilityError(f"{method} needs all data at hand; call {cls.__name__}.fit from Python")
-    return _run(request, cls(**_parsed(cls, parameters)))
+    note = "" if method else f"method {DEFAULT}: the default, because it takes any width and needs no tuning"
+    return _run(request, cls(**_parsed(cls, parameters)), note)
 
 
 def screen(request: Request, parameters: dict[str, Any]) -> int:
@@ -64,7 +62,7 @@ def screen(request: Request, parameters: dict[str, Any]) -> int:
     return _run(request, registry.selector("screen")(**parameters))
 
 
-def _run(request: Request, selector: Any) -> int:
+def _run(request: Request, selector: Any, note: str = "") -> int:
     _check_folders(request)
     if request.target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in request.data):
         raise SourceError("say which column is the target: --target NAME")
@@ -79,6 +77,8 @@ def _run(request: Request, selector: Any) -> int:
     seconds = time.perf_counter() - started
     kept = _kept(selector)
     _write(request, selector, kept)
+    if note and not request.silent:
+        Console(highlight=False, soft_wrap=True).print(note)
     _print(request, selector, kept, seconds)
     return 0 if kept else 1
 
@@ -134,6 +134,12 @@ def _check_folders(request: Request) -> None:
         if path is not None and not path.absolute().parent.is_dir():
             folder = path.absolute().parent
             raise ParameterError(f"the folder {folder} for {path.name} does not exist: make it first")
+    for option, path, suffixes in (
+        ("--out", request.out, (".csv", ".txt")),
+        ("--ledger", request.ledger, (".csv",)),
+    ):
+        if path is not None and path.suffix not in suffixes:
+            raise ParameterError(f"{option} writes {' or '.join(suffixes)}, got {path.name}")
 
 
 def _write(request: Request, selector: Any, kept: list[dict[str, Any]]) -> None:
@@ -152,7 +158,8 @@ def _write(request: Request, selector: Any, kept: list[dict[str, Any]]) -> None:
 
 
 def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds: float) -> None:
-    counts = selector.ledger_.counts() if isinstance(selector, ColumnSelector) else {"kept": len(kept)}
+    counts = selector.ledger_.counts() if isinstance(selector, ColumnSelector) else {}
+    counts = {**counts, "kept": len(kept)}  # in the end; the ledger counts those evicted later, too
     if request.json:
         result = {
             "method": type(selector).method_name(), "parameters": _plain(selector), "seconds": seconds,
@@ -213,9 +220,7 @@ def _explained(selector: Any, feature: str) -> str:
     except KeyError as error:
         known = [d.feature for d in selector.ledger_]
         raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}") from error
-    by = f" given {{{', '.join(decision.by)}}}" if decision.by else ""
-    p = "" if decision.p_value != decision.p_value else f", p {decision.p_value:.2g}"
-    return f"{feature}: {decision.event}, {decision.reason}{by} (statistic {decision.statistic:.4g}{p})"
+    return str(decision)
 
 
 # ------------------------------------------------------------------------------------ parameters

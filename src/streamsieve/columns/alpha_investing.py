@@ -96,7 +96,10 @@ class AlphaInvesting(ColumnSelector):
     """
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
-    _elsewhere: ClassVar[str] = "use SAOLA, or offer the columns once for each class against the rest"
+    _elsewhere: ClassVar[str] = (
+        "say task='regression' if it is a quantity, use SAOLA, or offer the columns once for each class "
+        "against the rest"
+    )
     _caches: ClassVar[frozenset[str]] = frozenset({"_bar_"})
 
     def __init__(

@@ -57,7 +57,7 @@ class Screen(RowSelector):
         width stays, or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
         Whether to remember which features entered and left the top set.  Changes are noticed when the
-        selection is computed, which is when somebody asks for it.
+        selection is computed, which is when somebody asks for it (or for the ledger).
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Screen(RowSelector):
     def _start(self, batch: RowBatch) -> None:
         self._check_parameters(batch.X.shape[1])
         self.summary_ = self._formula.summary_type(self.half_life)
-        self.ledger_ = Ledger(check_choice("ledger", self.ledger, ("all", "none")))
+        self._ledger_ = Ledger(check_choice("ledger", self.ledger, ("all", "none")))
         self._top_ = TopSet()
         self._cache_: dict[str, Any] = {}
 
@@ -181,6 +181,10 @@ class Screen(RowSelector):
                     f"percentile, or one of {', '.join(able)}"
                 )
         check_choice("correction", self.correction, CORRECTIONS)
+        if self.correction != "none" and self.alpha is None:
+            raise ParameterError(
+                f"correction={self.correction!r} corrects alpha, which was not given: give alpha"
+            )
         check_choice("output", self.output, OUTPUTS)
         if self.half_life is not None:
             check_number("half_life", self.half_life, low=1)
@@ -224,6 +228,14 @@ class Screen(RowSelector):
         return self._padded(self._formula.p_values(self.summary_), 1.0)
 
     @property
+    def ledger_(self) -> Ledger:
+        """Which features entered and left the top set, up to now."""
+        if not hasattr(self, "_ledger_"):
+            raise AttributeError("ledger_ is there after fit or partial_fit")
+        self._support()
+        return self._ledger_
+
+    @property
     def selected_(self) -> IntArray:
         """Columns of the selected features, best first."""
         chosen = np.flatnonzero(self._support())
@@ -238,7 +250,7 @@ class Screen(RowSelector):
         if mask is None:
             mask = self._choose()
             names = getattr(self, "feature_names_in_", None)
-            self._top_.change(mask, self.scores_, names, self.n_rows_seen_, self.ledger_)
+            self._top_.change(mask, self.scores_, names, self.n_rows_seen_, self._ledger_)
             self._cache_["mask"] = mask
         return mask
 
