@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from streamsieve._kernels import comoments as kernel
 from streamsieve._kernels.moments_sparse import aligned_zeros
 from streamsieve._kernels.threads import over_features
-from streamsieve._validation import refuse_infinite
+from streamsieve._validation import LIMIT, refuse_infinite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import Arrays, FloatArray
 from streamsieve.state import expect, register, untouched_on_error
@@ -172,15 +172,16 @@ class CoMoments:
             return
         if sp.issparse(X) and X.shape[1] < self.n_features:  # features that vanished are zeros here
             X = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
-        missing = refuse_infinite(X)
+        step = self._fading.most_rows or X.shape[0]
+        if sp.issparse(X) or step < X.shape[0]:
+            refuse_infinite(X)
         with untouched_on_error(self):
             if self._n_rows == 0:
                 self._y_origin = float(y[0])
             self._make_room(max(self.n_features, X.shape[1]), sparse=sp.issparse(X))
-            step = self._fading.most_rows or X.shape[0]
             for low in range(0, X.shape[0], step):
                 part = slice(low, low + step)
-                self._learn(X[part], y[part], None if weight is None else weight[part], missing)
+                self._learn(X[part], y[part], None if weight is None else weight[part])
 
     def _make_room(self, n_features: int, *, sparse: bool) -> None:
         if self._dense is None and self._table is None:
@@ -195,7 +196,7 @@ class CoMoments:
         elif self._dense is not None and self._dense.shape[1] < n_features:
             self._dense = np.pad(self._dense, ((0, 0), (0, n_features - self._dense.shape[1])))
 
-    def _learn(self, X: Matrix, y: FloatArray, weight: FloatArray | None, missing: bool) -> None:  # noqa: FBT001
+    def _learn(self, X: Matrix, y: FloatArray, weight: FloatArray | None) -> None:
         n = X.shape[0]
         factors = self._fading.factors(n)
         one = np.ones(n) if weight is None else weight
@@ -205,7 +206,7 @@ class CoMoments:
             indptr = X.indptr.astype(np.int64, copy=False)
             kernel.update_csr(indptr, X.indices, X.data, y, w, self._table)
         else:
-            self._absorb(self._of_batch(X, y, w, missing), X.shape[1], _joint_y(y, w))
+            self._absorb(self._of_batch(X, y, w), X.shape[1], _joint_y(y, w))
         self._totals[1] += float(w.sum() if factors is None else (w * factors).sum())
         self._totals[[0, 2, 3]] = _merged_y(self._totals[[0, 2, 3]], _joint_y(y, w))
         self._n_rows += n
@@ -213,7 +214,7 @@ class CoMoments:
         if factor is not None:
             self._scale(factor)
 
-    def _of_batch(self, X: Matrix, y: FloatArray, w: FloatArray, missing: bool) -> _Joint:  # noqa: FBT001
+    def _of_batch(self, X: Matrix, y: FloatArray, w: FloatArray) -> _Joint:
         """Return the joint moments of one batch."""
         p = X.shape[1]
         if sp.issparse(X):
@@ -222,10 +223,6 @@ class CoMoments:
             batch._table[:, [3, 6]] += batch._y_origin  # type: ignore[index]
             batch._totals[2] += batch._y_origin
             return batch._joint(0, p)
-        if missing:
-            cells = np.zeros((p, 6))
-            kernel.update_missing(np.ascontiguousarray(X), y, w, cells)
-            return _Joint(*cells.T)
         X = np.ascontiguousarray(X)
         mass, y_mean, y_m2 = _joint_y(y, w)
         pivot = X[0].astype(np.float64)
@@ -234,9 +231,18 @@ class CoMoments:
             pivot[:known] = np.where(self._dense[0, :known] > 0, self._dense[1, :known], pivot[:known])
         s1, s2, sxy = np.empty((3, p))
         centred = y - y_mean
-        over_features(
-            p, X.size, lambda low, high: kernel.accumulate(X, centred, w, pivot, s1, s2, sxy, low, high)
-        )
+        fine = [bool(np.all(np.abs(pivot) <= LIMIT))]
+
+        def work(low: int, high: int) -> None:
+            fine.append(kernel.accumulate(X, centred, w, pivot, s1, s2, sxy, low, high))
+
+        over_features(p, X.size, work)
+        # deviations of values within the limit from a pivot within it; NaN fails every comparison
+        if not all(fine) or not np.all(s2 <= 4 * LIMIT**2 * mass):
+            refuse_infinite(X)
+            cells = np.zeros((p, 6))
+            kernel.update_missing(X, y, w, cells)
+            return _Joint(*cells.T)
         d = s1 / mass
         full = np.full(p, mass)
         # centred targets sum to 0, so the pivot does not enter the co-moment
