@@ -50,16 +50,23 @@ def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None
     """Validate a batch of rows; ``target`` is "classes", "numeric" or None (no target needed)."""
     X = matrix(selector, X, reset=reset, sparse="csr")
     n = X.shape[0]
+    check_traits(selector, X, weight)
+    return RowBatch(X, None if target is None else check_target(y, n, target), _weight(weight, n))
+
+
+def check_traits(selector: Any, X: Matrix, weight: Any, names: Sequence[str] | None = None) -> None:
+    """Refuse weights and missing values where the selector's traits do not have them."""
     if weight is not None and not selector.traits.weights:
         raise CapabilityError(
             f"{type(selector).__name__} has no use for sample_weight: leave it out, or use Screen"
         )
     if not selector.traits.missing:
-        refuse_non_finite(X, None)
-    return RowBatch(X, None if target is None else check_target(y, n, target), _weight(weight, n))
+        refuse_non_finite(X, names)
 
 
-def check_named_rows(batch: RowBatch, known: Sequence[str] | None, *, target: str | None) -> RowBatch:
+def check_named_rows(
+    selector: Any, batch: RowBatch, known: Sequence[str] | None, *, target: str | None
+) -> RowBatch:
     """Validate a batch of a source, which carries its names beside the array; they must be those known."""
     if known is not None and batch.names is not known and list(batch.names or ()) != list(known):
         seen = set(known)
@@ -69,6 +76,7 @@ def check_named_rows(batch: RowBatch, known: Sequence[str] | None, *, target: st
     X, n = batch.X, batch.X.shape[0]
     if not sp.issparse(X) and X.dtype not in _FLOATS:
         X = X.astype(np.float64)
+    check_traits(selector, X, batch.weight, batch.names)
     y = None if target is None else check_target(batch.y, n, target)
     return RowBatch(_canonical(X) if sp.issparse(X) else X, y, _weight(batch.weight, n))
 

@@ -44,6 +44,12 @@ def test_traits_are_enforced():
         bad[1, 2] = value
         with pytest.raises(InputError, match="feature 'x2'"):
             Plain().fit(bad, y)
+        with pytest.raises(InputError, match="feature 'c'"):
+            Plain().learn(RowBatch(bad, y, names=list("abcde")))
+        with pytest.raises(InputError, match="feature 'a'"):
+            Plain().learn_one({"a": value}, 0)
+    with pytest.raises(CapabilityError, match="no use for sample_weight"):
+        Plain().learn(RowBatch(X, y, np.ones(len(y)), names=list("abcde")))
     with pytest.raises(CapabilityError, match="cannot merge"):
         Plain().fit(X, y).merge(Plain().fit(X, y))
 
@@ -181,3 +187,12 @@ def test_the_ledger_of_a_screen_is_up_to_date_when_it_is_read():
 def test_misuse_is_explained(call, text):
     with pytest.raises((InputError, ss.exceptions.ParameterError), match=text):
         call(ss.Screen())
+
+
+def test_zeroed_columns_are_zero_even_where_values_are_missing():
+    X, y = toy()
+    X[4, 1] = np.nan
+    screen = ss.Screen("fisher", k=1, output="zero").fit(X, y)
+    expected = np.where(screen.get_support(), X, 0.0)
+    np.testing.assert_array_equal(screen.transform(X), expected)
+    np.testing.assert_array_equal(screen.transform(sp.csr_array(X)).toarray(), expected)

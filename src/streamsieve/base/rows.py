@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve._frames import names_of
-from streamsieve._validation import bad_value, check_named_rows, check_rows, check_target
+from streamsieve._validation import bad_value, check_named_rows, check_rows, check_target, check_traits
 from streamsieve.base.selector import Selector
 from streamsieve.exceptions import (
     BadValueError,
@@ -123,7 +123,7 @@ class RowSelector(Selector):
             )
         if not first and width != self.n_features_in_:
             raise SchemaError(f"the batch has {width} features, but {self.n_features_in_} were seen")
-        checked = check_named_rows(batch, known, target=self._target)
+        checked = check_named_rows(self, batch, known, target=self._target)
         with untouched_on_error(self):
             if first:
                 self.n_features_in_: int = width
@@ -208,6 +208,8 @@ class RowSelector(Selector):
             (np.asarray(values, np.float64), ids[columns], np.asarray(indptr, np.int32)),
             shape=(len(y), width),
         )
+        # names are listed only for a check that may have to speak of them
+        check_traits(self, X, weight, None if self.traits.missing else [*known, *new])
         with untouched_on_error(self):
             self.n_features_in_ = width
             batch = RowBatch(X, y, weight)

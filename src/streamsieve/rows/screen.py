@@ -290,9 +290,14 @@ class Screen(RowSelector):
         columns = self._columns()
         if self.output != "zero":
             return X[:, columns]
-        mask = np.zeros(X.shape[1], X.dtype)
-        mask[columns] = 1
-        return X @ sp.diags_array(mask) if sp.issparse(X) else np.where(mask == 1, X, X.dtype.type(0))
+        through = np.zeros(X.shape[1], bool)
+        through[columns] = True
+        if not sp.issparse(X):
+            return np.where(through, X, X.dtype.type(0))
+        X = X.copy()  # not a product: 0 times a missing value would stay missing
+        X.data[~through[X.indices]] = 0
+        X.eliminate_zeros()
+        return X
 
     def _columns_out(self, X: Any) -> Any:
         columns = self._columns()
