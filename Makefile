@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs-check clean
+.PHONY: help demo test lint bench studies docs-check clean
 
 # The newest Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -14,6 +14,7 @@ help:
 	@echo "make test        install, then run every test"
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make bench       speed and memory against peers; rewrites benchmarks/RESULTS.md"
+	@echo "make studies     the papers' tables and figures next to ours; real data by STREAMSIEVE_DATA"
 	@echo "make docs-check  README and docs say what the code does"
 
 .venv/made:
@@ -42,6 +43,9 @@ lint: .venv/with-dev
 
 bench: .venv/with-bench
 	$(BIN)/python -m benchmarks
+
+studies: .venv/with-cli
+	$(BIN)/python -m studies
 
 docs-check: .venv/with-dev
 	$(BIN)/python -m pytest -q tests/docs

@@ -37,6 +37,25 @@ def uniform_csr(n: int, p: int, per_row: int) -> tuple[sp.csr_array, Labels]:
     return X, rng.integers(0, 2, n)
 
 
+def url_like(
+    rng: np.random.Generator, n: int, p: int, per_row: int = 115, real_every: int = 50
+) -> tuple[sp.csr_array, Labels]:
+    """Rows like those of the url set: popular and rare features, ids scattered, one in ``real_every`` real.
+
+    The values of the others are 1.
+    """
+    drawn = np.minimum(p ** rng.random(n * per_row), p - 1).astype(np.int64)
+    indices = (drawn * 2_654_435_761 % p).astype(np.int32).reshape(n, per_row)
+    indices.sort(axis=1)
+    data = np.ones(indices.shape)
+    real = indices % real_every == real_every // 2
+    data[real] = rng.standard_normal(int(real.sum()))
+    first = np.ones(indices.shape, bool)  # a feature drawn twice in a row counts once
+    first[:, 1:] = indices[:, 1:] != indices[:, :-1]
+    indptr = np.concatenate([[0], np.cumsum(first.sum(axis=1))]).astype(np.int32)
+    return sp.csr_array((data[first], indices[first], indptr), shape=(n, p)), rng.integers(0, 2, n)
+
+
 def zipf_csc(n: int, p: int, per_row: int) -> tuple[sp.csc_array, Labels]:
     """A bag of words like news20: Zipf column popularity, rows of length 1, 2 % informative columns.
 

@@ -74,9 +74,9 @@ def peak_growth_mb(function: Callable[[], Any]) -> float:
     """
     gc.collect()
     _forget_peak()
-    before = _status_mb("VmRSS") or _peak_mb()
+    before = _status_mb("VmRSS") or peak_mb()
     function()
-    return max(0.0, _peak_mb() - before)
+    return max(0.0, peak_mb() - before)
 
 
 def _forget_peak() -> None:
@@ -86,7 +86,7 @@ def _forget_peak() -> None:
         refs.write_text("5", encoding="ascii")
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
     # ru_maxrss survives exec, so a child begins with its parent's figure: VmHWM is this program's own
     own = _status_mb("VmHWM")
     return own or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RUSAGE_UNIT / 1e6

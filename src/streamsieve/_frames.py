@@ -28,23 +28,49 @@ def names_of(X: Any) -> list[str] | None:
     return None
 
 
+def holds_text(X: Any) -> bool:
+    """Whether X is a dataframe or an array with cells that are not numbers."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and (X.dtype.kind == "U" or (X.dtype.kind == "O" and _any_text(X)))
+    return is_frame(X) and bool(_text_columns(nw.from_native(X, eager_only=True)))
+
+
+def _any_text(X: npt.NDArray[Any]) -> bool:
+    return any(isinstance(cell, str) for cell in X.ravel().tolist())
+
+
+def _text_columns(frame: Any) -> list[str]:
+    return [
+        str(name)
+        for name, dtype in frame.schema.items()
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown))
+    ]
+
+
+def as_objects(X: Any) -> npt.NDArray[Any]:
+    """Return the cells of a dataframe or an array as they are; numbers stay numbers, missing ones None."""
+    if isinstance(X, np.ndarray):
+        return X.astype(object)
+    frame = nw.from_native(X, eager_only=True)
+    out = np.empty(frame.shape, object)
+    for j, name in enumerate(frame.columns):
+        out[:, j] = frame[name].to_list()
+    return out
+
+
 def refuse_text(X: Any) -> None:
     """Name the text columns of a dataframe, and the two ways out."""
     if not is_frame(X):
         if not _is_array(X) and nw.dependencies.is_polars_lazyframe(X):
             raise InputTypeError("X is a lazy frame, which holds no data yet: call .collect() first")
         return
-    frame = nw.from_native(X, eager_only=True)
-    bad = [
-        str(name)
-        for name, dtype in frame.schema.items()
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown))
-    ]
+    bad = _text_columns(nw.from_native(X, eager_only=True))
     if bad:
         more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
         raise InputTypeError(
             f"could not convert string to float: column {', '.join(map(repr, bad[:3]))}{more} does not "
-            "hold numbers; encode it (for example with OrdinalEncoder) or leave it out"
+            "hold numbers; encode it (for example with OrdinalEncoder), leave it out, or take text as "
+            "categories: Screen(criteria.MutualInfo(discrete=True))"
         )
 
 

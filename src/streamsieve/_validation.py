@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from streamsieve._frames import is_series, names_of, refuse_text
+from streamsieve._frames import as_objects, holds_text, is_series, names_of, refuse_text
 from streamsieve._parameters import check_choice
 from streamsieve.exceptions import (
     BadValueError,
@@ -100,6 +100,9 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
             return X
         if X.shape[1] == selector.n_features_in_ and not hasattr(selector, "feature_names_in_"):
             return X
+    if selector.traits.text and holds_text(X):
+        with _as_input_errors():
+            return as_objects(validate_data(selector, X, reset=reset, skip_check_array=True))
     refuse_text(X)
     with _as_input_errors():
         X = validate_data(
@@ -132,11 +135,13 @@ def _canonical(X: Any) -> Any:
 
 
 def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
-    """Validate a target of ``n`` values: class labels, or finite numbers."""
+    """Validate ``n`` targets: "classes", "numeric", or "either" (fractional numbers are numeric)."""
     if not _is_plain_target(y):
         y = _one_dimensional(y)
     if y.shape[0] != n:
         raise TargetError(f"X has {n} rows, but y has {y.shape[0]}: one label a row is wanted")
+    if kind == "either" and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y)):
+        kind = "numeric"
     if kind == "numeric":
         return _numeric_target(y)
     if y.dtype.kind == "f":
@@ -144,7 +149,7 @@ def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
         if not np.array_equal(y, np.floor(y)):
             raise TargetError(
                 "y holds fractional numbers, but this method needs class labels; for a numeric target "
-                "use criterion='correlation' (rows) or task='regression' (columns), or bin y first"
+                "use criterion='correlation' or 'mutual_info' (rows) or task='regression', or bin y first"
             )
     return np.asarray(y)
 
@@ -291,7 +296,7 @@ def _is_plain_target(y: Any) -> bool:
 
 
 def refuse_non_finite(X: Any, names: Sequence[str] | None) -> None:
-    """Refuse NaN, inf and overflow in a block of columns, naming the first such column.
+    """Refuse NaN, inf and overflow, naming the first such column.
 
     The minimum and maximum are two fast passes without a temporary; NaN makes both NaN.
     """
@@ -303,7 +308,9 @@ def refuse_non_finite(X: Any, names: Sequence[str] | None) -> None:
             return
     if sp.issparse(X):
         place = int(np.flatnonzero(~(np.abs(X.data) < LIMIT))[0])
-        j, value = int(np.searchsorted(X.indptr, place, side="right")) - 1, float(X.data[place])
+        value = float(X.data[place])
+        by_rows = X.format == "csr"
+        j = int(X.indices[place]) if by_rows else int(np.searchsorted(X.indptr, place, side="right")) - 1
     else:
         i, j = (int(v) for v in np.argwhere(~(np.abs(X) < LIMIT))[0])
         value = float(X[i, j])

@@ -124,17 +124,21 @@ class Traits:
     tasks : the kinds of target it has a meaning for.
     sparse : takes CSR / CSC without making it dense.
     missing : takes NaN as a missing value.
+    text : takes text as categories.
     weights : takes ``sample_weight``; weight k is the same as k copies of the row.
     merges : two states of two parts of a stream combine into the state of the whole.
     any_chunking : the size of batches or blocks never changes the result.
+    forgets : rows count less as time goes by, so that their order matters.
     """
 
     tasks: frozenset[Task] = ANY_TASK
     sparse: bool = True
     missing: bool = False
+    text: bool = False
     weights: bool = False
     merges: bool = False
     any_chunking: bool = True
+    forgets: bool = False
 
 
 @runtime_checkable

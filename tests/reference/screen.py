@@ -7,9 +7,12 @@ to the largest p_(i) <= i alpha / m (bh: Benjamini and Hochberg 1995).
 Source: DESIGN.md 3; ALGORITHMS.md 0 (ties by lowest arrival index).
 """
 
-from tests.reference import correlation, f, fisher, t
+from tests.reference import chi2, correlation, f, fisher, gini, mutual_info, su, t
 
-CRITERIA = {"t": t, "fisher": fisher, "f": f, "correlation": correlation}
+CRITERIA = {
+    "t": t, "fisher": fisher, "f": f, "correlation": correlation,
+    "mutual_info": mutual_info, "chi2": chi2, "gini": gini, "su": su,
+}  # fmt: skip
 
 
 def best(scores, k):

@@ -13,7 +13,7 @@ from sklearn.feature_selection import SelectKBest, f_classif
 
 from streamsieve.criteria import AnovaF, WelchT
 from streamsieve.rows import Screen
-from streamsieve.rows.screen import _best, _significant
+from streamsieve.rows._choice import best, significant
 from tests.reference import screen as twin
 from tests.rows.toys import table, table_for
 
@@ -86,7 +86,7 @@ SCORES = st.lists(st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.5]), min_size=1, max_si
 @given(SCORES, st.data())
 def test_ties_go_to_the_lowest_column(scores, data):
     k = data.draw(st.integers(1, len(scores)))
-    assert np.flatnonzero(_best(np.array(scores), k)).tolist() == sorted(twin.best(scores, k))
+    assert np.flatnonzero(best(np.array(scores), k)).tolist() == sorted(twin.best(scores, k))
 
 
 def test_of_equal_columns_the_first_is_kept():
@@ -102,7 +102,7 @@ P_VALUES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.01, 0.05, 1.
 
 @given(P_VALUES, st.floats(0.001, 0.999))
 def test_bh_is_scipys_false_discovery_control(p_values, alpha):
-    mask = _significant(np.array(p_values), alpha, "bh")
+    mask = significant(np.array(p_values), alpha, "bh")
     adjusted = scipy.stats.false_discovery_control(p_values)
     clear = np.abs(adjusted - alpha) > 1e-12
     assert np.array_equal(mask[clear], (adjusted <= alpha)[clear])
@@ -111,7 +111,7 @@ def test_bh_is_scipys_false_discovery_control(p_values, alpha):
 
 @given(P_VALUES, st.floats(0.001, 0.999))
 def test_corrections_grow_stricter(p_values, alpha):
-    none, bh, bonferroni = (_significant(np.array(p_values), alpha, c) for c in ("none", "bh", "bonferroni"))
+    none, bh, bonferroni = (significant(np.array(p_values), alpha, c) for c in ("none", "bh", "bonferroni"))
     assert np.all(bonferroni <= bh)
     assert np.all(bh <= none)
     assert np.flatnonzero(bonferroni).tolist() == twin.significant(p_values, alpha, "bonferroni")

@@ -112,12 +112,19 @@ def select(
 def screen(
     data: Data,
     target: Target = None,
-    criterion: Annotated[str, typer.Option(help="t, fisher, f, correlation, ...")] = "f",
+    criterion: Annotated[
+        str, typer.Option(help="t, fisher, f, mutual_info, chi2, gini, su, correlation.")
+    ] = "f",
     k: Annotated[int | None, typer.Option(help="Keep the k best.")] = None,
     percentile: Annotated[float | None, typer.Option(help="Keep this share, in percent.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Keep p-values at most this.")] = None,
     correction: Annotated[str, typer.Option(help="With --alpha: none, bonferroni, bh.")] = "none",
     half_life: Annotated[float | None, typer.Option(help="Rows after which a row weighs half.")] = None,
+    window: Annotated[int | None, typer.Option(help="Score the last so many rows only.")] = None,
+    on_drift: Annotated[str | None, typer.Option(help="When relevance changes: reset, reweigh.")] = None,
+    epsilon: Annotated[float, typer.Option(help="Largest rank error of quantiles, a share of rows.")] = 1e-3,
+    task: Annotated[str, typer.Option(help="auto, classification, regression.")] = "auto",
+    review_every: Annotated[int | None, typer.Option(help="Look for changes every so many rows.")] = None,
     out: Out = None,
     ledger: LedgerFile = None,
     save: Save = None,
@@ -133,7 +140,8 @@ def screen(
     request = _select.Request(data, target, out, ledger, save, explain, batch, skip_text, quiet, json)
     parameters = {
         "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
-        "correction": correction, "half_life": half_life,
+        "correction": correction, "half_life": half_life, "window": window, "on_drift": on_drift,
+        "epsilon": epsilon, "task": task, "review_every": review_every,
     }  # fmt: skip
     raise typer.Exit(_select.screen(request, parameters))
 
@@ -147,3 +155,68 @@ def demo(
     from streamsieve.cli import _demo  # noqa: PLC0415
 
     _demo.run(out, quiet=quiet)
+
+
+plot = typer.Typer(
+    help="Draw how selections change over time: scores of your data, or detection under drift.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(plot, name="plot")
+
+Picture = Annotated[Path, typer.Option("--out", help="File to draw into (.png, .svg or .pdf).")]
+Every = Annotated[int, typer.Option(help="Rows between two looks.", min=1)]
+Table = Annotated[Path | None, typer.Option("--table", help="Write the numbers here as well, as CSV.")]
+
+
+@plot.command("scores")
+def plot_scores(
+    data: Data,
+    out: Picture,
+    target: Target = None,
+    criterion: Annotated[str, typer.Option(help="t, fisher, f, correlation, ...")] = "f",
+    k: Annotated[int | None, typer.Option(help="Features the screen keeps; default 10.", min=1)] = None,
+    half_life: Annotated[float | None, typer.Option(help="Rows after which a row weighs half.")] = None,
+    window: Annotated[int | None, typer.Option(help="Remember the last so many rows.", min=1)] = None,
+    every: Every = 1000,
+    top: Annotated[int, typer.Option(help="Features to draw.", min=1)] = 10,
+    table: Table = None,
+    batch: Annotated[int, typer.Option(help="Rows read at a time.", min=1)] = 4096,
+    skip_text: SkipText = False,
+    quiet: Quiet = False,
+) -> None:
+    """Stream the rows of a file through a screen; draw how the best features' scores rose and fell."""
+    from streamsieve.cli import _plot  # noqa: PLC0415
+
+    request = _plot.Request(out, table, every, batch, quiet)
+    parameters = {"criterion": criterion, "k": k, "half_life": half_life, "window": window}
+    _plot.scores(request, data, target, parameters, top=top, skip_text=skip_text)
+
+
+@plot.command("detection")
+def plot_detection(
+    out: Picture,
+    shift_every: Annotated[int, typer.Option(help="Rows after which a relevant feature changes.")] = 250,
+    half_life: Annotated[
+        list[float] | None,
+        typer.Option(help="Rows after which a row weighs half; several draw several curves."),
+    ] = None,
+    criterion: Annotated[str, typer.Option(help="t, fisher, f, ...")] = "t",
+    k: Annotated[int, typer.Option(help="Features the screens keep.", min=1)] = 200,
+    rows: Annotated[int, typer.Option(help="Length of the stream.", min=1)] = 100_000,
+    features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 1000,
+    relevant: Annotated[int, typer.Option(help="How many are relevant at a time.", min=1)] = 100,
+    seed: Annotated[int, typer.Option(help="Another seed, another stream.", min=0)] = 0,
+    every: Every = 1000,
+    table: Table = None,
+    quiet: Quiet = False,
+) -> None:
+    """Stream made-up rows whose relevant features wander; draw how many of them each half-life finds."""
+    from streamsieve.cli import _plot  # noqa: PLC0415
+
+    request = _plot.Request(out, table, every, 4096, quiet)
+    stream = {
+        "n_rows": rows, "n_features": features, "n_relevant": relevant, "shift_every": shift_every,
+        "seed": seed,
+    }  # fmt: skip
+    _plot.detection(request, stream, half_life or [], {"criterion": criterion, "k": k})

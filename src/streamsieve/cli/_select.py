@@ -176,8 +176,8 @@ def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds:
             console.print(f"... and {len(kept) - SHOWN} more (--out writes them all)")
         tally = "   ".join(f"{count:,} {what}" for what, count in counts.items())
         console.print(f"{selector.n_features_in_:,} features in {seconds:.2f} s   {tally}")
-        if getattr(selector, "stopped_", None):
-            console.print(f"stopped early: {selector.stopped_}")
+        for line in _remarks(selector):
+            console.print(escape(line))
         for path in (request.out, request.ledger, request.save):
             if path is not None:
                 console.print(f"wrote {escape(str(path))}")
@@ -185,6 +185,19 @@ def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds:
             console.print("nothing was kept: no feature passed (a larger alpha keeps more)")
     if request.explain is not None:
         console.print(escape(_explained(selector, request.explain)))
+
+
+def _remarks(selector: Any) -> list[str]:
+    """Return what else there is to say about a run."""
+    remarks = []
+    moved = getattr(selector, "drift_", [])
+    if moved:
+        names = _names(selector)
+        latest = ", ".join(dict.fromkeys(names[drift.feature] for drift in moved[:-4:-1]))
+        remarks.append(f"{len(moved)} changes of relevance, the latest of {latest}")
+    if getattr(selector, "stopped_", None):
+        remarks.append(f"stopped early: {selector.stopped_}")
+    return remarks
 
 
 def _finite(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -27,17 +27,25 @@ class TopSet:
         self.columns = np.zeros(0, np.int64) if columns is None else columns
         self.frozen = frozen
 
-    def change(self, mask: BoolArray, scores: FloatArray, names: Any, rows: int, ledger: Ledger) -> None:
-        """Take the present selection, and write to the ledger which features left and which entered."""
+    def change(
+        self, mask: BoolArray, scores: FloatArray, names: Callable[[], Any], rows: int, ledger: Ledger
+    ) -> None:
+        """Take the present selection, and write to the ledger which features left and which entered.
+
+        ``names`` is asked for names (None: there are none) only if there is something to write.
+        """
         before = np.zeros(len(mask), bool)
         before[self.columns] = True
+        if np.array_equal(before, mask):
+            return
         self.columns = np.flatnonzero(mask)
+        known = names()
         for event, reason, changed in (
             (Event.EVICTED, Reason.LEFT_TOP, before & ~mask),
             (Event.KEPT, Reason.ENTERED_TOP, mask & ~before),
         ):
             for j in np.flatnonzero(changed).tolist():
-                name = f"x{j}" if names is None else str(names[j])
+                name = f"x{j}" if known is None else str(known[j])
                 ledger.note(Decision(rows, name, event, reason, float(scores[j]), float("nan")))
 
     def freeze(self) -> IntArray:

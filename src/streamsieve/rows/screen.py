@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
-from sklearn.utils.validation import _check_feature_names_in
 
 from streamsieve import criteria
-from streamsieve._frames import take_columns, zero_columns
 from streamsieve._parameters import check_choice, check_number
-from streamsieve._validation import check_output
-from streamsieve.base import RowSelector
+from streamsieve._validation import TASKS, refuse_infinite
 from streamsieve.criteria._formula import Formula
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetError
-from streamsieve.ledger import Ledger
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
-from streamsieve.rows._top_set import TopSet
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
+from streamsieve.rows._choice import best, significant
+from streamsieve.rows._drift_monitor import Drift, DriftMonitor
+from streamsieve.rows._memory import new_memory
+from streamsieve.rows._ranked import RankedSelector
+from streamsieve.summaries._inner import innermost
 
 CORRECTIONS = ("none", "bonferroni", "bh")
-OUTPUTS = ("drop", "zero", "frozen")
+ON_DRIFT = ("reset", "reweigh")
+DETECTORS = ("page_hinkley", "adwin")
 DEFAULT_K = 10
 
 _BY_NAME: dict[str, type[Formula]] = {
@@ -30,17 +29,18 @@ _BY_NAME: dict[str, type[Formula]] = {
 }
 
 
-class Screen(RowSelector):
+class Screen(RankedSelector):
     """Keep the features with the best scores, from one pass over rows that never ends.
 
     Any criterion becomes a streaming selector: rows go into a small mergeable summary, scores come out
-    of it whenever asked for, and are those of the whole data so far (of the recent data with a half-life).
+    of it whenever asked for, and are those of the whole data so far, or of the recent data.
 
     Parameters
     ----------
     criterion : str or criterion, default="f"
-        "t" (two classes), "fisher", "f" (any number of classes), "correlation" (numeric target), or an
-        object from ``streamsieve.criteria``.
+        "t" (two classes), "fisher", "f" (any number of classes), "correlation" (numeric target); over bins
+        of the values "mutual_info", "chi2", "gini", "su"; or an object from ``streamsieve.criteria``, such
+        as ``MutualInfo(bins=10)``.
     k : int or None, default=None
         Keep the k best, k >= 1.  Without k, percentile and alpha: the 10 best, or all if fewer.
     percentile : float or None, default=None
@@ -52,12 +52,34 @@ class Screen(RowSelector):
         false feature, "bh" (Benjamini-Hochberg) the expected share of false ones among those kept.
     half_life : float or None, default=None
         Rows after which an observation weighs half, at least 1; None remembers all rows alike.
+    window : int or None, default=None
+        Score the last so many rows, at least 1, and nothing else.  The rows are kept: memory is that of
+        window x features.
+    on_drift : {None, "reset", "reweigh"}, default=None
+        What to do when features' relevance changes: "reset" makes these features begin anew, "reweigh" makes
+        all that is remembered count less, by the share of the selection that moved (by half at most).
+    drift_every : int, default=1000
+        Relevance is judged in blocks of so many rows, at least 10.
+    detector : {"page_hinkley", "adwin"}, default="page_hinkley"
+        What decides that relevance has changed; "adwin" is river's, which must be installed, and cannot be
+        used with very many features.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What y is, where the criterion can do both ("mutual_info").  "auto" takes fractional numbers for a
+        numeric target and all else for labels.
+    epsilon : float, default=1e-3
+        For criteria over bins: the largest error of a rank, as a share of the rows; see
+        :class:`streamsieve.summaries.Quantiles`.
+    hashed : int or None, default=None
+        For dict rows and dataframes whose features come and go: share this many slots by hashing names, so
+        that memory is bounded; ``collisions_`` counts the slots that features share.
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
         width stays, or keep to the selection "frozen" at the first transform.
+    review_every : int or None, default=None
+        Look at the selection every so many rows, so that the ledger has its changes.  Without it changes are
+        noticed when somebody asks for the selection or the ledger.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the top set.  Changes are noticed when the
-        selection is computed, which is when somebody asks for it (or for the ledger).
+        Whether to remember which features entered and left the top set, when, and at what score.
 
     Attributes
     ----------
@@ -66,10 +88,11 @@ class Screen(RowSelector):
     selected_ : columns of the selected features, best first
     summary_ : the summary behind the scores
     ledger_ : which features entered and left, after how many rows, at what score
+    drift_ : list of (row, feature, before, after): changes of relevance that were noticed
 
     Notes
     -----
-    Ties go to the feature that came first.  Batches of any size give the same result to rounding.  With
+    Ties go to the feature that came first.  Batches of any size give the same result.  With
     ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.  Under
     a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
 
@@ -82,18 +105,18 @@ class Screen(RowSelector):
     --------
     >>> import numpy as np, streamsieve as ss
     >>> rng = np.random.default_rng(0)
-    >>> screen = ss.Screen("fisher", k=2)
+    >>> screen = ss.Screen("mutual_info", k=2)
     >>> for _ in range(5):
     ...     y = rng.integers(0, 2, 100)
     ...     X = rng.normal(size=(100, 6))
     ...     X[:, 4] += 2 * y
-    ...     X[:, 1] -= y
+    ...     X[:, 1] *= 1 + 2 * y
     ...     screen = screen.partial_fit(X, y)
     >>> screen.selected_, screen.get_feature_names_out()
     (array([4, 1]), array(['x1', 'x4'], dtype=object))
     """
 
-    _caches: ClassVar[frozenset[str]] = frozenset({"_cache_"})
+    _gathers: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -104,7 +127,15 @@ class Screen(RowSelector):
         alpha: float | None = None,
         correction: str = "none",
         half_life: float | None = None,
+        window: int | None = None,
+        on_drift: str | None = None,
+        drift_every: int = 1000,
+        detector: str = "page_hinkley",
+        task: str = "auto",
+        epsilon: float = 1e-3,
+        hashed: int | None = None,
         output: str = "drop",
+        review_every: int | None = None,
         ledger: str = "all",
     ) -> None:
         self.criterion = criterion
@@ -113,17 +144,34 @@ class Screen(RowSelector):
         self.alpha = alpha
         self.correction = correction
         self.half_life = half_life
+        self.window = window
+        self.on_drift = on_drift
+        self.drift_every = drift_every
+        self.detector = detector
+        self.task = task
+        self.epsilon = epsilon
+        self.hashed = hashed
         self.output = output
+        self.review_every = review_every
         self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """One screen for every criterion, and the other ways of choosing and putting out."""
+        """One screen for every criterion, and the other ways of choosing, adapting and putting out."""
         for name in _BY_NAME:
             yield cls(name)
+        yield cls("mutual_info", task="regression")
+        yield cls(criteria.MutualInfo(discrete=True))
         yield cls("f", alpha=0.1, correction="bh")
         yield cls("fisher", percentile=50, half_life=100)
+        yield cls("gini", percentile=50, half_life=100)
+        yield cls("mutual_info", percentile=50, window=120)
+        yield cls("f", percentile=50, window=50, review_every=40)
+        yield cls("chi2", percentile=50, on_drift="reset", drift_every=25)
+        yield cls("mutual_info", percentile=50, on_drift="reweigh", drift_every=25)
         yield cls("f", output="zero")
+
+    # ---------------------------------------------------------------- what the criterion can do
 
     @property
     def _formula(self) -> Formula:
@@ -142,20 +190,42 @@ class Screen(RowSelector):
         """What the screen can do with its criterion."""
         known = isinstance(self.criterion, Formula) or self.criterion in _BY_NAME
         tasks = self._formula.tasks if known else frozenset()
-        return Traits(tasks=tasks, missing=True, weights=True, merges=True)
+        if self.task == "regression":
+            tasks &= {Task.REGRESSION}
+        elif self.task == "classification":
+            tasks -= {Task.REGRESSION}
+        forgets = any(way is not None for way in (self.half_life, self.window, self.on_drift))
+        merges = self.on_drift is None
+        text = known and bool(getattr(self._formula, "discrete", False)) and self.window is None
+        return Traits(tasks=tasks, missing=True, text=text, weights=True, merges=merges, forgets=forgets)
 
     @property
     def _target(self) -> str:
-        return str(self._formula.summary_type.target)
+        if hasattr(self, "_regression_"):
+            return "numeric" if self._regression_ else "classes"
+        formula = self._formula
+        check_choice("task", self.task, TASKS)
+        if formula.summary_type.target == "numeric" or self.task == "regression":
+            return "numeric"
+        return "either" if self.task == "auto" and Task.REGRESSION in formula.tasks else "classes"
 
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
         self._check_parameters(batch.X.shape[1])
-        self.summary_ = self._formula.summary_type(self.half_life)
-        self._ledger_ = Ledger(check_choice("ledger", self.ledger, ("all", "none")))
-        self._top_ = TopSet()
-        self._cache_: dict[str, Any] = {}
+        y = batch.y
+        fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
+        self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
+        self._summary_ = self._new_summary()
+        self._start_ranking()
+        if self.on_drift is not None:
+            self._monitor_ = DriftMonitor(self.drift_every, self.detector)
+
+    def _new_summary(self) -> Any:
+        return new_memory(
+            self._formula, regression=self._regression_, half_life=self.half_life, window=self.window,
+            epsilon=self.epsilon,
+        )  # fmt: skip
 
     def _check_parameters(self, n_features: int) -> None:
         formula = self._formula
@@ -185,36 +255,132 @@ class Screen(RowSelector):
             raise ParameterError(
                 f"correction={self.correction!r} corrects alpha, which was not given: give alpha"
             )
-        check_choice("output", self.output, OUTPUTS)
+        self._check_adaptation()
+        self._check_task(formula)
+        check_number("epsilon", self.epsilon, low=1e-6, high=1, open_high=True)
+
+    def _check_adaptation(self) -> None:
         if self.half_life is not None:
             check_number("half_life", self.half_life, low=1)
+        for name in ("window", "review_every", "hashed"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), low=1, integer=True)
+        if self.half_life is not None and self.window is not None:
+            raise ParameterError(
+                f"half_life={self.half_life} forgets slowly, window={self.window} at once: give one of them"
+            )
+        if self.on_drift is not None:
+            check_choice("on_drift", self.on_drift, ON_DRIFT)
+            if self.on_drift == "reweigh" and self.window is not None:
+                raise ParameterError(
+                    "on_drift='reweigh' has no meaning with a window, whose rows all count alike: "
+                    "use 'reset', or half_life"
+                )
+        check_number("drift_every", self.drift_every, low=10, integer=True)
+        check_choice("detector", self.detector, DETECTORS)
+
+    def _check_task(self, formula: Formula) -> None:
+        if self.task != "auto" and not self.traits.tasks:
+            able = [name for name, f in _BY_NAME.items() if (Task.REGRESSION in f.tasks)]
+            raise CapabilityError(
+                f"criterion={formula.name!r} is not made for task={self.task!r}; "
+                f"with a numeric target use {' or '.join(able)}"
+            )
+
+    def _known_labels(self) -> Iterable[Any]:
+        return () if self._regression_ else self._summary_.classes
 
     def _learn(self, batch: RowBatch) -> None:
         most = self._formula.most_classes
         if most is not None and batch.y is not None:
-            labels = {*self.summary_.classes, *np.unique(batch.y).tolist()}
+            labels = {*self._summary_.classes, *np.unique(batch.y).tolist()}
             if len(labels) > most:
                 shown = ", ".join(map(repr, sorted(labels)[:4]))
                 raise TargetError(
                     f"criterion={self._formula.name!r} compares {most} classes, but y holds {len(labels)} "
                     f"({shown}, ...): use criterion='f' or 'fisher'"
                 )
-        self.summary_.update(batch.X, batch.y, batch.weight)
+        if self.on_drift is None and self.review_every is None:
+            self._summary_.update(batch.X, batch.y, batch.weight)
+        else:
+            if batch.X.dtype != object:
+                refuse_infinite(batch.X)  # before the first piece is learnt
+            for piece, rows in self._pieces(batch):
+                self._learn_piece(piece, rows)
         self._cache_.clear()
 
-    def _merge(self, other: Self) -> None:
-        self.summary_.merge(other.summary_)
+    def _pieces(self, batch: RowBatch) -> Iterator[tuple[RowBatch, int]]:
+        """Cut a batch where the selection or its drift is to be judged; yield the rows seen by then, too."""
+        n, low = batch.X.shape[0], 0
+        monitor: DriftMonitor | None = getattr(self, "_monitor_", None)
+        while low < n:
+            seen = self.n_rows_seen_ + low
+            room = n - low if monitor is None else min(n - low, monitor.room)
+            if self.review_every is not None:
+                room = min(room, self.review_every - seen % self.review_every)
+            part = slice(low, low + room)
+            weight = None if batch.weight is None else batch.weight[part]
+            yield RowBatch(batch.X[part], None if batch.y is None else batch.y[part], weight), seen + room
+            low += room
+
+    def _learn_piece(self, piece: RowBatch, rows: int) -> None:
+        self._summary_.update(piece.X, piece.y, piece.weight)
+        self._cache_.clear()
+        if self.on_drift is not None:
+            monitor = self._monitor_
+            monitor.learn(piece.X, np.asarray(piece.y), piece.weight, self._new_block)
+            if monitor.room == 0:
+                self._adapt(monitor.judge(self._formula))
+        if self.review_every is not None and rows % self.review_every == 0:
+            self._review(rows)
+
+    def _new_block(self) -> Any:
+        """Make the summary of one block of rows, for the drift monitor."""
+        return new_memory(
+            self._formula, regression=self._regression_, half_life=None, window=None, epsilon=self.epsilon
+        )
+
+    def _adapt(self, moved: IntArray) -> None:
+        """Forget, of some features or a little of all, what is no longer so."""
+        if len(moved) == 0:
+            return
+        if self.on_drift == "reset":
+            self._summary_.forget(moved)
+        else:
+            on_top = max(1, int(np.count_nonzero(self._choose())))
+            self._summary_.fade(1.0 - min(0.5, len(moved) / on_top))
+        self._cache_.clear()
+
+    def _review(self, rows: int) -> None:
+        """Write to the ledger what has changed by now."""
+        self._top_.change(self._choose(), self.scores_, self._names, rows, self._ledger_)
+
+    def _merge(self, other: Self, columns: IntArray | None = None) -> None:
+        theirs = other._summary_
+        if columns is not None:
+            theirs = theirs.renumbered(columns, self.n_features_in_)
+        self._summary_.merge(theirs)
         self._cache_.clear()
 
     # ---------------------------------------------------------------- choosing
 
     @property
+    def summary_(self) -> Any:
+        """The summary behind the scores."""
+        if not hasattr(self, "_summary_"):
+            raise AttributeError("summary_ is there after fit or partial_fit")
+        self._catch_up()
+        return self._summary_
+
+    @property
     def scores_(self) -> FloatArray:
         """One score a feature, larger is better."""
-        if not hasattr(self, "summary_"):
+        if not hasattr(self, "_summary_"):
             raise AttributeError("scores_ is there after fit or partial_fit")
+        self._catch_up()
         if "scores" not in self._cache_:
-            scores = self._padded(self._formula(self.summary_), 0.0)
+            formula = self._formula
+            scores = self._padded(formula(innermost(self._summary_)), formula.worst)
             scores.setflags(write=False)  # shared with whoever asks next
             self._cache_["scores"] = scores
         cached: FloatArray = self._cache_["scores"]
@@ -223,158 +389,44 @@ class Screen(RowSelector):
     @property
     def pvalues_(self) -> FloatArray:
         """One p-value a feature."""
-        if not hasattr(self, "summary_"):
+        if not hasattr(self, "_summary_"):
             raise AttributeError("pvalues_ is there after fit or partial_fit")
-        return self._padded(self._formula.p_values(self.summary_), 1.0)
+        self._catch_up()
+        return self._padded(self._formula.p_values(innermost(self._summary_)), 1.0)
 
     @property
-    def ledger_(self) -> Ledger:
-        """Which features entered and left the top set, up to now."""
-        if not hasattr(self, "_ledger_"):
-            raise AttributeError("ledger_ is there after fit or partial_fit")
-        self._support()
-        return self._ledger_
-
-    @property
-    def selected_(self) -> IntArray:
-        """Columns of the selected features, best first."""
-        chosen = np.flatnonzero(self._support())
-        return chosen[np.argsort(-self.scores_[chosen], kind="stable")]
+    def drift_(self) -> list[Drift]:
+        """Changes of relevance that were noticed, in order; empty without ``on_drift``."""
+        if not hasattr(self, "_summary_"):
+            raise AttributeError("drift_ is there after fit or partial_fit")
+        self._catch_up()
+        return self._monitor_.events if self.on_drift is not None else []
 
     def _padded(self, values: FloatArray, worst: float) -> FloatArray:
         """Before the first row of positive weight the summary knows no features."""
         return np.pad(values, (0, self.n_features_in_ - len(values)), constant_values=worst)
 
-    def _support(self) -> BoolArray:
-        mask: BoolArray | None = self._cache_.get("mask")
-        if mask is None:
-            mask = self._choose()
-            names = getattr(self, "feature_names_in_", None)
-            self._top_.change(mask, self.scores_, names, self.n_rows_seen_, self._ledger_)
-            self._cache_["mask"] = mask
-        return mask
-
     def _choose(self) -> BoolArray:
         if self.alpha is not None:
-            return _significant(self.pvalues_, self.alpha, self.correction)
+            return significant(self.pvalues_, self.alpha, self.correction)
         p = self.n_features_in_
         if self.percentile is not None:
-            return _best(self.scores_, max(1, round(p * self.percentile / 100)))
-        return _best(self.scores_, min(p, DEFAULT_K if self.k is None else self.k))
+            return best(self.scores_, max(1, round(p * self.percentile / 100)))
+        return best(self.scores_, min(p, DEFAULT_K if self.k is None else self.k))
 
-    # ---------------------------------------------------------------- output
-
-    def _columns(self) -> IntArray:
-        """Columns that ``transform`` lets through as they are."""
-        mask = self.get_support()
-        if self.output == "frozen" and self._top_.frozen is not None:
-            return self._top_.frozen
-        return np.flatnonzero(mask)
-
-    def transform(self, X: Any) -> Any:
-        """Reduce X to the selected features, or set the others to 0, as ``output`` says.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or dataframe with all features, in the order they were seen
-
-        Returns
-        -------
-        The same kind of container; a dataframe stays a dataframe.
-        """
-        out = super().transform(X)
-        self._top_.freeze()
-        return out
-
-    def _output(self, X: Any) -> Any:
-        columns = self._columns()
-        if self.output != "zero":
-            return X[:, columns]
-        through = np.zeros(X.shape[1], bool)
-        through[columns] = True
-        if not sp.issparse(X):
-            return np.where(through, X, X.dtype.type(0))
-        X = X.copy()  # not a product: 0 times a missing value would stay missing
-        X.data[~through[X.indices]] = 0
-        X.eliminate_zeros()
-        return X
-
-    def _columns_out(self, X: Any) -> Any:
-        columns = self._columns()
-        if self.output != "zero":
-            return take_columns(X, columns)
-        gone = np.ones(self.n_features_in_, bool)
-        gone[columns] = False
-        return zero_columns(X, gone)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Put the columns that ``transform`` let through back in their places, zeros elsewhere.
-
-        Parameters
-        ----------
-        X : what ``transform`` returned
-        """
-        if self.output == "drop":
-            return super().inverse_transform(X)
-        X = check_output(X, self.n_features_in_ if self.output == "zero" else len(self._columns()))
-        if self.output == "zero":
-            return X
-        out = np.zeros((X.shape[0], self.n_features_in_), X.dtype)
-        out[:, self._columns()] = X
-        return out
-
-    def transform_one(self, x: Mapping[str, float]) -> dict[str, float]:
-        """Return the features of one row that ``transform`` would let through; others 0 or left out."""
-        ids, through = self._vocabulary(), {*self._columns().tolist()}
-        if self.output == "zero":
-            return {k: v if ids[str(k)] in through else 0.0 for k, v in x.items() if str(k) in ids}
-        return {k: v for k, v in x.items() if ids.get(str(k)) in through}
-
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
-        """Return the names of the columns that ``transform`` puts out.
-
-        Parameters
-        ----------
-        input_features : names of all columns, where scikit-learn passes them on; must fit those known
-        """
-        if self.output == "drop":
-            names: npt.NDArray[Any] = super().get_feature_names_out(input_features)
-            return names
-        columns = self._columns()
-        names = _check_feature_names_in(self, input_features)
-        return names if self.output == "zero" else names[columns]
+    # ---------------------------------------------------------------- saving
 
     def _restored(self) -> None:
         super()._restored()
         self._check_parameters(self.n_features_in_)
-        if not isinstance(self.summary_, self._formula.summary_type):
+        if type(self._regression_) is not bool:
+            raise TypeError("the state does not say what its target is")
+        expected = self._new_summary()
+        if type(self._summary_) is not type(expected) or not self._formula.serves(innermost(self._summary_)):
             raise StateError(f"the state's summary does not serve criterion={self._formula.name!r}")
-        if self.summary_.n_features not in (0, self.n_features_in_):
+        # rows of weight 0 bring names, but the summary never sees them
+        width = self._summary_.n_features
+        if width > self.n_features_in_ or (self._fixed_ and width not in (0, self.n_features_in_)):
             raise StateError("the state's summary has another number of features")
-        for columns in (self._top_.columns, self._top_.frozen):
-            if columns is not None and np.any((columns < 0) | (columns >= self.n_features_in_)):
-                raise StateError("the state's top features are not among its features")
-        self._cache_ = {}
-
-
-def _best(scores: FloatArray, k: int) -> BoolArray:
-    """Mask of the k largest; among equals the first ones."""
-    if k >= len(scores):
-        return np.ones(len(scores), bool)
-    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-    mask = np.asarray(scores > threshold)
-    ties = np.flatnonzero(scores == threshold)
-    mask[ties[: k - int(mask.sum())]] = True
-    return mask
-
-
-def _significant(p_values: FloatArray, alpha: float, correction: str) -> BoolArray:
-    """Mask of the p-values at most alpha, after the correction."""
-    m = len(p_values)
-    if correction == "none" or m == 0:
-        return np.asarray(p_values <= alpha)
-    if correction == "bonferroni":
-        return np.asarray(p_values <= alpha / m)
-    ordered = np.sort(p_values)
-    below = np.flatnonzero(ordered <= alpha * np.arange(1, m + 1) / m)
-    return np.asarray(p_values <= (ordered[below[-1]] if len(below) else -1.0))
+        if self.on_drift is not None and not isinstance(self._monitor_, DriftMonitor):
+            raise StateError("the state lacks its drift monitor")

@@ -140,6 +140,22 @@ class DenseCells:
         if self.weight is not None:
             self.weight[:, part] = t
 
+    def forget(self, columns: IntArray, totals: FloatArray) -> None:
+        """Let all rows so far count as missing for some features."""
+        if self.weight is None:
+            self.weight = np.repeat(totals[:, None], self.n_features, axis=1)
+        for a in (self.mean, self.m2, self.weight):
+            a[:, columns] = 0.0
+
+    def renumbered(self, columns: IntArray, n_features: int, totals: FloatArray) -> DenseCells:
+        """Return a copy in which feature i stands at ``columns[i]``; values are missing elsewhere."""
+        cells = DenseCells(len(self.mean), n_features)
+        cells.mean[:, columns], cells.m2[:, columns] = self.mean, self.m2
+        if self.weight is not None or len(columns) < n_features:
+            cells.weight = np.zeros_like(cells.mean)
+            cells.weight[:, columns] = totals[:, None] if self.weight is None else self.weight
+        return cells
+
     def state(self) -> Arrays:
         return {"mean": self.mean, "m2": self.m2} | ({} if self.weight is None else {"weight": self.weight})
 

@@ -17,6 +17,8 @@ from streamsieve.protocols import FloatArray
 
 #: log2 of the largest factor at the start of a step; within one it may double, and squares are summed too.
 LARGEST = 100
+#: Rows that nobody lives to see.
+LONGEST = 1e15
 
 
 def remainder(whole: Any, part: FloatArray, n_rows: Any) -> FloatArray:
@@ -26,17 +28,34 @@ def remainder(whole: Any, part: FloatArray, n_rows: Any) -> FloatArray:
     must not count as mass.
     """
     rest = whole - part
-    slack = whole * np.minimum(n_rows * np.finfo(np.float64).eps, 1e-6)
+    # whole numbers add up exactly
+    exact = (whole == np.floor(whole)) & (part == np.floor(part))
+    slack = np.where(exact, 0.0, whole * np.minimum(n_rows * np.finfo(np.float64).eps, 1e-6))
     return np.where(rest > slack, rest, 0.0)
 
 
 class Fading:
-    """The clock of a summary; ``exponent`` is log2 of the next row's weight."""
+    """The clock of a summary.
 
-    def __init__(self, half_life: float | None, exponent: float = 0.0) -> None:
+    It counts rows, and derives each weight from the count: weights are the same to the last bit however the
+    rows are cut into batches.
+
+    Parameters
+    ----------
+    half_life : rows after which an observation weighs half, or None
+    ticks : rows that have passed
+    shift : whole powers of two taken out so far
+    """
+
+    def __init__(self, half_life: float | None, ticks: int = 0, shift: float = 0.0) -> None:
         if half_life is not None:
-            check_number("half_life", half_life, low=1)
-        self.half_life, self.exponent = half_life, exponent
+            check_number("half_life", half_life, low=1, high=LONGEST)
+        self.half_life, self.ticks, self.shift = half_life, ticks, shift
+
+    @property
+    def exponent(self) -> float:
+        """log2 of the next row's weight."""
+        return 0.0 if self.half_life is None else self.ticks / self.half_life - self.shift
 
     @property
     def most_rows(self) -> int | None:
@@ -47,13 +66,13 @@ class Fading:
         """Return the weights of the next n rows, or None if nothing fades."""
         if self.half_life is None:
             return None
-        return np.exp2(self.exponent + np.arange(n) / self.half_life)
+        return np.exp2(np.arange(self.ticks, self.ticks + n) / self.half_life - self.shift)
 
     def advance(self, n: int) -> float | None:
         """Let n rows pass; return the factor by which to rescale everything stored, if it is time."""
         if self.half_life is None:
             return None
-        self.exponent += n / self.half_life
+        self.ticks += n
         if self.exponent <= LARGEST:
             return None
         return self.shrink()
@@ -61,7 +80,7 @@ class Fading:
     def shrink(self) -> float:
         """Take the whole part of the exponent out, and return the power of two that does so."""
         whole = float(np.floor(self.exponent))
-        self.exponent -= whole
+        self.shift += whole
         return float(np.exp2(-whole))
 
     def precede(self, other: Fading, n_other: int) -> float:
@@ -72,17 +91,24 @@ class Fading:
         if self.half_life is None:
             return 1.0
         factor = float(np.exp2(other.exponent - self.exponent - n_other / self.half_life))
-        self.exponent = other.exponent
+        self.ticks, self.shift = other.ticks, other.shift
         return factor
 
     def state(self) -> FloatArray:
-        """Return the half-life (NaN for none) and the exponent."""
-        return np.array([np.nan if self.half_life is None else self.half_life, self.exponent])
+        """Return the half-life (NaN for none), the ticks and the shift."""
+        return np.array([np.nan if self.half_life is None else self.half_life, self.ticks, self.shift])
 
     @classmethod
     def from_state(cls, array: Any) -> Fading:
         """Rebuild."""
-        half_life, exponent = (float(v) for v in array)
-        if half_life < 1 or not 0 <= exponent <= 2 * LARGEST:
-            raise StateError(f"the state claims a half-life of {half_life} at exponent {exponent}")
-        return cls(None if np.isnan(half_life) else half_life, exponent)
+        half_life, ticks, shift = (float(v) for v in array)
+        fits = ticks >= 0 and ticks == np.floor(ticks) < 2**62 and shift == np.floor(shift) < np.inf
+        fading = cls(None)
+        if fits and 1 <= half_life <= LONGEST:
+            fading = cls(half_life, int(ticks), shift)
+            fits = -1e-9 <= fading.exponent <= 2 * LARGEST
+        elif not np.isnan(half_life):
+            fits = False
+        if not fits:
+            raise StateError(f"the state claims {ticks} rows, shift {shift} and half-life {half_life}")
+        return fading

@@ -74,6 +74,17 @@ class SparseCells:
         part[..., MISSING] += other.table[..., MISSING]
         self.table[:, classes] = part
 
+    def forget(self, columns: IntArray, totals: FloatArray) -> None:
+        """Let all rows so far count as missing for some features."""
+        self.table[columns] = 0.0
+        self.table[columns, :, MISSING] = totals
+
+    def renumbered(self, columns: IntArray, n_features: int, totals: FloatArray) -> SparseCells:  # noqa: ARG002
+        """Return a copy in which feature i stands at ``columns[i]``; there are zeros elsewhere."""
+        cells = SparseCells(self.table.shape[1], n_features)
+        cells.table[columns] = self.table
+        return cells
+
     def state(self) -> Arrays:
         return {"table": self.table}
 

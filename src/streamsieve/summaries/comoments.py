@@ -14,9 +14,10 @@ from streamsieve._kernels.moments_sparse import aligned_zeros
 from streamsieve._kernels.threads import over_features
 from streamsieve._validation import LIMIT, refuse_infinite
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import Arrays, FloatArray
+from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect, register, untouched_on_error
 from streamsieve.summaries._fading import Fading, remainder
+from streamsieve.summaries.moments import checked_columns
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -179,9 +180,12 @@ class CoMoments:
             if self._n_rows == 0:
                 self._y_origin = float(y[0])
             self._make_room(max(self.n_features, X.shape[1]), sparse=sp.issparse(X))
-            for low in range(0, X.shape[0], step):
-                part = slice(low, low + step)
-                self._learn(X[part], y[part], None if weight is None else weight[part])
+            if step >= X.shape[0]:  # a slice of a sparse row costs more than the row
+                self._learn(X, y, weight)
+            else:
+                for low in range(0, X.shape[0], step):
+                    part = slice(low, low + step)
+                    self._learn(X[part], y[part], None if weight is None else weight[part])
 
     def _make_room(self, n_features: int, *, sparse: bool) -> None:
         if self._dense is None and self._table is None:
@@ -259,6 +263,10 @@ class CoMoments:
                 gone = _Joint(*np.zeros((6, len(self._table) - width)))
                 _absorb_into_table(self._table[width:], gone, other_y)
 
+    def fade(self, factor: float) -> None:
+        """Let all rows so far weigh so many times as much, 0 < factor <= 1."""
+        self._scale(factor)
+
     def _scale(self, factor: float) -> None:
         self._totals *= (factor, factor * factor, 1.0, factor)
         if self._dense is not None:
@@ -297,6 +305,41 @@ class CoMoments:
         self._totals[[0, 2, 3]] = _merged_y(self._totals[[0, 2, 3]], other_y)
         self._n_rows += other.n_rows
 
+    # ---------------------------------------------------------------- features
+
+    def forget(self, columns: IntArray) -> None:
+        """Let all rows so far count as missing for some features, as if NaN had come.
+
+        Parameters
+        ----------
+        columns : the features
+        """
+        columns = checked_columns(columns, self.n_features)
+        if self._dense is not None:
+            self._dense[:, columns] = 0.0
+        if self._table is not None:
+            self._table[columns, :5] = 0.0
+            self._table[columns, 5:] = self._totals[[0, 2, 3]]
+
+    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+        """Return a copy whose features stand elsewhere, for merging with other features around them.
+
+        Parameters
+        ----------
+        columns : feature i becomes feature ``columns[i]``
+        n_features : how many features there are then; those never seen are 0 in all rows if the rows were
+            sparse, and missing if they were dense
+        """
+        columns = checked_columns(columns[: self.n_features], n_features)
+        state = self.state()
+        if self._dense is not None:
+            state["dense"] = np.zeros((6, n_features))
+            state["dense"][:, columns] = self._dense
+        if self._table is not None:
+            state["table"] = np.zeros((n_features, 8))
+            state["table"][columns] = self._table
+        return type(self).from_state(state)
+
     # ---------------------------------------------------------------- state
 
     def state(self) -> Arrays:
@@ -314,7 +357,7 @@ class CoMoments:
     def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Rebuild, after checking that the arrays fit together."""
         summary = cls()
-        summary._fading = Fading.from_state(expect(arrays, "fading", np.float64, (2,)))
+        summary._fading = Fading.from_state(expect(arrays, "fading", np.float64, (3,)))
         summary._n_rows = int(expect(arrays, "n_rows", np.int64, (1,))[0])
         summary._y_origin = float(expect(arrays, "y_origin", np.float64, (1,))[0])
         summary._totals = np.array(expect(arrays, "totals", np.float64, (4,)))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._validation import refuse_infinite
-from streamsieve.exceptions import MergeError, StateError
+from streamsieve.exceptions import MergeError, SchemaError, StateError
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect, register, untouched_on_error
 from streamsieve.summaries._dense_cells import DenseCells
@@ -144,17 +144,23 @@ class Moments:
         step = most or X.shape[0]
         with untouched_on_error(self, self._cells):
             self._make_room(n_classes, n_features, sparse=sp.issparse(X))
-            for low in range(0, X.shape[0], step):
-                part = slice(low, low + step)
-                self._learn(X[part], codes[part], None if weight is None else weight[part])
+            if step >= X.shape[0]:  # a slice of a sparse row costs more than the row
+                self._learn(X, codes, weight)
+            else:
+                for low in range(0, X.shape[0], step):
+                    part = slice(low, low + step)
+                    self._learn(X[part], codes[part], None if weight is None else weight[part])
         self._labels.add(new)
 
     def _make_room(self, n_classes: int, n_features: int, *, sparse: bool) -> None:
         if self._cells is None:
             self._cells = (SparseCells if sparse else DenseCells)(n_classes, n_features)
         extra = n_classes - len(self._mass)
-        self._rows = np.pad(self._rows, (0, extra))
-        self._mass, self._squares = np.pad(self._mass, (0, extra)), np.pad(self._squares, (0, extra))
+        # new arrays in any case: a failed update puts the old ones back (np.pad is slow, even by nothing)
+        more = np.zeros(extra, np.int64)
+        self._rows, self._mass, self._squares = (
+            np.concatenate([a, more]) for a in (self._rows, self._mass, self._squares)
+        )
         self._cells.grow(n_classes, n_features, self._mass)
 
     def _learn(self, X: Matrix, codes: IntArray, weight: FloatArray | None) -> None:
@@ -210,6 +216,10 @@ class Moments:
         weight = nothing + mass[:, None] if zeros else nothing
         cells.absorb(low, cells.n_features, self._mass, (weight, nothing, nothing), mass)
 
+    def fade(self, factor: float) -> None:
+        """Let all rows so far weigh so many times as much, 0 < factor <= 1."""
+        self._scale(factor)
+
     def _scale(self, factor: float) -> None:
         self._mass *= factor
         self._squares *= factor * factor
@@ -249,6 +259,34 @@ class Moments:
         self._rows[codes] += other._rows
         self._labels.add(new)
 
+    # ---------------------------------------------------------------- features
+
+    def forget(self, columns: IntArray) -> None:
+        """Let all rows so far count as missing for some features, as if NaN had come.
+
+        Parameters
+        ----------
+        columns : the features
+        """
+        columns = checked_columns(columns, self.n_features)
+        if self._cells is not None and len(columns):
+            self._cells.forget(columns, self._mass)
+
+    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+        """Return a copy whose features stand elsewhere, for merging with other features around them.
+
+        Parameters
+        ----------
+        columns : feature i becomes feature ``columns[i]``
+        n_features : how many features there are then; those never seen are 0 in all rows if the rows were
+            sparse, and missing if they were dense
+        """
+        columns = checked_columns(columns[: self.n_features], n_features)
+        if self._cells is None:
+            return type(self).from_state(self.state())
+        cells = self._cells.renumbered(columns, n_features, self._mass).state()
+        return type(self).from_state({**self.state(), "n_features": np.array([n_features]), **cells})
+
     # ---------------------------------------------------------------- state
 
     def state(self) -> Arrays:
@@ -270,7 +308,7 @@ class Moments:
         labels = Labels.from_state(arrays)
         summary = cls()
         summary._labels = labels
-        summary._fading = Fading.from_state(expect(arrays, "fading", np.float64, (2,)))
+        summary._fading = Fading.from_state(expect(arrays, "fading", np.float64, (3,)))
         shape = (len(labels),)
         summary._rows = np.array(expect(arrays, "rows", np.int64, shape))
         summary._mass = np.array(expect(arrays, "mass", np.float64, shape))
@@ -286,3 +324,14 @@ class Moments:
         elif p > 0 or "mean" in arrays:
             summary._cells = DenseCells.from_state(arrays, len(labels), p)
         return summary
+
+
+def checked_columns(columns: IntArray, n_features: int) -> IntArray:
+    """Return numbers of features that are all there and all different, or refuse them."""
+    columns = np.asarray(columns, np.int64)
+    outside = columns[(columns < 0) | (columns >= n_features)]
+    if len(outside):
+        raise SchemaError(f"there is no feature {outside[0]}: they go from 0 to {n_features - 1}")
+    if len(np.unique(columns)) < len(columns):
+        raise SchemaError("a feature is named twice among the columns: name each once")
+    return columns

@@ -36,7 +36,7 @@ def sample(task: Task, n: int = 160, p: int = 14, seed: int = 0) -> Sample:
     X = np.round(X * 8) / 8
     y: npt.NDArray[Any] = label
     if task is Task.REGRESSION:
-        y = X[:, 0] - 0.5 * X[:, 6] + rng.normal(size=n) + 0.01
+        y = X[:, 0] - 0.5 * X[:, 6 % p] + rng.normal(size=n) + 0.01
     return Sample(X, y, [f"feature {j}" for j in range(p)])
 
 

@@ -1,4 +1,4 @@
-"""Pictures: each function takes plain numbers and returns a matplotlib figure."""
+"""How screens follow relevant features that wander."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from streamsieve.evaluation.plots._style import bare, count_rows, mark_chance, new_figure
+from streamsieve.evaluation.track import found
 from streamsieve.protocols import IntArray
 
 #: Distinguishable in print: line styles differ as well as colours.
@@ -35,20 +37,16 @@ def drift(
     matplotlib Figure: above, the share of relevant features found over time; below, for each screen, how
     densely its top features cover the feature axis, with the relevant range between two lines
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - needs the cli extra
-
-    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    figure = new_figure(9, 6.4)
     grid = figure.add_gridspec(2, len(tops), height_ratios=(2, 3))
     above = figure.add_subplot(grid[0, :])
     for (name, columns), (colour, line) in zip(tops.items(), STYLES, strict=False):
-        found = [np.isin(truth, top).mean() for truth, top in zip(truths, columns, strict=True)]
-        above.plot(rows, found, color=colour, linestyle=line, linewidth=2, label=name)
-    chance = len(next(iter(tops.values()))[-1]) / n_features
-    above.axhline(chance, color="#999999", linewidth=1)
-    above.annotate("chance", (rows[-1], chance), ha="right", va="bottom", color="#777777", fontsize=9)
-    above.set(ylim=(0, 1), xlim=(0, rows[-1]), ylabel="relevant features found", xlabel="rows seen")
+        above.plot(rows, found(columns, truths), color=colour, linestyle=line, linewidth=2, label=name)
+    mark_chance(above, len(next(iter(tops.values()))[-1]) / n_features)
+    count_rows(above, rows[-1])
+    above.set(ylim=(0, 1), ylabel="relevant features found")
     above.legend(frameon=False, loc="upper right", ncols=len(tops))
-    above.spines[["top", "right"]].set_visible(False)
+    bare(above)
     for place, (name, columns) in enumerate(tops.items()):
         axes = figure.add_subplot(grid[1, place])
         axes.imshow(
@@ -57,7 +55,8 @@ def drift(
         )  # fmt: skip
         for edge in (np.min, np.max):
             axes.plot(rows, [edge(truth) for truth in truths], color=STYLES[1][0], linewidth=1.4)
-        axes.set(xlabel="rows seen", ylabel="feature" if place == 0 else "", title=f"on top: {name}")
+        count_rows(axes, rows[-1])
+        axes.set(ylabel="feature" if place == 0 else "", title=f"on top: {name}")
     return figure
 
 

@@ -1,0 +1,59 @@
+"""A picture becomes a file, complete or not at all, and the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from streamsieve.exceptions import ParameterError
+from streamsieve.state import replacing
+
+if TYPE_CHECKING:
+    import os
+
+#: What can be written, and the entry of each format that would hold the time of day.
+FORMATS = {".png": None, ".svg": "Date", ".pdf": "CreationDate"}
+
+
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a picture shall go, or refuse it before the work begins.
+
+    Parameters
+    ----------
+    path : a file with the ending of a format, in a folder that is there
+    """
+    target = Path(path)
+    if target.suffix.lower() not in FORMATS:
+        raise ParameterError(
+            f"a picture ends in {', '.join(FORMATS)}; got {target.name!r}: choose one of these endings"
+        )
+    folder = target.absolute().parent
+    if not folder.is_dir():
+        raise ParameterError(f"the folder {folder} for {target.name} does not exist: make it first")
+    return target
+
+
+def save(figure: Any, path: str | os.PathLike[str], dpi: int = 130) -> None:
+    """Write a figure as PNG, SVG or PDF, by the ending of its name.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    path : file to write; it takes its name when it is complete
+    dpi : int, default=130
+        Dots an inch, for PNG.
+    """
+    import matplotlib as mpl  # noqa: PLC0415 - needs the cli extra
+
+    target = check_path(path)
+    suffix = target.suffix.lower()
+    clock = FORMATS[suffix]
+    content = io.BytesIO()
+    # without a fixed salt, the names of parts of an SVG are random
+    with mpl.rc_context({"svg.hashsalt": "streamsieve"}):
+        metadata = {} if clock is None else {clock: None}
+        figure.savefig(content, format=suffix[1:], dpi=dpi, metadata=metadata)
+    with replacing(target) as file:
+        binary: Any = file
+        binary.buffer.write(content.getvalue())

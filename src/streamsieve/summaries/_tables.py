@@ -1,0 +1,26 @@
+"""What the criteria over bins ask of a summary: one contingency table a feature."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from streamsieve.protocols import FloatArray
+
+#: Values in the tables of one block: they stay in cache while a formula goes over them.
+BLOCK_VALUES = 2**18
+
+
+class TableBlock(NamedTuple):
+    """Contingency tables of some features."""
+
+    #: Mass of (feature, class, bin), up to a common factor; missing values are in no bin.
+    counts: FloatArray
+    #: Number of rows that carry as much information, one a feature: (sum w)^2 / sum w^2 under fading.
+    n: FloatArray
+    #: Whether the bins are in the order of the values, so that a threshold between two has a meaning.
+    ordered: bool
+
+
+def features_at_once(n_classes: int, n_bins: int) -> int:
+    """Return how many features make a block."""
+    return max(16, BLOCK_VALUES // max(1, n_classes * n_bins))

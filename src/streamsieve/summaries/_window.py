@@ -1,0 +1,254 @@
+"""A sliding window over any summary: the last rows count, the others never were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._parameters import check_number
+from streamsieve.exceptions import MergeError, StateError
+from streamsieve.protocols import Arrays, FloatArray, IntArray
+from streamsieve.state import expect, register
+from streamsieve.summaries._held_rows import HeldRows
+from streamsieve.summaries._inner import (
+    check_empty,
+    fresh,
+    pack_summary,
+    same_state,
+    under,
+    unpack_summary,
+)
+from streamsieve.summaries._row_pieces import Piece, present
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+LARGEST = 2**62
+
+
+@register
+class Window:
+    """Remember the last rows of a stream, and give any summary of exactly these.
+
+    Parameters
+    ----------
+    inner : summary
+        An empty one; :meth:`current` is its like, over the rows in the window.
+    size : int
+        Rows in the window, at least 1.  Rows of weight 0 do not exist and take no place.
+
+    Notes
+    -----
+    The rows themselves are kept: memory is O(size x width), as dense or sparse as the rows came, at most
+    twice that while a block of rows is partly gone.
+
+    A summary that can take rows back (it has ``remove(X, y, weight)``) follows: new rows are added to it, old
+    ones removed.  That is right only for sums that are exact, which means whole numbers.  Sums of floats do
+    not subtract: after 1e9 + 0.1 - 1e9 a tenth has become 0.10000002, a window that goes on for ever would
+    collect such debris for ever, and a variance might end below 0.  So every other summary, and every one
+    once weights are fractions, is made anew from the rows when somebody asks, and kept until the next row
+    comes.  One that follows is made anew too whenever all its first rows have left, so that labels and
+    values that are long gone do not take room for ever, and when a feature gets more values than it counts.
+
+    Either way the answer depends on the rows in the window, never on the batches they came in; one made anew
+    is the same to the last bit.
+
+    Sparse rows are 0 in features that came later, dense rows are missing there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.summaries import Moments
+    >>> from streamsieve.summaries._window import Window
+    >>> window = Window(Moments(), size=2)
+    >>> window.update(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 0]))
+    >>> window.n_rows, window.current().block(0, 1).mean
+    (2, array([[3.]]))
+    """
+
+    def __init__(self, inner: Any, size: int) -> None:
+        check_empty("a window", inner, ("classes", "numeric"))
+        check_number("size", size, low=1, high=LARGEST, integer=True)
+        self._inner = fresh(inner)
+        self._rows = HeldRows(int(size))
+        # the summary of the rows, if it is known, whether it can follow them, and the row that ends its life
+        self._current: Any = None
+        self._follows = False
+        self._last = 0
+
+    # ---------------------------------------------------------------- facts
+
+    @property
+    def target(self) -> str:
+        """What ``update`` takes for ``y``, "classes" or "numeric": as the summary inside."""
+        return str(self._inner.target)
+
+    @property
+    def inner(self) -> Any:
+        """The empty summary this window was made with."""
+        return self._inner
+
+    @property
+    def size(self) -> int:
+        """Rows in a full window."""
+        return int(self._rows.size or 0)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in the window."""
+        return self._rows.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Features seen, by rows that have left too."""
+        return self._rows.n_features
+
+    @property
+    def classes(self) -> list[Any]:
+        """Labels of the rows in the window, sorted."""
+        if self.target == "numeric":
+            return list(getattr(self.current(), "classes", ()))
+        return list(np.unique(self._rows.labels()).tolist())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes: the rows, and the summary if it was asked for."""
+        return self._rows.nbytes + (0 if self._current is None else int(self._current.nbytes))
+
+    def current(self) -> Any:
+        """Return the summary of the rows in the window; look at it, but do not change or keep it."""
+        if self._current is None:
+            summary = fresh(self._inner)
+            self._rows.replay(summary)
+            self._current = summary
+            self._follows = self._subtracts()
+            self._last = self._rows.seen + self.size
+        return self._current
+
+    # ---------------------------------------------------------------- learning
+
+    def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
+        """Take rows into account, all of them or (on an error) none; as many old ones leave."""
+        piece = present(X, y, weight, self.target)
+        if piece.n_rows == 0:
+            return
+        self._rows.check(piece)
+        if self.n_rows == 0:
+            self.current()
+        if self._current is not None and self._follows and self._alike(piece):
+            self._current = self._followed(piece)
+        else:
+            self._current = None
+        self._rows.append(piece)
+        if self._current is not None and (self._rows.seen >= self._last or _overflowed(self._current)):
+            self._current = None
+            self.current()
+
+    def _followed(self, piece: Piece) -> Any:
+        """Return the summary after new rows came and old ones left."""
+        if piece.n_rows >= self.size:
+            summary = fresh(self._inner)
+            piece = piece.part(piece.n_rows - self.size, piece.n_rows)
+            old: list[Piece] = []
+        else:
+            summary = self._current
+            old = list(self._rows.oldest(self._rows.leaving(piece.n_rows)))
+        n_features = max(self.n_features, piece.X.shape[1])
+        wide = piece.widened(n_features)
+        summary.update(wide.X, wide.y, wide.weight)  # if this is refused, nothing has changed yet
+        for gone in old:
+            wide = gone.widened(n_features)
+            summary.remove(wide.X, wide.y, wide.weight)
+        return summary
+
+    def _subtracts(self) -> bool:
+        """Whether the summary of the present rows can give them back without a trace."""
+        pieces = list(self._rows.pieces())
+        return (
+            hasattr(self._inner, "remove")
+            and getattr(self._inner, "half_life", None) is None
+            and not self._rows.forgets
+            and all(_is_whole(piece) for piece in pieces)
+            and len({sp.issparse(piece.X) for piece in pieces}) < 2
+            and not _overflowed(self._current)
+        )
+
+    def _alike(self, piece: Piece) -> bool:
+        """Whether a summary that follows can take these rows.
+
+        Dense and sparse rows differ in what late features are in them, and a summary only knows which it
+        met first: the two do not share one that follows.
+        """
+        return _is_whole(piece) and (self.n_rows == 0 or self._rows.sparse == sp.issparse(piece.X))
+
+    def merge(self, other: Self) -> None:
+        """Become the window over this stream followed by the other's."""
+        if (
+            not isinstance(other, Window)
+            or other.size != self.size
+            or not same_state(self._inner, other.inner)
+        ):
+            raise MergeError(
+                f"only windows of equal size over equal summaries merge: {self._name()} here, "
+                f"{other._name() if isinstance(other, Window) else type(other).__name__} there"
+            )
+        twin: Self = fresh(self)  # a piece may be refused when others were taken
+        for piece in other._rows.explicit():
+            twin.update(piece.X, piece.y, piece.weight)
+        twin._widen(other.n_features)
+        self.__dict__.update(vars(twin))
+
+    def _name(self) -> str:
+        return f"{type(self._inner).__name__} over {self.size} rows"
+
+    def _widen(self, n_features: int) -> None:
+        if n_features > self.n_features:
+            self._rows.widen(n_features)
+            self._current = None
+
+    # ---------------------------------------------------------------- features
+
+    def forget(self, columns: IntArray) -> None:
+        """Let the rows in the window count as missing for some features."""
+        self._rows.forget(columns)
+        self._current = None
+
+    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+        """Return the window with feature i moved to columns[i], among so many features."""
+        return self._of(self._inner, self._rows.renumbered(columns, n_features))
+
+    @classmethod
+    def _of(cls, inner: Any, rows: HeldRows) -> Self:
+        window = cls(inner, rows.size or 0)
+        window._rows = rows
+        return window
+
+    # ---------------------------------------------------------------- state
+
+    def state(self) -> Arrays:
+        """Return everything as arrays; the summary of the rows is made anew from them."""
+        rows = {f"rows/{name}": array for name, array in self._rows.state().items()}
+        return {"size": np.array([self.size], np.int64), **pack_summary("inner", self._inner), **rows}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild, after checking that the arrays fit together."""
+        size = int(expect(arrays, "size", np.int64, (1,))[0])
+        inner = unpack_summary("inner", arrays)
+        if inner.n_rows or not 1 <= size <= LARGEST:
+            raise StateError(f"the state's window of {size} rows begins with {inner.n_rows}")
+        return cls._of(inner, HeldRows.from_state(under("rows", arrays), size, inner.target))
+
+
+def _is_whole(piece: Piece) -> bool:
+    """Whether all weights are whole numbers."""
+    return piece.weight is None or bool(np.all(piece.weight == np.floor(piece.weight)))
+
+
+def _overflowed(summary: Any) -> bool:
+    """Whether some values were not counted by themselves: which ones, depends on what came first."""
+    return bool(np.any(getattr(summary, "overflowed", False)))

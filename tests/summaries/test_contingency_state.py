@@ -1,0 +1,225 @@
+"""States of contingency tables round-trip bit for bit; what cannot be counted is refused without a trace."""
+
+import math
+
+import numpy as np
+import pytest
+
+from streamsieve.exceptions import BadValueError, InputError, InputTypeError, ParameterError, StateError
+from streamsieve.summaries import Contingency, _level_tables
+from tests.summaries.pieces import (
+    HALF_LIVES,
+    KINDS,
+    Piece,
+    assert_same_bits,
+    counted,
+    feed,
+    random_piece,
+    random_pieces,
+    snapshot,
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_state_round_trips_bit_for_bit_and_goes_on_identically(kind):
+    rng = np.random.default_rng(25)
+    for case in range(150):
+        half_life, cap = HALF_LIVES[case % len(HALF_LIVES)], (1, 3, 256)[case % 3]
+        summary = feed(Contingency(half_life, cap), *random_pieces(rng, kind))
+        saved = snapshot(summary)
+        again = Contingency.from_state(saved)
+        assert_same_bits(saved, snapshot(again))
+        assert (again.half_life, again.cap, again.classes) == (half_life, cap, summary.classes)
+        assert counted(again) == counted(summary)
+        after = random_pieces(rng, kind)
+        feed(summary, *after)
+        feed(again, *after)
+        assert_same_bits(snapshot(summary), snapshot(again))
+        summary.merge(again)
+        again.merge(again)
+        assert counted(summary) == counted(again)
+
+
+def test_a_rebuilt_summary_owns_its_arrays():
+    rng = np.random.default_rng(26)
+    for _ in range(20):
+        piece = random_piece(rng, 6, 3, "mixed", weights="none")
+        saved = snapshot(feed(Contingency(), piece))
+        kept_ = {name: array.copy() for name, array in saved.items()}
+        again = Contingency.from_state(saved)
+        feed(again, piece)
+        again.remove(*piece.batch())
+        assert_same_bits(kept_, saved)
+
+
+def examples():
+    rng = np.random.default_rng(27)
+    text = np.array([["a", 1], ["b", 2], ["c", 0], ["a", "x"]], object)
+    yield "text", feed(Contingency(7.0, cap=2), Piece(text, np.array(["p", "q", "q", "p"]), None, "object"))
+    yield "dense", feed(Contingency(), random_piece(rng, 12, 3, forms=["C"], weights="none"))
+    yield "sparse", feed(Contingency(), random_piece(rng, 12, 3, forms=["csr_array"], weights="none"))
+
+
+EXAMPLES = dict(examples())
+each = pytest.mark.parametrize("summary", EXAMPLES.values(), ids=EXAMPLES)
+
+
+@each
+@pytest.mark.parametrize(
+    "damage",
+    [
+        None,
+        lambda a: np.zeros(a.shape, np.float32 if a.dtype.kind == "f" else np.int16),
+        lambda a: np.concatenate([a, a[:1], a[:1]]) if a.size else np.ones((1, *a.shape[1:]), a.dtype),
+        lambda a: a[None],
+    ],
+    ids=["missing", "dtype", "length", "depth"],
+)
+def test_arrays_that_do_not_fit_are_refused(summary, damage):
+    state = snapshot(summary)
+    for name, array in state.items():
+        hostile = {key: a for key, a in state.items() if key != name}
+        if damage is not None:
+            hostile[name] = damage(array)
+        with pytest.raises(StateError):
+            Contingency.from_state(hostile)
+
+
+def changed(state, name, place, value):
+    array = state[name].copy()
+    array[place] = value
+    return {**state, name: array}
+
+
+@each
+def test_values_that_cannot_be_are_refused(summary):
+    state = snapshot(summary)
+    Contingency.from_state(state)
+    absurd = [("fading", 1, np.nan), ("fading", 1, np.inf), ("fading", 2, np.nan), ("fading", 0, 0.5)]
+    absurd += [("fading", 1, -1.0), ("fading", 0, np.inf)]
+    absurd += [("cap", 0, value) for value in (0, -1, 2**62, 65_001)]
+    absurd += [("rows", 0, -1), ("sizes", 0, -1), ("sizes", 0, 2**62), ("sizes", 0, 10**6)]
+    for name in ("mass", "squares", "sparse_mass", "counts", *(["stored"] if "stored" in state else [])):
+        absurd += [(name, 0, value) for value in (-1.0, np.nan, np.inf)]
+    absurd += [("keys", 0, value) for value in (np.nan, -np.inf, 1e100, -1e100, 1e200, 2.0**400 * 1000)]
+    for name, place, value in absurd:
+        with pytest.raises(StateError):
+            Contingency.from_state(changed(state, name, place, value))
+
+
+def test_a_value_that_a_feature_has_twice_is_refused():
+    state = snapshot(EXAMPLES["dense"])
+    assert state["sizes"][0] > 1
+    with pytest.raises(StateError, match="a feature's value twice"):
+        Contingency.from_state(changed(state, "keys", 1, state["keys"][0]))
+
+
+def test_more_values_than_the_cap_are_refused():
+    state = snapshot(EXAMPLES["dense"])
+    with pytest.raises(StateError, match=r"a cap of 1 allows|0 to 3 values each"):
+        Contingency.from_state({**state, "cap": np.array([1])})
+
+
+def test_texts_that_do_not_fit_are_refused():
+    state = snapshot(EXAMPLES["text"])
+    texts = len(state["alphabet/numbers"])
+    with pytest.raises(StateError, match="counts a text that it does not know"):
+        Contingency.from_state({key: a for key, a in state.items() if not key.startswith("alphabet/")})
+    for place, value in ((0, -1), (texts - 1, 0), (texts - 1, 2**60), (0, texts)):
+        with pytest.raises(StateError, match="texts are not in order"):
+            Contingency.from_state(changed(state, "alphabet/numbers", place, value))
+    for limits in ([0, 1024], [2**53, 1024], [texts, 0], [texts, 2**60], [texts - 1, 1024]):
+        with pytest.raises(StateError, match="texts are not in order"):
+            Contingency.from_state({**state, "alphabet/limits": np.array(limits)})
+    twice = state["alphabet/text"].copy()
+    twice[:] = twice[0]
+    with pytest.raises(StateError, match="knows a text twice"):
+        Contingency.from_state({**state, "alphabet/text": twice})
+    with pytest.raises(StateError, match="do not fit together"):
+        Contingency.from_state(changed(state, "alphabet/ends", 0, 99))
+
+
+def test_many_features_without_values_take_little_memory():
+    state = snapshot(EXAMPLES["dense"])
+    wide = {**state, "sizes": np.concatenate([state["sizes"], np.zeros(10**6, np.int64)])}
+    summary = Contingency.from_state(wide)
+    assert summary.n_features == 10**6 + 3
+    assert summary.nbytes < 25e6
+
+
+def test_sparse_rows_without_their_stored_mass_are_refused():
+    state = snapshot(EXAMPLES["sparse"])
+    del state["stored"]
+    with pytest.raises(StateError, match="the state lacks the array 'stored'"):
+        Contingency.from_state(state)
+
+
+def test_the_pool_holds_little_more_than_the_values():
+    rng = np.random.default_rng(28)
+    X = rng.integers(0, 16, (500, 200)).astype(float)
+    summary = Contingency()
+    summary.update(X, rng.integers(0, 2, 500))
+    needed = 200 * (24 + 16 * (12 + 16))
+    assert needed <= summary.nbytes <= 4 * needed
+    assert _level_tables.FEW_ROWS < 200 * 16
+
+
+# ------------------------------------------------------------------------------------ refusals
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, 1e308, -1e100])
+@pytest.mark.parametrize("form", ["C", "F", "csr_array", "object"])
+def test_bad_values_are_refused_by_column_and_nothing_is_changed(value, form):
+    good = Piece(np.array([[1, 2.0], [3, 4.0]], object), np.array([0, 1]), None, form)
+    bad = Piece(np.array([[1, 2.0, 7], [3, value, 7]], object), np.array([5, 6]), None, form)
+    for half_life in (None, 1.0):
+        for summary in (Contingency(half_life), feed(Contingency(half_life), good)):
+            before = snapshot(summary)
+            with pytest.raises(BadValueError, match="feature 'x1' holds") as caught:
+                feed(summary, bad)
+            assert (caught.value.feature, caught.value.value) == (1, value)
+            assert_same_bits(before, snapshot(summary))
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        (b"bytes", "feature 'x1' holds a bytes, but text, a number or None is wanted: convert it"),
+        (1j, "feature 'x1' holds a complex, but text"),
+        ([1], "feature 'x1' holds unhashable type: 'list'"),
+        (np.datetime64("2024-01-01"), "feature 'x1' holds a datetime64, but text"),
+        (2**53 + 1, "feature 'x1' holds 9007199254740993, which a float cannot tell .* give it as text"),
+        (np.int64(2**53 + 1), "feature 'x1' holds 9007199254740993, which a float cannot tell"),
+    ],
+)
+def test_cells_that_are_no_values_are_refused_by_column_and_nothing_is_changed(cell, why):
+    summary = Contingency()
+    summary.update(np.array([["a", "b"]], object), np.array([0]))
+    before = snapshot(summary)
+    X = np.empty((2, 2), object)
+    X[:] = "new"
+    X[1, 1] = cell
+    with pytest.raises(InputTypeError, match=why):
+        summary.update(X, np.array([1, 2]))
+    assert_same_bits(before, snapshot(summary))
+    X[1, 1] = 10**400
+    with pytest.raises(BadValueError, match="feature 'x1' holds inf"):
+        summary.update(X, np.array([1, 2]))
+
+
+def test_rows_labels_and_weights_must_be_as_many():
+    summary = Contingency()
+    for y, weight in (([0], None), ([0, 1, 2], None), ([0, 1], np.ones(1))):
+        with pytest.raises(InputError, match="X has 2 rows"):
+            summary.update(np.ones((2, 2)), np.array(y), weight)
+
+
+@pytest.mark.parametrize("cap", [0, -1, 2.5, 65_001, None, True])
+def test_a_cap_out_of_range_is_refused(cap):
+    with pytest.raises(ParameterError, match="cap must be a whole number at least 1 and at most 65000"):
+        Contingency(cap=cap)
+
+
+def test_a_half_life_out_of_range_is_refused():
+    with pytest.raises(ParameterError, match="half_life must be a number at least 1"):
+        Contingency(0.5)
