@@ -8,7 +8,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from benchmarks import _report
+from benchmarks import _report, _scaling
 from benchmarks._cases import Case, Size, SkipCase, cases_of, suite_names
 from benchmarks._console import Printer
 from benchmarks._machine import load, machine
@@ -33,6 +33,8 @@ def main() -> int:
             _report.store(suite, _report.section(found, missing, machine=machine(), load=busy))
         if options.json:
             options.json.write_text(json.dumps([result.figures() for result in results], indent=1) + "\n")
+    if not options.quick and _scaling.draw(results):
+        printer.say(f"drew {_scaling.PICTURE.name}")
     bars = [result.reached for result in results if result.reached is not None]
     printer.say(f"\n{len(results)} cases, {sum(bars)} of {len(bars)} bars reached, {broken} broken")
     if options.quick:

@@ -42,18 +42,21 @@ def url_like(
 ) -> tuple[sp.csr_array, Labels]:
     """Rows like those of the url set: popular and rare features, ids scattered, one in ``real_every`` real.
 
-    The values of the others are 1.
+    The values of the others are 1.  A few rows have fewer than ``per_row`` non-zeros.
     """
-    drawn = np.minimum(p ** rng.random(n * per_row), p - 1).astype(np.int64)
-    indices = (drawn * 2_654_435_761 % p).astype(np.int32).reshape(n, per_row)
+    drawn = np.minimum(p ** rng.random((n, per_row * 3 // 2)), p - 1).astype(np.int64)
+    indices = (drawn * 2_654_435_761 % p).astype(np.int32)
     indices.sort(axis=1)
-    data = np.ones(indices.shape)
+    kept = np.ones(indices.shape, bool)  # a feature drawn twice in a row counts once
+    kept[:, 1:] = indices[:, 1:] != indices[:, :-1]
+    counted = np.cumsum(kept, axis=1)
+    kept &= counted <= per_row
+    indices = indices[kept]
+    data = np.ones(len(indices))
     real = indices % real_every == real_every // 2
     data[real] = rng.standard_normal(int(real.sum()))
-    first = np.ones(indices.shape, bool)  # a feature drawn twice in a row counts once
-    first[:, 1:] = indices[:, 1:] != indices[:, :-1]
-    indptr = np.concatenate([[0], np.cumsum(first.sum(axis=1))]).astype(np.int32)
-    return sp.csr_array((data[first], indices[first], indptr), shape=(n, p)), rng.integers(0, 2, n)
+    indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
+    return sp.csr_array((data, indices, indptr), shape=(n, p)), rng.integers(0, 2, n)
 
 
 def zipf_csc(n: int, p: int, per_row: int) -> tuple[sp.csc_array, Labels]:

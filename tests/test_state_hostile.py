@@ -158,17 +158,17 @@ TAMPERED = {
     "no attributes": (lambda header, arrays: header.pop("attributes"), "does not fit"),
     "no parameters": (lambda header, arrays: header.pop("parameters"), "does not fit"),
     "another width": (attribute("n_features_in_", 10**12), "summary has another number of features"),
-    "a false shape": (array("summary_/mean", np.zeros((2, 9))), "'mean' should be float64 of shape"),
+    "a false shape": (array("_summary_/mean", np.zeros((2, 9))), "'mean' should be float64 of shape"),
     "a false type": (
-        array("summary_/mean", np.zeros((2, 2), np.float32)),
+        array("_summary_/mean", np.zeros((2, 2), np.float32)),
         "'mean' should be float64 of shape",
     ),
-    "a missing array": (without("summary_/mass"), "lacks the array 'mass'"),
-    "missing cells": (without("summary_/mean"), "lacks the array 'mean'"),
+    "a missing array": (without("_summary_/mass"), "lacks the array 'mass'"),
+    "missing cells": (without("_summary_/mean"), "lacks the array 'mean'"),
     "a ledger that does not fit": (array("_ledger_/step", [1, 2, 3]), "'step' should be int64 of shape"),
     "names that do not fit": (array("_ledger_/feature_ends", [99]), "names in the state do not fit together"),
     "a huge number of features": (
-        array("summary_/n_features", [2**62]),
+        array("_summary_/n_features", [2**62]),
         "the state claims 4611686018427387904",
     ),
 }

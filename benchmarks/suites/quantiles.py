@@ -138,7 +138,7 @@ def _against_sort(size: Size, dtype: Any = np.float32, classes: int = 2) -> Race
 
 @case("mutual_info and mutual_info_classif", bar="speedup >= 1000")
 def scikit_learn(size: Size) -> Race:
-    X, y = dense(size(20_000, 500), 20)
+    X, y = dense(size(20_000, 500), 20, dtype=np.float32)
     note = f"{X.shape[0]:,} x {X.shape[1]}; the peer estimates by nearest neighbours"
     peer = lambda: mutual_info_classif(X, y, random_state=0)  # noqa: E731
     return Race(_screen(X, y), peer, "scikit-learn mutual_info_classif", X.size, "values", note, rounds=3)

@@ -52,6 +52,53 @@ def _screen(n: int, p: int, classes: int) -> Race:
     return Race(ours, lambda: X.sum(axis=0), "X.sum(axis=0)", X.size, "values", note)
 
 
+@case("Screen mutual_info, n = ", over=_steps((10_000, 100_000, 1_000_000), (500, 1_000)))
+def quantiles_rows(size: Size, n: int) -> Race:
+    return _quantiles(n, size(100, 20))
+
+
+@case("Screen mutual_info, p = ", over=_steps((100, 1_000, 10_000, 100_000), (50, 100)))
+def quantiles_features(size: Size, p: int) -> Race:
+    return _quantiles(size(4_000, 200), p, batch=size(500, 100))
+
+
+@case("Screen mutual_info, classes = ", over=_steps((2, 10, 50), (2, 10)))
+def quantiles_classes(size: Size, classes: int) -> Race:
+    return _quantiles(size(100_000, 500), size(100, 20), classes=classes)
+
+
+@case("Screen mutual_info, 1 / epsilon = ", over=_steps((10, 100, 1_000, 10_000), (10, 100)))
+def quantiles_epsilon(size: Size, parts: int) -> Race:
+    return _quantiles(size(100_000, 500), size(100, 20), epsilon=1 / parts)
+
+
+def _quantiles(n: int, p: int, classes: int = 2, epsilon: float = 1e-3, batch: int = BATCH) -> Race:
+    """Take batches of float32 rows again and again from two million values: a stream need not be stored."""
+    X, y = dense(min(n, batch * max(1, 2_000_000 // (p * batch))), p, classes, np.float32)
+    low = np.arange(0, n, batch) % len(y)
+    facts: dict[str, Any] = {}
+
+    def ours() -> Any:
+        screen = ss.Screen("mutual_info", epsilon=epsilon)
+        for start in low.tolist():
+            screen.partial_fit(X[start : start + batch], y[start : start + batch])
+        facts["summary"] = screen.summary_
+        return screen.get_support()
+
+    def peer() -> None:
+        for start in low.tolist():
+            np.sort(X[start : start + batch], axis=0)
+
+    def note() -> str:
+        summary = facts["summary"]
+        return (
+            f"{n:,} x {p:,}, {classes} classes, epsilon {epsilon:g}, batches of {batch:,}; rank error "
+            f"{summary.rank_error().max():.1e}, state {summary.nbytes / 1e6:,.1f} MB"
+        )
+
+    return Race(ours, peer, "np.sort of every batch, 1 thread", n * p, "values", note, rounds=3)
+
+
 # ------------------------------------------------------------------------------------ columns
 
 

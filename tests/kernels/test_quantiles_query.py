@@ -118,6 +118,9 @@ def test_the_shift_centres_ranks_and_never_leaves_the_mass():
     cuts, counts = strands.bins(4, whole=True, shift=(3.0, -3.0))
     assert cuts.tolist() == [1.0, 3.0, 5.0]  # the shifts cancel in the pool
     assert counts.tolist() == [[7.0, 4.0, 4.0, 1.0], [1.0, 4.0, 4.0, 7.0]]
+    cuts, counts = strands.bins(4, whole=True, shift=(2.0, 2.0))
+    assert cuts.tolist() == [0.0, 2.0, 4.0]
+    assert counts.tolist() == [[4.0, 4.0, 4.0, 4.0]] * 2
     for shift in ((1e9, 1e9), (-1e9, -1e9)):
         _, counts = strands.bins(4, whole=True, shift=shift)
         assert np.all(counts >= 0)

@@ -176,6 +176,20 @@ def test_fading_by_hand_for_ever():
     assert summary.rank_error()[0] <= 0.1
 
 
+def test_masses_that_get_too_small_for_a_number_are_forgotten_before_they_lose_their_digits():
+    rng = np.random.default_rng(14)
+    for _ in range(4):
+        stream = Stream(rng.normal(size=(300, 2)), np.zeros(300, int), rng.exponential(size=300) + 0.1)
+        summary = learnt(stream)
+        for _ in range(48):
+            summary.fade(2.0**-25 * rng.uniform(0.5, 1))
+            assert np.all(np.isfinite(all_tables(summary, 3)[0]))
+            Quantiles.from_state(summary.state())
+        assert not all_tables(summary, 3)[0].any()
+        feed(summary, stream)
+        check_bound(summary, stream)
+
+
 # ------------------------------------------------------------------------------------ memory
 
 

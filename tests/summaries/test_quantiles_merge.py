@@ -18,7 +18,7 @@ from tests.summaries.quantile_truth import (
     joined,
     learnt,
 )
-from tests.summaries.streams import Stream, assert_same_bits, snapshot
+from tests.summaries.streams import HALF_LIVES, Stream, assert_same_bits, feed, random_stream, snapshot
 from tests.summaries.test_merge import merged
 
 
@@ -27,7 +27,8 @@ def shards(rng, stream, n, half_life=None):
 
 
 def check_mass(summary, stream):
-    """Assert that nothing is lost: rows, and the mass of every class in every table."""
+    """Assert that nothing is lost: rows, and the mass of every class in every table; and a sound state."""
+    Quantiles.from_state(summary.state())
     weight = np.ones(len(stream)) if stream.weight is None else stream.weight
     there = ~np.isnan(stream.X)
     assert summary.n_rows == np.count_nonzero(weight)
@@ -77,6 +78,7 @@ def test_merging_when_the_budget_is_spent_widens_more_than_once():
         summary.merge(learnt(b, 0.02))
         runs = summary._store.classes[0]
         assert {run.values.shape[1] for run in runs.runs} <= {runs.k}
+        assert max(len(level) for level in runs.levels) <= 1
         check_bound(summary, joined(a, b))
 
 
@@ -217,8 +219,8 @@ def test_a_class_that_fades_away_leaves_no_garbage():
         summary.update(then.X[low : low + 100], then.y[low : low + 100])
         check_bound(summary, joined(first, then[: low + 100]), 1.0)
         check_tables_are_finite(summary)
+        Quantiles.from_state(summary.state())
     assert not all_tables(summary, 3)[0][:, 0].any()
-    Quantiles.from_state(summary.state())
     summary.update(first.X, first.y)  # it may come back
     check_bound(summary, joined(first, then, first), 1.0)
 
@@ -246,6 +248,17 @@ def test_fading_merges_on_after_the_factor_was_taken_out():
 
 
 # ------------------------------------------------------------------------------------ exactness, refusals
+
+
+def test_small_shards_merge_to_the_tables_of_the_whole():
+    """Whole weights here, fractions there; none at all; with and without fading."""
+    rng = np.random.default_rng(16)
+    for case in range(200):
+        half_life = HALF_LIVES[case % len(HALF_LIVES)]
+        parts = [random_stream(rng, "classes", p=3) for _ in range(4)]
+        shards = [feed(Quantiles(half_life=half_life), part) for part in parts]
+        whole = merged(rng, shards, in_order=True)
+        check_tables(whole, joined(*parts), half_life)
 
 
 @pytest.mark.parametrize("weights", ["none", "copies", "exponential"])

@@ -67,6 +67,11 @@ def tables_of(store, rows, bins, whole=True):
     return store.tables(0, store.n_features, bins, rows.totals, rows.rows, whole)
 
 
+def ask(store):
+    """Ask for something, so that an answer kept for the next question would be found out."""
+    store.tables(0, store.n_features, 3, np.ones(store.n_classes), np.ones(store.n_classes, np.int64), True)
+
+
 def offline_tables(rows, bins, whole=True):
     """The binning rule, value by value."""
     counts = np.zeros((rows.X.shape[1], rows.n_classes, bins))
@@ -338,6 +343,22 @@ def test_an_adversary_who_looks_does_not_break_the_bound(small_stage):
     assert len(seen) == 1600
 
 
+def test_joins_count_towards_the_certified_error(small_stage):
+    """Here no stage is thinned, only the join of two runs of level 5."""
+    rng = np.random.default_rng(25)
+    rows = Rows(rng.normal(size=(64 * 64 + 1, 1)), np.zeros(64 * 64 + 1))
+    assert learnt([rows[:-2]], 0.02).error == 0.0
+    store = learnt([rows], 0.02)
+    assert list(store._levels) == [6]
+    assert 0 < check_error(store, rows) <= store.error
+
+
+def test_a_few_zeros_among_a_billion_rows_are_there():
+    store = SparseRuns(1, 1, 1e-3)
+    store.update(as_csr(np.array([[1.0], [np.nan]])), np.zeros(2, np.int64), np.array([1e9 - 5, 2.0]))
+    assert store.tables(0, 1, 2, np.array([1e9]), np.array([10**9]), True).tolist() == [[[1e9 - 2, 0.0]]]
+
+
 def test_memory_is_bounded_however_many_rows_come(small_stage):
     rng = np.random.default_rng(7)
     store, sizes = SparseRuns(1, 1, 0.2), []
@@ -395,6 +416,7 @@ def merged_tree(rng, stores, order):
         union = [*labels, *(label for label in others if label not in labels)]
         a.grow(len(union), max(a.n_features, b.n_features))
         before = snapshot(b)
+        ask(a)
         a.merge(b, np.array([union.index(label) for label in others]))
         assert_same_bits(before, snapshot(b))
         stores.append((a, union))
@@ -550,9 +572,22 @@ def test_labels_and_features_may_come_late(small):
                 width = max(late.n_features, int(seen.max(initial=0)) + 1)
                 late.grow(max(late.n_classes, int(part.y.max()) + 1), width)
                 late.update(as_csr(part.X[:, :width]), part.y, part.w)
+                ask(late)
         late.grow(rows.n_classes, rows.X.shape[1])
         assert_same_bits(snapshot(known), snapshot(late))
         assert np.array_equal(tables_of(known, rows, 5), tables_of(late, rows, 5))
+
+
+def test_no_answer_outlives_a_change(small):
+    rng = np.random.default_rng(26)
+    rows = Rows(np.round(rng.normal(size=(40, 3)) * 9), rng.integers(0, 2, 40))
+    store, more = learnt([rows]), Rows(rows.X, rows.y, None, 9)
+    ask(store)
+    store.grow(9, 3)
+    assert np.array_equal(tables_of(store, more, 4), offline_tables(more, 4))
+    store.merge(learnt([rows]), np.arange(2))
+    both = Rows(np.tile(rows.X, (2, 1)), np.tile(rows.y, 2), None, 9)
+    assert np.array_equal(tables_of(store, both, 4), offline_tables(both, 4))
 
 
 def test_labels_grow_from_two_to_a_thousand(small_stage):
@@ -574,7 +609,9 @@ def test_forgetting_a_feature_is_missing_it_in_all_rows_so_far(small):
         p, half = rows.X.shape[1], len(rows) // 2
         columns = rng.permutation(p)[: int(rng.integers(0, p + 1))]
         store = learnt([rows[:half]])
+        ask(store)
         store.forget(columns, rows[:half].totals)
+        assert not tables_of(store, rows[:half], 4)[columns].any()
         store.update(rows[half:].csr, rows[half:].y, None if rows.w is None else rows.w[half:])
         rows.X[:half, columns] = np.nan
         whole = rows.w is None or bool(np.all(rows.w % 1 == 0))
@@ -591,11 +628,15 @@ def test_renumbering_is_permuting_columns(small):
         wider = p + int(rng.integers(0, 4))
         columns = rng.permutation(wider)[:p]
         store = learnt([rows[:half]])
+        ask(store)
         store.renumber(columns, wider)
         assert store.n_features == wider
         X = np.zeros((len(rows), wider))
         X[:, columns] = rows.X
         moved = Rows(X, rows.y, rows.w, rows.n_classes)
+        assert np.array_equal(
+            tables_of(store, moved[:half], 4), tables_of(learnt([moved[:half]]), moved[:half], 4)
+        )
         store.update(moved[half:].csr, moved[half:].y, moved[half:].w)
         whole = rows.w is None or bool(np.all(rows.w % 1 == 0))
         assert np.array_equal(tables_of(store, moved, 4, whole), offline_tables(moved, 4, whole))
@@ -608,6 +649,7 @@ def test_scaling_by_a_power_of_two_scales_the_tables(small):
     for _ in range(30):
         rows = random_rows(rng, n=60)
         store, scaled = learnt([rows], 0.2), learnt([rows], 0.2)
+        ask(scaled)
         scaled.scale(0.25)
         wanted = tables_of(store, rows, 5, whole=False) / 4
         assert np.array_equal(
@@ -630,6 +672,17 @@ def test_small_problems_are_small_and_missing_values_cost_only_once_they_come():
     assert store.nbytes == empty + 8 * _sparse_runs.ROOM
     store.update(as_csr(np.full((1, 100), np.nan)), np.zeros(1, np.int64), None)
     assert store.nbytes == empty + 8 * _sparse_runs.ROOM + 100 * 3 * 8
+
+
+def test_weights_cost_memory_only_until_their_stage_is_a_run(small_stage):
+    values = np.arange(1.0, 101)[:, None]
+    weighted, counted = SparseRuns(1, 1, 1e-3), SparseRuns(1, 1, 1e-3)
+    weighted.update(as_csr(values[:10]), np.zeros(10, np.int64), np.full(10, 2.0))
+    counted.update(as_csr(values[:10]), np.zeros(10, np.int64), None)
+    assert weighted.nbytes > counted.nbytes
+    for store in (weighted, counted):
+        store.update(as_csr(values[10:]), np.zeros(90, np.int64), None)
+    assert weighted.nbytes == counted.nbytes
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 4, 7, 8, 9, 15, 16, 100])

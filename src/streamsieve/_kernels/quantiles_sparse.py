@@ -256,10 +256,9 @@ def _merge_values(
 
 @nb.njit(nogil=True, cache=True)
 def _by_value(
-    value: FloatArray, tag: Optional, mark: Optional,
-    other_value: FloatArray, other_tag: Optional, other_mark: Optional, low: int, high: int,
-) -> None:  # fmt: skip
-    """Sort low..high by value, equal ones in the order they had; tags and marks (int64) go along.
+    value: FloatArray, tag: Optional, other_value: FloatArray, other_tag: Optional, low: int, high: int
+) -> None:
+    """Sort low..high by value, equal ones in the order they had; tags go along.
 
     A merge sort, so never quadratic.  It begins with small blocks, sorted by counting into the other arrays;
     their size is such that the last merge ends in the first arrays again.
@@ -280,14 +279,12 @@ def _by_value(
             other_value[place] = x
             if tag is not None:
                 other_tag[place] = tag[i]
-            if mark is not None:
-                other_mark[place] = mark[i]
     width = block
-    here, there = (other_value, other_tag, other_mark), (value, tag, mark)
+    here, there = (other_value, other_tag), (value, tag)
     while True:  # once at least, if only to copy a single block back
         for start in range(low, high, 2 * width):
             mid, end = min(start + width, high), min(start + 2 * width, high)
-            _merge_values(here[0], here[1], here[2], there[0], there[1], there[2], start, mid, end)
+            _merge_values(here[0], here[1], None, there[0], there[1], None, start, mid, end)
         width *= 2
         if width >= high - low:
             break
@@ -308,10 +305,9 @@ def sort_stage(
             end += 1
         if end - start > 1:
             if mass is None:
-                _by_value(value, None, None, other_value, None, None, start, end)
+                _by_value(value, None, other_value, None, start, end)
             else:
-                bits, other_bits = mass.view(np.int64), other_mass.view(np.int64)
-                _by_value(value, bits, None, other_value, other_bits, None, start, end)
+                _by_value(value, mass.view(np.int64), other_value, other_mass.view(np.int64), start, end)
         start = end
 
 
@@ -333,20 +329,45 @@ def take_range(
 
 
 @nb.njit(nogil=True, cache=True)
+def _ordered_until(value: FloatArray, low: int, high: int) -> int:
+    """Where the values that begin at ``low`` first fall, or ``high``."""
+    i = low + 1
+    while i < high and value[i - 1] <= value[i]:
+        i += 1
+    return min(i, high)
+
+
+@nb.njit(nogil=True, cache=True)
 def pool_classes(
     prefix: IntArray, value: FloatArray, mass: FloatArray, shift: int,
     other_prefix: IntArray, other_value: FloatArray, other_mass: FloatArray, low: int, high: int,
 ) -> None:  # fmt: skip
-    """Reorder low..high of a run, which are whole features: by feature and value, classes together."""
-    bits, other_bits = mass.view(np.int64), other_mass.view(np.int64)
+    """Reorder low..high of a run, which are whole features: by feature and value, classes together.
+
+    A class's values are in order already; in every round neighbours merge two and two.
+    """
+    home = (value, mass.view(np.int64), prefix)
+    away = (other_value, other_mass.view(np.int64), other_prefix)
     start = low
     while start < high:
         feature = prefix[start] >> shift
         end = start + 1
         while end < high and prefix[end] >> shift == feature:
             end += 1
-        if prefix[start] != prefix[end - 1]:
-            _by_value(value, bits, prefix, other_value, other_bits, other_prefix, start, end)
+        here, there = home, away
+        at_home = True
+        merges = 2 if prefix[start] != prefix[end - 1] else 1
+        while merges > 1 or not at_home:
+            merges = 0
+            at = start
+            while at < end:
+                mid = _ordered_until(here[0], at, end)
+                stop = _ordered_until(here[0], mid, end)
+                _merge_values(here[0], here[1], here[2], there[0], there[1], there[2], at, mid, stop)
+                at = stop
+                merges += 1
+            here, there = there, here
+            at_home = not at_home
         start = end
 
 
@@ -360,25 +381,29 @@ def merge_runs(
     prefix: IntArray, value: FloatArray, mass: FloatArray,
 ) -> None:  # fmt: skip
     """Merge two runs as :func:`_merge_values` does; equal entries come to stand side by side."""
-    bits_a, bits_b, bits = mass_a.view(np.int64), mass_b.view(np.int64), mass.view(np.int64)
+    x_a, x_b, x = value_a.view(np.int64), value_b.view(np.int64), value.view(np.int64)
+    m_a, m_b, m = mass_a.view(np.int64), mass_b.view(np.int64), mass.view(np.int64)
     one = np.uintp(1)
     i, j, k = np.uintp(0), np.uintp(0), np.uintp(0)
     a, b, q = np.uintp(len(prefix_a)), np.uintp(len(prefix_b)), np.uintp(len(prefix))
     for _ in range(min(len(prefix_a), len(prefix_b))):
-        s, t, x, z = prefix_a[i], prefix_b[j], value_a[i], value_b[j]
-        second = (t < s) | ((t == s) & (z < x))
-        prefix[k] = t if second else s
-        value[k] = z if second else x
-        bits[k] = bits_a[i] ^ ((bits_a[i] ^ bits_b[j]) & -np.int64(second))
+        s, t = prefix_a[i], prefix_b[j]
+        second = (t < s) | ((t == s) & (value_b[j] < value_a[i]))
+        mask = -np.int64(second)
+        prefix[k] = s ^ ((s ^ t) & mask)
+        x[k] = x_a[i] ^ ((x_a[i] ^ x_b[j]) & mask)
+        m[k] = m_a[i] ^ ((m_a[i] ^ m_b[j]) & mask)
         i += np.uintp(not second)
         j += np.uintp(second)
         k += one
+        u, v = a - one, b - one
         q -= one
-        s, t, x, z = prefix_a[a - one], prefix_b[b - one], value_a[a - one], value_b[b - one]
-        first = (t < s) | ((t == s) & (z < x))
-        prefix[q] = s if first else t
-        value[q] = x if first else z
-        bits[q] = bits_b[b - one] ^ ((bits_a[a - one] ^ bits_b[b - one]) & -np.int64(first))
+        s, t = prefix_a[u], prefix_b[v]
+        first = (t < s) | ((t == s) & (value_b[v] < value_a[u]))
+        mask = -np.int64(first)
+        prefix[q] = t ^ ((s ^ t) & mask)
+        x[q] = x_b[v] ^ ((x_a[u] ^ x_b[v]) & mask)
+        m[q] = m_b[v] ^ ((m_a[u] ^ m_b[v]) & mask)
         a -= np.uintp(first)
         b -= np.uintp(not first)
     while k < q:

@@ -13,8 +13,8 @@ A collapse that would break E <= epsilon * W is not done: k doubles first (each 
 weight, which loses nothing), as long as that can help for ordinary weights; beyond that the two runs wait
 side by side until later rows have paid for them.  Strange weights cost memory, never truth.
 
-Under fading old errors fade with old mass.  A run whose mass has sunk under an eighth of the bound is
-dropped, and counts as error: memory is bounded by the half-life, not by the number of rows.
+Under fading old errors fade with old mass.  The oldest run, once its mass has sunk under an eighth of the
+bound, is dropped and counts as error: memory is bounded by the half-life, not by the number of rows.
 """
 
 from __future__ import annotations

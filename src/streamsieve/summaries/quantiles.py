@@ -212,12 +212,10 @@ class Quantiles:
             low = high
 
     def _step(self, X: Matrix) -> int:
-        """Return how many rows to take at once; where rescaling falls due must not depend on batches."""
+        """Return how many rows to take at once."""
         step, fading = int(X.shape[0]), self._fading
-        if fading.half_life is not None:
-            step = max(1, int(min(step, (LARGEST - fading.exponent) * fading.half_life + 1)))
-            while step > 1 and (fading.ticks + step - 1) / fading.half_life - fading.shift > LARGEST:
-                step -= 1  # what rounding has added
+        if fading.half_life is not None:  # up to the row that makes rescaling due, wherever a batch ends
+            step = max(1, int(min(step, (LARGEST - fading.exponent) * fading.half_life)))
         if sp.issparse(X) and isinstance(self._store, DenseRuns):
             step = min(step, max(1, DENSE_VALUES // max(1, self.n_features)))
         return step
