@@ -131,13 +131,13 @@ TAMPERED = {
     "a parameter as attribute": (attribute("k", 5), "wants to set 'k', which is not learnt"),
     "a path": (attribute("../../evil_"), r"wants to set '\.\./\.\./evil_', which is not learnt"),
     "a name that is no name": (array("a b_", [1.0]), "wants to set 'a b_', which is not learnt"),
-    "an unknown part": (attribute("summary_", {"$part": "os.system"}), "names an unknown class 'os.system'"),
+    "an unknown part": (attribute("_summary_", {"$part": "os.system"}), "names an unknown class 'os.system'"),
     "a part that is none": (
-        attribute("summary_", {"$part": "WelchT"}),
+        attribute("_summary_", {"$part": "WelchT"}),
         "WelchT, which is not a part of a state",
     ),
-    "a part without a name": (attribute("summary_", {"$part": ["Moments"]}), "names an unknown class"),
-    "the wrong summary": (attribute("summary_", {"$part": "CoMoments"}), "the state lacks the array"),
+    "a part without a name": (attribute("_summary_", {"$part": ["Moments"]}), "names an unknown class"),
+    "the wrong summary": (attribute("_summary_", {"$part": "CoMoments"}), "the state lacks the array"),
     "a summary of another criterion": (
         parameter("criterion", "correlation"),
         "does not serve criterion='correl",

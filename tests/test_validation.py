@@ -391,9 +391,7 @@ def test_nothing_at_all_is_fine():
 def test_text_columns_are_named_three_at_most(wrap):
     good, text = [1.0, 2.0], ["a", "b"]
     frames.refuse_text(wrap({"a": good, "flag": [True, False], "n": [1, 2]}))
-    with pytest.raises(
-        InputTypeError, match=r"column 'b' does not hold numbers; encode it .* leave it out"
-    ):
+    with pytest.raises(InputTypeError, match=r"column 'b' does not hold numbers; encode it .* leave it out"):
         frames.refuse_text(wrap({"a": good, "b": text}))
     with pytest.raises(InputTypeError, match="column 'a', 'b', 'c' and 2 more does not hold numbers"):
         frames.refuse_text(wrap(dict.fromkeys("abcde", text)))
