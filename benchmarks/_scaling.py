@@ -31,8 +31,8 @@ def draw(results: Sequence[Any], path: Path = PICTURE) -> bool:
     from matplotlib.figure import Figure  # noqa: PLC0415 - needs the cli extra
 
     figure = Figure(figsize=(11, 3.2), layout="constrained")
-    for place, panel in enumerate(PANELS):
-        axes = figure.add_subplot(1, len(PANELS), place + 1)
+    grid = figure.subplots(1, len(PANELS), sharey=True)  # a small effect must not look large
+    for place, (axes, panel) in enumerate(zip(grid, PANELS, strict=True)):
         for criterion, (colour, line, marker) in CRITERIA.items():
             points = curves[panel, criterion]
             if points:
