@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from streamsieve._kernels import entries as entry_kernel
 from streamsieve._kernels import quantiles_sparse as kernel
 
 
@@ -136,7 +137,7 @@ def test_entries_sort_by_prefix_and_keep_their_order(weighted, top):
         prefix, value, mass = entries(rng, n, top, weighted=weighted)
         order = np.argsort(prefix, kind="stable")
         wanted = [None if a is None else a[order] for a in (prefix, value, mass)]
-        kernel.by_prefix(prefix, value, mass, *like(prefix, value, mass))
+        entry_kernel.by_prefix(prefix, value, mass, *like(prefix, value, mass))
         for got, want in zip((prefix, value, mass), wanted, strict=True):
             assert want is None or np.array_equal(got, want)
 
@@ -154,7 +155,7 @@ def test_a_stage_is_sorted_by_prefix_and_value_and_equal_entries_keep_their_orde
                 mass = np.arange(1.0, n + 1)  # shows the order
             order = np.lexsort((value, prefix))
             wanted = [None if a is None else a[order] for a in (prefix, value, mass)]
-            kernel.sort_stage(prefix, value, mass, *like(prefix, value, mass))
+            entry_kernel.sort_stage(prefix, value, mass, *like(prefix, value, mass))
             for got, want in zip((prefix, value, mass), wanted, strict=True):
                 assert want is None or np.array_equal(got, want)
 
@@ -165,7 +166,7 @@ def test_a_range_of_prefixes_is_taken_in_order():
         staged = entries(rng, 30, 9, weighted=weighted)
         for low, high in ((0, 2**63 - 1), (0, 4), (4, 9), (5, 5)):
             out = tuple(None if a is None else np.empty(31, a.dtype) for a in staged)
-            n = kernel.take_range(*staged, low, high, *out)
+            n = entry_kernel.take_range(*staged, low, high, *out)
             chosen = (staged[0] >= low) & (staged[0] < high)
             for got, want in zip(out, staged, strict=True):
                 assert want is None or np.array_equal(got[:n], want[chosen])
@@ -180,7 +181,7 @@ def test_classes_are_pooled_by_value(classes):
         prefix = prefix // classes << shift | prefix % classes
         order = np.lexsort((prefix, value, prefix >> shift))
         wanted = prefix[order], value[order], mass[order]
-        kernel.pool_classes(prefix, value, mass, shift, *like(prefix, value, mass), 0, len(prefix))
+        entry_kernel.pool_classes(prefix, value, mass, shift, *like(prefix, value, mass), 0, len(prefix))
         for got, want in zip((prefix, value, mass), wanted, strict=True):
             assert np.array_equal(got, want)
 
@@ -195,9 +196,9 @@ def test_runs_merge_in_order_and_equal_entries_become_one(sizes):
         a, b = (run_of(rng, n, 4) for n in sizes)
         n = len(a[0]) + len(b[0])
         prefix, value, mass = np.empty(n, np.int64), np.empty(n), np.empty(n)
-        kernel.merge_runs(*a, *b, prefix, value, mass)
+        entry_kernel.merge_runs(*a, *b, prefix, value, mass)
         assert np.array_equal(np.lexsort((value, prefix)), np.arange(n))
-        length, error = kernel.compact(prefix, value, mass, mass, n + 1)
+        length, error = entry_kernel.compact(prefix, value, mass, mass, n + 1)
         assert error == 0.0
         both = as_dict(*(np.concatenate(arrays) for arrays in zip(a, b, strict=True)))
         assert as_dict(prefix[:length], value[:length], mass[:length]) == both
@@ -209,7 +210,7 @@ def test_equal_neighbours_are_summed(weighted):
     prefix, value = np.array([1, 1, 1, 2, 2, 3]), np.array([5.0, 5, 6, 6, 6, 6])
     mass = np.array([1.0, 2, 3, 4, 5, 6]) if weighted else None
     out = mass if weighted else np.empty(6)
-    assert kernel.compact(prefix, value, mass, out, 9) == (4, 0.0)
+    assert entry_kernel.compact(prefix, value, mass, out, 9) == (4, 0.0)
     assert prefix[:4].tolist() == [1, 1, 2, 3]
     assert value[:4].tolist() == [5, 6, 6, 6]
     assert out[:4].tolist() == ([3, 3, 9, 6] if weighted else [2, 1, 2, 1])
@@ -230,7 +231,7 @@ def test_thinning_keeps_masses_and_errs_within_its_share():
         prefix, value, mass = np.repeat(7, n), np.arange(1.0, n + 1), masses.copy()
         before = np.full(4, 3), np.arange(4.0), np.ones(4)  # another prefix, which has few enough
         all_of = [np.concatenate(pair) for pair in zip(before, (prefix, value, mass), strict=True)]
-        length, error = kernel.compact(*all_of, all_of[2], most)
+        length, error = entry_kernel.compact(*all_of, all_of[2], most)
         rest = all_of[0][:length] == 7
         left, left_mass = all_of[1][:length][rest], all_of[2][:length][rest]
         assert len(left) <= most

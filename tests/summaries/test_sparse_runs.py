@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import threads
 from streamsieve.exceptions import StateError
-from streamsieve.summaries import _sparse_runs
+from streamsieve.summaries import _entries, _sparse_runs
 from streamsieve.summaries._sparse_runs import SparseRuns
 from tests.summaries.streams import assert_same_bits, snapshot
 
@@ -524,6 +524,7 @@ def test_weights_of_one_are_no_weights(small):
 @pytest.mark.parametrize("weights", ["none", "fractions"])
 def test_threads_never_change_a_bit(monkeypatch, weights):
     monkeypatch.setattr(_sparse_runs, "STAGE", 256)
+    monkeypatch.setattr(_entries, "EFFORT", threads.SMALL)
     monkeypatch.setattr(_sparse_runs, "EFFORT", threads.SMALL)
     rng = np.random.default_rng(14)
     X = np.where(rng.random((400, 30)) < 0.6, 0.0, np.round(rng.normal(size=(400, 30)) * 50))
