@@ -21,7 +21,7 @@ Values = npt.NDArray[Any]
 def pack(rows: Values, u: FloatArray, keys: IntArray, missing: FloatArray) -> None:
     """Make keys (feature, row) that sort as float64: a float32 value, its row number in the 29 spare bits.
 
-    One SIMD sort then orders values and rows together; an argsort takes 3 times as long.  float64 values are
+    One SIMD sort then orders values and rows together; an argsort takes far longer.  float64 values are
     rounded here and put right by :func:`order_exactly`.
     """
     n, p = rows.shape

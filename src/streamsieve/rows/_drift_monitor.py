@@ -63,7 +63,7 @@ class DriftMonitor:
     False alarms, F test of two classes, 1000 features of each kind over 200 blocks: none of the Page-Hinkley
     test at s = 0.04, 0.3, 0.5 and 0.7; of ADWIN 2 at s = 0.7, which is 1 in 100,000.  Over 4 million p-values
     drawn for each s, the Page-Hinkley test was wrong 0.35 times in 100,000 at most with one degree of
-    freedom, 0.55 times with 4 and 1.3 times with 16, and never for noise.
+    freedom, 0.55 times with 4 and 1.3 times with 16.
 
     Blocks until a change is noticed, median and 90 % quantile over 300 features:
 
