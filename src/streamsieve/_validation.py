@@ -36,6 +36,8 @@ from streamsieve.protocols import ColumnBlock, FloatArray, Matrix, RowBatch, Tas
 #: Larger magnitudes are refused: squares, weights and the factors of fading must multiply without overflow.
 LIMIT = 1e100
 HEAVIEST = 1e30
+#: The largest magnitude of each type of value; a float32 cannot hold the limit itself.
+LARGEST_VALUE = {np.dtype(np.float32): float(np.finfo(np.float32).max), np.dtype(np.float64): LIMIT}
 #: More different whole numbers than this, and than a tenth of the rows, are not taken for labels unasked.
 MANY_CLASSES = 20
 TASKS = ("auto", "classification", "regression")

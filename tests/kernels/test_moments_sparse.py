@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import moments_sparse as kernel
+from streamsieve._kernels.aligned import aligned_zeros
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -15,7 +16,7 @@ def test_the_table_holds_weight_mean_and_squares_of_what_is_stored(weighted, dty
     X = sp.random_array((n, p), density=0.5, format="csr", rng=rng, dtype=dtype)
     X.data[::7] = np.nan
     codes, w = rng.integers(0, classes, n), rng.random(n) * (np.arange(n) != 3)
-    table = kernel.aligned_zeros((p, classes, 4))
+    table = aligned_zeros((p, classes, 4))
     for rows in (slice(5), slice(5, n)):  # two batches
         part = X[rows]
         weights = w[rows] if weighted else np.ones(1)
@@ -36,17 +37,8 @@ def test_the_table_holds_weight_mean_and_squares_of_what_is_stored(weighted, dty
 
 
 def test_no_rows_and_empty_rows_change_nothing():
-    table = kernel.aligned_zeros((2, 1, 4))
+    table = aligned_zeros((2, 1, 4))
     nothing = np.zeros(0, np.int32), np.zeros(0)
     kernel.update(np.zeros(1, np.int64), *nothing, np.zeros(0, np.int64), np.ones(1), False, table)
     kernel.update(np.zeros(4, np.int64), *nothing, np.zeros(3, np.int64), np.ones(1), False, table)
     assert not table.any()
-
-
-@pytest.mark.parametrize("shape", [(3,), (5, 2, 4), (1, 1, 4), (0, 2, 4)])
-def test_tables_begin_at_a_cache_line(shape):
-    table = kernel.aligned_zeros(shape)
-    assert table.shape == shape
-    assert table.ctypes.data % kernel.CACHE_LINE == 0 or table.size == 0
-    assert not table.any()
-    assert table.flags.c_contiguous

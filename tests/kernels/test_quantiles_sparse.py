@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import entries as entry_kernel
 from streamsieve._kernels import quantiles_sparse as kernel
+from streamsieve._kernels.aligned import aligned_zeros
 
 
 def rows_of(rng, n, p, dtype=np.float64):
@@ -43,15 +44,6 @@ def as_dict(prefix, value, mass):
 # ------------------------------------------------------------------------------------ into the stage
 
 
-@pytest.mark.parametrize("shape", [(3,), (5, 4), (1, 2), (0, 4)])
-def test_slots_begin_at_a_cache_line(shape):
-    table = kernel.aligned_zeros(shape)
-    assert table.shape == shape
-    assert table.ctypes.data % kernel.CACHE_LINE == 0 or table.size == 0
-    assert not table.any()
-    assert table.flags.c_contiguous
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("classes", [2, 9])
@@ -60,7 +52,7 @@ def test_first_values_are_counted_in_place_and_others_staged_in_order(classes, w
     n, p, shift = 15, 4, 4
     X, csr = rows_of(rng, n, p, dtype)
     codes, w = rng.integers(0, classes, n), rng.integers(0, 3, n).astype(np.float64)
-    hot, missing = kernel.aligned_zeros((p, 16)), np.zeros((p, classes))
+    hot, missing = aligned_zeros((p, 16)), np.zeros((p, classes))
     stage = np.zeros(n * p, np.int64), np.zeros(n * p), np.zeros(n * p)
     row, _, fill = kernel.ingest(
         *csr, codes, w if weighted else np.ones(1), weighted, hot, missing, shift, *stage, True, 0, 0, 0
@@ -91,7 +83,7 @@ def test_rows_are_taken_in_pieces_of_any_size():
     codes, one = rng.integers(0, 2, 12), np.ones(1)
 
     def learn(room):
-        hot, missing, staged = kernel.aligned_zeros((3, 4)), np.zeros((0, 1)), []
+        hot, missing, staged = aligned_zeros((3, 4)), np.zeros((0, 1)), []
         stage, row, entry = (np.zeros(room, np.int64), np.zeros(room), one), 0, 0
         while row < 12:
             before = row, entry

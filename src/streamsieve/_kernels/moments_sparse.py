@@ -18,8 +18,6 @@ from numba.extending import intrinsic
 
 from streamsieve.protocols import FloatArray, IntArray
 
-CACHE_LINE = 64
-
 if nb.config.DISABLE_JIT:
 
     def _prefetch(array: Any, offset: int) -> None:
@@ -43,14 +41,6 @@ else:
             return context.get_dummy_value()
 
         return types.void(array, offset), generate
-
-
-def aligned_zeros(shape: tuple[int, ...]) -> FloatArray:
-    """Zeros that begin at a cache line: np.zeros starts 16 bytes off, and cells would straddle two."""
-    size = int(np.prod(shape))
-    raw = np.zeros(size + CACHE_LINE // 8)
-    skip = (-raw.ctypes.data // 8) % (CACHE_LINE // 8)
-    return raw[skip : skip + size].reshape(shape)
 
 
 @nb.njit(nogil=True, cache=True)

@@ -22,8 +22,6 @@ from numba.extending import intrinsic
 
 from streamsieve.protocols import FloatArray, IntArray
 
-CACHE_LINE = 64
-
 #: An array that may go along, or None; Numba compiles the two cases apart.
 Optional: TypeAlias = Any
 
@@ -50,14 +48,6 @@ else:
             return context.get_dummy_value()
 
         return types.void(array, offset), generate
-
-
-def aligned_zeros(shape: tuple[int, ...]) -> FloatArray:
-    """Zeros that begin at a cache line: np.zeros starts 16 bytes off, and slots would straddle two."""
-    size = int(np.prod(shape))
-    raw = np.zeros(size + CACHE_LINE // 8)
-    skip = (-raw.ctypes.data // 8) % (CACHE_LINE // 8)
-    return raw[skip : skip + size].reshape(shape)
 
 
 # ------------------------------------------------------------------------------------ into the stage

@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels.quantiles_dense import beyond
-from streamsieve._validation import LIMIT
+from streamsieve._validation import LARGEST_VALUE, LIMIT
 
 #: Batches of more rows than this are learnt at once.
 SMALL = 64
 #: Rows (and values, for wide ones) kept at most.
 MOST_ROWS, MOST_VALUES = 256, 2**20
-
-_LIMITS = {np.dtype(np.float32): float(np.finfo(np.float32).max), np.dtype(np.float64): LIMIT}
 
 
 class Pending:
@@ -34,7 +32,7 @@ class Pending:
 
     def __init__(self, width: int, dtype: np.dtype[Any], *, numeric: bool) -> None:
         self.rows = np.empty((max(1, min(MOST_ROWS, MOST_VALUES // max(1, width))), width), dtype)
-        self.limit = _LIMITS[self.rows.dtype]
+        self.limit = LARGEST_VALUE[self.rows.dtype]
         self.numeric = numeric
         self.labels: list[Any] = []
         self.known: frozenset[Any] = frozenset()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from streamsieve._kernels import moments_sparse as kernel
+from streamsieve._kernels.aligned import aligned_zeros
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect
 from streamsieve.summaries._fading import remainder
@@ -19,7 +20,7 @@ class SparseCells:
     """A table (feature, class, 4): weight, mean and m2 of what is stored, weight of what is missing."""
 
     def __init__(self, n_classes: int, n_features: int) -> None:
-        self.table = kernel.aligned_zeros((n_features, n_classes, 4))
+        self.table = aligned_zeros((n_features, n_classes, 4))
 
     @property
     def nbytes(self) -> int:
@@ -33,7 +34,7 @@ class SparseCells:
         """Make room for late labels and late features; rows so far count as zeros for the latter."""
         p, c, _ = self.table.shape
         if (c, p) != (n_classes, n_features):
-            table = kernel.aligned_zeros((n_features, n_classes, 4))
+            table = aligned_zeros((n_features, n_classes, 4))
             table[:p, :c] = self.table
             self.table = table
 

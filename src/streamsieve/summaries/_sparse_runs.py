@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import quantiles_sparse as kernel
+from streamsieve._kernels.aligned import CACHE_LINE, aligned_zeros
 from streamsieve._kernels.threads import over_features
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, BoolArray, FloatArray, IntArray
@@ -65,7 +66,7 @@ class SparseRuns:
     def __init__(self, n_classes: int, n_features: int, epsilon: float) -> None:
         self.n_classes, self.n_features, self.epsilon = n_classes, n_features, epsilon
         self._shift = _shift(n_classes)
-        self._hot = kernel.aligned_zeros((n_features, _width(n_classes)))
+        self._hot = aligned_zeros((n_features, _width(n_classes)))
         self._missing: FloatArray | None = None  # as long as nothing was
         self._prefix, self._value = np.empty(min(ROOM, STAGE), np.int64), np.empty(min(ROOM, STAGE))
         self._mass: FloatArray | None = None  # as long as all are 1
@@ -306,7 +307,7 @@ class SparseRuns:
 
     def _move(self, columns: IntArray | slice, length: int, width: int) -> None:
         """Move the features' slots to other places of tables of another size."""
-        hot = kernel.aligned_zeros((length, width))
+        hot = aligned_zeros((length, width))
         hot[columns, : self._hot.shape[1]] = self._hot[: self.n_features]
         if self._missing is not None:
             missing = np.zeros((length, width - 1))
@@ -395,7 +396,7 @@ def _shift(n_classes: int) -> int:
 
 def _width(n_classes: int) -> int:
     """Numbers in a hot slot: few, but such that no slot straddles two cache lines that needs only one."""
-    line = kernel.CACHE_LINE // 8
+    line = CACHE_LINE // 8
     return 1 << n_classes.bit_length() if n_classes < line else -(-(1 + n_classes) // line) * line
 
 

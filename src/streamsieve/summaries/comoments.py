@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import comoments as kernel
-from streamsieve._kernels.moments_sparse import aligned_zeros
+from streamsieve._kernels.aligned import aligned_zeros
 from streamsieve._kernels.threads import over_features
 from streamsieve._validation import LIMIT, refuse_infinite
 from streamsieve.exceptions import MergeError

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from streamsieve._kernels.quantiles_dense import beyond
 from streamsieve._parameters import check_number
-from streamsieve._validation import LIMIT, refuse_infinite
+from streamsieve._validation import LARGEST_VALUE, refuse_infinite
 from streamsieve.exceptions import MergeError, StateError
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect, register, untouched_on_error
@@ -26,7 +26,6 @@ from streamsieve.summaries.moments import checked_columns
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
 
-_LIMITS = {np.dtype(np.float32): float(np.finfo(np.float32).max), np.dtype(np.float64): LIMIT}
 #: Values made dense at a time when sparse rows come into a dense stream.
 DENSE_VALUES = 2**22
 #: A row that weighs less counts as one of weight 0: its share of a mass could not be told.
@@ -196,7 +195,7 @@ class Quantiles:
             refuse_infinite(X)
         else:
             X = np.ascontiguousarray(X)
-            if beyond(X, _LIMITS[X.dtype]):
+            if beyond(X, LARGEST_VALUE[X.dtype]):
                 refuse_infinite(X)
         codes, new = self._labels.encode(y)
         if weight is not None:
