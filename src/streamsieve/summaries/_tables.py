@@ -21,6 +21,15 @@ class TableBlock(NamedTuple):
     ordered: bool
 
 
+def table_block(counts: FloatArray, mass: FloatArray, squares: FloatArray, *, ordered: bool) -> TableBlock:
+    """Make a block; rows count by their information, pooled over classes of such masses and squares.
+
+    Class by class, a class that has faded away would keep its rows for ever.
+    """
+    information = float(mass.sum() / squares.sum()) if squares.any() else 1.0
+    return TableBlock(counts, counts.sum(axis=(1, 2)) * information, ordered)
+
+
 def features_at_once(n_classes: int, n_bins: int) -> int:
     """Return how many features make a block."""
     return max(16, BLOCK_VALUES // max(1, n_classes * n_bins))

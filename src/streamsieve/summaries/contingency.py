@@ -26,7 +26,7 @@ from streamsieve.summaries._alphabet import Alphabet
 from streamsieve.summaries._fading import Fading
 from streamsieve.summaries._labels import Labels
 from streamsieve.summaries._level_tables import OTHERS, LevelTables
-from streamsieve.summaries._tables import TableBlock, features_at_once
+from streamsieve.summaries._tables import TableBlock, features_at_once, table_block
 from streamsieve.summaries.moments import checked_columns
 
 if TYPE_CHECKING:
@@ -170,12 +170,10 @@ class Contingency:
 
         Features stand in one block only if the levels of all of them have an order, or of none.
         """
-        squares = float(self._squares.sum())
-        information = float(self._mass.sum()) / squares if squares > 0 else 1.0
         ordered = self._tables.largest_keys < LIMIT
         for low, high in self._blocks(ordered):
             counts = self._tables.block(low, high, self._zeros(low, high))
-            yield TableBlock(counts, counts.sum(axis=(1, 2)) * information, bool(ordered[low]))
+            yield table_block(counts, self._mass, self._squares, ordered=bool(ordered[low]))
 
     def _blocks(self, kinds: BoolArray) -> Iterator[tuple[int, int]]:
         """Yield ranges of features of one kind, whose tables have a convenient size together."""

@@ -20,7 +20,7 @@ from streamsieve.summaries._dense_runs import DenseRuns
 from streamsieve.summaries._fading import LARGEST, Fading
 from streamsieve.summaries._labels import Labels
 from streamsieve.summaries._sparse_runs import SparseRuns
-from streamsieve.summaries._tables import TableBlock, features_at_once
+from streamsieve.summaries._tables import TableBlock, features_at_once, table_block
 from streamsieve.summaries.moments import checked_columns
 
 if TYPE_CHECKING:
@@ -153,8 +153,6 @@ class Quantiles:
         store = self._store
         if store is None:
             return
-        squares = float(self._squares.sum())
-        information = float(self._mass.sum()) / squares if squares > 0 else 1.0
         step = features_at_once(len(self.classes), bins)
         for low in range(0, self.n_features, step):
             high = min(low + step, self.n_features)
@@ -162,7 +160,7 @@ class Quantiles:
                 counts, _ = store.tables(low, high, bins, whole=self._whole)
             else:
                 counts = store.tables(low, high, bins, self._mass, self._rows, self._whole)
-            yield TableBlock(counts, counts.sum(axis=(1, 2)) * information, ordered=True)
+            yield table_block(counts, self._mass, self._squares, ordered=True)
 
     def cdf(self, feature: int, x: Any) -> FloatArray:
         """Return the mass of a feature's values up to each x, one row a class.
