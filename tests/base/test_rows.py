@@ -38,7 +38,7 @@ class Plain(RowSelector):
 def test_traits_are_enforced():
     X, y = toy()
     with pytest.raises(CapabilityError, match="no use for sample_weight"):
-        Plain().fit(X, y, sample_weight=np.ones(len(y)))
+        Plain().learn(RowBatch(X, y, np.ones(len(y))))
     for value in (np.nan, np.inf):
         bad = X.copy()
         bad[1, 2] = value

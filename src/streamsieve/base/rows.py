@@ -85,46 +85,51 @@ class RowSelector(Selector):
 
     # ---------------------------------------------------------------- learning
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Forget everything and learn from these rows alone.
 
         Parameters
         ----------
         X : rows (dense, sparse or dataframe); NaN means missing where the traits say so
         y : one label or number a row
-        sample_weight : one non-negative number a row; weight k is the same as k copies
 
         Returns
         -------
         self
         """
-        with untouched_on_error(self):
-            self._forget()
-            return self._take(X, y, sample_weight, first=True)
+        return self._fit(X, y, None)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from some more rows.
 
         Parameters
         ----------
-        X, y, sample_weight : as for :meth:`fit`; the features must be those of the first batch
+        X, y : as for :meth:`fit`; the features must be those of the first batch
 
         Returns
         -------
         self
         """
-        if self._pending is not None and sample_weight is None and self._pending.take(X, y):
+        return self._partial_fit(X, y, None)
+
+    def _fit(self, X: Any, y: Any, weight: Any) -> Self:
+        with untouched_on_error(self):
+            self._forget()
+            return self._take(X, y, weight, first=True)
+
+    def _partial_fit(self, X: Any, y: Any, weight: Any) -> Self:
+        if self._pending is not None and weight is None and self._pending.take(X, y):
             self.n_rows_seen_ += len(y)
             self._stale()
             return self
         first = not hasattr(self, "n_features_in_")
         if not first and not self._fixed_:
-            self.learn_many(X, y, sample_weight)
+            self._learn_frame(X, y, weight)
             return self
         if not first:
-            return self._take(X, y, sample_weight, first=False)
+            return self._take(X, y, weight, first=False)
         with untouched_on_error(self):
-            return self._take(X, y, sample_weight, first=True)
+            return self._take(X, y, weight, first=True)
 
     def learn(self, batch: RowBatch) -> Self:
         """Learn a batch of a source, with its names and weights.
@@ -144,7 +149,7 @@ class RowSelector(Selector):
                 "use partial_fit(X, y) for arrays"
             )
         if batch.names is None:
-            return self.partial_fit(batch.X, batch.y, batch.weight)
+            return self._partial_fit(batch.X, batch.y, batch.weight)
         first = not hasattr(self, "n_features_in_")
         width = batch.X.shape[1]
         if not first and not self._fixed_:
@@ -175,8 +180,8 @@ class RowSelector(Selector):
         self.n_rows_seen_ = 0
         self._start(batch)
 
-    def _take(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> Self:
-        batch = check_rows(self, X, y, sample_weight, target=self._target, reset=first)
+    def _take(self, X: Any, y: Any, weight: Any, *, first: bool) -> Self:
+        batch = check_rows(self, X, y, weight, target=self._target, reset=first)
         if first:
             self._begin_rows(batch)
         self._learn_named(batch)
@@ -226,7 +231,7 @@ class RowSelector(Selector):
 
     # ---------------------------------------------------------------- open vocabularies (river)
 
-    def learn_one(self, x: Mapping[str, float], y: Any) -> None:
+    def learn_one(self, x: Mapping[str, float], y: Any = None) -> None:
         """Learn one row given as ``{feature: value}``; new features are welcome, absent ones are 0."""
         if not isinstance(x, Mapping):
             raise InputTypeError(
@@ -256,19 +261,22 @@ class RowSelector(Selector):
         X = scattered(values, arrival.ids, np.array([0, len(names)], np.int32), arrival)
         self._learn_arrived(vocabulary, arrival, names, RowBatch(X, target), collided)
 
-    def learn_many(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+    def learn_many(self, X: Any, y: Any = None) -> None:
         """Learn rows of a dataframe whose columns may come and go.
 
         Parameters
         ----------
         X : dataframe; an absent column is missing in these rows if they are dense, and 0 if they are
             sparse or the selector's traits have no missing values
-        y, sample_weight : as for :meth:`fit`
+        y : as for :meth:`fit`
 
         Notes
         -----
         Dense rows take memory for all features known.
         """
+        self._learn_frame(X, y, None)
+
+    def _learn_frame(self, X: Any, y: Any, weight: Any) -> None:
         names = names_of(X)
         if names is None:
             raise SchemaError(
@@ -277,7 +285,7 @@ class RowSelector(Selector):
             )
         if not names:
             raise SchemaError("the dataframe has no columns: give at least one, or leave its rows out")
-        self._learn_open(names, check_rows(_Anyone(), X, y, sample_weight, target=self._target, reset=True))
+        self._learn_open(names, check_rows(_Anyone(), X, y, weight, target=self._target, reset=True))
 
     def _learn_open(self, names: list[str], batch: RowBatch) -> None:
         """Learn rows whose columns are in the order of the names."""

@@ -12,26 +12,30 @@ import scipy.sparse as sp
 from sklearn.utils.validation import _check_feature_names_in
 
 from streamsieve._frames import take_columns, zero_columns
-from streamsieve._parameters import check_choice
+from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import check_output
 from streamsieve.base import RowSelector
-from streamsieve.exceptions import StateError
+from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.rows._top_set import TopSet
 
 OUTPUTS = ("drop", "zero", "frozen")
+#: Features kept where nobody says how many.
+DEFAULT_K = 10
 
 
 class RankedSelector(RowSelector):
     """Choose features by scores that change as rows arrive.
 
-    A subclass writes ``scores_`` and :meth:`_choose`, has the parameters ``output`` and ``ledger``, calls
-    :meth:`_start_ranking` on the first batch, and empties ``_cache_`` whenever it has learnt something.
+    A subclass writes ``scores_`` and :meth:`_choose`, has the parameters ``k``, ``output`` and ``ledger``,
+    calls :meth:`_check_k` and :meth:`_start_ranking` on the first batch, and empties ``_cache_`` whenever it
+    has learnt something.
     """
 
     _caches: ClassVar[frozenset[str]] = frozenset({"_cache_"})
 
+    k: int | None
     output: str
     ledger: str
 
@@ -43,6 +47,21 @@ class RankedSelector(RowSelector):
     @abstractmethod
     def _choose(self) -> BoolArray:
         """Return a mask of the features that are chosen now."""
+
+    def _check_k(self, n_features: int, otherwise: str = "") -> None:
+        """Refuse a k that is no number of features; ``otherwise`` says what else there is to choose."""
+        if self.k is None:
+            return
+        check_number("k", self.k, low=1, integer=True)
+        if self._fixed_ and self.k > n_features:
+            raise ParameterError(
+                f"k={self.k}, but the rows have {n_features} features: choose k <= {n_features}{otherwise}"
+            )
+
+    @property
+    def _budget(self) -> int:
+        """How many features to keep, at most all."""
+        return min(self.n_features_in_, DEFAULT_K if self.k is None else self.k)
 
     def _start_ranking(self) -> None:
         check_choice("output", self.output, OUTPUTS)

@@ -10,6 +10,7 @@ import numpy as np
 from streamsieve import criteria
 from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import TASKS, refuse_infinite
+from streamsieve.base import WeightedRowSelector
 from streamsieve.criteria._formula import Formula
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
@@ -22,14 +23,13 @@ from streamsieve.summaries._inner import innermost
 CORRECTIONS = ("none", "bonferroni", "bh")
 ON_DRIFT = ("reset", "reweigh")
 DETECTORS = ("page_hinkley", "adwin")
-DEFAULT_K = 10
 
 _BY_NAME: dict[str, type[Formula]] = {
     getattr(criteria, name).name: getattr(criteria, name) for name in criteria.__all__
 }
 
 
-class Screen(RankedSelector):
+class Screen(WeightedRowSelector, RankedSelector):
     """Keep the features with the best scores, from one pass over rows that never ends.
 
     Any criterion becomes a streaming selector: rows go into a small mergeable summary, scores come out
@@ -233,13 +233,7 @@ class Screen(RankedSelector):
         given = [f"{name}={value!r}" for name, value in ways.items() if value is not None]
         if len(given) > 1:
             raise ParameterError(f"give one of k, percentile and alpha, not {' and '.join(given)}")
-        if self.k is not None:
-            check_number("k", self.k, low=1, integer=True)
-            if self._fixed_ and self.k > n_features:
-                raise ParameterError(
-                    f"k={self.k}, but the rows have {n_features} features: choose k <= {n_features}, "
-                    "or percentile"
-                )
+        self._check_k(n_features, otherwise=", or percentile")
         if self.percentile is not None:
             check_number("percentile", self.percentile, low=0, high=100, open_low=True)
         if self.alpha is not None:
@@ -409,10 +403,9 @@ class Screen(RankedSelector):
     def _choose(self) -> BoolArray:
         if self.alpha is not None:
             return significant(self.pvalues_, self.alpha, self.correction)
-        p = self.n_features_in_
         if self.percentile is not None:
-            return best(self.scores_, max(1, round(p * self.percentile / 100)))
-        return best(self.scores_, min(p, DEFAULT_K if self.k is None else self.k))
+            return best(self.scores_, max(1, round(self.n_features_in_ * self.percentile / 100)))
+        return best(self.scores_, self._budget)
 
     # ---------------------------------------------------------------- saving
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import has_fit_parameter
 
 from streamsieve.protocols import Task
 from streamsieve.testing._compare import assert_same, fresh
@@ -74,6 +75,7 @@ def check_merge_laws(selector: Any) -> None:
 
 def check_weight_laws(selector: Any) -> None:
     """No weights are ones, weight k is k copies, weight 0 is no row; dense and sparse."""
+    assert has_fit_parameter(selector, "sample_weight") is selector.traits.weights, "traits.weights"
     if not selector.traits.weights:
         return
     data = sample(task_for(selector))

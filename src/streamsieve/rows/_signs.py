@@ -1,0 +1,88 @@
+"""Two class labels as -1 and +1, known before both have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.exceptions import StateError, TargetError
+from streamsieve.protocols import Arrays, FloatArray
+from streamsieve.state import expect, pack_strings, register, unpack_strings
+
+
+@register
+class Signs:
+    """The signs of two labels, given out as the labels appear.
+
+    The first label gets +1 if it is a positive number, so that 0/1 and -1/+1 come out as everybody expects,
+    and -1 otherwise; the second gets the other sign.  The signs follow from the order of rows alone, not from
+    how they are cut into batches.
+
+    Attributes
+    ----------
+    negative, positive : the labels, or None as long as they have not come
+    """
+
+    def __init__(self, negative: Any = None, positive: Any = None) -> None:
+        self.negative, self.positive = negative, positive
+
+    @property
+    def classes(self) -> list[Any]:
+        """The labels seen, the negative one first."""
+        return [label for label in (self.negative, self.positive) if label is not None]
+
+    def encode(self, y: npt.NDArray[Any], method: str) -> FloatArray:
+        """Return -1 or +1 for every label; refuse a third one, and know those that are new."""
+        known = self.classes
+        distinct = np.unique(y).tolist()
+        new = [label for label in distinct if label not in known]
+        if known and new and isinstance(new[0], str) != isinstance(known[0], str):
+            raise TargetError(
+                f"labels so far were like {known[0]!r}, now {new[0]!r} came: keep to text or to numbers"
+            )
+        if len(known) + len(new) > 2:
+            shown = ", ".join(map(repr, [*known, *new][:4]))
+            raise TargetError(
+                f"{method} separates 2 classes, but y holds {len(known) + len(new)} ({shown}, ...): use "
+                "BARDA, MISSION or RunningAverages, which compare each class with the rest, or Screen"
+            )
+        if len(new) == 2:  # both in one batch: the one of the first row came first
+            new.sort(key=lambda label: label != y[0])
+        for label in new:
+            self._add(label)
+        return np.where(y == self.positive, 1.0, -1.0) if self.positive is not None else np.full(len(y), -1.0)
+
+    def _add(self, label: Any) -> None:
+        first = self.negative is None and self.positive is None
+        upward = not isinstance(label, str) and label > 0
+        if upward if first else self.positive is None:
+            self.positive = label
+        else:
+            self.negative = label
+
+    def state(self) -> Arrays:
+        """Return which signs are given out, and the labels."""
+        labels = self.classes
+        given = np.array([self.negative is not None, self.positive is not None])
+        if labels and isinstance(labels[0], str):
+            return {"given": given, **pack_strings(labels)}
+        whole = all(isinstance(v, int) for v in labels)
+        return {"given": given, "labels": np.array(labels, np.int64 if whole else np.float64)}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild."""
+        given = expect(arrays, "given", np.bool_, (2,)).tolist()
+        if "labels" in arrays:
+            array = arrays["labels"]
+            kind = np.int64 if array.dtype.kind == "i" else np.float64
+            labels: list[Any] = expect(arrays, "labels", kind, (sum(given),)).tolist()
+        else:
+            labels = list(unpack_strings(arrays))
+        if len(labels) != sum(given) or len(set(labels)) != len(labels):
+            raise StateError("the state's labels do not fit its signs")
+        rest = iter(labels)
+        return cls(*(next(rest) if there else None for there in given))
