@@ -1,4 +1,7 @@
-"""Rows that came one or a few at a time, kept until they are worth a pass over all features."""
+"""Rows that came one or a few at a time, kept until they are worth a pass over all features.
+
+Only rows that cannot be refused later are kept; everything else goes the long way through validation.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,25 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from streamsieve._kernels.quantiles_dense import beyond
 from streamsieve._validation import LARGEST_VALUE, LIMIT
+from streamsieve.base._vocabulary import Vocabulary
+from streamsieve.protocols import Matrix
 
 #: Batches of more rows than this are learnt at once.
 SMALL = 64
 #: Rows (and values, for wide ones) kept at most.
 MOST_ROWS, MOST_VALUES = 256, 2**20
+#: Entries of dict rows kept at most, give or take a row.
+MOST_ENTRIES = 2**17
 
 
 class Pending:
-    """A buffer in front of a selector whose result does not depend on how rows are cut into batches.
+    """Rows of arrays, in front of a selector whose result does not depend on how rows are cut into batches.
 
-    Only rows that cannot be refused later are taken: plain arrays of the known width and type, finite or
-    missing, with labels already known.  Everything else goes the long way through validation.
+    It takes plain arrays of the known width and type, finite or missing, with labels already known.
 
     Parameters
     ----------
@@ -31,6 +38,7 @@ class Pending:
     """
 
     def __init__(self, width: int, dtype: np.dtype[Any], *, numeric: bool) -> None:
+        self.width = width
         self.rows = np.empty((max(1, min(MOST_ROWS, MOST_VALUES // max(1, width))), width), dtype)
         self.limit = LARGEST_VALUE[self.rows.dtype]
         self.numeric = numeric
@@ -54,7 +62,7 @@ class Pending:
         ):
             return False
         labels = y.tolist()
-        if not (self._all_numbers(labels) if self.numeric else self.known.issuperset(labels)):
+        if not (all(map(_is_number, labels)) if self.numeric else self.known.issuperset(labels)):
             return False
         if beyond(X, self.limit):
             return False
@@ -62,12 +70,84 @@ class Pending:
         self.labels += labels
         return True
 
-    @staticmethod
-    def _all_numbers(targets: list[Any]) -> bool:
-        return all(not isinstance(v, str) and math.isfinite(v) and abs(v) <= LIMIT for v in targets)
-
-    def drain(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def drain(self) -> tuple[Matrix, npt.NDArray[Any]]:
         """Return the rows and their targets, and be empty."""
         labels, self.labels = self.labels, []
-        y = np.array(labels, np.float64) if self.numeric else np.array(labels)
-        return self.rows[: len(labels)], y
+        return self.rows[: len(labels)], _targets(labels, numeric=self.numeric)
+
+
+class PendingDicts:
+    """Dict rows, in front of a selector with an open vocabulary; new names are added to it at once.
+
+    It takes plain dicts with text for keys, finite numbers for values, and labels already known.
+
+    Parameters
+    ----------
+    vocabulary : the names known
+    numeric : whether the target is numeric
+    """
+
+    #: The names of the latest row, which are often those of the next one, and their ids.
+    _names: tuple[Any, ...] | None
+    _ids_of_names: list[int]
+
+    def __init__(self, vocabulary: Vocabulary, *, numeric: bool) -> None:
+        self.vocabulary = vocabulary
+        self.numeric = numeric
+        self.known: frozenset[Any] = frozenset()
+        self._empty()
+
+    @property
+    def width(self) -> int:
+        """Features there are, with those of the rows kept."""
+        return self.vocabulary.width
+
+    def take(self, x: Any, y: Any) -> bool:
+        """Keep a row, or say that it has to go the long way."""
+        if type(x) is not dict or len(self.labels) >= MOST_ROWS or len(self._values) > MOST_ENTRIES:
+            return False
+        try:
+            if not (_is_number(y) if self.numeric else y in self.known):
+                return False
+            values = x.values()
+            # one call for NaN, infinities and large values alike; text and lists are a TypeError
+            if not math.hypot(*values) <= LIMIT:
+                return False
+        except (TypeError, OverflowError, ValueError):
+            return False
+        names = tuple(x)
+        if names != self._names:
+            ids = self.vocabulary.ids_of(names)
+            if ids is None:
+                return False
+            self._names, self._ids_of_names = names, ids
+        self._ids += self._ids_of_names
+        self._values += values
+        self._ends.append(len(self._values))
+        self.labels.append(y)
+        return True
+
+    def drain(self) -> tuple[Matrix, npt.NDArray[Any]]:
+        """Return the rows and their targets, and be empty."""
+        indices = np.array(self._ids, np.int32)
+        values = np.array(self._values, np.float64)
+        X = sp.csr_array((values, indices, np.array(self._ends, np.int32)), (len(self.labels), self.width))
+        X.sort_indices()
+        y = _targets(self.labels, numeric=self.numeric)
+        self._empty()
+        return X, y
+
+    def _empty(self) -> None:
+        self.labels: list[Any] = []
+        self._ids: list[int] = []
+        self._values: list[float] = []
+        self._ends = [0]
+        self._names, self._ids_of_names = None, []
+
+
+def _is_number(target: Any) -> bool:
+    return not isinstance(target, str) and math.isfinite(target) and abs(target) <= LIMIT
+
+
+def _targets(labels: list[Any], *, numeric: bool) -> npt.NDArray[Any]:
+    return np.array(labels, np.float64) if numeric else np.array(labels)

@@ -139,6 +139,20 @@ class Vocabulary(_Names):
         ids = np.array([new[name] if name in new else known[name] for name in names], np.int32)
         return Arrival(ids, width + len(new), new, [], _increases(ids))
 
+    def ids_of(self, names: Sequence[Any]) -> list[int] | None:
+        """Return ids of different names and make those known that are new; None if some are not text."""
+        known = self._ids
+        ids = [known.get(name, -1) for name in names]
+        if -1 in ids:
+            new = [name for name, i in zip(names, ids, strict=True) if i < 0]
+            if any(type(name) is not str for name in new):
+                return None
+            self._last = None
+            for name in new:
+                known[name] = len(known)
+            ids = [known[name] for name in names]
+        return ids
+
     def joined(self, other: Vocabulary | HashedVocabulary) -> tuple[Vocabulary, IntArray | None]:
         """Return the vocabulary of this stream followed by the other's, and the other's ids in it.
 

@@ -16,12 +16,11 @@ from streamsieve._validation import (
     bad_value,
     check_named_rows,
     check_rows,
-    check_target,
     check_traits,
-    refuse_infinite,
     refuse_non_finite,
 )
-from streamsieve.base._pending import SMALL, Pending
+from streamsieve.base._open_input import Anyone, dict_row, one_target, refuse_infinite_named
+from streamsieve.base._pending import SMALL, Pending, PendingDicts
 from streamsieve.base._vocabulary import Arrival, HashedVocabulary, Vocabulary, scattered, spread
 from streamsieve.base.selector import Selector
 from streamsieve.exceptions import (
@@ -33,7 +32,7 @@ from streamsieve.exceptions import (
     SchemaError,
     StateError,
 )
-from streamsieve.protocols import IntArray, Matrix, RowBatch, Traits
+from streamsieve.protocols import IntArray, RowBatch
 from streamsieve.state import untouched_on_error
 
 
@@ -55,7 +54,7 @@ class RowSelector(Selector):
 
     #: Whether small batches may be kept for a while and learnt together; see :meth:`_known_labels`.
     _gathers: ClassVar[bool] = False
-    _pending: Pending | None = None
+    _pending: Pending | PendingDicts | None = None
 
     @property
     def _slots(self) -> int | None:
@@ -153,7 +152,7 @@ class RowSelector(Selector):
         first = not hasattr(self, "n_features_in_")
         width = batch.X.shape[1]
         if not first and not self._fixed_:
-            checked = check_named_rows(_Anyone(), batch, None, target=self._target)
+            checked = check_named_rows(Anyone(), batch, None, target=self._target)
             if len(batch.names) != width:
                 raise SchemaError(f"the batch has {width} features, but {len(batch.names)} names")
             self._learn_open([str(name) for name in batch.names], checked)
@@ -194,8 +193,19 @@ class RowSelector(Selector):
         if not isinstance(batch.X, np.ndarray) or batch.X.dtype.kind != "f":
             return
         pending = self._pending
-        if pending is None or pending.rows.dtype != batch.X.dtype:
+        if not isinstance(pending, Pending) or pending.rows.dtype != batch.X.dtype:
             pending = Pending(batch.X.shape[1], batch.X.dtype, numeric=self._target == "numeric")
+        pending.known = frozenset(self._known_labels())
+        self._pending = pending
+
+    def _gather_dicts(self) -> None:
+        """Prepare to keep dict rows, so that many of them cost one pass."""
+        vocabulary = getattr(self, "_vocabulary_", None)
+        if not self._gathers or type(vocabulary) is not Vocabulary:
+            return
+        pending = self._pending
+        if not isinstance(pending, PendingDicts) or pending.vocabulary is not vocabulary:
+            pending = PendingDicts(vocabulary, numeric=self._target == "numeric")
         pending.known = frozenset(self._known_labels())
         self._pending = pending
 
@@ -233,33 +243,24 @@ class RowSelector(Selector):
 
     def learn_one(self, x: Mapping[str, float], y: Any = None) -> None:
         """Learn one row given as ``{feature: value}``; new features are welcome, absent ones are 0."""
-        if not isinstance(x, Mapping):
-            raise InputTypeError(
-                f"learn_one takes a row as {{feature: value}}, got a {type(x).__name__}: "
-                "use partial_fit for arrays"
-            )
-        names = [str(name) for name in x]
-        try:
-            values = np.array(list(x.values()), np.float64)
-        except (TypeError, ValueError) as error:
-            bad = next((k for k, v in x.items() if not isinstance(v, (int, float, np.number))), names[0])
-            raise InputTypeError(
-                f"feature {bad!r} holds {x[bad]!r}, but a number is wanted: encode text first"
-            ) from error
-        target = None
-        if self._target is not None:
-            # an array is known for what it is at once; anything else may be a series of any library
-            label = np.array([y]) if isinstance(y, (int, float, str, np.generic)) else [y]
-            target = check_target(label, 1, self._target)
+        pending = self._pending
+        if pending is not None and pending.take(x, y):
+            self.n_rows_seen_ += 1
+            self.n_features_in_ = pending.width
+            self._stale()
+            return
+        names, values = dict_row(x)
+        target = None if self._target is None else one_target(y, self._target)
         if not self.traits.missing:
             refuse_non_finite(values[None, :], names)
         vocabulary, arrival = self._meet(names)
         collided = 0
         if arrival.foreign:
             collided = int(np.count_nonzero(values[arrival.foreign]))
-            _refuse_infinite(values[None, :], names)
+            refuse_infinite_named(values[None, :], names)
         X = scattered(values, arrival.ids, np.array([0, len(names)], np.int32), arrival)
         self._learn_arrived(vocabulary, arrival, names, RowBatch(X, target), collided)
+        self._gather_dicts()
 
     def learn_many(self, X: Any, y: Any = None) -> None:
         """Learn rows of a dataframe whose columns may come and go.
@@ -285,7 +286,7 @@ class RowSelector(Selector):
             )
         if not names:
             raise SchemaError("the dataframe has no columns: give at least one, or leave its rows out")
-        self._learn_open(names, check_rows(_Anyone(), X, y, weight, target=self._target, reset=True))
+        self._learn_open(names, check_rows(Anyone(), X, y, weight, target=self._target, reset=True))
 
     def _learn_open(self, names: list[str], batch: RowBatch) -> None:
         """Learn rows whose columns are in the order of the names."""
@@ -301,7 +302,7 @@ class RowSelector(Selector):
             X = sp.csr_array(X)
             if arrival.foreign:
                 collided = int(np.count_nonzero(X.data[np.isin(X.indices, arrival.foreign)]))
-                _refuse_infinite(X, names)
+                refuse_infinite_named(X, names)
             X = scattered(X.data, arrival.ids[X.indices], X.indptr, arrival)
         self._learn_arrived(vocabulary, arrival, names, RowBatch(X, batch.y, batch.weight), collided)
 
@@ -321,6 +322,7 @@ class RowSelector(Selector):
         self, vocabulary: Vocabulary | HashedVocabulary, arrival: Arrival, names: list[str],
         batch: RowBatch, collided: int,
     ) -> None:  # fmt: skip
+        self._catch_up()  # before the vocabulary grows
         with untouched_on_error(self), vocabulary.adding(arrival):
             first = not hasattr(self, "n_features_in_")
             self.n_features_in_ = arrival.width
@@ -329,7 +331,6 @@ class RowSelector(Selector):
                 self.n_rows_seen_ = 0
                 self._vocabulary_ = vocabulary
                 self._start(batch)
-            self._catch_up()
             try:
                 self._learn(batch)
             except BadValueError as error:
@@ -428,6 +429,7 @@ class RowSelector(Selector):
                 self.n_features_in_ = joined.width
             self._merge(other, columns)
             self.n_rows_seen_ += other.n_rows_seen_
+            self._pending = None  # it knows the vocabulary from before
         return self
 
     def _check_same_features(self, other: Self) -> None:
@@ -439,22 +441,3 @@ class RowSelector(Selector):
                 "selectors merge over the same features in the same order; those that both began with "
                 "learn_one or learn_many merge by name"
             )
-
-
-def _refuse_infinite(X: Matrix, names: list[str]) -> None:
-    """Refuse infinities under the name they came with, before they are added to another's value."""
-    try:
-        refuse_infinite(X)
-    except BadValueError as error:
-        raise bad_value(error.feature, error.value, names) from error
-
-
-class _Anyone:
-    """Stands in for a selector where scikit-learn's validation wants one but must not remember names."""
-
-    traits = Traits(missing=True, weights=True)
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import Tags, TargetTags  # noqa: PLC0415
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
