@@ -209,8 +209,26 @@ class Criterion(Protocol):
 class RowSource(Protocol):
     """Rows, in batches.  The batch size never changes the content."""
 
-    names: Sequence[str] | None
-    n_rows: int | None
+    @property
+    def names(self) -> Sequence[str] | None:
+        """Names of the features, if they have any."""
+        ...
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows there are, if that is known."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """Return what makes this stream this stream, as JSON; a checkpoint keeps it."""
+        ...
+
+    def check_identity(self, known: Mapping[str, Any]) -> None:
+        """Refuse (``SourceError``) to go on with a stream that is not the one of an earlier identity.
+
+        A stream may have grown at its end since; nothing that was read may have changed or gone.
+        """
+        ...
 
     def rows(self, batch_size: int = ..., start: Position | None = None) -> Iterator[RowBatch]:
         """Yield batches from the beginning, or from just after ``start``."""
