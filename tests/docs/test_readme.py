@@ -41,6 +41,14 @@ def test_what_the_column_example_claims(tmp_path, monkeypatch, capsys):
         assert comment in out
 
 
+def test_the_page_on_running_a_stream_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "running_a_stream.md").read_text()
+    for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(code, "running a stream", "exec"), {})  # noqa: S102
+        assert capsys.readouterr().out
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
