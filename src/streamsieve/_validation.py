@@ -308,16 +308,17 @@ def refuse_non_finite(X: Any, names: Sequence[str] | None) -> None:
     values = X.data if sp.issparse(X) else X
     if values.size == 0:
         return
+    limit = LIMIT if values.dtype.itemsize > 4 else np.inf  # a float32 cannot hold the limit itself
     with np.errstate(invalid="ignore"):
-        if values.min() > -LIMIT and values.max() < LIMIT:
+        if values.min() > -limit and values.max() < limit:
             return
     if sp.issparse(X):
-        place = int(np.flatnonzero(~(np.abs(X.data) < LIMIT))[0])
+        place = int(np.flatnonzero(~(np.abs(X.data) < limit))[0])
         value = float(X.data[place])
         by_rows = X.format == "csr"
         j = int(X.indices[place]) if by_rows else int(np.searchsorted(X.indptr, place, side="right")) - 1
     else:
-        i, j = (int(v) for v in np.argwhere(~(np.abs(X) < LIMIT))[0])
+        i, j = (int(v) for v in np.argwhere(~(np.abs(X) < limit))[0])
         value = float(X[i, j])
     raise bad_value(j, value, names)
 

@@ -129,6 +129,8 @@ class Traits:
     merges : two states of two parts of a stream combine into the state of the whole.
     any_chunking : the size of batches or blocks never changes the result.
     forgets : rows count less as time goes by, so that their order matters.
+    non_negative : refuses negative values.
+    draws_features : looks at features drawn at random, so that their order and number matter.
     """
 
     tasks: frozenset[Task] = ANY_TASK
@@ -139,6 +141,8 @@ class Traits:
     merges: bool = False
     any_chunking: bool = True
     forgets: bool = False
+    non_negative: bool = False
+    draws_features: bool = False
 
 
 @runtime_checkable

@@ -12,13 +12,16 @@ ever builds classes that were registered with :func:`register`; nothing in a fil
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import inspect
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -30,9 +33,15 @@ from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, Stateful
 
 FORMAT = 1
+#: What a file system answers that has no hard links.
+NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+#: Levels of objects within objects; honest states have three at most.
+DEEPEST = 12
 T = TypeVar("T", bound=type)
 
 _registered: dict[str, type] = {}
+#: Selectors by class name: they may be parameters of other selectors.
+_selectors: dict[str, type] = {}
 
 
 def register(cls: T) -> T:
@@ -41,28 +50,43 @@ def register(cls: T) -> T:
     return cls
 
 
+def register_selector(cls: type) -> None:
+    """Let instances of a selector, unfitted, stand in a state file as a parameter of another one."""
+    _selectors[cls.__name__] = cls
+
+
 # ------------------------------------------------------------------------------------ the file
 
 
-def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
+def write(
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Arrays,
+    *,
+    previous: str | os.PathLike[str] | None = None,
+) -> None:
     """Write a state file so that a crash at any moment leaves the old one or the new one.
 
     The bytes go to a temporary file in the same folder, reach the disk, and only then take the name;
-    last, the folder's entry reaches the disk as well.
+    last, the folder's entry reaches the disk as well.  With ``previous``, the file that is replaced keeps
+    this second name.
     """
     from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
 
     target = Path(path)
-    text = json.dumps({"format": FORMAT, "streamsieve": __version__, **header}, sort_keys=True)
-    arrays = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
-    metadata = {"sieve": text, "sha256": _digest(text, arrays)}
+    stamp = {"format": FORMAT, "streamsieve": __version__, "written": _now()}
     temporary = _aside(target)
     try:
+        text = json.dumps({**stamp, **header}, sort_keys=True)
+        arrays = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
+        metadata = {"sieve": text, "sha256": _digest(text, arrays)}
         with temporary.open("xb") as file:
             mode = os.fstat(file.fileno()).st_mode  # what the process's mask allows
         save_file(arrays, temporary, metadata=metadata)
         temporary.chmod(mode & 0o777)
         _flush(temporary)
+        if previous is not None:
+            _keep(target, Path(previous))
         temporary.replace(target)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -79,15 +103,32 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     """Read a state file, or refuse it with a sentence that says why."""
+    target = Path(path)
+    with _opened(target) as (file, metadata):
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+    if _digest(metadata["sieve"], arrays) != metadata["sha256"]:
+        raise StateError(f"{target} is damaged: its checksum does not match; restore it from a copy")
+    return _header(target, metadata["sieve"]), arrays
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the header alone; it is quick, and unlike :func:`read` does not notice all damage."""
+    target = Path(path)
+    with _opened(target) as (_, metadata):
+        return _header(target, metadata["sieve"])
+
+
+@contextlib.contextmanager
+def _opened(target: Path) -> Iterator[tuple[Any, dict[str, str]]]:
+    """Open a state file as safetensors; whatever that raises says why the file is no state."""
     from safetensors import SafetensorError, safe_open  # noqa: PLC0415
 
-    target = Path(path)
     try:
         with safe_open(target, framework="np", backend="pread") as file:
             metadata = file.metadata() or {}
             if not {"sieve", "sha256"} <= metadata.keys():
                 raise StateError(f"{target} is a safetensors file, but not one of StreamSieve's")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            yield file, metadata
     except FileNotFoundError as error:
         raise StateError(f"there is no state file {target}") from error
     except (SafetensorError, OSError, ValueError, KeyError, OverflowError) as error:
@@ -96,9 +137,6 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         raise StateError(
             f"{target} is not a readable state file ({error}); restore it from a copy or fit again"
         ) from error
-    if _digest(metadata["sieve"], arrays) != metadata["sha256"]:
-        raise StateError(f"{target} is damaged: its checksum does not match; restore it from a copy")
-    return _header(target, metadata["sieve"]), arrays
 
 
 def _header(path: Path, text: str) -> dict[str, Any]:
@@ -122,6 +160,41 @@ def _digest(text: str, arrays: Arrays) -> str:
         digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
         digest.update(array.data.cast("B") if array.size else b"")
     return digest.hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _keep(target: Path, previous: Path) -> None:
+    """Give a file that is about to be replaced a second name, with no moment at which it has none."""
+    if not target.exists():
+        return
+    link = _aside(target)
+    try:
+        try:
+            os.link(target, link)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            target.replace(previous)  # for a moment the second name is the only one
+            return
+        link.replace(previous)
+    finally:
+        # renaming does nothing if both names are of one file already, as after a crash at this place
+        link.unlink(missing_ok=True)
+
+
+def sweep(path: str | os.PathLike[str]) -> None:
+    """Remove what processes left beside a file that were killed while they wrote it.
+
+    Only for somebody who knows that nobody is writing it now.
+    """
+    target = Path(path)
+    aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
+    for beside in target.parent.iterdir():
+        if aside.fullmatch(beside.name):
+            beside.unlink(missing_ok=True)
 
 
 def _flush(path: str | Path) -> None:
@@ -177,7 +250,10 @@ def unpack(plain: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
 
 
 def encode(name: str, value: Any) -> Any:
-    """Turn a parameter into JSON; a registered dataclass becomes its fields, a function is left out."""
+    """Turn a parameter into JSON.
+
+    A registered dataclass becomes its fields, a selector its parameters, and a function is left out.
+    """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, np.generic):
@@ -187,21 +263,27 @@ def encode(name: str, value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         fields = {key: encode(key, item) for key, item in asdict(value).items()}
         return {"$object": _name_of(name, value), "fields": fields}
+    if type(value).__name__ in _selectors:
+        parameters = {key: encode(key, item) for key, item in value.get_params(deep=False).items()}
+        return {"$selector": _name_of(name, value, _selectors), "parameters": parameters}
     if inspect.isroutine(value):
         return None  # a function cannot be saved, and its owner says what that means
     raise StateError(f"{name}={value!r} cannot be saved; numbers, text and registered objects can")
 
 
-def decode(value: Any) -> Any:
+def decode(value: Any, depth: int = 0) -> Any:
     """Undo :func:`encode`."""
-    if isinstance(value, dict) and "$object" in value:
-        fields = {key: decode(item) for key, item in value["fields"].items()}
-        try:
-            return _lookup(value["$object"])(**fields)
-        except TypeError as error:
-            raise StateError(f"the state's {value['$object']} does not fit this version") from error
+    if depth > DEEPEST:
+        raise StateError("the state holds objects within objects, deeper than there are any")
+    for tag, inside, known in (("$object", "fields", _registered), ("$selector", "parameters", _selectors)):
+        if isinstance(value, dict) and tag in value:
+            arguments = {key: decode(item, depth + 1) for key, item in value[inside].items()}
+            try:
+                return _lookup(value[tag], known)(**arguments)
+            except TypeError as error:
+                raise StateError(f"the state's {value[tag]} does not fit this version") from error
     if isinstance(value, list):
-        return [decode(item) for item in value]
+        return [decode(item, depth + 1) for item in value]
     return value
 
 
@@ -291,15 +373,15 @@ def _under(name: str, arrays: Arrays) -> Arrays:
     return {key[len(name) + 1 :]: a for key, a in arrays.items() if key.startswith(f"{name}/")}
 
 
-def _name_of(attribute: str, value: Any) -> str:
+def _name_of(attribute: str, value: Any, known: Mapping[str, type] = _registered) -> str:
     name = type(value).__name__
-    if _registered.get(name) is not type(value):
+    if known.get(name) is not type(value):
         raise StateError(f"{attribute} is a {name}, which is not registered with streamsieve.state")
     return name
 
 
-def _lookup(name: Any) -> Callable[..., Any] | Any:
+def _lookup(name: Any, known: Mapping[str, type] = _registered) -> Callable[..., Any] | Any:
     try:
-        return _registered[name]
+        return known[name]
     except (KeyError, TypeError) as error:
         raise StateError(f"the state names an unknown class {name!r}") from error

@@ -8,6 +8,9 @@ of r, and the F test of one-way analysis of variance that of z:
 
     eta^2 = sum of squares between classes / total,      F = (eta^2 / (C - 1)) / ((1 - eta^2) / (n - C)).
 
+Given k columns, x and the contrasts between classes are what least squares on the columns leaves of them, and
+n is n - k (analysis of covariance).
+
 Source: ALGORITHMS.md 0.4; Fisher (1915).
 """
 
@@ -75,3 +78,33 @@ def ratio_p_value(eta, n, classes):
     if eta >= 1:
         return 0.0
     return float(scipy.stats.f.sf(eta**2 / (1 - eta**2) * within / (classes - 1), classes - 1, within))
+
+
+def unit(X):
+    """Return columns without their means, of length 1."""
+    X = X - X[0]
+    for _ in range(2):  # the second time takes out what rounding left
+        X = X - X.mean(axis=0)
+    return X / np.linalg.norm(X, axis=0)
+
+
+def left_over(X, given):
+    """Return what least squares on an intercept and the given columns leaves of unit columns."""
+    Q = np.linalg.qr(unit(given))[0]
+    X = unit(X)
+    for _ in range(2):
+        X = X - Q @ (Q.T @ X)
+    return X
+
+
+def partial(x, target, given):
+    """Return the partial correlation (ratio) of a column with the contrasts of a target, given columns.
+
+    That is the root of the share of what is left of x that the contrasts, as far as the given columns do
+    not determine them, explain.  For one contrast it is |r|, and 0 if the given columns determine it.
+    """
+    x = left_over(x[:, None], given)[:, 0]
+    contrasts = left_over(np.linalg.qr(unit(target))[0], given)
+    directions, sizes, _ = np.linalg.svd(contrasts, full_matrices=False)
+    explained = directions[:, sizes**2 > 1e-10].T @ x
+    return float(min(np.sqrt(explained @ explained / (x @ x)), 1.0))

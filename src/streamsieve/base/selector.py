@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +35,12 @@ class Selector(SelectorMixin, BaseEstimator):
     _traits: ClassVar[Traits] = Traits()
     #: Attributes that can be made anew and are therefore not saved.
     _caches: ClassVar[frozenset[str]] = frozenset()
+    #: Parameters that say where in a stream a selector begins, and may differ where two of them merge.
+    _places: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        state.register_selector(cls)
 
     @property
     def traits(self) -> Traits:
@@ -102,6 +108,7 @@ class Selector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.traits.sparse
         tags.input_tags.allow_nan = self.traits.missing
+        tags.input_tags.positive_only = self.traits.non_negative
         tags.target_tags.required = bool(self.traits.tasks)
         if Task.MULTICLASS not in self.traits.tasks:
             tags.classifier_tags = ClassifierTags(multi_class=False)
@@ -152,15 +159,19 @@ class Selector(SelectorMixin, BaseEstimator):
             raise
         except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
             raise StateError(f"the state of {cls.__name__} in {path} does not fit: {error}") from error
-        for name in attributes:
-            if not _is_learnt_name(cls, name):
-                raise StateError(f"the state in {path} wants to set {name!r}, which is not learnt")
-        selector.__dict__.update(attributes)
-        try:
-            selector._restored()
-        except (KeyError, AttributeError, TypeError, ValueError) as error:
-            raise StateError(f"the state of {cls.__name__} in {path} does not fit: {error}") from error
+        selector._restore(attributes, path)
         return selector
+
+    def _restore(self, attributes: Mapping[str, Any], path: object) -> None:
+        """Take over what was learnt, or refuse what does not fit."""
+        for name in attributes:
+            if not _is_learnt_name(type(self), name):
+                raise StateError(f"the state in {path} wants to set {name!r}, which is not learnt")
+        self.__dict__.update(attributes)
+        try:
+            self._restored()
+        except (KeyError, AttributeError, TypeError, ValueError) as error:
+            raise StateError(f"the state of {type(self).__name__} in {path} does not fit: {error}") from error
 
     def _learnt(self) -> dict[str, Any]:
         """Return the attributes to save: those that end in an underscore, as what is learnt does."""
@@ -181,12 +192,22 @@ class Selector(SelectorMixin, BaseEstimator):
             raise MergeError(f"a {type(self).__name__} merges with its like, not a {type(other).__name__}")
         check_is_fitted(other)
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        different = [name for name in mine if mine[name] != theirs[name]]
+        different = [
+            name for name in mine if name not in self._places and not _same(mine[name], theirs[name])
+        ]
         if different:
             name = different[0]
             raise MergeError(
                 f"{name} is {mine[name]!r} here and {theirs[name]!r} there: only equal ones merge"
             )
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    """Whether two parameters are equal; two selectors are if their parameters are."""
+    if isinstance(mine, Selector) and type(mine) is type(theirs):
+        ours, others = (selector.get_params(deep=False) for selector in (mine, theirs))
+        return all(_same(value, others[name]) for name, value in ours.items())
+    return bool(mine == theirs)
 
 
 def _is_learnt_name(cls: type, name: str) -> bool:

@@ -1,5 +1,12 @@
 """Selectors for rows that stream in over many features."""
 
+from streamsieve.rows.bootstrap import Bootstrap as Bootstrap
+from streamsieve.rows.fsds import FSDS as FSDS
+from streamsieve.rows.ofs import OFS as OFS
+from streamsieve.rows.partial_ofs import PartialOFS as PartialOFS
 from streamsieve.rows.screen import Screen as Screen
+from streamsieve.rows.sofs import SOFS as SOFS
+from streamsieve.rows.velocity_screen import VelocityScreen as VelocityScreen
+from streamsieve.rows.winnow_efs import WinnowEFS as WinnowEFS
 
-__all__ = ["Screen"]
+__all__ = ["FSDS", "OFS", "SOFS", "Bootstrap", "PartialOFS", "Screen", "VelocityScreen", "WinnowEFS"]

@@ -12,9 +12,10 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import TASKS, refuse_infinite
 from streamsieve.base import WeightedRowSelector
 from streamsieve.criteria._formula import Formula
+from streamsieve.criteria.ksg import KSG
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
-from streamsieve.rows._choice import best, significant
+from streamsieve.rows._choice import best, outstanding, significant
 from streamsieve.rows._drift_monitor import Drift, DriftMonitor
 from streamsieve.rows._memory import new_memory
 from streamsieve.rows._ranked import RankedSelector
@@ -39,10 +40,10 @@ class Screen(WeightedRowSelector, RankedSelector):
     ----------
     criterion : str or criterion, default="f"
         "t" (two classes), "fisher", "f" (any number of classes), "correlation" (numeric target); over bins
-        of the values "mutual_info", "chi2", "gini", "su"; or an object from ``streamsieve.criteria``, such
-        as ``MutualInfo(bins=10)``.
+        of the values "mutual_info", "chi2", "gini", "su"; by nearest neighbours "ksg", which always looks at
+        a window; or an object from ``streamsieve.criteria``, such as ``MutualInfo(bins=10)``.
     k : int or None, default=None
-        Keep the k best, k >= 1.  Without k, percentile and alpha: the 10 best, or all if fewer.
+        Keep the k best, k >= 1.  Without k, percentile, alpha and threshold: the 10 best, or all if fewer.
     percentile : float or None, default=None
         Keep this share of the features in percent, 0 < percentile <= 100.
     alpha : float or None, default=None
@@ -50,11 +51,14 @@ class Screen(WeightedRowSelector, RankedSelector):
     correction : {"none", "bonferroni", "bh"}, default="none"
         With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the chance of any
         false feature, "bh" (Benjamini-Hochberg) the expected share of false ones among those kept.
+    threshold : float or None, default=None
+        Keep features whose score is above the mean of all scores by more than so many standard deviations,
+        any number; with k, the k best of them.  There may be none.
     half_life : float or None, default=None
         Rows after which an observation weighs half, at least 1; None remembers all rows alike.
     window : int or None, default=None
         Score the last so many rows, at least 1, and nothing else.  The rows are kept: memory is that of
-        window x features.
+        window x features.  None is no window, except that "ksg" looks at the last 1000 rows.
     on_drift : {None, "reset", "reweigh"}, default=None
         What to do when features' relevance changes: "reset" makes these features begin anew, "reweigh" makes
         all that is remembered count less, by the share of the selection that moved (by half at most).
@@ -64,8 +68,8 @@ class Screen(WeightedRowSelector, RankedSelector):
         What decides that relevance has changed; "adwin" is river's, which must be installed, and cannot be
         used with very many features.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is, where the criterion can do both ("mutual_info").  "auto" takes fractional numbers for a
-        numeric target and all else for labels.
+        What y is, where the criterion can do both ("mutual_info", "ksg").  "auto" takes fractional numbers
+        for a numeric target and all else for labels.
     epsilon : float, default=1e-3
         For criteria over bins: the largest error of a rank, as a share of the rows; see
         :class:`streamsieve.summaries.Quantiles`.
@@ -84,7 +88,7 @@ class Screen(WeightedRowSelector, RankedSelector):
     Attributes
     ----------
     scores_ : float64 array, one a feature; larger is better
-    pvalues_ : float64 array, one a feature
+    pvalues_ : float64 array, one a feature; not for "ksg"
     selected_ : columns of the selected features, best first
     summary_ : the summary behind the scores
     ledger_ : which features entered and left, after how many rows, at what score
@@ -96,10 +100,23 @@ class Screen(WeightedRowSelector, RankedSelector):
     ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.  Under
     a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
 
+    The mean and the standard deviation behind ``threshold`` are those of scores that measure something:
+    features that say nothing at all (they are constant, or never came) are left out, however many there are,
+    and so are those that tell the classes apart perfectly, which are always kept.  Of m features none can
+    be more than sqrt(m - 1) deviations above the mean.
+
+    Screens of the literature: counts of discrete values and their chi-squared or information (Katakis) are
+    ``Screen(ChiSquare(discrete=True))``; sums of n log n and n^2 that grow, shrink and fade with the rows
+    (Sovdat) are the same with ``MutualInfo`` or ``Gini`` and ``window`` or ``half_life``; a window with a
+    dynamic threshold (Gomes) is ``threshold``, whose rule is ours, as the paper's is not known to us;
+    neighbours in a window (Keller) are "ksg".
+
     References
     ----------
     Wang, Online and Offline Feature Screening and Applications, FSU thesis, 2021, chapter 3; there, faded
-    means lack their faded count, and scores are computed per batch of rows, not per row.
+    means lack their faded count, and scores are computed per batch of rows, not per row.  Katakis, Tsoumakas
+    and Vlahavas (2005), Gomes, Gaber, Sousa and Menasalvas (2013), Sovdat (2014), Keller, Mueller and Boehm
+    (2015).
 
     Examples
     --------
@@ -126,6 +143,7 @@ class Screen(WeightedRowSelector, RankedSelector):
         percentile: float | None = None,
         alpha: float | None = None,
         correction: str = "none",
+        threshold: float | None = None,
         half_life: float | None = None,
         window: int | None = None,
         on_drift: str | None = None,
@@ -143,6 +161,7 @@ class Screen(WeightedRowSelector, RankedSelector):
         self.percentile = percentile
         self.alpha = alpha
         self.correction = correction
+        self.threshold = threshold
         self.half_life = half_life
         self.window = window
         self.on_drift = on_drift
@@ -159,7 +178,8 @@ class Screen(WeightedRowSelector, RankedSelector):
     def variants(cls) -> Iterable[Self]:
         """One screen for every criterion, and the other ways of choosing, adapting and putting out."""
         for name in _BY_NAME:
-            yield cls(name)
+            # neighbours score 0 what tells nothing: of a few features, the ten best are a matter of order
+            yield cls(name, percentile=20 if name == "ksg" else None)
         yield cls("mutual_info", task="regression")
         yield cls(criteria.MutualInfo(discrete=True))
         yield cls("f", alpha=0.1, correction="bh")
@@ -167,6 +187,8 @@ class Screen(WeightedRowSelector, RankedSelector):
         yield cls("gini", percentile=50, half_life=100)
         yield cls("mutual_info", percentile=50, window=120)
         yield cls("f", percentile=50, window=50, review_every=40)
+        yield cls("mutual_info", threshold=0.5, window=120)
+        yield cls(KSG(neighbours=3), percentile=20, window=100, task="regression")
         yield cls("chi2", percentile=50, on_drift="reset", drift_every=25)
         yield cls("mutual_info", percentile=50, on_drift="reweigh", drift_every=25)
         yield cls("f", output="zero")
@@ -195,6 +217,7 @@ class Screen(WeightedRowSelector, RankedSelector):
         elif self.task == "classification":
             tasks -= {Task.REGRESSION}
         forgets = any(way is not None for way in (self.half_life, self.window, self.on_drift))
+        forgets = forgets or (known and isinstance(self._formula, KSG))
         merges = self.on_drift is None
         text = known and bool(getattr(self._formula, "discrete", False)) and self.window is None
         return Traits(tasks=tasks, missing=True, text=text, weights=True, merges=merges, forgets=forgets)
@@ -229,10 +252,7 @@ class Screen(WeightedRowSelector, RankedSelector):
 
     def _check_parameters(self, n_features: int) -> None:
         formula = self._formula
-        ways = {name: getattr(self, name) for name in ("k", "percentile", "alpha")}
-        given = [f"{name}={value!r}" for name, value in ways.items() if value is not None]
-        if len(given) > 1:
-            raise ParameterError(f"give one of k, percentile and alpha, not {' and '.join(given)}")
+        self._check_ways()
         self._check_k(n_features, otherwise=", or percentile")
         if self.percentile is not None:
             check_number("percentile", self.percentile, low=0, high=100, open_low=True)
@@ -249,11 +269,24 @@ class Screen(WeightedRowSelector, RankedSelector):
             raise ParameterError(
                 f"correction={self.correction!r} corrects alpha, which was not given: give alpha"
             )
-        self._check_adaptation()
+        self._check_adaptation(formula)
         self._check_task(formula)
         check_number("epsilon", self.epsilon, low=1e-6, high=1, open_high=True)
 
-    def _check_adaptation(self) -> None:
+    def _check_ways(self) -> None:
+        """Refuse two ways of choosing at once."""
+        ways = {name: getattr(self, name) for name in ("k", "percentile", "alpha", "threshold")}
+        given = [f"{name}={value!r}" for name, value in ways.items() if value is not None]
+        if self.threshold is None and len(given) > 1:
+            raise ParameterError(f"give one of k, percentile and alpha, not {' and '.join(given)}")
+        if self.threshold is not None:
+            if self.percentile is not None or self.alpha is not None:
+                raise ParameterError(
+                    f"threshold goes with k or alone, not {' and '.join(given)}: give one of them"
+                )
+            check_number("threshold", self.threshold)
+
+    def _check_adaptation(self, formula: Formula) -> None:
         if self.half_life is not None:
             check_number("half_life", self.half_life, low=1)
         for name in ("window", "review_every", "hashed"):
@@ -269,6 +302,11 @@ class Screen(WeightedRowSelector, RankedSelector):
                 raise ParameterError(
                     "on_drift='reweigh' has no meaning with a window, whose rows all count alike: "
                     "use 'reset', or half_life"
+                )
+            if not formula.has_p_values:
+                raise CapabilityError(
+                    f"on_drift={self.on_drift!r} watches p-values, and criterion={formula.name!r} has none: "
+                    "use window, which forgets by itself, or criterion='mutual_info'"
                 )
         check_number("drift_every", self.drift_every, low=10, integer=True)
         check_choice("detector", self.detector, DETECTORS)
@@ -386,7 +424,10 @@ class Screen(WeightedRowSelector, RankedSelector):
         if not hasattr(self, "_summary_"):
             raise AttributeError("pvalues_ is there after fit or partial_fit")
         self._catch_up()
-        return self._padded(self._formula.p_values(innermost(self._summary_)), 1.0)
+        formula = self._formula
+        if not formula.has_p_values:
+            raise AttributeError(f"criterion={formula.name!r} has no p-values: there are scores_ only")
+        return self._padded(formula.p_values(innermost(self._summary_)), 1.0)
 
     @property
     def drift_(self) -> list[Drift]:
@@ -403,6 +444,8 @@ class Screen(WeightedRowSelector, RankedSelector):
     def _choose(self) -> BoolArray:
         if self.alpha is not None:
             return significant(self.pvalues_, self.alpha, self.correction)
+        if self.threshold is not None:
+            return outstanding(self.scores_, self.threshold, self._formula.worst, self.k)
         if self.percentile is not None:
             return best(self.scores_, max(1, round(self.n_features_in_ * self.percentile / 100)))
         return best(self.scores_, self._budget)

@@ -1,10 +1,34 @@
 """Where batches of rows and blocks of columns come from."""
 
+from typing import TYPE_CHECKING
+
 from streamsieve.sources._open import open as open  # noqa: A004 - meant to read ss.open
 from streamsieve.sources.arrays import ArraySource as ArraySource
 from streamsieve.sources.arrow import ArrowSource as ArrowSource
 from streamsieve.sources.drift import DriftingStream as DriftingStream
 from streamsieve.sources.generated import Features as Features
+from streamsieve.sources.kafka import KafkaSource as KafkaSource
 from streamsieve.sources.svmlight import SvmlightSource as SvmlightSource
 
-__all__ = ["ArraySource", "ArrowSource", "DriftingStream", "Features", "SvmlightSource", "open"]
+if TYPE_CHECKING:
+    from streamsieve.protocols import ColumnSource, RowSource
+
+    # mypy holds every source to what it promises
+    _BY_ROWS: tuple[type[RowSource], ...] = (
+        ArraySource,
+        ArrowSource,
+        DriftingStream,
+        KafkaSource,
+        SvmlightSource,
+    )
+    _BY_COLUMNS: tuple[type[ColumnSource], ...] = (ArraySource, ArrowSource, Features, SvmlightSource)
+
+__all__ = [
+    "ArraySource",
+    "ArrowSource",
+    "DriftingStream",
+    "Features",
+    "KafkaSource",
+    "SvmlightSource",
+    "open",
+]

@@ -7,8 +7,8 @@ must be cheap.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -56,6 +56,25 @@ def beyond(owner: object, what: str, start: int, there: int) -> SourceError:
         f"start lies after {start:,} {what}, but this {type(owner).__name__} has {there:,}: "
         "resume with the data the position came from"
     )
+
+
+def spans(
+    owner: object,
+    axis: Literal["row", "column"],
+    there: int | Callable[[], int],
+    size: Any,
+    start: Mapping[str, int] | None,
+) -> Iterator[slice]:
+    """Return the slices that cut all rows or columns into pieces of one size, from a position on.
+
+    Arguments are checked now; ``there``, how many there are, may be a function that has to look.
+    """
+    step = check_size("batch_size" if axis == "row" else "block_size", size)
+    first = check_start(owner, start, (axis,))[axis]
+    n = there if isinstance(there, int) else there()
+    if first > n:
+        raise beyond(owner, f"{axis}s", first, n)
+    return (slice(low, min(low + step, n)) for low in range(first, n, step))
 
 
 def no_axis(owner: object, axis: str, instead: str) -> SourceError:

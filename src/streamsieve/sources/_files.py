@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from streamsieve.exceptions import SourceError
+from streamsieve.sources._proof import LastingFile, lasting_ipc, lasting_parquet, lasting_text
 
 #: Rows that are read together at most, whatever the batch size.
 READ_ROWS = 65_536
@@ -57,6 +58,10 @@ class TableFile(ABC):
                 "the position came from"
             )
 
+    def lasting(self) -> LastingFile:
+        """Return the part of the file that stays as it is when rows are added at its end."""
+        return lasting_text(self.path)
+
     def _validated(self, batches: Iterable[Any], row: int = 0) -> Iterator[Any]:
         stream = iter(batches)
         while True:
@@ -73,6 +78,10 @@ class ParquetTable(TableFile):
     """A Parquet file; reading some columns reads nothing of the others."""
 
     _kept: Any = None
+
+    def lasting(self) -> LastingFile:
+        """Return the part before the footer."""
+        return lasting_parquet(self.path)
 
     def _look(self) -> Any:
         file = self._open()
@@ -114,6 +123,10 @@ class IpcTable(TableFile):
     Not read through Arrow's datasets: their threads compute on batches that nobody has validated, and a
     damaged file then ends the process.
     """
+
+    def lasting(self) -> LastingFile:
+        """Return the part before the end mark."""
+        return lasting_ipc(self.path)
 
     def _look(self) -> Any:
         with self.path.open("rb") as file:

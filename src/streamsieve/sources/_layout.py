@@ -35,6 +35,11 @@ class Layout:
         """All columns that are read, the target last."""
         return self.features if self.target is None else [*self.features, self.target]
 
+    @property
+    def labels(self) -> str | None:
+        """What the target holds: "numbers" or "text"."""
+        return None if self.target is None else _kind(self.target_type)
+
 
 def layout_of(files: Sequence[TableFile], target: str | None, *, skip_text: bool) -> Layout:
     """Settle the features and the target of files that form one stream; refuse files that differ."""

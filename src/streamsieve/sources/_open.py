@@ -11,7 +11,11 @@ from streamsieve.sources._checks import near
 from streamsieve.sources._paths import SVMLIGHT, is_paths, resolve, suffix_of
 from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
+from streamsieve.sources.kafka import KafkaSource
 from streamsieve.sources.svmlight import SvmlightSource
+
+#: How the address of a Kafka topic begins.
+KAFKA = "kafka://"
 
 
 def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - ss.open reads as it should
@@ -19,20 +23,20 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
 
     Parameters
     ----------
-    data : path, pattern, list of either, array, dataframe, sparse matrix, or source
+    data : path, pattern, list of either, address, array, dataframe, sparse matrix, or source
         Files are recognised by suffix: .parquet .pq .csv .tsv .arrow .feather .ipc .svm .svmlight
-        .libsvm.  A pattern such as ``"clicks/*.parquet"`` stands for all its files, in natural order.  A
-        source is returned as it is.
+        .libsvm.  A pattern such as ``"clicks/*.parquet"`` stands for all its files, in natural order.
+        ``"kafka://host:port/topic"`` is a Kafka topic.  A source is returned as it is.
     target : str or array, default=None
-        The column that holds the target; for data in memory, also the target itself.  svmlight files
-        bring their own.
+        The column or field that holds the target; for data in memory, also the target itself.  svmlight
+        files bring their own.
     **options
         Passed on to the source: ``skip_text`` for tables, ``n_features`` and ``zero_based`` for svmlight
-        files, ``names`` for arrays.
+        files, ``names`` for arrays, ``names``, ``stop`` and others for Kafka.
 
     Returns
     -------
-    ArrowSource, SvmlightSource or ArraySource
+    ArrowSource, SvmlightSource, KafkaSource or ArraySource
 
     Examples
     --------
@@ -41,6 +45,8 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
     >>> [batch.y.tolist() for batch in source.rows(2)]
     [[0, 1], [1]]
     """
+    if _is_topic(data):
+        return _open_topic(data, target, options)
     if is_paths(data):
         return _open_files(data, target, options)
     if _is_source(data):
@@ -54,6 +60,24 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
             f"got a {type(data).__name__}: for columns computed on the way, use Features(factory, y)"
         )
     return _made(ArraySource, data, options, y=target)
+
+
+def _is_topic(data: Any) -> bool:
+    items = data if isinstance(data, (list, tuple)) else [data]
+    return any(isinstance(item, str) and item.startswith(KAFKA) for item in items)
+
+
+def _open_topic(data: Any, target: Any, options: dict[str, Any]) -> Any:
+    if not isinstance(data, str):
+        if len(data) > 1:
+            raise SourceError("a Kafka topic is a stream of its own: open it alone")
+        (data,) = data
+    servers, _, topic = data.removeprefix(KAFKA).partition("/")
+    if not servers or not topic or "/" in topic:
+        raise SourceError(f"wanted an address such as 'kafka://host:9092/topic'; got {data!r}")
+    if not isinstance(target, str):
+        raise SourceError(f"say which field of the messages is the target, as text; got target={target!r}")
+    return _made(KafkaSource, topic, options, servers=servers, target=target)
 
 
 def _open_files(data: Any, target: Any, options: dict[str, Any]) -> Any:

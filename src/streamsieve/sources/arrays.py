@@ -12,7 +12,19 @@ import scipy.sparse as sp
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
 from streamsieve.sources import _frames
-from streamsieve.sources._checks import as_target, beyond, check_names, check_size, check_start
+from streamsieve.sources._checks import as_target, check_names, spans
+from streamsieve.sources._identity import (
+    another_stream,
+    comparing,
+    digest,
+    names_identity,
+    not_fewer,
+    same,
+    same_names,
+)
+
+#: How much of the data is looked at to know it again.
+SAMPLED_ROWS, SAMPLED_VALUES, SAMPLED_LABELS = 64, 2**20, 2**14
 
 
 class ArraySource:
@@ -75,6 +87,43 @@ class ArraySource:
         """The target, one value a row."""
         return self._y
 
+    def identity(self) -> dict[str, Any]:
+        """Return what makes this stream this stream, as JSON: columns, types, and a sample of the rows."""
+        n, p = self._shape
+        dtype = "float64" if self._frame is not None else str(self._X.dtype)
+        return {
+            "kind": type(self).__name__,
+            "rows": n,
+            "columns": p,
+            "names": names_identity(self.names),
+            "dtype": f"sparse {dtype}" if sp.issparse(self._X) else dtype,
+            "target": None if self._y is None else _kind_of(self._y),
+            "sample": self._sample(n),
+        }
+
+    def check_identity(self, known: Mapping[str, Any]) -> None:
+        """Refuse data that is not what an earlier identity describes; there may be more rows."""
+        now = self.identity()
+        with comparing(self, known):
+            same_names(known["names"], self.names)
+            same("the number of columns", known["columns"], now["columns"])
+            not_fewer("rows", known["rows"], now["rows"])
+            same("the type of the values", known["dtype"], now["dtype"])
+            same("the target", known["target"], now["target"])
+            if self._sample(known["rows"]) != known["sample"]:
+                raise another_stream("values of rows that were there before have changed")
+
+    def _sample(self, n: int) -> str:
+        """Return a digest of some of the first ``n`` rows and of many of their labels, evenly spread."""
+        part = self._parts("csr")
+        parts = [_bytes(part(slice(row, row + 1), slice(None))) for row in _spread(n, self._sampled_rows)]
+        labels = [] if self._y is None else [self._y[_spread(n, SAMPLED_LABELS)]]
+        return digest(*parts, *(repr(y.tolist()).encode("utf-8", "backslashreplace") for y in labels))
+
+    @property
+    def _sampled_rows(self) -> int:
+        return max(2, min(SAMPLED_ROWS, SAMPLED_VALUES // self._shape[1]))
+
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in batches.
 
@@ -85,9 +134,7 @@ class ArraySource:
         start : position of a batch, default=None
             Begin just after that batch.
         """
-        size = check_size("batch_size", batch_size)
-        row = self._begin(start, "row", self._shape[0])
-        return self._rows(size, row)
+        return self._rows(spans(self, "row", self._shape[0], batch_size, start))
 
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
@@ -101,30 +148,18 @@ class ArraySource:
         start : position of a block, default=None
             Begin just after that block.
         """
-        size = check_size("block_size", block_size)
-        column = self._begin(start, "column", self._shape[1])
-        return self._columns(size, column)
+        return self._columns(spans(self, "column", self._shape[1], block_size, start))
 
-    def _begin(self, start: Mapping[str, int] | None, key: str, there: int) -> int:
-        at = check_start(self, start, (key,))[key]
-        if at > there:
-            raise beyond(self, f"{key}s", at, there)
-        return at
-
-    def _rows(self, size: int, row: int) -> Iterator[RowBatch]:
-        n = self._shape[0]
+    def _rows(self, pieces: Iterator[slice]) -> Iterator[RowBatch]:
         part = self._parts("csr")
-        for low in range(row, n, size):
-            rows = slice(low, min(low + size, n))
+        for rows in pieces:
             y = None if self._y is None else self._y[rows]
             X = part(rows, slice(None))
             yield RowBatch(X, y, None, self.names, {"row": rows.stop})
 
-    def _columns(self, size: int, column: int) -> Iterator[ColumnBlock]:
-        p = self._shape[1]
+    def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:
         part = self._parts("csc")
-        for low in range(column, p, size):
-            columns = slice(low, min(low + size, p))
+        for columns in pieces:
             names = None if self.names is None else self.names[columns]
             yield ColumnBlock(part(slice(None), columns), names, {"column": columns.stop})
 
@@ -177,3 +212,20 @@ def _from_objects(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _floats(X: Any) -> Any:
     return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+
+
+def _spread(n: int, few: int) -> npt.NDArray[np.intp]:
+    """Return at most ``few`` of n places, the first and the last among them."""
+    return np.unique(np.linspace(0, n - 1, min(n, few)).astype(np.intp))
+
+
+def _bytes(X: Any) -> bytes:
+    if not sp.issparse(X):
+        return bytes(np.ascontiguousarray(X).data)
+    X = X.tocsr(copy=True)
+    X.sum_duplicates()
+    return bytes(X.indices.astype(np.int64).data) + bytes(X.data.data)
+
+
+def _kind_of(y: npt.NDArray[Any]) -> str:
+    return {"U": "text", "O": "objects"}.get(y.dtype.kind, "numbers")

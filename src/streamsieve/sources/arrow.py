@@ -13,10 +13,12 @@ import numpy.typing as npt
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
 from streamsieve.sources import _files, _layout
-from streamsieve.sources._checks import beyond, check_size, check_start
+from streamsieve.sources._checks import beyond, check_size, check_start, spans
 from streamsieve.sources._convert import converted
 from streamsieve.sources._files import CsvTable, IpcTable, ParquetTable, TableFile
+from streamsieve.sources._identity import comparing, names_identity, same, same_names
 from streamsieve.sources._paths import TABLES, Paths, resolve, suffix_of
+from streamsieve.sources._proof import check_files, check_last_line
 from streamsieve.sources._scratch import scratch_folder
 
 #: Files that stay open while columns are streamed; with more, each is opened for every block.
@@ -102,6 +104,27 @@ class ArrowSource:
             self._y = np.concatenate(pieces)
         return self._y
 
+    def identity(self) -> dict[str, Any]:
+        """Return what makes this stream this stream, as JSON: columns, target, and evidence of the files."""
+        return {
+            "kind": type(self).__name__,
+            "names": names_identity(self.names),
+            "target": self._layout.target,
+            "labels": self._layout.labels,
+            "files": [file.lasting().identity() for file in self._files],
+        }
+
+    def check_identity(self, known: Mapping[str, Any]) -> None:
+        """Refuse files that are not those of an earlier identity; the stream may have grown at its end."""
+        with comparing(self, known):
+            same_names(known["names"], self.names)
+            same("the target", known["target"], self._layout.target)
+            same("the target's type", known["labels"], self._layout.labels)
+            files = [file.lasting() for file in self._files]
+            check_files(known["files"], files)
+            if isinstance(self._files[len(known["files"]) - 1], CsvTable):
+                check_last_line(known["files"], files)
+
     # ---------------------------------------------------------------- rows
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
@@ -168,13 +191,9 @@ class ArrowSource:
         start : position of a block, default=None
             Begin just after that block.
         """
-        size = check_size("block_size", block_size)
-        column = check_start(self, start, ("column",))["column"]
-        if column > len(self._layout.features):
-            raise beyond(self, "columns", column, len(self._layout.features))
-        return self._columns(size, column)
+        return self._columns(spans(self, "column", len(self._layout.features), block_size, start))
 
-    def _columns(self, size: int, column: int) -> Iterator[ColumnBlock]:
+    def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:
         features = self._layout.features
         files = self._tables_by_column()
         n = self._count()
@@ -182,9 +201,9 @@ class ArrowSource:
             for file in files[:KEPT_OPEN]:
                 if isinstance(file, ParquetTable):
                     stack.enter_context(file.kept_open())
-            for low in range(column, len(features), size):
-                names = features[low : low + size]
-                yield ColumnBlock(_block(files, names, n), names, {"column": low + len(names)})
+            for columns in pieces:
+                names = features[columns]
+                yield ColumnBlock(_block(files, names, n), names, {"column": columns.stop})
 
     def _count(self) -> int:
         """Count the rows by reading one column: what a damaged file claims must not size an array."""

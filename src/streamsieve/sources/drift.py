@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from streamsieve.protocols import FloatArray, IntArray, Position, RowBatch
-from streamsieve.sources._checks import beyond, check_size, check_start, no_axis
+from streamsieve.sources._checks import check_size, no_axis, spans
+from streamsieve.sources._identity import comparing, not_fewer, same
 
 #: Weight of what all features share; the correlation of any two is NU^2 / (1 + NU^2) = 0.2.
 NU = 0.5
@@ -93,6 +94,21 @@ class DriftingStream:
         first = check_size("row", row, low=0) // self.shift_every
         return (first + np.arange(self.n_relevant, dtype=np.int64)) % self.n_features
 
+    def identity(self) -> dict[str, Any]:
+        """Return what makes this stream this stream, as JSON: its parameters."""
+        return {"kind": type(self).__name__, "rows": self._length, **self._parameters()}
+
+    def check_identity(self, known: Mapping[str, Any]) -> None:
+        """Refuse a stream of other parameters than those of an earlier identity; it may be longer."""
+        with comparing(self, known):
+            for name, value in self._parameters().items():
+                same(name, known[name], value)
+            not_fewer("rows", known["rows"], self._length)
+
+    def _parameters(self) -> dict[str, int]:
+        names = ("n_features", "n_relevant", "shift_every", "seed")
+        return {name: getattr(self, name) for name in names}
+
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in batches, with labels 0 and 1.
 
@@ -103,21 +119,17 @@ class DriftingStream:
         start : position of a batch, default=None
             Begin just after that batch.
         """
-        size = check_size("batch_size", batch_size)
-        row = check_start(self, start, ("row",))["row"]
-        if row > self._length:
-            raise beyond(self, "rows", row, self._length)
-        return self._rows(size, row)
+        return self._rows(spans(self, "row", self._length, batch_size, start))
 
     def columns(self, block_size: int = 1024, start: Mapping[str, int] | None = None) -> NoReturn:
         """Refuse: what is relevant changes from row to row, so the stream is one of rows."""
         del block_size, start
         raise no_axis(self, "columns", "its relevant features change from row to row; use rows()")
 
-    def _rows(self, size: int, row: int) -> Iterator[RowBatch]:
+    def _rows(self, pieces: Iterator[slice]) -> Iterator[RowBatch]:
         number, chunk = -1, (np.empty((0, 0)), np.empty(0, np.int64))
-        while row < self._length:
-            end = min(row + size, self._length)
+        for rows in pieces:
+            row, end = rows.start, rows.stop
             Xs, ys = [], []
             while row < end:
                 if row // self._chunk_rows != number:

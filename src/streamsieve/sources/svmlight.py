@@ -12,9 +12,11 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position, RowBatch
-from streamsieve.sources._checks import beyond, check_size, check_start
+from streamsieve.sources._checks import beyond, check_size, check_start, spans
 from streamsieve.sources._csc import ColumnsOnDisk, to_columns
+from streamsieve.sources._identity import another_stream, comparing, same
 from streamsieve.sources._paths import Paths, resolve
+from streamsieve.sources._proof import check_files, is_line_end, lasting_text
 from streamsieve.sources._scratch import scratch_folder
 from streamsieve.sources._svmlight_text import Extent, opened, parse, scan, take
 
@@ -92,6 +94,28 @@ class SvmlightSource:
         """All labels, read once, together with the conversion to columns."""
         return self._by_column().y
 
+    def identity(self) -> dict[str, Any]:
+        """Return what makes this stream this stream, as JSON: the width, and evidence of the files."""
+        p, zero_based = self._settled()
+        return {
+            "kind": type(self).__name__,
+            "columns": p,
+            "zero_based": zero_based,
+            "files": [lasting_text(path).identity() for path in self._paths],
+        }
+
+    def check_identity(self, known: Mapping[str, Any]) -> None:
+        """Refuse files that are not those of an earlier identity; the stream may have grown at its end."""
+        p, zero_based = self._settled()
+        with comparing(self, known):
+            check_files(known["files"], [lasting_text(path) for path in self._paths])
+            same("zero_based", known["zero_based"], zero_based)
+            if p != known["columns"]:
+                raise another_stream(
+                    f"it had {known['columns']:,} columns and has {p:,} now (give n_features from the "
+                    "beginning, when higher indices may come)"
+                )
+
     # ---------------------------------------------------------------- rows
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
@@ -113,6 +137,11 @@ class SvmlightSource:
             there = file.seek(0, os.SEEK_END)
         if at["byte"] > there:
             raise beyond(self, f"bytes of {path}", at["byte"], there)
+        if not is_line_end(path, at["byte"]):
+            raise SourceError(
+                f"{path}, line {at['line']:,}: it was read before it was complete, and has gone on since: "
+                "begin anew, and read files only up to the end of a line"
+            )
         return self._rows(size, at)
 
     def _rows(self, size: int, at: Position) -> Iterator[RowBatch]:
@@ -176,18 +205,12 @@ class SvmlightSource:
         start : position of a block, default=None
             Begin just after that block.
         """
-        size = check_size("block_size", block_size)
-        column = check_start(self, start, ("column",))["column"]
-        p, _ = self._settled()
-        if column > p:
-            raise beyond(self, "columns", column, p)
-        return self._columns(size, column, p)
+        return self._columns(spans(self, "column", lambda: self._settled()[0], block_size, start))
 
-    def _columns(self, size: int, column: int, p: int) -> Iterator[ColumnBlock]:
+    def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:
         on_disk = self._by_column()
-        for low in range(column, p, size):
-            high = min(low + size, p)
-            yield ColumnBlock(on_disk.block(low, high), None, {"column": high})
+        for columns in pieces:
+            yield ColumnBlock(on_disk.block(columns.start, columns.stop), None, {"column": columns.stop})
 
     def _by_column(self) -> ColumnsOnDisk:
         if self._on_disk is None:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 RELATIVE = 1e-9
 
 
-def fresh(selector: Any, **parameters: Any) -> Any:
+def fresh(selector: Any, /, **parameters: Any) -> Any:
     """Return an unfitted copy, with some parameters changed."""
     return clone(selector).set_params(**parameters)
 

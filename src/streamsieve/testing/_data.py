@@ -20,6 +20,12 @@ class Sample(NamedTuple):
     names: list[str]
 
 
+def sample_for(selector: Any, *, task: Task | None = None, **size: int) -> Sample:
+    """Return a sample that the selector takes, of a task that it has a meaning for."""
+    data = sample(task_for(selector) if task is None else task, **size)
+    return data._replace(X=np.abs(data.X)) if selector.traits.non_negative else data
+
+
 def sample(task: Task, n: int = 160, p: int = 14, seed: int = 0) -> Sample:
     """Informative, redundant, sparse, constant and noise columns, in that order."""
     rng = np.random.default_rng(seed)

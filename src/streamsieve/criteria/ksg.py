@@ -1,0 +1,151 @@
+"""Mutual information by nearest neighbours, without bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import digamma
+
+from streamsieve._kernels import neighbours as kernel
+from streamsieve._kernels.threads import over_features
+from streamsieve._parameters import check_number
+from streamsieve.criteria._formula import Formula
+from streamsieve.exceptions import CapabilityError
+from streamsieve.protocols import ANY_TASK, FloatArray, Task
+from streamsieve.state import register
+from streamsieve.summaries._recent_rows import ColumnsBlock, RecentRows
+
+#: Rows remembered where nobody says how many.
+WINDOW = 1000
+#: A value takes as long as this many of those by which threads judge whether they pay.
+EFFORT = 256
+#: Counts whose digamma is looked up; beyond, four terms of its series are exact.
+LOOKED_UP = 4096
+
+
+@register
+@dataclass(frozen=True)
+class KSG(Formula):
+    """Score by the mutual information of feature and target, estimated from nearest neighbours, in nats.
+
+    No bins: it sees dependence of any shape at the scale the rows themselves suggest.  A numeric target is
+    scored by the first estimator of Kraskov, Stoegbauer and Grassberger, class labels by Ross's.  Never below
+    0, and 0 for a constant feature.
+
+    It compares rows with each other, so it needs the rows themselves, and looks at the last ones of a stream
+    only: ``Screen("ksg", window=...)``, 1000 if no window is given.
+
+    Parameters
+    ----------
+    neighbours : int, default=4
+        How many neighbours of a row decide how far it looks, at least 1.  More of them vary less, and blur
+        what changes within their distance.
+
+    Notes
+    -----
+    For each row, let d be the distance of its k-th nearest neighbour, where rows differ by the larger of
+    their differences in the feature and in the target, each over its standard deviation.  Then
+
+        I = psi(N) + < psi(c) - psi(c_x) - psi(c_y) >
+
+    where c, c_x and c_y are numbers of rows inside d, itself included: by both differences, by that of the
+    feature, by that of the target.  With class labels, a row of another class is infinitely far, and rows
+    alone in their class are left out.  A feature with missing values is judged by the rows that have it.
+
+    *Ties.*  Inside means nearer than d (by more than rounding), or at the very same place.  Without ties c is
+    k, and the estimate is that of the papers and of ``sklearn.feature_selection.mutual_info_regression`` and
+    ``mutual_info_classif``, whose default k is 3.  With ties these would take k rows for inside where there
+    are fewer or more; scikit-learn adds random noise against that, so its result changes with the seed, and
+    the papers advise the same.  Counting what is there needs no noise.  Where all values are tied, the
+    estimate is that of the table of their counts, with Grassberger's correction of its bias.
+
+    A weight is a number of copies of a row, so it must be whole; a row with copies has neighbours at
+    distance 0.
+
+    There are no p-values, as there is no distribution known: neither ``alpha`` nor ``on_drift`` can be used.
+    Nor can ``half_life``: a neighbour is there or not.  Cost per feature and score: the window's rows times
+    a logarithm for labels, up to times the root of the rows for a numeric target; with labels, zeros of
+    sparse rows cost nothing.
+
+    References
+    ----------
+    Kraskov, Stoegbauer and Grassberger, Estimating mutual information, Physical Review E 69, 2004 (equation
+    8); Ross, Mutual information between discrete and continuous data sets, PLoS ONE 9, 2014; Grassberger,
+    Finite sample corrections to entropy and dimension estimates, Physics Letters A 128, 1988.  Keller,
+    Mueller and Boehm, Estimating mutual information on data streams, SSDBM 2015, for the windows and k = 4;
+    there the window may be chosen when asking, at the price of samples instead of all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.criteria import KSG
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, 2 * np.pi, 500)
+    >>> X = np.c_[np.cos(angle), rng.normal(size=500)]
+    >>> rows = KSG().new_summary(target="numeric")
+    >>> rows.update(X, np.sin(angle))  # neither is correlated with the target
+    >>> KSG()(rows).round(1)
+    array([2.6, 0. ])
+    """
+
+    name: ClassVar[str] = "ksg"
+    tasks: ClassVar[frozenset[Task]] = ANY_TASK
+    summary_type: ClassVar[type[Any]] = RecentRows
+    has_p_values: ClassVar[bool] = False
+
+    neighbours: int = 4
+
+    def new_summary(
+        self,
+        *,
+        half_life: float | None = None,
+        epsilon: float = 1e-3,  # noqa: ARG002 - nothing is rounded to ranks here
+        target: str = "classes",
+        window: int | None = None,
+    ) -> Any:
+        """Make the empty window this formula reads."""
+        check_number("neighbours", self.neighbours, low=1, integer=True)
+        if half_life is not None:
+            raise CapabilityError(
+                f"criterion='ksg' counts neighbours, which cannot fade by half_life={half_life:g}: "
+                "use window, or criterion='mutual_info'"
+            )
+        return RecentRows(target, WINDOW if window is None else window)
+
+    def score(self, block: ColumnsBlock) -> FloatArray:
+        """Information in nats."""
+        check_number("neighbours", self.neighbours, low=1, integer=True)
+        n_features = len(block.indptr) - 1
+        out = np.zeros(n_features)
+        columns, ways = (block.indptr, block.indices, block.data), (int(self.neighbours), _table())
+        if block.n_classes:
+
+            def work(low: int, high: int) -> None:
+                kernel.labels(*columns, block.y, block.copies, block.n_classes, *ways, low, high, out)
+        else:
+            order = np.argsort(block.y, kind="stable")
+            rank = np.empty(len(order), np.int64)
+            rank[order] = np.arange(len(order))
+            rows = (block.y[order], rank, block.copies[order])
+
+            def work(low: int, high: int) -> None:
+                kernel.numbers(*columns, *rows, *ways, low, high, out)
+
+        n_values = len(block.data) if block.n_classes else n_features * len(block.y)
+        over_features(n_features, EFFORT * n_values, work)
+        return out
+
+    def p_value(self, block: ColumnsBlock) -> FloatArray:  # noqa: ARG002
+        """Refuse: there is none."""
+        raise CapabilityError(
+            "criterion='ksg' has no p-values: use 'mutual_info' for those of a test over bins"
+        )
+
+
+@cache
+def _table() -> FloatArray:
+    """Return the digamma function of whole numbers; the first one is never asked for."""
+    return np.concatenate([[0.0], digamma(np.arange(1.0, LOOKED_UP))])

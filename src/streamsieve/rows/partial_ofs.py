@@ -1,0 +1,139 @@
+"""Online feature selection that looks at a few entries of each row only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, Self
+
+from streamsieve._kernels.ofs import learn_partial_rows
+from streamsieve._parameters import check_number
+from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
+from streamsieve.rows._linear import LinearSelector
+from streamsieve.rows._linear_sparse import SparseWeights
+from streamsieve.rows._row_entries import RowEntries
+
+
+class PartialOFS(LinearSelector):
+    """Choose k features while no more than k entries of any row are looked at.
+
+    For rows whose values are costly to get.  Now and then k columns drawn at random are looked at, otherwise
+    those that have a weight.  A wrong prediction moves the weights by the entries seen, each divided by the
+    probability that it was looked at; then the weights are shortened to the radius, and all but the k largest
+    become 0.
+
+    Parameters
+    ----------
+    k : int or None, default=None
+        Weights to keep and entries to look at in a row, k >= 1; the papers' B.  None: 10, or all features if
+        there are fewer.
+    learning_rate : float, default=0.02
+        Length of a step, above 0 and at most 1e6.
+    exploration : float, default=0.2
+        Share of rows in which columns are drawn at random, between 1e-6 and 1.
+    radius : float, default=10.0
+        Greatest length of the weights, above 0 and at most 1e6.
+    random_state : int, default=0
+        Seed of the draws, between 0 and 2^32 - 1.  The draws for a row depend on the seed, the number of the
+        row and the number of features, and on nothing else.
+    output : {"drop", "zero", "frozen"}, default="drop"
+        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
+        width stays, or keep to the selection "frozen" at the first transform.
+    ledger : {"all", "none"}, default="all"
+        Whether to remember which features entered and left the selection, when, and at what score.
+
+    Attributes
+    ----------
+    coef_ : float64 array, one weight a feature, 0 for all but k at most
+    scores_ : float64 array, the sizes of the weights
+    selected_ : columns with a weight, largest first; never more than k, fewer as long as fewer have one
+    observed_ : entries looked at so far, never more than k a row
+    classes_ : the labels seen, the negative one first
+    mistakes_ : rows whose label the model had wrong, or no opinion of, before it learnt them
+    ledger_ : which features entered and left, after how many rows, at what score
+
+    Notes
+    -----
+    With d features, share of exploration e and B = k, an entry is looked at with probability B/d e, plus
+    1 - e if its feature has a weight; so what the model learns from is the row itself on average.  As long as
+    no feature has a weight the columns are drawn at random in every row (the paper leaves open what to look
+    at), and the probability is B/d: dividing by B/d e, as the formula of the paper has it, would take such
+    rows 1/e times too long.
+
+    An entry that was drawn moves its weight by learning_rate * d / (k * exploration) times its value.  This
+    must be small against the radius, or every such step wipes out what was learnt before: lower the learning
+    rate, or raise the radius, where features are many.  Only the ratio of the two matters.  The default is a
+    tenth of the one of :class:`OFS` for that reason.
+
+    Batches of any size give the same result.  Where features appear over time, d is the number known when a
+    batch comes.  Of weights of equal size at the edge of the budget, those of the first columns stay.
+
+    References
+    ----------
+    Wang, Zhao, Hoi, Jin, Online Feature Selection and Its Applications, IEEE TKDE 26 (2014), algorithm 3.
+    The radius is ours, the paper gives none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.rows.partial_ofs import PartialOFS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 8))
+    >>> selector = PartialOFS(k=2).fit(X, X[:, 3] - X[:, 5] > 0)
+    >>> selector.get_feature_names_out().tolist(), selector.observed_ <= 2 * 2000
+    (['x3', 'x5'], True)
+    """
+
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), draws_features=True)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        *,
+        learning_rate: float = 0.02,
+        exploration: float = 0.2,
+        radius: float = 10.0,
+        random_state: int = 0,
+        output: str = "drop",
+        ledger: str = "all",
+    ) -> None:
+        self.k = k
+        self.learning_rate = learning_rate
+        self.exploration = exploration
+        self.radius = radius
+        self.random_state = random_state
+        self.output = output
+        self.ledger = ledger
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Yield the defaults, and the smallest budget with much exploration."""
+        yield cls()
+        yield cls(k=1, exploration=0.7, radius=1.0, random_state=1, output="zero")
+
+    def _check_parameters(self) -> None:
+        check_number("learning_rate", self.learning_rate, low=0, high=1e6, open_low=True)
+        check_number("exploration", self.exploration, low=1e-6, high=1)
+        check_number("radius", self.radius, low=0, high=1e6, open_low=True)
+        check_number("random_state", self.random_state, low=0, high=2**32 - 1, integer=True)
+
+    def _start(self, batch: RowBatch) -> None:
+        super()._start(batch)
+        self.observed_ = 0
+
+    def _new_model(self) -> SparseWeights:
+        return SparseWeights()
+
+    def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
+        columns, values = self._model_.with_room(self._budget)
+        kept, mistakes, observed = learn_partial_rows(
+            entries.indptr, entries.indices, entries.data, signs, columns, values, len(self._model_.columns),
+            self.n_features_in_, float(self.learning_rate), float(self.radius), float(self.exploration),
+            int(self.random_state), self.n_rows_seen_,
+        )  # fmt: skip
+        self._model_ = SparseWeights(columns[:kept], values[:kept])
+        self.observed_ += int(observed)
+        return int(mistakes)
+
+    def _restored(self) -> None:
+        super()._restored()
+        self._check_count("observed_", self.n_rows_seen_ * self._most)

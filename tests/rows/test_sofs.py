@@ -1,0 +1,172 @@
+"""SOFS is the rule of the papers: a frequency rule, whose budget holds after every row."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.rows.ofs import OFS
+from streamsieve.rows.sofs import SOFS
+from tests.reference import sofs as twin
+from tests.rows.linear_cases import cases
+
+
+def test_equals_the_twin_on_many_streams():
+    for X, y, k, rng in cases(1500):
+        gamma = float(rng.choice([0.125, 1.0, 16.0]))
+        history, margins = twin.sofs(X, y, k=k, regularization=gamma)
+        ours = SOFS(k, regularization=gamma).fit(sp.csr_array(X) if rng.random() < 0.5 else X, y)
+        mean, gain = history[-1]
+        assert np.array_equal(ours.coef_, mean)
+        assert np.array_equal(ours.scores_, gain)
+        assert np.array_equal(ours.sigma_, 1 / (1 + gain))
+        assert ours.mistakes_ == np.count_nonzero(margins <= 0)
+
+
+def test_equals_the_twin_after_every_row_in_any_batches():
+    for X, y, k, _ in cases(90, seed=1):
+        expected, margins = twin.sofs(X, y, k=k)
+        selector = SOFS(k)
+        for i in range(len(y)):
+            selector.partial_fit(X[i : i + 1], y[i : i + 1])
+            assert np.array_equal(selector.coef_, expected[i][0])
+        assert selector.mistakes_ == np.count_nonzero(margins <= 0)
+        assert np.array_equal(selector.coef_, SOFS(k).fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("k", [1, 7, 60])
+def test_equals_the_twin_over_long_streams_of_counts(k):
+    # counts: the confidences of different words are often equal, and change places all the time
+    rng = np.random.default_rng(2)
+    X = rng.poisson(np.geomspace(0.5, 0.01, 200), (3000, 200)).astype(float)
+    y = np.where(X[:, :20:2].sum(axis=1) - X[:, 1:20:2].sum(axis=1) + rng.normal(size=3000) > 0, 1, -1)
+    history, margins = twin.sofs(X, y, k=k)
+    ours = SOFS(k).fit(sp.csr_array(X), y)
+    assert np.array_equal(ours.coef_, history[-1][0])
+    assert ours.mistakes_ == np.count_nonzero(margins <= 0)
+
+
+def test_the_weights_are_those_of_the_smallest_sigmas_after_every_row():
+    for X, y, k, _ in cases(120, seed=3):
+        selector = SOFS(k)
+        for i in range(len(y)):
+            selector.partial_fit(X[i : i + 1], y[i : i + 1])
+            smallest = np.argsort(selector.sigma_, kind="stable")[:k]
+            learnt = {j for j in smallest if selector.sigma_[j] < 1}
+            assert set(np.flatnonzero(selector.coef_)) <= learnt
+            assert set(selector.selected_) == learnt
+            assert np.all((selector.sigma_ > 0) & (selector.sigma_ <= 1))
+
+
+def test_a_feature_that_comes_back_begins_anew_but_is_as_sure_as_before():
+    X = np.array([[2.0, 0.0], [0.0, 3.0], [5.0, 0.0]])
+    selector = SOFS(1).fit(X[:1], [1])
+    first = selector.coef_[0]
+    assert first > 0
+    selector.partial_fit(X[1:2], [1])
+    assert selector.coef_[0] == 0.0
+    assert selector.sigma_[0] == pytest.approx(1 / 5)
+    selector.partial_fit(X[2:], [1])
+    # alpha = 1 / (25 / 5 + 1), step = alpha * sigma * x
+    assert selector.coef_.tolist() == [pytest.approx(1 / 6 * 5 / 5), 0.0]
+
+
+def test_a_feature_that_leaves_and_returns_within_one_row_keeps_its_weight():
+    # column 0 takes the place of column 1 first, and column 1 takes it back by its own value
+    X = np.array([[0.0, 1.0], [1.5, 2.0]])
+    history, _ = twin.sofs(X, [1, -1], k=1)
+    assert history[0][0][1] != 0
+    selector = SOFS(1).fit(X, [1, -1])
+    assert selector.coef_.tolist() == history[1][0].tolist()
+
+
+def test_words_that_tell_classes_apart_are_found_in_sparse_text():
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 3000)
+    X = rng.poisson(0.02, (3000, 500)).astype(float)
+    telling = [40, 111, 250, 333]
+    for turn, word in enumerate(telling):
+        X[:, word] += rng.poisson(0.6, 3000) * (y == turn % 2)
+    assert set(SOFS(4).fit(sp.csr_array(X), y).selected_) == set(telling)
+
+
+def test_in_dense_standardised_rows_it_finds_nothing_as_the_documentation_says():
+    found = {OFS: 0, SOFS: 0}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, planted = rng.normal(size=(2000, 300)), rng.choice(300, 10, replace=False)
+        y = X[:, planted] @ rng.choice([-1, 1], 10) + rng.normal(size=2000) > 0
+        for selector in (OFS(20, learning_rate=1.0), SOFS(20)):
+            selected = selector.fit(X / np.sqrt(300), y).selected_
+            found[type(selector)] += len(set(selected) & set(planted))
+    assert found[SOFS] <= 6  # chance gives 2 of 30
+    assert found[OFS] >= 15
+
+
+def test_it_is_a_frequency_rule():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1000, 4))
+    X[:, 2] = 5.0 * rng.choice([-1, 1], 1000)  # large, and unrelated to the labels
+    y = X[:, 0] > 0
+    assert SOFS(1).fit(X, y).selected_.tolist() == [2]
+
+
+def test_features_may_appear_row_by_row():
+    selector = SOFS(2)
+    for i in range(300):
+        selector.learn_one({f"once {i}": 0.1, "signal": 2.0 * (i % 2) - 1}, i % 2)
+    assert selector.n_features_in_ == 301
+    assert selector.selected_[0] == 1
+    assert len(selector.coef_) == len(selector.sigma_) == 301
+
+
+@pytest.mark.parametrize("gamma", [0, -1, 1e-7, "1"])
+def test_parameters_that_make_no_sense_are_refused(gamma):
+    with pytest.raises(ParameterError, match="regularization must be a number at least 1e-06"):
+        SOFS(regularization=gamma).fit(np.eye(3), [0, 1, 1])
+
+
+def spoilt(cells=(), kept=None):
+    """A model with some cells or kept features replaced."""
+    selector = SOFS(2).fit(np.array([[1.0, 2.0, 3.0], [3.0, 0.0, -1.0]]), [0, 1])
+    for place, value in cells:
+        selector._model_._cells[place] = value
+    if kept is not None:
+        selector._model_._heap = np.array(kept, np.int32)
+        selector._model_._kept = len(kept)
+    return selector
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cells": [((0, 0), np.nan)]},
+        {"cells": [((0, 0), -1.0)]},
+        {"cells": [((0, 0), 1e300)]},
+        {"cells": [((0, 1), np.inf)]},
+        {"cells": [((1, 1), 0.5)]},  # a weight that is not among the surest
+        {"kept": [0, 0]},
+        {"kept": [0, 1]},
+        {"kept": [0]},
+        {"kept": [0, 1, 2]},
+        {"kept": [0, 3]},
+        {"kept": [-1, 0]},
+    ],
+)
+def test_states_that_do_not_fit_are_refused(tmp_path, changes):
+    selector = spoilt(**changes)
+    selector.save(tmp_path / "state.sieve")
+    with pytest.raises(StateError):
+        SOFS.load(tmp_path / "state.sieve")
+
+
+def test_a_state_comes_back_and_goes_on_bit_for_bit(tmp_path):
+    rng = np.random.default_rng(6)
+    X, y = rng.poisson(0.3, (400, 60)).astype(float), rng.integers(0, 2, 400)
+    selector = SOFS(7).fit(X[:150], y[:150])
+    selector.save(tmp_path / "state.sieve")
+    again = SOFS.load(tmp_path / "state.sieve")
+    for either in (selector, again):
+        either.partial_fit(X[150:], y[150:])
+    assert np.array_equal(selector.coef_, again.coef_)
+    assert np.array_equal(selector.sigma_, again.sigma_)
