@@ -2,6 +2,7 @@
 
 from streamsieve.rows.bootstrap import Bootstrap as Bootstrap
 from streamsieve.rows.fsds import FSDS as FSDS
+from streamsieve.rows.mission import MISSION as MISSION
 from streamsieve.rows.ofs import OFS as OFS
 from streamsieve.rows.partial_ofs import PartialOFS as PartialOFS
 from streamsieve.rows.screen import Screen as Screen
@@ -9,4 +10,14 @@ from streamsieve.rows.sofs import SOFS as SOFS
 from streamsieve.rows.velocity_screen import VelocityScreen as VelocityScreen
 from streamsieve.rows.winnow_efs import WinnowEFS as WinnowEFS
 
-__all__ = ["FSDS", "OFS", "SOFS", "Bootstrap", "PartialOFS", "Screen", "VelocityScreen", "WinnowEFS"]
+__all__ = [
+    "FSDS",
+    "MISSION",
+    "OFS",
+    "SOFS",
+    "Bootstrap",
+    "PartialOFS",
+    "Screen",
+    "VelocityScreen",
+    "WinnowEFS",
+]
