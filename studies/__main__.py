@@ -1,4 +1,4 @@
-"""Command line: ``python -m studies [drift] [screening] [--fresh] [--quick] [--out FOLDER]``."""
+"""Command line: ``python -m studies [drift] [screening] [learning] [--fresh] [--quick] [--out FOLDER]``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from studies._desk import HERE, Desk
 
-STUDIES = ("drift", "screening")
+STUDIES = ("drift", "screening", "learning")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -123,18 +123,38 @@ def river_in_a_batch(size: Size) -> Race:
     return Race(ours, _river(rows, labels), "river SelectKBest, Pearson", len(y), "rows", note, rounds=15)
 
 
-@case("Screen correlation, learn_one")
+@case("Screen correlation, learn_one", bar="speedup >= 20")
 def river_one_by_one(size: Size) -> Race:
     _, y, rows, labels = _dicts(size)
+    note = "one dict of 100 features a row in both, always the same features"
+    return Race(
+        _one_by_one(rows, labels), _river(rows, labels), "river SelectKBest, Pearson", len(y), "rows", note
+    )
 
-    def ours() -> Any:
+
+@case("Screen correlation, learn_one, sparse", bar="speedup >= 20")
+def river_sparse(size: Size) -> Race:
+    rng = np.random.default_rng(0)
+    names = np.array([f"f{j}" for j in range(5_000)])
+    rows = [
+        dict(zip(rng.choice(names, 100, replace=False).tolist(), rng.normal(size=100).tolist(), strict=True))
+        for _ in range(size(2_000, 100))
+    ]
+    labels = rng.integers(0, 2, len(rows)).tolist()
+    note = "one dict of 100 features a row in both, other ones of 5,000 in every row"
+    return Race(
+        _one_by_one(rows, labels), _river(rows, labels), "river SelectKBest, Pearson", len(rows), "rows", note
+    )
+
+
+def _one_by_one(rows: list[dict[str, float]], labels: list[int]) -> Callable[[], Any]:
+    def run() -> Any:
         screen = ss.Screen("correlation")
         for row, label in zip(rows, labels, strict=True):
             screen.learn_one(row, label)
         return screen.get_support()
 
-    note = "one dict a row in both"
-    return Race(ours, _river(rows, labels), "river SelectKBest, Pearson", len(y), "rows", note)
+    return run
 
 
 def _dicts(size: Size) -> tuple[Any, Any, list[dict[str, float]], list[int]]:

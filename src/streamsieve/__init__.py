@@ -8,6 +8,8 @@ Rows that stream in go to a row selector::
     for batch in ss.open("clicks/*.parquet", target="bought").rows(4096):
         screen.partial_fit(batch.X, batch.y)
 
+or, so that a crash costs nothing, ``ss.run(source, screen, checkpoint="clicks.sieve", resume=True)``.
+
 Columns that stream in go to a column selector::
 
     sieve = ss.SAOLA(alpha=0.01).begin(y)
@@ -31,11 +33,12 @@ if TYPE_CHECKING:
     from streamsieve.protocols import Decision as Decision
     from streamsieve.registry import load as load
     from streamsieve.rows import *  # noqa: F403
+    from streamsieve.running import run as run
     from streamsieve.sources import *  # noqa: F403
 
 # Folders whose re-exports are public here; a new selector needs no line in this file.
 _FOLDERS = ("rows", "columns", "offline", "sources", "base")
-_SINGLE = {"load": "registry", "Ledger": "ledger", "Decision": "protocols"}
+_SINGLE = {"load": "registry", "run": "running", "Ledger": "ledger", "Decision": "protocols"}
 
 
 def __getattr__(name: str) -> Any:

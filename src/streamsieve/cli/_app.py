@@ -36,6 +36,14 @@ Save = Annotated[Path | None, typer.Option(help="Write the selector here, for ss
 SkipText = Annotated[bool, typer.Option("--skip-text", help="Leave text columns out instead of stopping.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Checkpoint = Annotated[
+    Path | None, typer.Option(help="Keep what was learnt of rows, and the place in the stream, in this file.")
+]
+KeptEvery = Annotated[
+    str | None,
+    typer.Option("--every", help="With --checkpoint: how often, as 10s, 2min or a number of rows."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")]
 
 
 def invoke(arguments: Sequence[str] | None = None) -> int:
@@ -96,6 +104,9 @@ def select(
     save: Save = None,
     explain: Annotated[str | None, typer.Option(help="Say why this feature is in or out.")] = None,
     block: Annotated[int, typer.Option(help="Columns (or rows) read at a time.", min=1)] = 1024,
+    checkpoint: Checkpoint = None,
+    every: KeptEvery = None,
+    resume: Resume = False,
     skip_text: SkipText = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -103,7 +114,9 @@ def select(
     """Stream the columns (or rows) of a file through a method; print what it keeps, and why."""
     from streamsieve.cli import _select  # noqa: PLC0415
 
-    request = _select.Request(data, target, out, ledger, save, explain, block, skip_text, quiet, json)
+    request = _select.Request(
+        data, target, out, ledger, save, explain, block, skip_text, quiet, json, checkpoint, every, resume
+    )
     parameters = [*(param or []), *([] if task is None else [f"task={task}"])]
     raise typer.Exit(_select.select(request, method, parameters))
 
@@ -130,6 +143,9 @@ def screen(
     save: Save = None,
     explain: Annotated[str | None, typer.Option(help="Say why this feature is in or out.")] = None,
     batch: Annotated[int, typer.Option(help="Rows read at a time.", min=1)] = 4096,
+    checkpoint: Checkpoint = None,
+    every: KeptEvery = None,
+    resume: Resume = False,
     skip_text: SkipText = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -137,13 +153,43 @@ def screen(
     """Stream the rows of a file through a screen; print the best features."""
     from streamsieve.cli import _select  # noqa: PLC0415
 
-    request = _select.Request(data, target, out, ledger, save, explain, batch, skip_text, quiet, json)
+    request = _select.Request(
+        data, target, out, ledger, save, explain, batch, skip_text, quiet, json, checkpoint, every, resume
+    )
     parameters = {
         "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
         "correction": correction, "half_life": half_life, "window": window, "on_drift": on_drift,
         "epsilon": epsilon, "task": task, "review_every": review_every,
     }  # fmt: skip
     raise typer.Exit(_select.screen(request, parameters))
+
+
+@app.command()
+def merge(
+    files: Annotated[
+        list[Path], typer.Argument(help="Saved selectors or checkpoints, in order of their rows.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Write the merged selector here.")],
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Merge saved row selectors into one that has learnt the rows of all."""
+    from streamsieve.cli import _merge  # noqa: PLC0415
+
+    _merge.merge(files, out, quiet=quiet, as_json=json)
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="A saved selector or a checkpoint.")],
+    top: Annotated[int, typer.Option(help="So many of the best features.", min=0)] = 10,
+    ledger: Annotated[int, typer.Option(help="So many of the latest decisions.", min=0)] = 10,
+    json: Json = False,
+) -> None:
+    """Show what a file holds: the selector, its best features, its latest decisions."""
+    from streamsieve.cli import _show  # noqa: PLC0415
+
+    _show.show(file, top=top, tail=ledger, as_json=json)
 
 
 @app.command()

@@ -6,6 +6,7 @@ import ast
 import csv
 import json
 import math
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from streamsieve import registry, sources
+from streamsieve import registry, sources, state
 from streamsieve._parameters import did_you_mean
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli._progress import progress
-from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
+from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError
+from streamsieve.running import run
 from streamsieve.sources._paths import SVMLIGHT
 from streamsieve.state import replacing
 
@@ -41,6 +43,9 @@ class Request:
     skip_text: bool
     quiet: bool
     json: bool
+    checkpoint: Path | None = None
+    every: str | None = None
+    resume: bool = False
 
     @property
     def silent(self) -> bool:
@@ -64,6 +69,7 @@ def screen(request: Request, parameters: dict[str, Any]) -> int:
 
 def _run(request: Request, selector: Any, note: str = "") -> int:
     _check_folders(request)
+    _check_checkpoint(request, selector)
     if request.target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in request.data):
         raise SourceError("say which column is the target: --target NAME")
     data = request.data[0] if len(request.data) == 1 else request.data
@@ -75,7 +81,7 @@ def _run(request: Request, selector: Any, note: str = "") -> int:
     else:
         _stream_rows(source, selector, request)
     seconds = time.perf_counter() - started
-    kept = _kept(selector)
+    kept = kept_features(selector)
     _write(request, selector, kept)
     if note and not request.silent:
         Console(highlight=False, soft_wrap=True).print(note)
@@ -94,14 +100,50 @@ def _stream_columns(source: Any, selector: ColumnSelector, request: Request) -> 
 
 
 def _stream_rows(source: Any, selector: Any, request: Request) -> None:
-    with progress("rows", source.n_rows, "rows", quiet=request.silent) as advance:
-        for batch in source.rows(request.size):
-            selector.learn(batch)
-            advance(batch.X.shape[0])
+    try:
+        with progress("rows", source.n_rows, "rows", quiet=request.silent) as advance:
+            run(
+                source, selector, checkpoint=request.checkpoint, every=_every(request.every),
+                resume=request.resume, batch_size=request.size, progress=advance,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        _say_where(request.checkpoint)
+        raise
     selector.get_support()
 
 
-def _kept(selector: Any) -> list[dict[str, Any]]:
+def _check_checkpoint(request: Request, selector: Any) -> None:
+    if request.checkpoint is None:
+        if request.resume or request.every is not None:
+            option = "--resume" if request.resume else "--every"
+            raise ParameterError(f"{option} is about a checkpoint: say which, --checkpoint PATH")
+    elif isinstance(selector, ColumnSelector):
+        raise CapabilityError(
+            f"{type(selector).method_name()} streams columns, and checkpoints are made of streams of rows: "
+            "leave --checkpoint out; --save keeps what was learnt"
+        )
+
+
+def _every(text: str | None) -> str | int:
+    if text is None:
+        return "10s"
+    return int(text) if text.isdecimal() else text
+
+
+def _say_where(checkpoint: Path | None) -> None:
+    """Tell somebody who interrupted a run that it can go on."""
+    try:
+        rows = None if checkpoint is None else state.read_header(checkpoint)["stream"]["rows"]
+    except (StateError, KeyError):
+        return  # nothing was learnt yet
+    if rows is not None:
+        print(  # noqa: T201
+            f"{checkpoint} holds the first {rows:,} rows: the same command with --resume goes on from there",
+            file=sys.stderr,
+        )
+
+
+def kept_features(selector: Any) -> list[dict[str, Any]]:
     """Return the kept features as rows for a table."""
     if isinstance(selector, ColumnSelector):
         decisions = {d.feature: d for d in selector.ledger_.kept()}
@@ -112,9 +154,10 @@ def _kept(selector: Any) -> list[dict[str, Any]]:
             numbers = (nothing, nothing) if found is None else (found.statistic, found.p_value)
             rows.append({"feature": name, "statistic": numbers[0], "p_value": numbers[1]})
         return rows
-    names, scores, p_values = _names(selector), selector.scores_, selector.pvalues_
+    names, scores, p_values = _names(selector), selector.scores_, getattr(selector, "pvalues_", None)
     return [
-        {"feature": names[j], "score": float(scores[j]), "p_value": float(p_values[j])}
+        {"feature": names[j], "score": float(scores[j])}
+        | ({} if p_values is None else {"p_value": float(p_values[j])})
         for j in selector.selected_.tolist()
     ]
 
@@ -162,16 +205,16 @@ def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds:
     counts = {**counts, "kept": len(kept)}  # in the end; the ledger counts those evicted later, too
     if request.json:
         result = {
-            "method": type(selector).method_name(), "parameters": _plain(selector), "seconds": seconds,
-            "features": selector.n_features_in_, "counts": counts, "kept": kept,
+            "method": type(selector).method_name(), "parameters": plain_parameters(selector),
+            "seconds": seconds, "features": selector.n_features_in_, "counts": counts, "kept": kept,
         }  # fmt: skip
         if request.explain is not None:
             result["explain"] = _explained(selector, request.explain)
-        print(json.dumps(_finite(result), indent=2, allow_nan=False))  # noqa: T201
+        print(json.dumps(finite(result), indent=2, allow_nan=False))  # noqa: T201
         return
     console = Console(highlight=False, soft_wrap=True)
     if not request.quiet:
-        console.print(_table(kept))
+        console.print(table_of(kept[:SHOWN]))
         if len(kept) > SHOWN:
             console.print(f"... and {len(kept) - SHOWN} more (--out writes them all)")
         tally = "   ".join(f"{count:,} {what}" for what, count in counts.items())
@@ -200,20 +243,21 @@ def _remarks(selector: Any) -> list[str]:
     return remarks
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Replace NaN and infinity, which JSON does not have, by null."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _table(kept: list[dict[str, Any]]) -> Table:
+def table_of(kept: list[dict[str, Any]]) -> Table:
+    """Return features as a table for the terminal."""
     table = Table(box=None, pad_edge=False)
     for column in kept[0] if kept else ():
         table.add_column(column.replace("_", "-"), justify="left" if column == "feature" else "right")
-    for row in kept[:SHOWN]:
+    for row in kept:
         table.add_row(*(escape(v) if isinstance(v, str) else f"{v:.4g}" for v in row.values()))
     return table
 
@@ -259,7 +303,8 @@ def _parsed(cls: type[Any], texts: list[str]) -> dict[str, Any]:
     return parameters
 
 
-def _plain(selector: Any) -> dict[str, Any]:
+def plain_parameters(selector: Any) -> dict[str, Any]:
+    """Return the parameters, as JSON can hold them."""
     simple = (str, int, float, bool, type(None))
     parameters = selector.get_params(deep=False).items()
     return {name: value if isinstance(value, simple) else repr(value) for name, value in parameters}

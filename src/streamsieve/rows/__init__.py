@@ -1,22 +1,28 @@
 """Selectors for rows that stream in over many features."""
 
+from streamsieve.rows.barda import BARDA as BARDA
 from streamsieve.rows.bootstrap import Bootstrap as Bootstrap
+from streamsieve.rows.fires import FIRES as FIRES
 from streamsieve.rows.fsds import FSDS as FSDS
 from streamsieve.rows.mission import MISSION as MISSION
 from streamsieve.rows.ofs import OFS as OFS
 from streamsieve.rows.partial_ofs import PartialOFS as PartialOFS
+from streamsieve.rows.running_averages import RunningAverages as RunningAverages
 from streamsieve.rows.screen import Screen as Screen
 from streamsieve.rows.sofs import SOFS as SOFS
 from streamsieve.rows.velocity_screen import VelocityScreen as VelocityScreen
 from streamsieve.rows.winnow_efs import WinnowEFS as WinnowEFS
 
 __all__ = [
+    "BARDA",
+    "FIRES",
     "FSDS",
     "MISSION",
     "OFS",
     "SOFS",
     "Bootstrap",
     "PartialOFS",
+    "RunningAverages",
     "Screen",
     "VelocityScreen",
     "WinnowEFS",

@@ -3,6 +3,7 @@
 from streamsieve.summaries.comoments import CoMoments as CoMoments
 from streamsieve.summaries.contingency import Contingency as Contingency
 from streamsieve.summaries.moments import Moments as Moments
+from streamsieve.summaries.products import Products as Products
 from streamsieve.summaries.quantiles import Quantiles as Quantiles
 
-__all__ = ["CoMoments", "Contingency", "Moments", "Quantiles"]
+__all__ = ["CoMoments", "Contingency", "Moments", "Products", "Quantiles"]

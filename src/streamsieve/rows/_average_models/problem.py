@@ -1,0 +1,134 @@
+"""What all models work on: correlations of features with each other and with the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.summaries.products import JointMoments
+
+#: Of a variance, the share that may be rounding: less is no variance.
+ROUNDING = 1e-12
+#: Smaller numbers have lost digits, because they are nearly too small for a float.
+LEAST_VARIANCE = 1e-290
+#: Columns correlated like this are one column twice.
+COPY = 1.0 - 1e-10
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Standardised least squares over some features, with one or more targets.
+
+    Attributes
+    ----------
+    R : correlations of the features, (p, p), contiguous
+    c : correlations of every target with every feature, (m, p)
+    n : rows that carry as much information
+    k : how many features are wanted
+    ridge, steps, annealing, gamma : parameters of the models
+    """
+
+    R: FloatArray
+    c: FloatArray
+    n: float
+    k: int
+    ridge: float
+    steps: int
+    annealing: float
+    gamma: float
+
+
+class Standardised(NamedTuple):
+    """Moments in which every feature has mean 0 and variance 1, and how to come back from there."""
+
+    n: float
+    mean: FloatArray
+    #: Standard deviation; 0 for a constant.
+    sd: FloatArray
+    #: Features that vary and are no copy of an earlier one; ``R`` and ``c`` are about these.
+    live: IntArray
+    R: FloatArray
+    c: FloatArray
+    #: Mean and standard deviation of every target.
+    target_mean: FloatArray
+    target_sd: FloatArray
+
+
+def standardised(moments: JointMoments, *, balanced: bool) -> Standardised:
+    """Return correlations.
+
+    Of two classes the second one is the target.  ``balanced``: as if all classes had the same mass, and
+    the covariance within classes that they have on average.
+    """
+    if balanced and len(moments.target_mean) > 1:
+        moments = _balanced(moments)
+    variance = np.diagonal(moments.covariance)
+    sd = np.sqrt(np.where(variance > LEAST_VARIANCE, variance, 0.0))
+    vary = np.flatnonzero(sd > 0)
+    R = moments.covariance[np.ix_(vary, vary)] if len(vary) < len(sd) else moments.covariance
+    R = R / sd[vary][:, None] / sd[vary]
+    np.clip(R, -1.0, 1.0, out=R)
+    np.fill_diagonal(R, 1.0)
+    first = _originals(R)
+    if len(first) < len(vary):
+        R = np.ascontiguousarray(R[np.ix_(first, first)])
+    live = vary[first]
+    some = slice(None) if len(moments.target_mean) != 2 else slice(1, 2)
+    target_sd = np.sqrt(moments.target_variance[some])
+    scale = np.where(target_sd > 0, target_sd, np.inf)[:, None] * sd[live]
+    c = np.clip(moments.target_covariance[some][:, live] / scale, -1.0, 1.0)
+    return Standardised(moments.n, moments.mean, sd, live, R, c, moments.target_mean[some], target_sd)
+
+
+def _originals(R: FloatArray) -> IntArray:
+    """Return the columns that are no copy, up to sign and scale, of an earlier one."""
+    keep = np.ones(len(R), bool)
+    for j in range(len(R)):
+        if keep[j]:
+            keep[j + 1 :] &= np.abs(R[j, j + 1 :]) < COPY
+    return np.flatnonzero(keep)
+
+
+def _balanced(moments: JointMoments) -> JointMoments:
+    """Return what the moments would be if every class had the same mass."""
+    shares = moments.target_mean
+    there = np.flatnonzero(shares > 0)
+    # mean of the class less the mean of all
+    away = moments.target_covariance[there] / shares[there][:, None]
+    middle = away.mean(axis=0)
+    between = away * np.sqrt(shares[there])[:, None]
+    within = moments.covariance - between.T @ between
+    # what is left of a feature that is constant within classes is rounding
+    np.fill_diagonal(within, np.where(np.diagonal(within) > ROUNDING * np.diagonal(moments.covariance),
+                                      np.diagonal(within), 0.0))  # fmt: skip
+    spread = (away - middle) / np.sqrt(len(there))
+    equal = np.where(shares > 0, 1.0 / len(there), 0.0)
+    target_covariance = np.zeros_like(moments.target_covariance)
+    target_covariance[there] = (away - middle) / len(there)
+    return JointMoments(
+        moments.n,
+        moments.mean + middle,
+        within + spread.T @ spread,
+        equal,
+        equal * (1 - equal),
+        target_covariance,
+    )
+
+
+def strongest(per_target: list[FloatArray], n_features: int) -> FloatArray:
+    """Return every feature's largest size over the targets."""
+    if not per_target:
+        return np.zeros(n_features)
+    sizes: FloatArray = np.max(np.abs(per_target), axis=0)
+    return sizes
+
+
+def falling(values: list[float]) -> FloatArray:
+    """Return numbers that fall strictly and are at most the given ones: scores in order of entry."""
+    out: list[float] = []
+    for value in values:
+        out.append(value if not out else min(value, float(np.nextafter(out[-1], 0.0))))
+    return np.array(out)

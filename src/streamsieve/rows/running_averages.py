@@ -1,0 +1,390 @@
+"""Choose features by a linear model whose data are running averages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve._validation import TASKS
+from streamsieve.base import WeightedRowSelector
+from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.protocols import (
+    ANY_TASK,
+    CLASSIFICATION,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    RowBatch,
+    Task,
+    Traits,
+)
+from streamsieve.rows._average_models import MODELS
+from streamsieve.rows._average_models.ols import FLAT, Tests, conditional_tests
+from streamsieve.rows._average_models.problem import Problem, Standardised, standardised
+from streamsieve.rows._choice import best, significant
+from streamsieve.rows._ranked import RankedSelector
+from streamsieve.summaries.products import Products
+
+CORRECTIONS = ("none", "bonferroni", "bh")
+DEFAULT_ALPHA = 0.05
+#: Parameters that may change at any time: they ask another question about what was learnt.
+QUERY = ("k", "model", "alpha", "correction", "ridge", "steps", "annealing", "gamma", "balanced")
+
+
+class RunningAverages(WeightedRowSelector, RankedSelector):
+    """Keep the features of a sparse linear model of all rows so far, without keeping the rows.
+
+    Rows go into the sums of products of all pairs of features.  Lasso, concave penalties, annealing, matching
+    pursuit and t-tests need nothing else, so each is a query on the same state: exact, in any order of rows,
+    mergeable, and fading if you wish.  ``set_params(model=...)`` asks another one, at any time.
+
+    Parameters
+    ----------
+    k : int or None, default=None
+        Keep k features, k >= 1; fewer only where the others are constant, copies, or explain nothing more.
+        None keeps 10, or with "t_test" those that pass.
+    model : str, default="omcp"
+        "omcp" and "olasso": the first penalty (minimax concave, absolute value) that leaves k coefficients;
+        "oelnet" and "oadalasso": the lasso's relatives.  "ofsa": gradient steps that drop the smallest
+        coefficients on the way.  "omp": orthogonal matching pursuit.  "mrmr": most relevance, least
+        redundancy.  "olsth": the largest coefficients of least squares.  "t_test": tests of each coefficient
+        given all other features.
+    alpha : float or None, default=None
+        With "t_test": keep features whose p-value is at most alpha, 0 < alpha < 1.  None is 0.05 where k is
+        None, too.
+    correction : {"none", "bonferroni", "bh"}, default="bh"
+        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the chance of any false
+        feature, "bh" (Benjamini-Hochberg) the expected share of false ones among those kept.
+    ridge : float, default=1e-3
+        What "olsth", "ofsa", "oelnet" and the first fit of "oadalasso" add to every feature's variance of 1,
+        at least 0.
+    steps : int, default=300
+        Gradient steps of "ofsa", at least 2.
+    annealing : float, default=10
+        How early "ofsa" drops features, at least 0: the more, the earlier.
+    gamma : float, default=3
+        How concave the penalty of "omcp" is, above 1; very large is the lasso.
+    half_life : float or None, default=None
+        Rows after which an observation weighs half, at least 1; None remembers all rows alike.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What y is.  "auto" takes fractional numbers for a numeric target and all else for labels.
+    balanced : bool, default=False
+        Whether all classes count the same, however many rows they have.  Squared error neglects a rare class.
+        The covariance within classes is taken to be the same in all of them.
+    output : {"drop", "zero", "frozen"}, default="drop"
+        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
+        width stays, or keep to the selection "frozen" at the first transform.
+    ledger : {"all", "none"}, default="all"
+        Whether to remember which features entered and left, when, and at what score.
+
+    Attributes
+    ----------
+    scores_ : float64 array, one a feature: the size of its coefficient, all features and the target scaled to
+        variance 1; for "t_test" its t; for "omp" and "mrmr" a number that falls in order of entry.  0 is
+        outside the model.
+    pvalues_ : float64 array, one a feature: of its test given all other features, whatever the model
+    untestable_ : why there are no tests, or nothing
+    selected_ : columns of the selected features, best first
+    coef_, intercept_ : least squares on the selected features, in the units of the data, with zeros for the
+        others; labels count as -1 and 1.  Shapes are those of scikit-learn's linear models.
+    classes_ : labels in order; with two of them, ``coef_`` is about the second
+    summary_ : the :class:`streamsieve.summaries.Products` behind all this
+    ledger_ : which features entered and left, after how many rows, at what score
+
+    Notes
+    -----
+    Memory is 8 p^2 bytes for p features and twice that for a query; more than 20,000 features are refused:
+    screen first.  A batch costs little more than ``X.T @ X``, a query does not depend on the number of rows.
+
+    More than two classes are a target each, one against the rest; a feature's score is the largest of them,
+    and its p-value the smallest times their number.  ("mrmr" takes the largest relevance.)  Labels may appear
+    late: sums are kept per class, so the result is that of one batch.
+
+    A path goes down 40 equal steps of the logarithm to 1/1000 of the first penalty, and ends at the first
+    step with k coefficients or more; the k largest are kept.  If there are fewer at the end, those that would
+    enter next follow.  Of columns that are copies of each other, the first stands for all.
+
+    Tests need more rows than features, by more than 10, counted as (sum of weights)^2 / sum of squares under
+    a half-life; before that all p-values are 1, nothing is kept, and ``untestable_`` says so.  A feature that
+    is a linear combination of others has p-value 1.  Every query is valid by itself; looking again and again
+    until something passes is not corrected for.  For labels they are tests of a linear model of -1 and 1.
+
+    The paper tunes annealing and ridge; here they have fixed defaults.
+
+    References
+    ----------
+    Sun, Wang, Zhu and Barbu, A Novel Framework for Online Supervised Learning with Feature Selection,
+    arXiv:1803.11521, 2018.  Barbu, She, Ding and Gramajo, Feature Selection with Annealing for Computer
+    Vision and Big Data Learning, TPAMI 2017.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> selector = ss.RunningAverages(k=2)
+    >>> for _ in range(5):
+    ...     X = rng.normal(size=(100, 6))
+    ...     y = X[:, 4] - 0.5 * X[:, 1] + 0.1 * rng.normal(size=100)
+    ...     selector = selector.partial_fit(X, y)
+    >>> selector.selected_, selector.coef_.round(1)
+    (array([4, 1]), array([ 0. , -0.5,  0. ,  0. ,  1. ,  0. ]))
+    >>> selector.set_params(model="t_test", k=None, alpha=0.01).selected_
+    array([4, 1])
+    """
+
+    def __init__(
+        self,
+        k: int | None = None,
+        *,
+        model: str = "omcp",
+        alpha: float | None = None,
+        correction: str = "bh",
+        ridge: float = 1e-3,
+        steps: int = 300,
+        annealing: float = 10.0,
+        gamma: float = 3.0,
+        half_life: float | None = None,
+        task: str = "auto",
+        balanced: bool = False,
+        output: str = "drop",
+        ledger: str = "all",
+    ) -> None:
+        self.k = k
+        self.model = model
+        self.alpha = alpha
+        self.correction = correction
+        self.ridge = ridge
+        self.steps = steps
+        self.annealing = annealing
+        self.gamma = gamma
+        self.half_life = half_life
+        self.task = task
+        self.balanced = balanced
+        self.output = output
+        self.ledger = ledger
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """One for every model, and the other ways of choosing, forgetting and weighing."""
+        for model in MODELS:
+            yield cls(model=model)
+        yield cls(k=1, task="regression")
+        yield cls(model="t_test", alpha=0.1, correction="none", task="regression")
+        yield cls(half_life=100)
+        yield cls(model="omp", balanced=True, output="zero")
+
+    @property
+    def traits(self) -> Traits:
+        """What the selector can do with its present parameters."""
+        tasks = {"classification": CLASSIFICATION, "regression": frozenset({Task.REGRESSION})}
+        return Traits(
+            tasks=tasks.get(str(self.task), ANY_TASK),
+            weights=True,
+            merges=True,
+            forgets=self.half_life is not None,
+        )
+
+    @property
+    def _target(self) -> str:
+        if hasattr(self, "_regression_"):
+            return "numeric" if self._regression_ else "classes"
+        check_choice("task", self.task, TASKS)
+        return {"auto": "either", "regression": "numeric"}.get(self.task, "classes")
+
+    # ---------------------------------------------------------------- learning
+
+    def _start(self, batch: RowBatch) -> None:
+        self._check_parameters()
+        y = batch.y
+        fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
+        self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
+        self._summary_ = Products(self.half_life, "numeric" if self._regression_ else "classes")
+        self._start_ranking()
+
+    def _check_parameters(self) -> None:
+        self._check_query()
+        check_choice("task", self.task, TASKS)
+        if self.half_life is not None:
+            check_number("half_life", self.half_life, low=1)
+
+    def _check_query(self) -> None:
+        self._check_k(self.n_features_in_)
+        check_choice("model", self.model, MODELS)
+        if self.alpha is not None:
+            check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
+            if self.model != "t_test":
+                raise ParameterError(
+                    f"alpha={self.alpha} has no meaning for model={self.model!r}, which tests nothing: "
+                    "give k, or use model='t_test'"
+                )
+            if self.k is not None:
+                raise ParameterError(f"give one of k and alpha, not k={self.k} and alpha={self.alpha}")
+        check_choice("correction", self.correction, CORRECTIONS)
+        check_number("ridge", self.ridge, low=0)
+        check_number("steps", self.steps, low=2, integer=True)
+        check_number("annealing", self.annealing, low=0)
+        check_number("gamma", self.gamma, low=1, open_low=True)
+        check_choice("balanced", self.balanced, (False, True))
+
+    def _learn(self, batch: RowBatch) -> None:
+        self._summary_.update(batch.X, np.asarray(batch.y), batch.weight)
+        self._cache_.clear()
+
+    def _merge(self, other: Self, columns: IntArray | None = None) -> None:
+        theirs = other._summary_
+        if columns is not None:
+            theirs = theirs.renumbered(columns, self.n_features_in_)
+        self._summary_.merge(theirs)
+        self._cache_.clear()
+
+    # ---------------------------------------------------------------- asking
+
+    def _refresh(self, what: str) -> None:
+        """Drop answers to another question than the present parameters ask."""
+        if not hasattr(self, "_summary_"):
+            raise AttributeError(f"{what} is there after fit or partial_fit")
+        question = tuple(getattr(self, name) for name in QUERY)
+        if self._cache_.get("question") != question:
+            self._cache_.clear()
+            self._check_query()
+            self._cache_["question"] = question
+
+    def _standardised(self) -> Standardised:
+        if "standardised" not in self._cache_:
+            moments = self._summary_.moments()
+            if not self._regression_:
+                order = self._label_order()
+                moments = moments._replace(
+                    target_mean=moments.target_mean[order],
+                    target_variance=moments.target_variance[order],
+                    target_covariance=moments.target_covariance[order],
+                )
+            self._cache_["standardised"] = standardised(moments, balanced=self.balanced)
+        found: Standardised = self._cache_["standardised"]
+        return found
+
+    def _label_order(self) -> list[int]:
+        labels = self._summary_.classes
+        return sorted(range(len(labels)), key=lambda i: labels[i])
+
+    def _problem(self) -> Problem:
+        known = self._standardised()
+        numbers = float(self.ridge), int(self.steps), float(self.annealing), float(self.gamma)
+        return Problem(known.R, known.c, known.n, self._budget, *numbers)
+
+    def _tests(self) -> Tests:
+        if "tests" not in self._cache_:
+            self._cache_["tests"] = conditional_tests(self._problem())
+        found: Tests = self._cache_["tests"]
+        return found
+
+    def _everywhere(self, values: FloatArray, otherwise: float) -> FloatArray:
+        """Put values of live features in their places among all."""
+        out = np.full(self.n_features_in_, otherwise)
+        out[self._standardised().live] = values
+        return out
+
+    @property
+    def scores_(self) -> FloatArray:
+        """One score a feature, larger is better; 0 is outside the model."""
+        self._refresh("scores_")
+        if "scores" not in self._cache_:
+            live = self._tests().t if self.model == "t_test" else MODELS[self.model](self._problem())
+            scores = self._everywhere(live, 0.0)
+            scores.setflags(write=False)  # shared with whoever asks next
+            self._cache_["scores"] = scores
+        cached: FloatArray = self._cache_["scores"]
+        return cached
+
+    @property
+    def pvalues_(self) -> FloatArray:
+        """One p-value a feature, of its test given all other features."""
+        self._refresh("pvalues_")
+        return self._everywhere(self._tests().p_values, 1.0)
+
+    @property
+    def untestable_(self) -> str:
+        """Why there are no tests and all p-values are 1; empty where there are."""
+        self._refresh("untestable_")
+        return self._tests().reason
+
+    @property
+    def summary_(self) -> Products:
+        """The sums behind all answers."""
+        self._refresh("summary_")
+        return self._summary_
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """Labels seen, in order; there are none if the target is numeric."""
+        self._refresh("classes_")
+        if self._regression_:
+            raise AttributeError("there are no classes_: the target is numeric")
+        return np.array(sorted(self._summary_.classes))
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Coefficients of least squares on the selected features, in the units of the data."""
+        self._refresh("coef_")
+        slopes = self._slopes()
+        return slopes[0] if self._regression_ else slopes
+
+    @property
+    def intercept_(self) -> FloatArray | float:
+        """What ``coef_`` is added to."""
+        self._refresh("intercept_")
+        known, slopes = self._standardised(), self._slopes()
+        mean = np.pad(known.mean, (0, slopes.shape[1] - len(known.mean)))
+        level = known.target_mean if self._regression_ else 2 * known.target_mean - 1
+        constants: FloatArray = level - slopes @ mean
+        return float(constants[0]) if self._regression_ else constants
+
+    def _slopes(self) -> FloatArray:
+        """Return (target, feature)."""
+        if "slopes" not in self._cache_:
+            support, known = self._support(), self._standardised()
+            chosen = np.flatnonzero(support[known.live])
+            some = known.R[np.ix_(chosen, chosen)]
+            beta = known.c[:, chosen] @ np.linalg.pinv(some, rcond=FLAT, hermitian=True)
+            columns = known.live[chosen]
+            slopes = np.zeros((len(known.c), self.n_features_in_))
+            # labels are -1 and 1 here, but 0 and 1 in the summary
+            unit = 1.0 if self._regression_ else 2.0
+            slopes[:, columns] = unit * beta * known.target_sd[:, None] / known.sd[columns]
+            self._cache_["slopes"] = slopes
+        cached: FloatArray = self._cache_["slopes"]
+        return cached
+
+    # ---------------------------------------------------------------- choosing
+
+    def _support(self) -> BoolArray:
+        self._refresh("the selection")
+        return super()._support()
+
+    def _choose(self) -> BoolArray:
+        used = self.scores_ > 0
+        if self.model == "t_test" and self.k is None:
+            alpha = DEFAULT_ALPHA if self.alpha is None else self.alpha
+            return significant(self.pvalues_, alpha, self.correction) & used
+        return best(self.scores_, self._budget) & used
+
+    # ---------------------------------------------------------------- saving
+
+    def _restored(self) -> None:
+        super()._restored()
+        self._check_parameters()
+        if type(self._regression_) is not bool:
+            raise TypeError("the state does not say what its target is")
+        summary, target = self._summary_, "numeric" if self._regression_ else "classes"
+        if not isinstance(summary, Products) or summary.target != target:
+            raise StateError(f"the state's summary has no {target} target")
+        if summary.half_life != self.half_life:
+            raise StateError(f"the state's summary has half_life={summary.half_life}, not {self.half_life}")
+        # rows of weight 0 bring names, but the summary never sees them
+        width = summary.n_features
+        if width > self.n_features_in_ or (self._fixed_ and width not in (0, self.n_features_in_)):
+            raise StateError("the state's summary has another number of features")

@@ -1,0 +1,184 @@
+"""Checkpoints on the command line: kept, resumed, refused in one line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import streamsieve as ss
+from streamsieve import state
+from streamsieve.cli import run
+
+N = 3_000
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "clicks.parquet"
+    pq.write_table(made(N), path)
+    return path
+
+
+def made(n, names=("a", "b", "c", "d")):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, N)
+    X = rng.normal(size=(N, 4))
+    X[:, 2] += y
+    return pa.table(
+        {**{name: X[:n, j] for j, name in enumerate(names)}, "label": np.array(["no", "yes"])[y[:n]]}
+    )
+
+
+def arguments(table, *more):
+    options = ["--target", "label", "--criterion", "mutual_info", "--k", "2", "--batch", "100"]
+    return ["screen", str(table), *options, *map(str, more)]
+
+
+def interrupt_after(monkeypatch, rows):
+    """Press Ctrl-C when so many rows were learnt."""
+    real = ss.Screen.learn
+
+    def learn(self, batch):
+        real(self, batch)
+        if self.n_rows_seen_ == rows:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(ss.Screen, "learn", learn)
+
+
+def test_a_run_with_a_checkpoint_prints_what_it_would_without(table, tmp_path, capsys):
+    assert run(arguments(table, "--json")) == 0
+    plain = json.loads(capsys.readouterr().out)
+    path = tmp_path / "clicks.sieve"
+    assert run(arguments(table, "--json", "--checkpoint", path, "--every", "1000")) == 0
+    kept = json.loads(capsys.readouterr().out)
+    assert kept["kept"] == plain["kept"]
+    assert state.read_header(path)["stream"]["number"] >= 2
+    assert ss.load(path).n_rows_seen_ == N
+
+
+def test_ctrl_c_says_where_the_checkpoint_is_and_resume_goes_on(table, tmp_path, monkeypatch, capsys):
+    path, out = tmp_path / "clicks.sieve", tmp_path / "kept.csv"
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 1_200)
+        assert run(arguments(table, "--checkpoint", path, "--out", out)) == 130
+    said = capsys.readouterr()
+    assert f"{path} holds the first 1,200 rows: the same command with --resume goes on from there" in said.err
+    assert "interrupted; no file was half-written" in said.err
+    assert said.out == ""
+    assert not out.exists()
+    assert run(arguments(table, "--checkpoint", path, "--resume", "--out", out)) == 0
+    assert "4 features in" in capsys.readouterr().out
+    resumed = out.read_text()
+    assert run(arguments(table, "--out", out)) == 0
+    assert out.read_text() == resumed
+
+
+def test_ctrl_c_without_a_checkpoint_says_nothing_of_one(table, monkeypatch, capsys):
+    interrupt_after(monkeypatch, 1_200)
+    assert run(arguments(table)) == 130
+    assert capsys.readouterr().err == "interrupted; no file was half-written\n"
+
+
+def test_resuming_shows_the_rows_that_were_done_before(table, tmp_path, monkeypatch):
+    from streamsieve.cli import _select
+
+    path = tmp_path / "clicks.sieve"
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 1_200)
+        run(arguments(table, "--checkpoint", path, "-q"))
+    steps = []
+    real = _select.run
+    monkeypatch.setattr(_select, "run", lambda *a, **k: real(*a, **{**k, "progress": steps.append}))
+    assert run(arguments(table, "--checkpoint", path, "--resume", "-q")) == 0
+    assert steps == [1_200] + [100] * 18
+
+
+def test_select_with_a_row_method_has_checkpoints_too(table, tmp_path):
+    path = tmp_path / "clicks.sieve"
+    command = ["select", str(table), "--target", "label", "--method", "screen", "--param", "k=2", "-q"]
+    assert run([*command, "--checkpoint", str(path), "--every", "10s"]) == 0
+    assert run([*command, "--checkpoint", str(path), "--resume"]) == 0
+    assert ss.load(path).n_rows_seen_ == N
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--resume"], "--resume is about a checkpoint: say which, --checkpoint PATH"),
+        (["--every", "3s"], "--every is about a checkpoint"),
+        (["--checkpoint", "{folder}/new.sieve", "--every", "soon"], "every must be a time such as '10s'"),
+        (["--checkpoint", "{folder}/no/new.sieve"], "does not exist: make it first"),
+        (["--checkpoint", "{folder}"], "is a folder"),
+        (["--checkpoint", "{folder}/old.sieve"], "is there already: resume (resume=True, --resume)"),
+        (["--checkpoint", "{folder}/old.sieve", "--resume", "--k", "3"], "k is 2 there and 3 here"),
+        (["--checkpoint", "{folder}/cut.sieve", "--resume"], "is not a readable state file"),
+        (["--checkpoint", "{folder}/saved.sieve", "--resume"], "no place in a stream"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(table, tmp_path, capsys, more, message):
+    old = tmp_path / "old.sieve"
+    assert run(arguments(table, "--checkpoint", old, "--save", tmp_path / "saved.sieve", "-q")) == 0
+    (tmp_path / "cut.sieve").write_bytes(old.read_bytes()[:1_000])
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert run(arguments(table, *(argument.format(folder=tmp_path) for argument in more))) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_column_methods_have_no_checkpoint(table, tmp_path, capsys):
+    command = ["select", str(table), "--target", "label", "--checkpoint", str(tmp_path / "x.sieve")]
+    assert run(command) == 2
+    assert "saola streams columns, and checkpoints are made of streams of rows" in capsys.readouterr().err
+
+
+def changed(table, n=N, **options):
+    pq.write_table(made(n, **options), table)
+
+
+@pytest.mark.parametrize("change", [{"n": 1_000}, {"names": ("a", "b", "x", "d")}], ids=["shrunk", "schema"])
+def test_a_stream_that_is_not_the_one_of_the_checkpoint_is_refused(table, tmp_path, capsys, change):
+    path = tmp_path / "clicks.sieve"
+    assert run(arguments(table, "--checkpoint", path, "-q")) == 0
+    changed(table, **change)
+    assert run(arguments(table, "--checkpoint", path, "--resume")) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: cannot resume from {path}: ")
+    assert error.count("\n") == 1
+    assert ss.load(path).n_rows_seen_ == N
+
+
+def test_a_real_ctrl_c_and_a_real_resume(tmp_path):
+    """Press Ctrl-C in a process of its own, as soon as there is a checkpoint; then resume."""
+    rng = np.random.default_rng(0)
+    n = 300_000
+    table = pa.table({**{f"c{j}": rng.normal(size=n) for j in range(8)}, "label": rng.integers(0, 2, n)})
+    path, checkpoint = tmp_path / "long.parquet", tmp_path / "long.sieve"
+    pq.write_table(table, path)
+    command = [sys.executable, "-c", "from streamsieve.cli import main; main()", "screen", str(path),
+               "--target", "label", "--batch", "10", "--every", "10",
+               "--checkpoint", str(checkpoint)]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    until = time.monotonic() + 60
+    while not checkpoint.exists() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    rows = state.read(checkpoint)[0]["stream"]["rows"]
+    assert 0 < rows < n
+    assert f"{checkpoint} holds the first {rows:,} rows" in error
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+    done = ["screen", str(path), "--target", "label", "--batch", "5000", "--checkpoint", str(checkpoint)]
+    assert run([*done, "--resume", "-q"]) == 0
+    assert ss.load(checkpoint).n_rows_seen_ == n

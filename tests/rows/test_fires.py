@@ -1,0 +1,371 @@
+"""FIRES equals its twin and the authors' code, however the rows are cut, and repeats none of its errors."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import norm
+
+from benchmarks._peers_float import fires_class
+from streamsieve.exceptions import ParameterError, StateError, TargetError
+from streamsieve.rows._fires_model import FiresModel
+from streamsieve.rows._fires_waiting import FiresWaiting, rows_of
+from streamsieve.rows.fires import FIRES
+from tests.reference.fires import Fires, fires, log_likelihood
+
+
+def random_rows(turn, n, p, rng):
+    X = rng.normal(size=(n, p))
+    kind = turn % 6
+    if kind == 1:
+        X *= rng.random((n, p)) < 0.3
+    elif kind == 2:
+        X = rng.integers(0, 2, (n, p)) * 1.0
+    elif kind == 3:
+        X *= 10.0 ** rng.integers(-3, 4, p)
+    elif kind == 4:
+        X[:, p // 2 :] = X[:, : p - p // 2]
+    elif kind == 5:
+        X[rng.random(n) < 0.5] = 0.0
+    return X, np.where(X[:, 0] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+def in_batches(selector, X, y, rng, largest=20):
+    low = 0
+    while low < len(y):
+        high = low + int(rng.integers(1, largest))
+        rows = X[low:high]
+        selector.partial_fit(sp.csr_array(rows) if rng.random() < 0.5 else rows, y[low:high])
+        low = high
+    return selector
+
+
+def packages_class():
+    cls = fires_class()
+    if cls is None:
+        pytest.skip("the float package is not installed: pip install float-evaluation --no-deps")
+    return cls
+
+
+# ------------------------------------------------------------------------------------ equal to others
+
+
+def test_any_batches_equal_the_twin():
+    rng = np.random.default_rng(0)
+    for turn in range(250):
+        n, p, size = int(rng.integers(1, 40)), int(rng.integers(1, 9)), int(rng.integers(1, 9))
+        X, y = random_rows(turn, n, p, rng)
+        epochs, rate = int(rng.integers(1, 4)), float(10 ** rng.uniform(-2, 0))
+        twin = fires(X, y, size, epochs, rate_mean=rate, rate_spread=2 * rate, penalty_spread=0.3)
+        selector = FIRES(
+            epochs=epochs, batch_size=size, learning_rate_mean=rate, learning_rate_spread=2 * rate,
+            penalty_spread=0.3,
+        )  # fmt: skip
+        in_batches(selector, X, y, rng)
+        np.testing.assert_allclose(selector.mean_, twin.mu, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(selector.spread_, twin.sigma, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(selector.scores_, twin.omega, rtol=1e-9, atol=1e-10)
+        assert selector.n_waiting_ == n % size
+
+
+@pytest.mark.parametrize("size", [1, 10, 100])
+def test_weights_are_those_of_the_authors_package(size):
+    peer_class = packages_class()
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 20))
+    y = np.where(X[:, 2] - X[:, 7] + rng.normal(size=600) > 0, 1, -1)
+    peer = peer_class(20, 5, [-1, 1])
+    ours, by_size = FIRES(5, batch_size=None), FIRES(5, batch_size=size).fit(X, y)
+    for low in range(0, 600, size):
+        # the package shuffles the rows of a batch, which does not change a mean
+        peer.weight_features(X[low : low + size], y[low : low + size].copy())
+        ours.partial_fit(X[low : low + size], y[low : low + size])
+    for selector in (ours, by_size):
+        np.testing.assert_allclose(selector.weights_, peer.weights, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(selector.mean_, peer._mu, rtol=1e-9, atol=1e-14)
+        np.testing.assert_allclose(selector.spread_, peer._sigma, rtol=1e-9)
+
+
+def test_a_step_goes_up_the_gradient_of_the_likelihood():
+    rng = np.random.default_rng(2)
+    for turn in range(30):
+        n, p = int(rng.integers(1, 12)), int(rng.integers(1, 6))
+        X, y = random_rows(turn, n, p, rng)
+        X /= 1 + np.abs(X).max()
+        model = FiresModel(p)
+        model._mean[:], model._spread[:] = rng.normal(size=p), rng.uniform(0.1, 2, p)
+        mean, spread, tiny = model.mean.copy(), model.spread.copy(), 1e-6
+        model.learn(rows_of(X), y, n, 1, 1.0, 1.0)
+        for j in range(p):
+            e = np.eye(p)[j] * tiny
+            by_mean = log_likelihood(X, y, mean + e, spread) - log_likelihood(X, y, mean - e, spread)
+            by_spread = log_likelihood(X, y, mean, spread + e) - log_likelihood(X, y, mean, spread - e)
+            assert model.mean[j] - mean[j] == pytest.approx(by_mean / (2 * tiny), rel=1e-5, abs=1e-8)
+            wanted = max(spread[j] + by_spread / (2 * tiny), 0.0)
+            assert model.spread[j] == pytest.approx(wanted, rel=1e-5, abs=1e-8)
+
+
+# ------------------------------------------------------------------------------------ errors of public code
+
+
+def test_rows_far_on_the_wrong_side_are_not_0_by_0():
+    """The package divides a density of 0 by a probability of 0, and all weights become NaN."""
+    X, y = np.array([[1.0, 0.0]]), np.array([-1.0])
+    model = FiresModel(2)
+    model._mean[:], model._spread[:] = [50.0, 1.0], [0.0, 1.0]
+    assert norm.pdf(-50.0) == norm.cdf(-50.0) == 0
+    model.learn(rows_of(X), y, 1, 1, 0.01, 0.01)
+    twin = Fires(2)
+    twin.mu, twin.sigma = np.array([50.0, 1.0]), np.array([0.0, 1.0])
+    twin.step(X, y)
+    np.testing.assert_allclose(model.mean, twin.mu, rtol=1e-12)
+    assert model.mean[0] == pytest.approx(50 - 0.01 * 50.02, rel=1e-5)
+
+
+def test_the_packages_weights_are_nan_there():
+    peer = packages_class()(2, 1, [-1, 1])
+    peer._mu[:], peer._sigma[:] = [50.0, 1.0], [0.0, 1.0]
+    with np.errstate(invalid="ignore"):
+        peer._probit(np.array([[1.0, 0.0]]), np.array([-1]))
+    assert np.isnan(peer._mu).any()
+
+
+@pytest.mark.parametrize(
+    "classes", [(1, -1), (-1, 1), (0, 1), (1, 0), (1, 2), (-1, 0), ("a", "b"), ("b", "a")]
+)
+def test_labels_in_any_order_are_told_apart_and_not_changed_in_place(classes):
+    """The package writes -1 over its first class, then 1 over its second: perhaps the -1s just written."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 4))
+    second = X[:, 1] > 0
+    y = np.where(second, classes[1], classes[0])
+    before = y.copy()
+    selector = FIRES(1).fit(X, y)
+    assert np.array_equal(y, before)
+    expected = FIRES(1).fit(X, second.astype(int))
+    np.testing.assert_allclose(selector.scores_, expected.scores_, rtol=1e-12)
+    assert selector.selected_.tolist() == [1]
+    assert {*selector.classes_.tolist()} == {*classes}
+
+
+def test_the_packages_labels_become_all_the_same():
+    y = np.array([1, -1, 1, -1])
+    packages_class()(1, 1, [1, -1])._probit(np.ones((4, 1)), y)
+    assert y.tolist() == [1, 1, 1, 1]
+
+
+def test_negative_scores_rank_below_positive_ones():
+    """The package selects by the sizes of weights, so that a weight of -0.5 counts more than one of 0.1."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(3000, 10))
+    selector = FIRES(2, batch_size=10).fit(X, X[:, 4] + X[:, 6] + rng.normal(size=3000) > 0)
+    assert sorted(selector.selected_.tolist()) == [4, 6]
+    noise = np.delete(selector.scores_, [4, 6])
+    assert np.all(noise < 0)
+    assert np.all(selector.scores_[[4, 6]] > 0)
+
+
+# ------------------------------------------------------------------------------------ what it does
+
+
+@pytest.mark.parametrize("size", [1, 10, 100])
+def test_ten_planted_features_of_a_thousand_are_found(size):
+    rng = np.random.default_rng(5)
+    X, planted = rng.normal(size=(5000, 1000)), rng.permutation(1000)[:10]
+    y = X[:, planted] @ rng.choice([-1.0, 1.0], 10) + rng.normal(size=5000) > 0
+    selector = FIRES(20, batch_size=size).fit(X, y)
+    assert {*planted.tolist()} <= {*selector.selected_.tolist()}
+
+
+def test_weights_go_from_0_to_1_in_the_order_of_scores():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(100, 5))
+    selector = FIRES(2).fit(X, X[:, 0] > 0)
+    assert selector.weights_.min() == 0
+    assert selector.weights_.max() == 1
+    assert np.argsort(selector.weights_).tolist() == np.argsort(selector.scores_).tolist()
+    assert FIRES(2).fit(np.zeros((3, 4)), [0, 1, 0]).weights_.tolist() == [0.0] * 4
+
+
+def test_deviations_never_fall_below_zero():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 6))
+    selector = FIRES(learning_rate_mean=5.0, learning_rate_spread=50.0).fit(X, X[:, 0] > 0)
+    assert np.any(selector.spread_ == 0)
+    assert np.all(selector.spread_ >= 0)
+
+
+@pytest.mark.parametrize("size", [1, None])
+@pytest.mark.parametrize("scale", [1e99, 1e30, 1e6, 1e-30, 1e-300])
+def test_scores_stay_finite_at_any_scale(scale, size):
+    rng = np.random.default_rng(8)
+    X = rng.uniform(-1, 1, size=(50, 5)) * scale
+    for rows in (X, sp.csr_array(X)):
+        selector = FIRES(learning_rate_mean=1e3, learning_rate_spread=1e3, batch_size=size, epochs=3)
+        for _ in range(3):
+            selector.partial_fit(rows, rng.integers(0, 2, 50))
+        assert np.all(np.isfinite(selector.scores_))
+        assert np.all((selector.weights_ >= 0) & (selector.weights_ <= 1))
+
+
+# ------------------------------------------------------------------------------------ steps and batches
+
+
+def test_one_step_a_batch_depends_on_the_batches_and_says_so():
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(64, 4)), rng.integers(0, 2, 64)
+    whole, halves = FIRES(batch_size=None).fit(X, y), FIRES(batch_size=None).fit(X[:32], y[:32])
+    halves.partial_fit(X[32:], y[32:])
+    assert not FIRES(batch_size=None).traits.any_chunking
+    assert FIRES(batch_size=7).traits.any_chunking
+    assert not np.allclose(whole.mean_, halves.mean_)
+    twin = Fires(4)
+    twin.step(X, np.where(y == 1, 1.0, -1.0))
+    np.testing.assert_allclose(np.abs(whole.mean_), np.abs(twin.mu), rtol=1e-9)
+    assert whole.n_waiting_ == halves.n_waiting_ == 0
+
+
+def test_dense_batches_of_any_size_give_the_same_bits():
+    rng = np.random.default_rng(10)
+    X, y = rng.normal(size=(103, 7)), rng.integers(0, 2, 103)
+    for form in (np.asarray, sp.csr_array):
+        whole = FIRES(batch_size=10).fit(form(X), y)
+        for size in (1, 3, 10, 33):
+            parts = FIRES(batch_size=10)
+            for low in range(0, 103, size):
+                parts.partial_fit(form(X[low : low + size]), y[low : low + size])
+            assert np.array_equal(parts.mean_, whole.mean_)
+            assert np.array_equal(parts.spread_, whole.spread_)
+            assert parts.n_waiting_ == 3
+
+
+def test_rows_wait_until_there_are_enough_whatever_becomes_of_the_callers_array():
+    X, y = np.arange(12.0).reshape(4, 3), np.array([0, 1, 1, 0])
+    expected = FIRES(batch_size=4).fit(X, y).mean_
+    for form in (np.asarray, sp.csr_array):
+        selector, rows = FIRES(batch_size=4), form(X[:3].copy())
+        selector.partial_fit(rows, y[:3])
+        assert selector.n_waiting_ == 3
+        assert not selector.mean_.any()
+        (rows.data if sp.issparse(rows) else rows)[:] = 99.0
+        selector.partial_fit(form(X[3:]), y[3:])
+        assert selector.n_waiting_ == 0
+        np.testing.assert_allclose(selector.mean_, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_waiting_rows_are_saved(tmp_path, form):
+    rng = np.random.default_rng(11)
+    X, y = rng.normal(size=(50, 5)), rng.integers(0, 2, 50)
+    whole = FIRES(batch_size=16).fit(form(X), y)
+    half = FIRES(batch_size=16).partial_fit(form(X[:20]), y[:20]).partial_fit(form(X[20:30]), y[20:30])
+    half.save(tmp_path / "half.sieve")
+    resumed = FIRES.load(tmp_path / "half.sieve")
+    assert resumed.n_waiting_ == 14
+    resumed.partial_fit(form(X[30:]), y[30:])
+    assert np.array_equal(resumed.mean_, whole.mean_)
+    assert np.array_equal(resumed.spread_, whole.spread_)
+
+
+def test_open_features_begin_without_an_opinion():
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(60, 20))
+    X[np.arange(60)[:, None] < 3 * np.arange(20)] = 0.0  # feature j comes with row 3 j
+    y = rng.integers(0, 2, 60)
+    for size in (1, 7):
+        by_dicts = FIRES(4, batch_size=size)
+        for x, label in zip(X, y, strict=True):
+            by_dicts.learn_one({f"f{j}": v for j, v in enumerate(x) if v != 0}, int(label))
+        whole = FIRES(4, batch_size=size).fit(sp.csr_array(X), y)
+        assert np.array_equal(by_dicts.mean_, whole.mean_)
+        assert np.array_equal(by_dicts.spread_, whole.spread_)
+
+
+# ------------------------------------------------------------------------------------ errors and states
+
+
+def test_a_third_label_is_refused_with_the_methods_that_take_it():
+    X = np.eye(3)
+    selector = FIRES(1).fit(X[:2], [0, 1])
+    before = selector.mean_
+    with pytest.raises(TargetError, match=r"FIRES separates 2 classes, but y holds 3 .*BARDA"):
+        selector.partial_fit(X, [0, 1, 2])
+    assert np.array_equal(selector.mean_, before)
+    assert selector.classes_.tolist() == [0, 1]
+
+
+def test_attributes_are_there_after_fit():
+    for name in ("scores_", "weights_", "mean_", "spread_", "classes_", "n_waiting_", "selected_", "ledger_"):
+        with pytest.raises(AttributeError):
+            getattr(FIRES(), name)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"learning_rate_mean": -1}, "learning_rate_mean must be a number at least 0"),
+        ({"learning_rate_spread": 1e9}, "learning_rate_spread must be a number at least 0 and at most 1000"),
+        ({"penalty_spread": -0.1}, "penalty_spread must be a number at least 0"),
+        ({"penalty_ridge": 0}, "penalty_ridge must be a number at least 1e-30"),
+        ({"epochs": 0}, "epochs must be a whole number at least 1"),
+        ({"batch_size": 0}, "batch_size must be a whole number at least 1"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, text):
+    with pytest.raises(ParameterError, match=text):
+        FIRES(**parameters).fit(np.ones((2, 3)), [0, 1])
+
+
+def test_damaged_models_are_refused():
+    state = FIRES().fit(np.eye(3), [0, 1, 0])._model_.state()
+    for damage in (
+        {"mean": state["mean"][:2]},
+        {"mean": np.array([0.0, np.nan, 0.0])},
+        {"mean": np.array([0.0, 1e31, 0.0])},
+        {"spread": -state["spread"]},
+        {"spread": np.array([1.0, np.inf, 1.0])},
+        {"spread": state["spread"].astype(np.float32)},
+    ):
+        with pytest.raises(StateError):
+            FiresModel.from_state({**state, **damage})
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_damaged_waiting_rows_are_refused(form):
+    state = FIRES(batch_size=9).fit(form(np.eye(3) + 1), [0, 1, 0])._waiting_.state()
+    damages = [{"signs": state["signs"] * 2}, {"signs": state["signs"][:2]}]
+    if "rows" in state:
+        damages += [{"rows": state["rows"] * np.nan}, {"rows": state["rows"] * 1e120}, {"rows": np.zeros(3)}]
+    else:
+        damages += [
+            {"data": state["data"] * np.inf},
+            {"data": state["data"][:2]},
+            {"indptr": state["indptr"] * 2},
+            {"indptr": np.array([0, 9, 3, 9])},
+        ]
+    for damage in damages:
+        with pytest.raises(StateError):
+            FiresWaiting.from_state({**state, **damage})
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_waiting_rows_of_other_features_or_of_another_number_are_refused(tmp_path, form):
+    def waiting(X):
+        return FIRES(batch_size=9).fit(form(X), np.arange(len(X)) % 2)
+
+    for part in (waiting(np.ones((3, 8))), waiting(np.ones((4, 5)))):
+        broken = waiting(np.ones((3, 5)))
+        broken._waiting_ = part._waiting_
+        broken.save(tmp_path / "broken.sieve")
+        with pytest.raises(StateError, match="waiting rows"):
+            FIRES.load(tmp_path / "broken.sieve")
+
+
+@pytest.mark.parametrize("name", ["_signs_", "_model_", "_waiting_"])
+def test_a_state_without_its_parts_is_refused(tmp_path, name):
+    selector = FIRES().fit(np.eye(3), [0, 1, 0])
+    selector.save(tmp_path / "whole.sieve")
+    assert FIRES.load(tmp_path / "whole.sieve").selected_.tolist() == selector.selected_.tolist()
+    setattr(selector, name, 7)
+    selector.save(tmp_path / "broken.sieve")
+    with pytest.raises(StateError):
+        FIRES.load(tmp_path / "broken.sieve")
