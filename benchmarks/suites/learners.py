@@ -10,7 +10,7 @@ import numpy as np
 import streamsieve as ss
 from benchmarks._cases import Race, Size, SkipCase, case
 from benchmarks._data import batches, dense, uniform_csr
-from benchmarks._peers_float import float_fires
+from benchmarks._peers_float import fires_class
 from benchmarks._wide_stream import WideStream
 
 NON_ZEROS_A_ROW = 100
@@ -128,7 +128,7 @@ def _averaged(size: Size) -> tuple[Any, Any, int]:
 
 @case(over=lambda _: {f"FIRES, batches of {n}": n for n in (10, 100, 1_000)}, bar="speedup >= 20")
 def fires(size: Size, batch: int) -> Race:
-    peer = float_fires()
+    peer = fires_class()
     if peer is None:
         raise SkipCase("the float package is not there: pip install --no-deps float-evaluation")
     X, y = dense(size(20_000, 500), 100)

@@ -24,25 +24,27 @@ class FiresWaiting:
 
     def __init__(self) -> None:
         self._pieces: list[tuple[Rows, FloatArray]] = []
+        self._count = 0
 
     def __len__(self) -> int:
-        return sum(len(signs) for _, signs in self._pieces)
+        return self._count
 
     def portions(self, rows: Rows, signs: FloatArray, size: int) -> Iterator[tuple[Rows, FloatArray]]:
         """Yield rows in multiples of ``size``, those that waited first; what is left over waits."""
-        waiting = len(self)
+        waiting = self._count
         done = 0
         if waiting and waiting + len(signs) >= size:
             done = size - waiting
             self._pieces.append((_part(rows, 0, done), signs[:done]))
             yield self._joined()
-            self._pieces = []
+            self._pieces, self._count = [], 0
         whole = done + (len(signs) - done) // size * size
         if whole > done:
             yield _part(rows, done, whole), signs[done:whole]
             done = whole
         if done < len(signs):  # whoever gave the rows may change them
             self._pieces.append((_copy(_part(rows, done, len(signs))), signs[done:].copy()))
+            self._count += len(signs) - done
 
     def _joined(self) -> tuple[Rows, FloatArray]:
         pieces = [rows for rows, _ in self._pieces]
@@ -92,7 +94,7 @@ class FiresWaiting:
                 raise StateError("the state's waiting rows do not fit together")
         if not np.all(np.abs(values) <= LIMIT):
             raise StateError("the state's waiting rows hold values that are refused")
-        waiting._pieces = [(rows, signs)]
+        waiting._pieces, waiting._count = [(rows, signs)], len(signs)
         return waiting
 
     def check(self, n_features: int) -> None:

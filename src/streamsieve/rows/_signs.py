@@ -37,6 +37,10 @@ class Signs:
     def encode(self, y: npt.NDArray[Any], method: str) -> FloatArray:
         """Return -1 or +1 for every label; refuse a third one, and know those that are new."""
         known = self.classes
+        if len(known) == 2:  # the way of nearly all batches
+            positive = y == self.positive
+            if np.all(positive | (y == self.negative)):
+                return np.where(positive, 1.0, -1.0)
         distinct = np.unique(y).tolist()
         new = [label for label in distinct if label not in known]
         if known and new and isinstance(new[0], str) != isinstance(known[0], str):

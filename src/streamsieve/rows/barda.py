@@ -66,12 +66,12 @@ class BARDA(RankedSelector):
     predicts with k features of its own.
 
     Gradients are taken at weights that depend on all rows before.  So two states do not combine into the
-    state of the whole stream, and there is no ``merge``: adding their sums, as distributed dual averaging
-    does, gives another selection than one pass.
+    state of the whole stream, and do not merge: adding their sums, as distributed dual averaging does, gives
+    another selection than one pass.
 
-    The paper makes several passes over the rows with steps of 1e-4.  For one pass over features of standard
-    deviation 1, steps of 0.05 were found to do as well as any.  Scale the features.
-    Gradients are held within 1e140, so that no finite value makes them overflow.
+    The paper makes several passes over the rows with steps of 1e-4.  The default is made for one pass over
+    features of standard deviation 1: scale the features.  Gradients are held within 1e140, so that no value
+    makes them overflow.
 
     References
     ----------

@@ -32,8 +32,10 @@ class FIRES(RankedSelector):
     ----------
     k : int or None, default=None
         Features to keep, k >= 1.  None: 10, or all features if there are fewer.
-    learning_rate_mean, learning_rate_spread : float, default=0.01
-        Lengths of the steps of means and of standard deviations, between 0 and 1000.
+    learning_rate_mean : float, default=0.01
+        Length of the steps of means, between 0 and 1000.
+    learning_rate_spread : float, default=0.01
+        Length of the steps of standard deviations, between 0 and 1000.
     penalty_spread : float, default=0.01
         How much an uncertain weight counts less, between 0 and 1e6; the paper's gamma_s.
     penalty_ridge : float, default=0.01

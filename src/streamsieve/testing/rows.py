@@ -102,12 +102,13 @@ def check_dict_rows(selector: Any) -> None:
     known = by_dict._vocabulary()  # noqa: SLF001 - the only way from a name to its slot
     # a vocabulary may forget the names of features that are not selected
     places = {name: known.get(name) for name in names}
-    drawn = selector.traits.draws_features  # of few features other ones are drawn than of many
-    if not drawn and None in places.values():
+    # of few features other ones are drawn than of many, and a batch is not its rows for everyone
+    comparable = selector.traits.any_chunking and not selector.traits.draws_features
+    if comparable and None in places.values():
         chosen = fresh(selector).fit(sp.csr_array(X[:, order]), y).get_support(indices=True)
         names_chosen = {names[order[j]] for j in chosen}
         assert set(by_dict.get_feature_names_out()) == names_chosen, "dict rows: other selection"
-    elif not drawn:
+    elif comparable:
         whole = np.zeros((len(y), by_dict.n_features_in_))
         for name, column in zip(names, X.T, strict=True):
             whole[:, places[name]] += column
