@@ -104,12 +104,12 @@ def running_averages_update(size: Size) -> Race:
 def running_averages_query(size: Size, model: str) -> Race:
     X, y, p = _averaged(size)
     selector = ss.RunningAverages(20, model=model)
-    for low in range(0, 10):
+    for low in range(10):
         selector.partial_fit(np.roll(X, low, axis=0), np.roll(y, low))
 
     def ours() -> Any:
         selector.set_params(model=model)  # as a user does who asks another question of the same state
-        selector._cache_.clear()  # noqa: SLF001 - or the second round is free
+        selector._cache_.clear()  # or the second round is free
         return selector.selected_
 
     note = f"k = 20 of {p}, after {10 * len(y):,} rows: the time of selected_"
