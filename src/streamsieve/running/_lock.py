@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from streamsieve.exceptions import StateError
 
+if sys.platform != "win32":
+    import fcntl
+
 
 @contextmanager
 def alone(path: Path) -> Iterator[bool]:
-    """Context: no other run uses this checkpoint; False where the file system has no locks.
+    """Context: no other run uses this checkpoint; False where the system has no such locks.
 
     The system gives a lock back when its process ends, however it ends.
     """
+    if sys.platform == "win32":  # two runs of one checkpoint are the user's own care there
+        yield False
+        return
     lock = path.with_name(f".{path.name}.lock")
     handle, locked = _acquired(lock, path)
     try:
