@@ -39,6 +39,8 @@ class Race:
     note : text, or a function asked after the race, for what only the run can tell
     rounds : times each is run; the best counts
     warm_up : run ours once untimed first, so that compiling and first touch of memory are not counted
+    measured : where the time of a call is not the figure (a stall within a run): returns the seconds of ours
+        and of the peer, and nothing else is run
     """
 
     ours: Callable[[], Any]
@@ -49,6 +51,7 @@ class Race:
     note: str | Callable[[], str] = ""
     rounds: int = 7
     warm_up: bool = True
+    measured: Callable[[], tuple[float, float | None]] | None = None
 
 
 @dataclass(frozen=True)

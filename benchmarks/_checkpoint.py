@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve import state
 from streamsieve.protocols import Position, RowBatch
-from streamsieve.running._snapshot import Snapshots, copied
+from streamsieve.running._snapshot import Copies, Snapshots
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ def measure(
     rows = len(batches[0][1])
     selector = make()
     per_batch = _stretch(selector, batches, grown)[0] / grown
-    snapshots = Snapshots(selector)
+    snapshots, copies = Snapshots(selector), Copies()
     with tempfile.TemporaryDirectory() as folder:
-        snapshot = min(_timed(lambda: copied(snapshots.take()[1])) for _ in range(rounds))
+        snapshot = min(_timed(lambda: copies.of(snapshots.take()[1])) for _ in range(rounds))
         header, arrays = snapshots.take()
         write = min(_timed(lambda: state.write(f"{folder}/x.sieve", header, arrays)) for _ in range(rounds))
         n = max(6, round(4 * write / per_batch))

@@ -39,15 +39,11 @@ class Result:
 def run(case: Case, size: Size) -> Result:
     """Run a case; ``SkipCase`` goes through to the caller."""
     race = case.build(size)
-    if race.warm_up:
-        race.ours()
-    functions = [race.ours] if race.peer is None else [race.ours, race.peer]
-    ours, *rest = interleave(*functions, rounds=size(race.rounds, min(race.rounds, 2)))
-    peer = rest[0] if rest else None
+    ours, peer = _raced(race, size) if race.measured is None else race.measured()
     note = _note(race, ours)
     reached = _bars.reached(case.bar, seconds=ours, peer_seconds=peer, work=race.work)
     peer_name = race.peer_name
-    del race, functions  # the data, before a second process builds its own
+    del race  # the data, before a second process builds its own
     return Result(
         suite=case.suite,
         case=case.name,
@@ -60,6 +56,14 @@ def run(case: Case, size: Size) -> Result:
         bar=case.bar,
         reached=None if size.quick else reached,  # bars are about the real sizes
     )
+
+
+def _raced(race: Race, size: Size) -> tuple[float, float | None]:
+    if race.warm_up:
+        race.ours()
+    functions = [race.ours] if race.peer is None else [race.ours, race.peer]
+    ours, *rest = interleave(*functions, rounds=size(race.rounds, min(race.rounds, 2)))
+    return ours, rest[0] if rest else None
 
 
 def _note(race: Race, seconds: float) -> str:

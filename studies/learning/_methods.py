@@ -18,7 +18,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "OFSA": lambda k: ss.RunningAverages(k, model="ofsa"),
     "OLSth": lambda k: ss.RunningAverages(k, model="olsth"),
     "B-ARDA": ss.BARDA,
-    "MISSION": lambda k: ss.MISSION(k, width=4096),
+    "MISSION": lambda k: ss.MISSION(k, width=4096, learning_rate=0.01),
     "screen": lambda k: ss.Screen("f", k=k),
     "FIRES": ss.FIRES,
     "OFS": ss.OFS,

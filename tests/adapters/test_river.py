@@ -31,16 +31,27 @@ def numeric(selector):
     return Task.REGRESSION in selector.traits.tasks and getattr(selector, "task", "auto") != "classification"
 
 
+#: What cannot hold, and why.
+EXCEPTIONS = {
+    (
+        "RunningAverages",
+        "check_shuffle_features_no_impact",
+    ): "of columns that are copies, as all are after two rows, the first to come stands for all",
+}
+
+
 def checks_for(cls):
     """Yield river's checks; selectors of classes get one of river's data sets with classes."""
-    selector = next(iter(cls.variants()))
+    selector = ss.Screen("correlation") if cls is ss.Screen else next(iter(cls.variants()))
     model = RiverSelector(selector)
     for check in checks.yield_checks(model):
         dataset = getattr(check, "keywords", {}).get("dataset")
         if dataset is not None and not numeric(selector):
             check = functools.partial(check.func, dataset=Taken(datasets.Phishing(), 200))  # noqa: PLW2901
         name = getattr(check, "__name__", None) or check.func.__name__
-        yield pytest.param(model, check, id=f"{cls.__name__}-{name}")
+        reason = EXCEPTIONS.get((cls.__name__, name))
+        marks = [] if reason is None else [pytest.mark.skip(reason=reason)]
+        yield pytest.param(model, check, id=f"{cls.__name__}-{name}", marks=marks)
 
 
 @pytest.mark.parametrize(("model", "check"), [case for cls in SELECTORS for case in checks_for(cls)])

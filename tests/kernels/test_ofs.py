@@ -102,7 +102,7 @@ def test_rows_are_learnt_as_the_twin_learns_them():
 def test_rows_are_looked_into_as_the_twin_does():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(25, 6)) * (rng.random((25, 6)) < 0.7), rng.choice([-1.0, 1.0], 25)
-    history, margins, looked_at = partial_twin.partial_ofs(X, y, k=2, seed=3)
+    history, margins, looked_at = partial_twin.partial_ofs(X, y, k=2, learning_rate=0.2, seed=3)
     rows, indices = np.nonzero(X)
     indptr = np.searchsorted(rows, np.arange(26))
     columns, weights = np.zeros(2, np.int32), np.zeros(2)

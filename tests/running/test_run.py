@@ -408,13 +408,13 @@ def test_there_is_never_more_than_one_copy(path, monkeypatch):
     started, go_on = threading.Event(), threading.Event()
     slowly(monkeypatch, started, go_on)
     taken = []
-    real = _keeper.copied
+    real = _keeper.Copies.of
 
-    def copied(arrays):
+    def of(self, arrays):
         taken.append(1)
-        return real(arrays)
+        return real(self, arrays)
 
-    monkeypatch.setattr(_keeper, "copied", copied)
+    monkeypatch.setattr(_keeper.Copies, "of", of)
     done = []
 
     def progress(n):
@@ -428,9 +428,35 @@ def test_there_is_never_more_than_one_copy(path, monkeypatch):
     assert stream_of(path)["number"] <= 4
 
 
+def test_copies_are_equal_and_stay_so_whatever_the_arrays():
+    rng = np.random.default_rng(0)
+    copies = _snapshot.Copies()
+    for round_ in range(20):
+        live = {
+            "f": rng.normal(size=(int(rng.integers(0, 50)), 3)),
+            "flag": rng.random(int(rng.integers(0, 9))) < 0.5,
+            "transposed": rng.integers(-5, 5, (4, 7)).T,
+            "strided": rng.normal(size=40).astype(np.float32)[::3],
+            "number": np.array(7 + round_),
+            "bytes": rng.integers(0, 256, int(rng.integers(0, 200))).astype(np.uint8),
+        }
+        wanted = {name: array.copy() for name, array in live.items()}
+        arrays = dict(live)
+        got = copies.of(arrays)
+        assert arrays == {}
+        for array in live.values():
+            array[...] = 0
+        assert got.keys() == wanted.keys()
+        for name, array in got.items():
+            assert array.dtype == wanted[name].dtype
+            assert array.flags.aligned
+            assert array.flags.c_contiguous
+            np.testing.assert_array_equal(array, wanted[name])
+
+
 def test_large_states_are_written_without_a_copy(make, path, monkeypatch):
     monkeypatch.setattr(_keeper, "COPIED_AT_MOST", 0)
-    monkeypatch.setattr(_keeper, "copied", None)
+    monkeypatch.setattr(_keeper.Copies, "of", None)
     selector = ss.run(Rows(), make(), checkpoint=path, every=4 * BATCH, batch_size=BATCH)
     assert stream_of(path)["number"] == 6
     assert_same_state(ss.load(path), selector)

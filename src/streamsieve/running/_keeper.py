@@ -12,7 +12,7 @@ from streamsieve.base import RowSelector
 from streamsieve.exceptions import StreamSieveError
 from streamsieve.protocols import Arrays, RowBatch
 from streamsieve.running._checkpoint import CheckpointFile, Stream
-from streamsieve.running._snapshot import Snapshots, copied
+from streamsieve.running._snapshot import Copies, Snapshots
 from streamsieve.running._timetable import Timetable
 
 #: States of more bytes are written while the stream waits, instead of being in memory twice.
@@ -36,7 +36,7 @@ class Keeper:
         self.stream = stream
         self.safe = stream if stream.number else None
         self._file, self._selector = file, selector
-        self._snapshots = Snapshots(selector)
+        self._snapshots, self._copies = Snapshots(selector), Copies()
         self._timetable = Timetable(every, stream.rows)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="streamsieve-checkpoint")
         self._writing: Future[Stream] | None = None
@@ -67,7 +67,7 @@ class Keeper:
         if sum(array.nbytes for array in arrays.values()) > COPIED_AT_MOST:
             self.safe = self._write(self._next(), header, arrays)
         else:
-            self._writing = self._thread.submit(self._write, self._next(), header, copied(arrays))
+            self._writing = self._thread.submit(self._write, self._next(), header, self._copies.of(arrays))
         self._timetable.note(self.stream.rows)
 
     def finish(self) -> None:

@@ -47,10 +47,32 @@ class Snapshots:
         return known[1]
 
 
-def copied(arrays: Arrays) -> Arrays:
-    """Return copies, letting go of each array once it is copied: some were made for us alone."""
-    copies: Arrays = {}
-    while arrays:
-        name, array = arrays.popitem()
-        copies[name] = np.array(array, order="C")
-    return copies
+class Copies:
+    """Room for one copy of a state, used again and again: memory is slow when it is touched first."""
+
+    def __init__(self) -> None:
+        self._room = np.empty(0, np.uint8)
+
+    def of(self, arrays: Arrays) -> Arrays:
+        """Return copies of all arrays, which are emptied out of the dictionary; earlier copies are lost.
+
+        Each array is let go once it is copied: some were made for us alone, and are large.
+        """
+        need = sum(_aligned(array.nbytes) for array in arrays.values())
+        if need > len(self._room):
+            self._room = np.empty(0, np.uint8)  # lets go of the old room before there is a new one
+            self._room = np.empty(need + need // 4, np.uint8)
+        copies: Arrays = {}
+        place = 0
+        while arrays:
+            name, array = arrays.popitem()
+            room = self._room[place : place + array.nbytes]
+            copies[name] = room.view(array.dtype).reshape(array.shape)
+            copies[name][...] = array
+            place += _aligned(array.nbytes)
+        return copies
+
+
+def _aligned(n_bytes: int) -> int:
+    """Round up to whole cache lines, so that every copy begins where its type may begin."""
+    return -(-n_bytes // 64) * 64
