@@ -12,7 +12,8 @@ from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
 def path(tmp_path):
     """A checkpoint after 2,000 rows, with a previous generation after some of them."""
     path = tmp_path / "run.sieve"
-    ss.run(Rows(), screen(), checkpoint=path, every=5 * BATCH, batch_size=BATCH)
+    # one checkpoint on the way: a second could be put off to the very end, if writing the first takes long
+    ss.run(Rows(), screen(), checkpoint=path, every=N - 5 * BATCH, batch_size=BATCH)
     return path
 
 
