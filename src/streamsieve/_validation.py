@@ -244,8 +244,11 @@ def _weight(weight: Any, n: int) -> FloatArray | None:
 # ------------------------------------------------------------------------------------ columns
 
 
-def check_block(X: Any, names: Sequence[str] | None, n: int) -> ColumnBlock:
-    """Validate a block of columns over ``n`` rows; names default to those of a dataframe."""
+def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = False) -> ColumnBlock:
+    """Validate a block of columns over ``n`` rows; names default to those of a dataframe.
+
+    With ``missing``, NaN is a missing value.
+    """
     if names is None:
         names = names_of(X)
     refuse_text(X)
@@ -262,7 +265,7 @@ def check_block(X: Any, names: Sequence[str] | None, n: int) -> ColumnBlock:
         X = _canonical(X)
     if names is not None and len(names) != X.shape[1]:
         raise SchemaError(f"names has {len(names)} entries for {X.shape[1]} columns: give one name a column")
-    refuse_non_finite(X, names)
+    refuse_non_finite(X, names, missing=missing)
     return ColumnBlock(X, None if names is None else tuple(names))
 
 
@@ -300,8 +303,8 @@ def _is_plain_target(y: Any) -> bool:
     return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fib"
 
 
-def refuse_non_finite(X: Any, names: Sequence[str] | None) -> None:
-    """Refuse NaN, inf and overflow, naming the first such column.
+def refuse_non_finite(X: Any, names: Sequence[str] | None, *, missing: bool = False) -> None:
+    """Refuse NaN (unless it may be missing), inf and overflow, naming the first such column.
 
     The minimum and maximum are two fast passes without a temporary; NaN makes both NaN.
     """
@@ -312,13 +315,18 @@ def refuse_non_finite(X: Any, names: Sequence[str] | None) -> None:
     with np.errstate(invalid="ignore"):
         if values.min() > -limit and values.max() < limit:
             return
+        bad = np.abs(values) >= limit
+        if not missing:
+            bad |= np.isnan(values)
+    if not bad.any():
+        return
     if sp.issparse(X):
-        place = int(np.flatnonzero(~(np.abs(X.data) < limit))[0])
+        place = int(np.flatnonzero(bad)[0])
         value = float(X.data[place])
         by_rows = X.format == "csr"
         j = int(X.indices[place]) if by_rows else int(np.searchsorted(X.indptr, place, side="right")) - 1
     else:
-        i, j = (int(v) for v in np.argwhere(~(np.abs(X) < limit))[0])
+        i, j = (int(v) for v in np.argwhere(bad)[0])
         value = float(X[i, j])
     raise bad_value(j, value, names)
 

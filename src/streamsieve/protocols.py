@@ -77,6 +77,7 @@ class Reason(StrEnum):
     STOPPED = "stopped"
     ENTERED_TOP = "entered the top set"
     LEFT_TOP = "left the top set"
+    OUTSCORED = "outscored"
 
 
 class Decision(NamedTuple):

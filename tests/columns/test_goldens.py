@@ -15,6 +15,8 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
+from streamsieve.columns.fast_osfs import FastOSFS
+from streamsieve.columns.osfs import OSFS
 from tests.real_data import load_real
 
 FORMS = {"dense": np.ascontiguousarray, "column by column": np.asfortranarray, "sparse": sp.csc_array}
@@ -129,6 +131,55 @@ def test_codes_without_zero_sums_need_no_such_help(form):
     wanted = sorted([*LEUKEMIA_SU, 2343, 3113])
     assert found(ss.SAOLA(measure="su"), FORMS[form](X + 3), y) == wanted
     assert found(ss.SAOLA(measure="su"), FORMS[form](X), y) == wanted
+
+
+# ------------------------------------------------------------------------------------ OSFS and Fast-OSFS
+
+SPAMBASE_FAST = [
+    3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 33, 37, 39, 42, 43, 44, 45,
+    46, 48, 52, 53, 56, 57,
+]  # fmt: skip
+DEXTER_FAST = [626, 4308, 10457, 13685, 15798, 16584, 17970, 19327, 19386]
+
+FAST_OSFS_Z = [
+    Golden("wdbc", "all", {"alpha": 0.01}, [21, 22, 24, 28]),
+    Golden("wdbc", "all", {"alpha": 0.05}, [21, 22, 24, 28]),
+    Golden("ionosphere", "all", {"alpha": 0.05}, [1, 3, 5, 8]),
+    Golden("spectf", "all", {"alpha": 0.05}, [26, 40]),
+    Golden("colon_disc", "all", {"alpha": 0.01}, [14, 513, 1473]),
+    Golden("madelon", "train", {"alpha": 0.01}, [49, 242, 324]),
+    Golden("dexter", "train", {"alpha": 0.01}, DEXTER_FAST),
+    Golden("arcene", "train", {"alpha": 0.01}, [312, 698, 1184, 4352]),
+    Golden("spambase", "all", {"alpha": 0.01}, SPAMBASE_FAST),
+    Golden("spambase", "all", {"alpha": 0.05}, sorted([*SPAMBASE_FAST, 13, 28, 35, 47])),
+]
+OSFS_Z = [
+    Golden("wdbc", "all", {"alpha": 0.01}, [22, 23, 28]),
+    Golden("wdbc", "all", {"alpha": 0.05}, [22, 23, 28]),
+    Golden("ionosphere", "all", {"alpha": 0.05}, [1, 3, 5, 8]),
+    Golden("spectf", "all", {"alpha": 0.05}, [40, 44]),
+]
+
+
+@named(FAST_OSFS_Z)
+@pytest.mark.parametrize("form", FORMS)
+def test_fast_osfs_selects_what_the_toolbox_selects(golden, form):
+    X, y = real(golden.data, golden.split)
+    assert found(FastOSFS(**golden.parameters), FORMS[form](X), y) == golden.selected
+
+
+@named(OSFS_Z)
+@pytest.mark.parametrize("form", FORMS)
+def test_osfs_selects_what_the_toolbox_selects(golden, form):
+    X, y = real(golden.data, golden.split)
+    assert found(OSFS(**golden.parameters), FORMS[form](X), y) == golden.selected
+
+
+def test_fast_osfs_needs_no_help_with_dexters_constant_columns():
+    X, y = real("dexter", "train")
+    used = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    chosen = FastOSFS(alpha=0.01).fit(X[:, used], y).selected_
+    assert (used[chosen] + 1).tolist() == DEXTER_FAST
 
 
 # ------------------------------------------------------------------------------------ alpha-investing

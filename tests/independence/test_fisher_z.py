@@ -7,7 +7,7 @@ import scipy.stats
 
 from streamsieve.exceptions import StateError
 from streamsieve.independence import FisherZ
-from streamsieve.independence.fisher_z import critical, p_value
+from streamsieve.independence.fisher_z import critical, p_value, p_value_given
 from streamsieve.protocols import Task
 from tests.reference import fisher_z as twin
 
@@ -50,6 +50,77 @@ def test_p_values_fall_from_1_to_0_as_correlations_grow():
     np.testing.assert_allclose(p, wanted, rtol=1e-12)
     assert p[0] == 1.0
     assert np.all(np.diff(p) <= 0)
+
+
+# ------------------------------------------------------------------------------------ given columns
+
+
+def bound(task, n=30):
+    """Return a test over n rows: two or five classes, or numbers."""
+    y = {
+        Task.BINARY: np.arange(n) % 2,
+        Task.MULTICLASS: np.arange(n) % 5,
+        Task.REGRESSION: np.arange(n) + 0.5,
+    }
+    return FisherZ(y[task], task, 0.03)
+
+
+@pytest.mark.parametrize("task", Task)
+def test_degrees_of_freedom_fall_by_one_for_every_column_given(task):
+    test = bound(task)
+    first = 25 if task is Task.MULTICLASS else 27  # n - C, n - 3
+    assert [test.freedom(k) for k in range(4)] == [first, first - 1, first - 2, first - 3]
+
+
+@pytest.mark.parametrize("task", Task)
+def test_the_share_that_is_left_at_independence_belongs_to_the_critical_correlation(task):
+    test = bound(task)
+    assert 1 - test.share_left() == pytest.approx(test.critical**2, rel=1e-12)
+    for k in range(4):
+        many = task is Task.MULTICLASS
+        wanted = twin.ratio_critical(0.03, 30 - k, 5) if many else twin.critical(0.03, 30, k)
+        assert 1 - test.share_left(k) == pytest.approx(wanted**2, rel=1e-9)
+        r = np.array([wanted])
+        p = p_value_given(r, np.array([test.freedom(k)]), test.n_contrasts)
+        assert p[0] == pytest.approx(0.03, rel=1e-9)
+
+
+@pytest.mark.parametrize("task", Task)
+def test_without_freedom_every_share_means_independence(task):
+    test = bound(task, 6)
+    sizes = range(test.freedom(), 9)
+    assert all(test.share_left(k) == -1 for k in sizes)
+    assert test.share_left(test.freedom() - 1) > 0
+    freedom = np.array([test.freedom(k) for k in sizes])
+    np.testing.assert_array_equal(p_value_given(freedom * 0 + 0.99, freedom, test.n_contrasts), 1.0)
+
+
+def test_p_values_go_by_their_own_degrees_of_freedom():
+    r, freedom = np.array([0.2, -0.5, 1.0, 0.0, 0.9]), np.array([40, 3, 7, 2, 0])
+    wanted = [twin.p_value(float(a), int(f) + 3) for a, f in zip(r, freedom, strict=True)]
+    np.testing.assert_allclose(p_value_given(r, freedom), wanted, rtol=1e-12)
+    wanted = [
+        twin.ratio_p_value(abs(float(a)), int(f) + 4, 4) for a, f in zip(r[:4], freedom[:4], strict=True)
+    ]
+    np.testing.assert_allclose(p_value_given(r, freedom, 3), [*wanted, 1.0], rtol=1e-12)
+
+
+def test_the_ratio_given_columns_is_the_analysis_of_covariance():
+    """F of leaving the classes out of a least squares model of x, next to the columns given."""
+    rng = np.random.default_rng(7)
+    for _ in range(10):
+        y = np.concatenate([np.arange(4), rng.integers(0, 4, 36)])
+        Z = rng.normal(size=(40, int(rng.integers(1, 4)))) + (y[:, None] == 1)
+        x = Z.sum(axis=1) + 0.7 * (y == 2) + rng.normal(size=40)
+        classes = (y[:, None] == np.arange(4)).astype(float)
+        small, large = np.column_stack([np.ones(40), Z]), np.column_stack([classes, Z])
+        rss = [np.sum((x - A @ np.linalg.lstsq(A, x, rcond=None)[0]) ** 2) for A in (small, large)]
+        freedom = FisherZ(y, Task.MULTICLASS, 0.05).freedom(Z.shape[1])
+        F = (rss[0] - rss[1]) / 3 / (rss[1] / freedom)
+        ratio = twin.partial(x, classes[:, :3], Z)
+        assert ratio**2 == pytest.approx(1 - rss[1] / rss[0], rel=1e-9)
+        p = p_value_given(np.array([ratio]), np.array([freedom]), 3)[0]
+        assert p == pytest.approx(scipy.stats.f.sf(F, 3, freedom), rel=1e-9)
 
 
 # ------------------------------------------------------------------------------------ blocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from streamsieve._frames import names_of, take_named
 from streamsieve._validation import check_block, matrix, task_of
+from streamsieve.base._rows_identity import RowsIdentity, index_of
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import Stop
-from streamsieve.exceptions import NotBegunError, ParameterError, TargetError
+from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, TargetError
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, ColumnBlock, Decision, Event, FloatArray, IntArray, Reason, Task
 from streamsieve.state import untouched_on_error
@@ -31,6 +32,31 @@ class ColumnSelector(Selector):
 
     A subclass has the parameters ``task``, ``ledger`` and ``stop`` among its own and writes
     :meth:`_begin`, :meth:`_offer` and :meth:`_selected`.  It keeps only the columns it still needs.
+
+    A stream may go on next week: ``save``, then ``load`` and ``offer`` new columns for the same rows.
+    Dataframes with an index are compared with the rows before; for anything else :meth:`same_rows` asks.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> y, customers = rng.integers(0, 2, 200), [f"customer {i}" for i in range(200)]
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> sieve = ss.SAOLA().begin(y, rows=customers)
+    >>> _ = sieve.offer(y + rng.normal(size=200), names="visits")
+    >>> sieve.save(f"{folder.name}/monday.sieve")
+
+    A week later:
+
+    >>> sieve = ss.load(f"{folder.name}/monday.sieve").same_rows(y, customers)
+    >>> _ = sieve.offer(y + rng.normal(size=200), names="orders")
+    >>> sieve.get_feature_names_out().tolist()
+    ['visits', 'orders']
+    >>> sieve.same_rows(rows=customers[::-1])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    streamsieve.exceptions.SchemaError: these are not the rows of the columns before: 200 of 200 ...
+    >>> folder.cleanup()
     """
 
     #: Where to go with a kind of target that this method has no meaning for.
@@ -46,7 +72,10 @@ class ColumnSelector(Selector):
 
     @abstractmethod
     def _offer(self, block: ColumnBlock) -> Verdicts:
-        """Decide on a block whose first column has arrival number ``self.n_features_in_``."""
+        """Decide on a block whose first column has arrival number ``self.n_features_in_``.
+
+        Verdicts may be held back: they begin with the first column that has none yet, and may end early.
+        """
 
     @abstractmethod
     def _selected(self) -> Sequence[int] | IntArray:
@@ -60,6 +89,18 @@ class ColumnSelector(Selector):
         """
         return None
 
+    def _named(self) -> Sequence[int] | IntArray:
+        """Return the arrival numbers of the columns that are kept or may still be: their names stay."""
+        return self._selected()
+
+    def _cut(self, block: ColumnBlock, part: slice) -> ColumnBlock:
+        """Return some columns of a block, without their names."""
+        return ColumnBlock(block.X[:, part])
+
+    def _finish(self) -> Verdicts | None:
+        """Decide what was held back, because the run has ended; None where nothing ever is."""
+        return None
+
     def _p_value_of(self) -> PValue | None:
         """Return the function that gives p-values to verdicts that came without, when they are read.
 
@@ -69,18 +110,21 @@ class ColumnSelector(Selector):
 
     # ---------------------------------------------------------------- offering
 
-    def begin(self, y: Any = None) -> Self:
+    def begin(self, y: Any = None, rows: Any = None) -> Self:
         """Start a stream of columns over the rows of y; whatever was kept before is forgotten.
 
         Parameters
         ----------
         y : one label or number a row
+        rows : one identifier a row (text, numbers or dates), by which the rows are known again; a pandas y
+            brings its index
 
         Returns
         -------
         self
         """
         with untouched_on_error(self):
+            rows = index_of(y) if rows is None else rows
             y, task = task_of(y, self.task)
             if task not in self.traits.tasks:
                 known = " or ".join(sorted(self.traits.tasks))
@@ -93,6 +137,7 @@ class ColumnSelector(Selector):
                 self.stop.check()
             self._forget()
             self.task_, self.n_rows_ = str(task), len(y)
+            self._identity_ = RowsIdentity.of(y, rows)
             self.n_features_in_ = 0
             self.stopped_: str | None = None
             self._started_ = time.monotonic()
@@ -101,12 +146,50 @@ class ColumnSelector(Selector):
             self.ledger_.p_value_of = self._p_value_of()
         return self
 
+    def same_rows(self, y: Any = None, rows: Any = None) -> Self:
+        """Make sure that a stream goes on over the rows it began with; refuse others.
+
+        Parameters
+        ----------
+        y : the target, as it was given to ``begin``; a pandas y is compared by its index as well
+        rows : the rows' identifiers, as they were given to ``begin``
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TargetError : the target differs; the message names the first row
+        SchemaError : the rows differ, or stand in another order; likewise
+        """
+        self._check_begun("comparing rows")
+        if y is None and rows is None:
+            raise SchemaError(
+                "nothing to compare: give same_rows the target y, the identifiers rows, or both"
+            )
+        if rows is not None and self._identity_.rows is None:
+            raise SchemaError(
+                "the rows have no identifiers to compare with: pass begin(y, rows=...), or compare y alone"
+            )
+        if y is not None:
+            self._identity_.check_target(task_of(y, self.task)[0])
+            rows = index_of(y) if rows is None else rows
+        if rows is not None:
+            self._identity_.check_rows(rows)
+        return self
+
+    def _check_begun(self, what: str) -> None:
+        if not hasattr(self, "ledger_"):
+            raise NotBegunError(f"call {type(self).__name__}.begin(y) before {what}")
+
     def offer(self, X: Any, names: Sequence[str] | str | None = None) -> Sequence[Decision]:
         """Offer one column or a block of columns; each is decided at once.
 
         Parameters
         ----------
-        X : a column (1-d) or a block (2-d, dense, sparse or dataframe) over the rows given to ``begin``
+        X : a column (1-d) or a block (2-d, dense, sparse or dataframe) over the rows given to ``begin``; a
+            pandas index must be that of ``begin`` or of the first dataframe, in the same order
         names : their names, unlike any before; a dataframe brings its own; else x0, x1, ...
 
         Returns
@@ -114,14 +197,25 @@ class ColumnSelector(Selector):
         sequence of Decision
             One for each column, in order, and one for each earlier feature evicted on the way.
         """
-        if not hasattr(self, "ledger_"):
-            raise NotBegunError(f"call {type(self).__name__}.begin(y) before offering columns")
+        self._check_begun("offering columns")
         names = [names] if isinstance(names, str) else names
         if type(X) is np.ndarray and X.ndim == 1 and X.dtype is _FLOAT64 and self.stop is None:
             decided = self._offer_fast(X, names)
             if decided is not None:
                 return decided
-        verdicts = self._offer_block(check_block(X, names, self.n_rows_))
+        return self._offer_checked(X, names)
+
+    def _offer_checked(
+        self, X: Any, names: Sequence[str] | None, shape: Callable[[ColumnBlock], ColumnBlock] | None = None
+    ) -> Verdicts:
+        """Offer a block after a look at its values and its rows; ``shape`` may add to it."""
+        block = check_block(X, names, self.n_rows_, missing=self.traits.missing)
+        rows = index_of(X)
+        if rows is not None:
+            self._identity_.check_rows(rows)
+        verdicts = self._offer_block(block if shape is None else shape(block))
+        if rows is not None:
+            self._identity_.learn_rows(rows)
         self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
         return verdicts
 
@@ -155,12 +249,16 @@ class ColumnSelector(Selector):
             names.forget(range(self.n_features_in_, start + width), for_good=True)
             raise
         self.n_features_in_ = start + width
+        decided = range(verdicts.start, verdicts.start + len(verdicts.reason))
+        as_offered = decided == range(start, start + width)
         verdicts.given = block.names
+        if not as_offered:
+            verdicts.given = tuple(names[i] for i in decided) if names.given else None
         verdicts.departed = {e.feature: names[e.feature] for e in verdicts.evictions}
         self.ledger_.record(verdicts)
-        if block.names is not None and self.ledger_.keep != "all":
-            kept = {*self._selected()}
-            names.forget(i for i in range(start, start + width) if i not in kept)
+        if verdicts.given is not None and self.ledger_.keep != "all":
+            kept = {*self._named()}
+            names.forget(i for i in decided if i not in kept)
             names.forget(eviction.feature for eviction in verdicts.evictions)
         return verdicts
 
@@ -175,12 +273,14 @@ class ColumnSelector(Selector):
                 if stop.max_offers is not None:
                     size = min(size, stop.max_offers - self.n_features_in_)
                 if size > 0:
-                    part = self._offer(ColumnBlock(block.X[:, done : done + size]))
+                    part = self._offer(self._cut(block, slice(done, done + size)))
                     parts.append(part)
                     self.n_features_in_ += size
                     done += size
                 kept_one = size > 0 and len(part.kept()) > 0
                 self.stopped_ = stop.reached(self, self._started_, kept_one=kept_one)
+            rest = self._finish() if self.stopped_ is not None else None
+            parts += [rest] if rest is not None else []
         except BaseException:  # a callback failed: what was decided before stands, and is on record
             self.ledger_.record(_joined(start, parts, 0, block.names))
             raise
@@ -202,20 +302,27 @@ class ColumnSelector(Selector):
         self
         """
         with untouched_on_error(self):
-            names = names_of(X)
-            self.__dict__.pop("feature_names_in_", None)
-            X = matrix(self, X, reset=True, sparse="csc")
-            feature_names = self.__dict__.get("feature_names_in_")
-            self.begin(y)
-            if X.shape[0] != self.n_rows_:
-                raise TargetError(f"X has {X.shape[0]} rows, but y has {self.n_rows_}: one label a row")
-            for part in _pieces(X):
-                some = None if names is None else names[part]
-                self._offer_block(check_block(X[:, part], some, self.n_rows_))
-            self.n_features_in_ = X.shape[1]
-            if feature_names is not None:
-                self.feature_names_in_ = feature_names
+            for block in self._fit_blocks(X, y):
+                self._offer_block(block)
         return self
+
+    def _fit_blocks(self, X: Any, y: Any) -> Iterator[ColumnBlock]:
+        """Begin, and yield the blocks to offer."""
+        names, rows = names_of(X), index_of(X)
+        self.__dict__.pop("feature_names_in_", None)
+        X = matrix(self, X, reset=True, sparse="csc")
+        feature_names = self.__dict__.get("feature_names_in_")
+        self.begin(y)
+        if X.shape[0] != self.n_rows_:
+            raise TargetError(f"X has {X.shape[0]} rows, but y has {self.n_rows_}: one label a row")
+        if rows is not None:  # X and y belong together by order, as everywhere in scikit-learn
+            self._identity_ = self._identity_.over(rows)
+        for part in _pieces(X):
+            some = None if names is None else names[part]
+            yield check_block(X[:, part], some, self.n_rows_, missing=self.traits.missing)
+        self.n_features_in_ = X.shape[1]
+        if feature_names is not None:
+            self.feature_names_in_ = feature_names
 
     @property
     def selected_(self) -> IntArray:
@@ -255,6 +362,7 @@ class ColumnSelector(Selector):
         self._started_ = time.monotonic() - float(self._started_)
         self.ledger_.p_value_of = self._p_value_of()
         Task(self.task_)
+        self.__dict__.setdefault("_identity_", RowsIdentity(self.n_rows_, None, None))
         for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
             if getattr(part, "n", self.n_rows_) != self.n_rows_:
                 raise ValueError(f"a {type(part).__name__} has {part.n} rows, but the target {self.n_rows_}")
@@ -272,6 +380,8 @@ def _pieces(X: Any) -> Iterator[slice]:
 
 def _joined(start: int, parts: list[Verdicts], rest: int, names: Sequence[str] | None) -> Verdicts:
     """Put the verdicts on the pieces of a block together; the rest came after the stop."""
+    if parts and parts[0].start < start:  # verdicts had been held back: the names are not those of the block
+        start, names = parts[0].start, None
     stopped = np.full(rest, REASON_CODE[Reason.STOPPED], np.uint8)
     no_value = [np.full(rest, np.nan)]
     all_p = [part.p_value for part in parts if part.p_value is not None]

@@ -1,6 +1,17 @@
 """Selectors for columns that stream in over fixed rows."""
 
 from streamsieve.columns.alpha_investing import AlphaInvesting as AlphaInvesting
+from streamsieve.columns.fast_osfs import FastOSFS as FastOSFS
+from streamsieve.columns.group_saola import GroupSAOLA as GroupSAOLA
+from streamsieve.columns.osfs import OSFS as OSFS
 from streamsieve.columns.saola import SAOLA as SAOLA
+from streamsieve.columns.top_k import TopK as TopK
 
-__all__ = ["SAOLA", "AlphaInvesting"]
+__all__ = [
+    "OSFS",
+    "SAOLA",
+    "AlphaInvesting",
+    "FastOSFS",
+    "GroupSAOLA",
+    "TopK",
+]

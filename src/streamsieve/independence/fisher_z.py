@@ -14,7 +14,7 @@ from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 from streamsieve._kernels import screen as kernel
 from streamsieve.exceptions import StateError
 from streamsieve.independence._screen import screen, without_offsets
-from streamsieve.protocols import Arrays, FloatArray, Reason, Task
+from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason, Task
 from streamsieve.state import expect, register
 from streamsieve.verdicts import REASON_CODE
 
@@ -35,13 +35,24 @@ def critical(alpha: float, n: int, conditioned: int = 0) -> float:
 
 def p_value(r: FloatArray, n: int, conditioned: int = 0) -> FloatArray:
     """Return the two-sided p-values of (partial) correlations over n rows."""
-    freedom = n - conditioned - 3
-    if freedom <= 0:
-        return np.ones(len(r))
+    return p_value_given(r, np.array(n - conditioned - 3))
+
+
+def p_value_given(r: FloatArray, freedom: IntArray, contrasts: int = 1) -> FloatArray:
+    """Return p-values of (partial) correlations, or correlation ratios, and their degrees of freedom.
+
+    With several contrasts, ``freedom`` is what the variance within classes has.  None left: nothing is
+    significant, 1.
+    """
+    some = np.maximum(freedom, 1)
+    size = np.minimum(np.abs(r), 1.0)
     with np.errstate(divide="ignore"):
-        z = np.arctanh(np.minimum(np.abs(r), 1.0)) * np.sqrt(freedom)
-    p: FloatArray = 2 * ndtr(-z)
-    return p
+        if contrasts == 1:
+            p = 2 * ndtr(-np.arctanh(size) * np.sqrt(some))
+        else:
+            p = fdtrc(contrasts, some, size**2 / (1 - size**2) * some / contrasts)
+    p_values: FloatArray = np.where(freedom > 0, p, 1.0)
+    return p_values
 
 
 _CODES = tuple(REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT))
@@ -86,32 +97,38 @@ class FisherZ:
         self._bind(_basis(y, task), alpha)
 
     def _bind(self, basis: FloatArray, alpha: float) -> None:
-        self.n, self.n_contrasts = basis.shape
+        self.n: int = basis.shape[0]
+        self.n_contrasts: int = basis.shape[1]
         self.basis, self.alpha = basis, alpha
         self._y = np.ascontiguousarray(basis[:, 0])
-        self.critical = self._critical(alpha)
+        self.critical = self._critical()
 
-    def _critical(self, alpha: float) -> float:
+    def _critical(self) -> float:
         if self.n_contrasts == 1:
-            return critical(alpha, self.n)
-        within = self.n - self.n_contrasts - 1
-        if within <= 0:
-            return math.inf
+            return critical(self.alpha, self.n)
+        return math.sqrt(1 - self.share_left()) if self.freedom() > 0 else math.inf
+
+    def freedom(self, conditioned: int = 0) -> int:
+        """Return the degrees of freedom of a test given so many columns; below 1 there is no test."""
+        return self.n - conditioned - (3 if self.n_contrasts == 1 else self.n_contrasts + 1)
+
+    def share_left(self, conditioned: int = 0) -> float:
+        """Return the share of a column's variance that the target must leave for independence.
+
+        Given so many columns, a column with a larger share is independent; that is, one whose squared
+        partial correlation (ratio) is below 1 minus the share.  Without freedom every column is: -1.
+        """
+        freedom = self.freedom(conditioned)
+        if freedom <= 0:
+            return -1.0
+        if self.n_contrasts == 1:
+            return 1 / math.cosh(-ndtri(self.alpha / 2) / math.sqrt(freedom)) ** 2
         # the share of variance within classes has a beta distribution under independence
-        return math.sqrt(1 - float(betaincinv(within / 2, self.n_contrasts / 2, alpha)))
+        return float(betaincinv(freedom / 2, self.n_contrasts / 2, self.alpha))
 
     def p_value(self, r: FloatArray) -> FloatArray:
         """Return p-values of correlations (or correlation ratios) with the target."""
-        if self.n_contrasts == 1:
-            return p_value(r, self.n)
-        within = self.n - self.n_contrasts - 1
-        if within <= 0:
-            return np.ones(len(r))
-        share = np.minimum(np.asarray(r) ** 2, 1.0)
-        with np.errstate(divide="ignore"):
-            odds = share / (1 - share)
-        p: FloatArray = fdtrc(self.n_contrasts, within, odds * within / self.n_contrasts)
-        return p
+        return p_value_given(r, np.array(self.freedom()), self.n_contrasts)
 
     def relevance(self, X: Matrix) -> Relevance:
         """Measure every column of a block, in one pass."""

@@ -1,0 +1,225 @@
+"""Columns as levels, and the contingency table of each with the classes, for a whole block at once.
+
+Levels are names: any permutation gives the same test.  Up to 32 distinct values are levels of their own, more
+are cut into bins of equal frequency.  A column is handled as the list of rows whose level is not that of the
+value 0, so a sparse one costs what it stores.
+
+``values`` holds the columns one after another and ``pointers`` where each begins.  Of a sparse block
+``rows`` belongs to the values; of a dense one it is 0, 1, 2, ..., n - 1, the same for every column.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.protocols import FloatArray, IntArray
+
+
+@nb.njit(nogil=True, cache=True)
+def _encode(
+    values: FloatArray, rows: npt.NDArray[np.int32], n: int, bins: int, distinct: FloatArray,
+    out_rows: npt.NDArray[np.int32], out_levels: npt.NDArray[np.uint16], counts: IntArray,
+) -> tuple[int, int]:  # fmt: skip
+    """Give levels 0, 1, 2, ... to one column of n rows; rows that are not given hold 0.
+
+    Lists rows with their level (all others have level 0) and counts every level.  Returns (rows listed,
+    number of levels); 1 level is a constant column, -1 stands for a value that is not finite.
+    """
+    distinct[0] = 0.0
+    counts[0] = 0
+    used = 1
+    length = 0
+    stored = len(values)
+    for t in range(stored):
+        v = values[t]
+        level = 0
+        while level < used and distinct[level] != v:
+            level += 1
+        if level == used:
+            if not math.isfinite(v):
+                return 0, -1
+            if used == 33:
+                used = 34
+                break
+            distinct[used] = v
+            counts[used] = 0
+            used += 1
+        if level > 0:
+            out_rows[length] = rows[t]
+            out_levels[length] = level
+            counts[level] += 1
+            length += 1
+    counts[0] = n - length
+    if used - (1 if length == n else 0) > 32:
+        length, used = _bin(values, rows, n, bins, out_rows, out_levels, counts)
+    return length, _without_gaps(out_levels, length, counts, used)
+
+
+@nb.njit(nogil=True, cache=True)
+def _bin(
+    values: FloatArray, rows: npt.NDArray[np.int32], n: int, bins: int,
+    out_rows: npt.NDArray[np.int32], out_levels: npt.NDArray[np.uint16], counts: IntArray,
+) -> tuple[int, int]:  # fmt: skip
+    """Cut i is the i * floor(n / bins)-th smallest value; a value's bin is the number of cuts below it.
+
+    The zeros that are not stored take their place among the sorted values without being sorted.
+    """
+    bins = min(bins, n)
+    ordered = np.sort(values)
+    zeros = n - len(values)
+    negative = 0
+    while negative < len(values) and ordered[negative] < 0.0:
+        negative += 1
+    cuts = np.empty(bins - 1)
+    for i in range(bins - 1):
+        rank = (i + 1) * (n // bins) - 1
+        if rank < negative:
+            cuts[i] = ordered[rank]
+        elif rank < negative + zeros:
+            cuts[i] = 0.0
+        else:
+            cuts[i] = ordered[rank - zeros]
+    zero_bin = np.searchsorted(cuts, 0.0)
+    counts[:bins] = 0
+    length = 0
+    for t in range(len(values)):
+        if not math.isfinite(values[t]):
+            return 0, -1
+        level = np.searchsorted(cuts, values[t])
+        # the bin of zero gets level 0, the one that is not listed
+        if level == zero_bin:
+            level = 0
+        elif level == 0:
+            level = zero_bin
+        if level > 0:
+            out_rows[length] = rows[t]
+            out_levels[length] = level
+            counts[level] += 1
+            length += 1
+    counts[0] = n - length
+    return length, bins
+
+
+@nb.njit(nogil=True, cache=True)
+def _without_gaps(out_levels: npt.NDArray[np.uint16], length: int, counts: IntArray, used: int) -> int:
+    """Renumber levels so that every one occurs; return how many there are."""
+    levels = 0
+    for a in range(used):
+        levels += counts[a] > 0
+    if used < 0 or levels == used:
+        return used
+    new = np.zeros(used, np.uint16)
+    levels = 0
+    for a in range(used):
+        new[a] = levels
+        counts[levels] = counts[a]
+        levels += counts[a] > 0
+    for t in range(length):
+        out_levels[t] = new[out_levels[t]]
+    return levels
+
+
+@nb.njit(nogil=True, cache=True)
+def _statistic(
+    cell: IntArray,
+    counts: IntArray,
+    levels: int,
+    class_counts: IntArray,
+    n: int,
+    g: FloatArray,
+    pearson: bool,
+) -> float:
+    """G2 or Pearson's chi-squared of the table ``cell[level * classes + class]``; ``g[c] = c ln c``."""
+    classes = len(class_counts)
+    total = 0.0
+    if not pearson:
+        for k in range(levels * classes):
+            total += g[cell[k]]
+        for a in range(levels):
+            total -= g[counts[a]]
+        for c in range(classes):
+            total -= g[class_counts[c]]
+        return float(max(2.0 * (total + g[n]), 0.0))
+    for a in range(levels):
+        share = counts[a] / n
+        for c in range(classes):
+            expected = share * class_counts[c]
+            total += (cell[a * classes + c] - expected) ** 2 / expected
+    return float(total)
+
+
+@nb.njit(nogil=True, cache=True)
+def measure(
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, bins: int,
+    y: IntArray, class_counts: IntArray, g: FloatArray, critical: FloatArray,
+    rows_per_freedom: int, zero_cells: bool, pearson: bool, codes_of: tuple[int, int, int, int],
+    reason: npt.NDArray[np.uint8], statistic: FloatArray, freedom: IntArray, levels_of: IntArray,
+    first: int, last: int,
+) -> None:  # fmt: skip
+    """Test columns first..last against the classes.
+
+    Writes the reason, the statistic, its degrees of freedom and the number of levels (-1: a value is not
+    finite).  ``codes_of`` are the ledger's codes for (relevant, irrelevant, constant, unreliable test).
+    """
+    n, classes = len(y), len(class_counts)
+    relevant, irrelevant, constant, unreliable = codes_of
+    most = max(33, bins)
+    distinct = np.empty(33)
+    listed = np.empty(n, np.int32)
+    level_of = np.empty(n, np.uint16)
+    counts = np.empty(most, np.int64)
+    # a table with enough rows has at most 4 (levels - 1) (classes - 1) cells
+    cell = np.empty(4 * (n // rows_per_freedom) + most, np.int64)
+    for j in range(first, last):
+        low, high = pointers[j], pointers[j + 1]
+        where = rows[low:high] if sparse else rows
+        length, levels = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
+        levels_of[j] = levels
+        statistic[j] = 0.0
+        freedom[j] = 0
+        if levels < 2:
+            reason[j] = constant
+            continue
+        nominal = (levels - 1) * (classes - 1)
+        if n < rows_per_freedom * nominal:
+            reason[j] = unreliable
+            continue
+        for c in range(classes):
+            cell[c] = class_counts[c]
+        for k in range(classes, levels * classes):
+            cell[k] = 0
+        for t in range(length):
+            c = y[listed[t]]
+            cell[level_of[t] * classes + c] += 1
+            cell[c] -= 1
+        statistic[j] = _statistic(cell, counts, levels, class_counts, n, g, pearson)
+        freedom[j] = nominal
+        if zero_cells and nominal > 0:
+            empty = 0
+            for k in range(levels * classes):
+                empty += cell[k] == 0
+            freedom[j] = max(nominal - empty, 1)
+        reason[j] = relevant if statistic[j] >= critical[freedom[j]] else irrelevant
+
+
+@nb.njit(nogil=True, cache=True)
+def encode(
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, bins: int,
+    chosen: IntArray, place: IntArray, out: npt.NDArray[np.uint16],
+) -> None:  # fmt: skip
+    """Write the levels of chosen columns, that of row i to ``place[i]``.  ``out`` must be 0."""
+    n = len(place)
+    distinct = np.empty(33)
+    listed = np.empty(n, np.int32)
+    level_of = np.empty(n, np.uint16)
+    counts = np.empty(max(33, bins), np.int64)
+    for k in range(len(chosen)):
+        low, high = pointers[chosen[k]], pointers[chosen[k] + 1]
+        where = rows[low:high] if sparse else rows
+        length, _ = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
+        for t in range(length):
+            out[k, place[listed[t]]] = level_of[t]

@@ -1,0 +1,469 @@
+"""Sets of kept columns that make a column independent of the classes, by contingency tables.
+
+Columns of two levels are bits.  Rows are sorted by class and every class begins a new word, so the number of
+set bits among its words is a count for that class: the target costs nothing, however many classes there
+are.  Of the AND of each subset of {column, set} only the number of bits is needed; inclusion and exclusion
+turn these into the cells.  The ANDs of all members but the last are kept, so a test given three columns reads
+eight words for each word of the last one.
+
+Columns of more levels are numbers, row by row.  Rows are sorted by what the members but the last say
+(strata), and a test counts one stratum after another into a small table.  Only cells that occur are visited
+and wiped, so a fine set costs no more than a coarse one.  A stratum in which the column does not vary says
+nothing, here or after any further split, and leaves the search.
+
+Sets are walked with an explicit stack, so that each of the two tests is called from one place: nested loops
+take twice as long to compile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+from numba import types
+from numba.extending import intrinsic
+
+from streamsieve.protocols import FloatArray, IntArray
+
+Bits = npt.NDArray[np.uint64]
+Levels = npt.NDArray[np.uint16]
+Small = npt.NDArray[np.int32]
+
+if nb.config.DISABLE_JIT:
+
+    def popcount(word: Any) -> int:
+        """Number of bits that are set."""
+        return int(word).bit_count()
+
+else:
+
+    @intrinsic
+    def popcount(_typing: Any, _word: Any) -> Any:
+        """Number of bits that are set, by the processor's own instruction."""
+        return types.int64(types.uint64), lambda _context, builder, _signature, args: builder.ctpop(args[0])
+
+
+# ------------------------------------------------------------------------------------ two levels: bits
+
+
+@nb.njit(nogil=True, cache=True)
+def start_bits(column: Bits, edges: IntArray, class_counts: IntArray, ands: Bits, sums: IntArray) -> None:
+    """Begin a search for a column; the words of class c are edges[c]..edges[c + 1].
+
+    ``ands[w, m]`` is the AND of the members in the mask m, ``sums[c, m]`` the bits of it in class c.  Bit 0
+    of a mask is the column itself, bits 1 and 2 are the members of the set.
+    """
+    for w in range(len(column)):
+        ands[w, 0] = ~np.uint64(0)
+        ands[w, 1] = column[w]
+    for c in range(len(class_counts)):
+        bits = 0
+        for w in range(edges[c], edges[c + 1]):
+            bits += popcount(column[w])
+        sums[c, 0] = class_counts[c]
+        sums[c, 1] = bits
+
+
+@nb.njit(nogil=True, cache=True)
+def push_bits(depth: int, member: Bits, edges: IntArray, ands: Bits, sums: IntArray) -> None:
+    """Add a member to a set of ``depth`` members."""
+    half = 2 << depth
+    for w in range(len(member)):
+        word = member[w]
+        for m in range(half):
+            ands[w, half + m] = ands[w, m] & word
+    for c in range(len(edges) - 1):
+        for m in range(half, 2 * half):
+            bits = 0
+            for w in range(edges[c], edges[c + 1]):
+                bits += popcount(ands[w, m])
+            sums[c, m] = bits
+
+
+@nb.njit(nogil=True, cache=True)
+def count_bits(depth: int, member: Bits, edges: IntArray, ands: Bits, sums: IntArray, cell: IntArray) -> None:
+    """Count the cells given ``depth`` members and one more: ``cell[class, 2 * stratum + level]``."""
+    half = 2 << depth
+    for c in range(len(edges) - 1):
+        # eight sums in registers; with fewer members some are of no use, but one loop compiles sooner than
+        # three
+        b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = 0
+        for w in range(edges[c], edges[c + 1]):
+            word = member[w]
+            b0 += popcount(word)
+            b1 += popcount(ands[w, 1] & word)
+            b2 += popcount(ands[w, 2] & word)
+            b3 += popcount(ands[w, 3] & word)
+            b4 += popcount(ands[w, 4] & word)
+            b5 += popcount(ands[w, 5] & word)
+            b6 += popcount(ands[w, 6] & word)
+            b7 += popcount(ands[w, 7] & word)
+        row = cell[c]
+        row[half], row[half + 1] = b0, b1
+        if depth > 0:
+            row[half + 2], row[half + 3] = b2, b3
+        if depth > 1:
+            row[12], row[13], row[14], row[15] = b4, b5, b6, b7
+        for m in range(half):
+            row[m] = sums[c, m]
+        # what all members of a mask share, minus what a further one shares as well
+        bit = 1
+        while bit < 2 * half:
+            for m in range(2 * half):
+                if not m & bit:
+                    row[m] -= row[m | bit]
+            bit *= 2
+
+
+@nb.njit(nogil=True, cache=True)
+def judge_bits(
+    cell: IntArray, strata: int, g: FloatArray, pearson: bool
+) -> tuple[float, int, int, int, bool]:
+    """Judge a table by its cells; ``g[c] = c ln c``.
+
+    Returns the statistic; its freedom, counted where cells are occupied, and the rows that rests on; the
+    number of occupied cells; and whether the column varies in any stratum.
+    """
+    total = 0.0
+    freedom = rows = occupied = 0
+    varies = False
+    for z in range(strata):
+        zero = one = seen = 0
+        part = 0.0
+        for c in range(len(cell)):
+            k0, k1 = cell[c, 2 * z], cell[c, 2 * z + 1]
+            zero += k0
+            one += k1
+            seen += k0 + k1 > 0
+            occupied += (k0 > 0) + (k1 > 0)
+            if not pearson:
+                part += g[k0] + g[k1] - g[k0 + k1]
+        if zero == 0 or one == 0:
+            continue
+        varies = True
+        if seen < 2:
+            continue
+        size = zero + one
+        freedom += seen - 1
+        rows += size
+        if pearson:
+            for c in range(len(cell)):
+                k = cell[c, 2 * z] + cell[c, 2 * z + 1]
+                if k > 0:
+                    part += (cell[c, 2 * z] - zero * k / size) ** 2 / k
+            total += part * size * size / (zero * one)
+        else:
+            total += 2.0 * (part - g[zero] - g[one] + g[size])
+    return max(total, 0.0), freedom, rows, occupied, varies
+
+
+# ------------------------------------------------------------------------------------ any levels
+
+
+@nb.njit(nogil=True, cache=True)
+def start_levels(column: Levels, y: IntArray, strata: Small, ends: Small) -> int:
+    """Begin a search for a column: all rows in one stratum.  Returns the number of strata.
+
+    ``strata[depth]`` holds, stratum by stratum, (row, level of the column, class); ``ends[depth]`` where each
+    stratum begins.
+    """
+    for i in range(len(y)):
+        strata[0, 0, i] = i
+        strata[0, 1, i] = column[i]
+        strata[0, 2, i] = y[i]
+    ends[0, 0] = 0
+    ends[0, 1] = len(y)
+    return 1
+
+
+@nb.njit(nogil=True, cache=True)
+def push_levels(
+    depth: int, member: Levels, levels: int, n_strata: int, everything: bool,
+    strata: Small, ends: Small, tally: Small,
+) -> int:  # fmt: skip
+    """Split the strata of ``depth`` members by one more; return the number of strata.
+
+    Unless ``everything`` is to stay, strata in which the column does not vary are left out.
+    """
+    row, level, label = strata[depth, 0], strata[depth, 1], strata[depth, 2]
+    new_row, new_level, new_label = strata[depth + 1, 0], strata[depth + 1, 1], strata[depth + 1, 2]
+    new_strata = 0
+    filled = 0
+    ends[depth + 1, 0] = 0
+    for s in range(n_strata):
+        low, high = ends[depth, s], ends[depth, s + 1]
+        base = filled
+        for a in range(levels + 1):
+            tally[a] = 0
+        for i in range(low, high):
+            tally[member[row[i]] + 1] += 1
+        for a in range(levels):
+            tally[a + 1] += tally[a]
+        for i in range(low, high):
+            a = member[row[i]]
+            at = base + tally[a]
+            tally[a] += 1
+            new_row[at] = row[i]
+            new_level[at] = level[i]
+            new_label[at] = label[i]
+        # tally[a] is now where level a ends; what stays moves up to close the gaps
+        begin = base
+        for a in range(levels):
+            end = base + tally[a]
+            varies = everything and end > begin
+            for i in range(begin + 1, end):
+                varies |= new_level[i] != new_level[begin]
+            if varies:
+                for i in range(begin, end):
+                    new_row[filled] = new_row[i]
+                    new_level[filled] = new_level[i]
+                    new_label[filled] = new_label[i]
+                    filled += 1
+                new_strata += 1
+                ends[depth + 1, new_strata] = filled
+            begin = end
+    return new_strata
+
+
+@nb.njit(nogil=True, cache=True)
+def judge_levels(
+    depth: int, member: Levels, levels: int, column_levels: int, classes: int, n_strata: int,
+    strata: Small, ends: Small, log: FloatArray, pearson: bool,
+    cell: Small, by_level: Small, by_class: Small, by_member: Small, first_seen: Small,
+) -> tuple[float, int, int, int, bool]:  # fmt: skip
+    """Return what `judge_bits` does, given ``depth`` members and one more.  Tables must be 0, and are again.
+
+    ``log[c] = ln c``.  The cells of a stratum are listed by the first row that falls into each.
+    """
+    row, level, label = strata[depth, 0], strata[depth, 1], strata[depth, 2]
+    total = 0.0
+    freedom = rows = occupied = 0
+    varies = False
+    for s in range(n_strata):
+        low, high = ends[depth, s], ends[depth, s + 1]
+        cells = 0
+        for i in range(low, high):
+            at = (member[row[i]] * column_levels + level[i]) * classes + label[i]
+            first_seen[cells] = i
+            cells += cell[at] == 0
+            cell[at] += 1
+        occupied += cells
+        # for each level of the last member: its rows, and the levels and classes that occur with it
+        for t in range(cells):
+            i = first_seen[t]
+            a = member[row[i]]
+            in_level, in_class = a * column_levels + level[i], a * classes + label[i]
+            k = cell[in_level * classes + label[i]]
+            by_member[0, a] += k
+            by_member[1, a] += by_level[in_level] == 0
+            by_member[2, a] += by_class[in_class] == 0
+            by_level[in_level] += k
+            by_class[in_class] += k
+        for t in range(cells):
+            i = first_seen[t]
+            a = member[row[i]]
+            if by_member[1, a] < 2 or by_member[2, a] < 2:
+                continue
+            at = a * column_levels + level[i]
+            k, size, in_level, in_class = (
+                cell[at * classes + label[i]], by_member[0, a], by_level[at], by_class[a * classes + label[i]]
+            )  # fmt: skip
+            if pearson:
+                total += k * (k / in_level * size / in_class - 1.0)
+            else:
+                total += 2.0 * k * ((log[k] - log[in_level]) + (log[size] - log[in_class]))
+        for t in range(cells):
+            i = first_seen[t]
+            a = member[row[i]]
+            at = a * column_levels + level[i]
+            cell[at * classes + label[i]] = 0
+            by_level[at] = 0
+            by_class[a * classes + label[i]] = 0
+        for a in range(levels):
+            varies |= by_member[1, a] > 1
+            more = (by_member[1, a] - 1) * (by_member[2, a] - 1)
+            if by_member[0, a] > 0 and more > 0:
+                freedom += more
+                rows += by_member[0, a]
+            by_member[0, a] = 0
+            by_member[1, a] = 0
+            by_member[2, a] = 0
+    return max(total, 0.0), freedom, rows, occupied, varies
+
+
+# ------------------------------------------------------------------------------------ the search
+
+
+@nb.njit(nogil=True, cache=True)
+def separate(
+    packed: bool, bits: Bits, numbers: Levels, levels: IntArray, t: int, must: int, members: IntArray, q: int,
+    most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int, pearson: bool,
+    y: IntArray, class_counts: IntArray, edges: IntArray,
+    g: FloatArray, log: FloatArray, critical: FloatArray,
+    ands: Bits, sums: IntArray, bit_cell: IntArray, strata: Small, ends: Small,
+    cell: Small, by_level: Small, by_class: Small, by_member: Small, first_seen: Small, found: IntArray,
+) -> tuple[int, int, float, int]:  # fmt: skip
+    """Find the first set that makes column t independent of the classes.
+
+    Sets of 1..most of ``members[:q]``, all with ``must`` in them unless it is -1; by size, then by position.
+    ``degrees`` is 0 (nominal), 1 (zero cells) or 2 (strata).  Returns (size of the set or 0, what was found,
+    statistic, freedom), where 1 is independence, 2 that the column is a function of the set, 3 that there are
+    too few rows to tell.  ``found`` takes the set; ``must`` comes first.
+    """
+    n, classes = len(y), len(class_counts)
+    first = 1 if must >= 0 else 0
+    total = q + first
+    base = (levels[t] - 1) * (classes - 1)
+    position = np.empty(4, np.int64)
+    joint = np.empty(5, np.int64)
+    n_strata = np.empty(5, np.int64)
+    joint[0] = 1
+    n_strata[0] = 1
+    if packed:
+        start_bits(bits[t], edges, class_counts, ands, sums)
+    else:
+        start_levels(numbers[t], y, strata, ends)
+    for size in range(1, min(most, total) + 1):
+        depth = np.int64(0)  # a literal 0 is a type of its own, and all below would be compiled twice
+        position[0] = 0
+        while depth >= 0:
+            i = position[depth]
+            last = 1 if depth < first else total - (size - 1 - depth)
+            position[depth] = i + 1
+            if i >= last:
+                depth -= 1
+                continue
+            c = must if i < first else members[i - first]
+            found[depth] = c
+            joint[depth + 1] = joint[depth] * levels[c]
+            nominal = base * joint[depth + 1]
+            enough = n >= rows_per_freedom * nominal
+            if not (enough or where_occupied) and (size > 1 or not skip):
+                if skip:
+                    continue  # so has every set that contains this one
+                if depth == size - 1:
+                    return size, 3, 0.0, 0
+            if depth < size - 1:
+                if packed:
+                    push_bits(depth, bits[c], edges, ands, sums)
+                else:
+                    n_strata[depth + 1] = push_levels(
+                        depth, numbers[c], levels[c], n_strata[depth], degrees == 1, strata, ends, first_seen
+                    )
+                depth += 1
+                position[depth] = i + 1
+                continue
+            if packed:
+                count_bits(depth, bits[c], edges, ands, sums, bit_cell)
+                statistic, freedom, rows, occupied, varies = judge_bits(bit_cell, joint[size], g, pearson)
+            else:
+                statistic, freedom, rows, occupied, varies = judge_levels(
+                    depth, numbers[c], levels[c], levels[t], classes, n_strata[depth], strata, ends,
+                    log, pearson,
+                    cell, by_level, by_class, by_member, first_seen,
+                )  # fmt: skip
+            if enough:
+                if degrees == 0:
+                    freedom = nominal
+                elif degrees == 1:
+                    freedom = max(nominal - (levels[t] * classes * joint[size] - occupied), 1)
+            elif not (where_occupied and freedom > 0 and rows >= rows_per_freedom * freedom):
+                if size == 1 and skip and not varies:
+                    return 1, 2, 0.0, 0
+                if skip:
+                    continue
+                return size, 3, 0.0, 0
+            if statistic < critical[freedom]:
+                return size, 1 if varies else 2, statistic, freedom
+    return 0, 0, 0.0, 0
+
+
+@nb.njit(nogil=True, cache=True)
+def decide(
+    packed: bool, new_bits: Bits, new_numbers: Levels, new_levels: IntArray, new_feature: IntArray, done: int,
+    bits: Bits, numbers: Levels, levels: IntArray, feature: IntArray, q: int,
+    newcomer_first: bool, most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int,
+    pearson: bool,
+    y: IntArray, class_counts: IntArray, edges: IntArray,
+    g: FloatArray, log: FloatArray, critical: FloatArray,
+    ands: Bits, sums: IntArray, bit_cell: IntArray, strata: Small, ends: Small,
+    cell: Small, by_level: Small, by_class: Small, by_member: Small, first_seen: Small,
+    verdict: IntArray, statistic: FloatArray, freedom: IntArray, by: IntArray,
+    evicted: IntArray, evicted_at: IntArray, evicted_verdict: IntArray, evicted_statistic: FloatArray,
+    evicted_freedom: IntArray, evicted_by: IntArray, n_evicted: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Offer columns ``done``, done + 1, ... one after another.  Returns (next column, kept, evicted).
+
+    It comes back early when all slots are taken.  Verdicts are 0 (kept) or what `separate` found.
+    """
+    slots = len(levels)
+    members = np.empty(slots, np.int64)
+    alive = np.empty(slots, np.bool_)
+    found = np.empty(4, np.int64)
+    for j in range(done, len(new_levels)):
+        if q == slots:
+            return j, q, n_evicted
+        # element by element: assigning a slice would compile a check of shapes, with its message
+        if packed:
+            for w in range(bits.shape[1]):
+                bits[q, w] = new_bits[j, w]
+        else:
+            for w in range(numbers.shape[1]):
+                numbers[q, w] = new_numbers[j, w]
+        levels[q] = new_levels[j]
+        feature[q] = new_feature[j]
+        for i in range(q + 1):
+            alive[i] = True
+        for turn in range(q + 1):
+            t = turn
+            if newcomer_first:
+                t = q if turn == 0 else turn - 1
+            others = np.int64(0)
+            for i in range(q):
+                if alive[i] and i != t:
+                    members[others] = i
+                    others += 1
+            must = -1 if t == q else q
+            size, what, value, freedom_of = separate(
+                packed, bits, numbers, levels, t, must, members, others,
+                most, rows_per_freedom, skip, where_occupied, degrees, pearson,
+                y, class_counts, edges, g, log, critical,
+                ands, sums, bit_cell, strata, ends, cell, by_level, by_class, by_member, first_seen, found,
+            )  # fmt: skip
+            if size == 0:
+                continue
+            alive[t] = False
+            if t == q:
+                verdict[j] = what
+                statistic[j] = value
+                freedom[j] = freedom_of
+                for i in range(size):
+                    by[j, i] = feature[found[i]]
+                if newcomer_first:
+                    break
+            else:
+                evicted[n_evicted] = feature[t]
+                evicted_at[n_evicted] = feature[q]
+                evicted_verdict[n_evicted] = what
+                evicted_statistic[n_evicted] = value
+                evicted_freedom[n_evicted] = freedom_of
+                for i in range(size):  # the newcomer came first, and is named last
+                    evicted_by[n_evicted, i] = feature[found[(i + 1) % size]]
+                n_evicted += 1
+        w = 0
+        for i in range(q + 1):
+            if alive[i]:
+                if w != i:
+                    if packed:
+                        for k in range(bits.shape[1]):
+                            bits[w, k] = bits[i, k]
+                    else:
+                        for k in range(numbers.shape[1]):
+                            numbers[w, k] = numbers[i, k]
+                    levels[w] = levels[i]
+                    feature[w] = feature[i]
+                w += 1
+        q = w
+    return len(new_levels), q, n_evicted

@@ -1,0 +1,160 @@
+"""Are these the same rows, in the same order, with the same target?
+
+Columns of one stream stand over the same rows, also when the stream goes on a week later in another process.
+A fingerprint of 64 bits a row is enough to tell which rows differ, and holds nobody's name.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve.exceptions import SchemaError, StateError, TargetError
+from streamsieve.protocols import Arrays
+from streamsieve.state import expect, register
+
+Fingerprints = npt.NDArray[np.uint64]
+
+
+@register
+class RowsIdentity:
+    """Fingerprints of the target and, where rows have identifiers, of those.
+
+    Parameters
+    ----------
+    n : number of rows
+    y : fingerprints of the target, or None for states that were saved without
+    rows : fingerprints of the rows' identifiers, or None
+    """
+
+    def __init__(self, n: int, y: Fingerprints | None, rows: Fingerprints | None) -> None:
+        self.n, self.y, self.rows = n, y, rows
+        #: The pandas index compared last.  It cannot change, and blocks cut from one dataframe share it.
+        self._seen: Any = None
+
+    @classmethod
+    def of(cls, y: npt.NDArray[Any], rows: Any) -> Self:
+        """Return the identity of a target and, unless None, of row identifiers."""
+        return cls(len(y), fingerprints(y), None if rows is None else _row_fingerprints(rows, len(y)))
+
+    def check_target(self, y: npt.NDArray[Any]) -> None:
+        """Refuse another target."""
+        if self.y is None:
+            raise TargetError("this state was saved without its target: it cannot be compared, begin(y) anew")
+        if len(y) != self.n:
+            raise TargetError(f"y has {len(y)} rows, but begin(y) was given {self.n}: give the same rows")
+        found = fingerprints(y)
+        different = np.flatnonzero(found != self.y)
+        if len(different):
+            i = int(different[0])
+            raise TargetError(
+                f"y is not the one that begin(y) was given: {len(different)} of {self.n} rows differ, "
+                f"the first is row {i} ({y[i]!s}){_way_out(found, self.y)}"
+            )
+
+    def check_rows(self, rows: Any) -> None:
+        """Refuse other rows, or the same in another order; where none are known, anything goes."""
+        if self.rows is None or (hasattr(rows, "is_") and rows.is_(self._seen)):
+            return
+        found = _row_fingerprints(rows, self.n)
+        different = np.flatnonzero(found != self.rows)
+        if len(different):
+            i = int(different[0])
+            raise SchemaError(
+                f"these are not the rows of the columns before: {len(different)} of {self.n} identifiers "
+                f"differ, the first is that of row {i} ({_values(rows)[i]!s}){_way_out(found, self.rows)}"
+            )
+        self._seen = rows
+
+    def learn_rows(self, rows: Any) -> None:
+        """Remember identifiers of the rows, if none are known yet."""
+        if self.rows is None:
+            self.rows, self._seen = _row_fingerprints(rows, self.n), rows
+
+    def over(self, rows: Any) -> Self:
+        """Return the identity of the same target over rows with these identifiers."""
+        return type(self)(self.n, self.y, _row_fingerprints(rows, self.n))
+
+    def state(self) -> Arrays:
+        """Return the fingerprints; without a row where there are none."""
+        none = np.zeros(0, np.uint64)
+        y, rows = (none if a is None else a for a in (self.y, self.rows))
+        return {"n": np.array([self.n], np.int64), "y": y, "rows": rows}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild."""
+        n = int(expect(arrays, "n", np.int64, (1,))[0])
+        y, rows = (np.array(expect(arrays, name, np.uint64, (None,))) for name in ("y", "rows"))
+        if n < 1 or len(y) not in (0, n) or len(rows) not in (0, n):
+            raise StateError(f"the state claims {n} rows, but knows {len(y)} targets and {len(rows)} rows")
+        return cls(n, y if len(y) else None, rows if len(rows) else None)
+
+
+def index_of(X: Any) -> Any:
+    """Return the index of a pandas dataframe or series, or None.
+
+    The index 0, 1, 2, ... that pandas makes up says nothing about rows, and counts as none.
+    """
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        return None
+    pandas = nw.dependencies.is_pandas_dataframe(X) or nw.dependencies.is_pandas_series(X)
+    if not pandas or (type(X.index).__name__ == "RangeIndex" and X.index.start == 0 and X.index.step == 1):
+        return None
+    return X.index
+
+
+def fingerprints(values: npt.NDArray[Any]) -> Fingerprints:
+    """Return 64 bits for every value; equal numbers have equal ones, whatever their type."""
+    if values.dtype.kind in "Mm":
+        values = values.astype(f"{values.dtype.kind}8[ns]").astype(np.int64)
+    if values.dtype.kind in "biu":
+        return values.astype(np.int64).view(np.uint64)
+    if values.dtype.kind == "f":
+        numbers_ = values.astype(np.float64)
+        whole = (np.floor(numbers_) == numbers_) & (np.abs(numbers_) < 2.0**62)
+        bits = numbers_.view(np.uint64).copy()
+        bits[whole] = numbers_[whole].astype(np.int64).view(np.uint64)
+        return bits
+    known: dict[Any, int] = {}
+    out = np.empty(len(values), np.uint64)
+    for i, value in enumerate(values.tolist()):
+        bits_ = known.get(value)
+        if bits_ is None:
+            bits_ = known[value] = _fingerprint(value)
+        out[i] = bits_
+    return out
+
+
+def _fingerprint(value: Any) -> int:
+    if isinstance(value, numbers.Real):
+        return int(fingerprints(np.array([value]))[0])
+    text = value if isinstance(value, str) else f"{type(value).__name__} {value!r}"
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _row_fingerprints(rows: Any, n: int) -> Fingerprints:
+    values = _values(rows)
+    if values.ndim != 1 or len(values) != n:
+        raise SchemaError(
+            f"rows must name {n} rows, one identifier for each row of y; got an array of shape {values.shape}"
+        )
+    return fingerprints(values)
+
+
+def _values(rows: Any) -> npt.NDArray[Any]:
+    values: npt.NDArray[Any] = rows.to_numpy() if hasattr(rows, "to_numpy") else np.asarray(rows)
+    return values
+
+
+def _way_out(found: Fingerprints, wanted: Fingerprints) -> str:
+    if np.array_equal(np.sort(found), np.sort(wanted)):
+        return "; they are the same in another order: sort the rows as they were at begin"
+    return "; columns of one stream stand over the same rows: give those, or begin(y) a new stream"

@@ -1,0 +1,269 @@
+"""Columns kept group by group: who stands, who competes inside the open group, who falls between groups."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._kernels import groups as kernel
+from streamsieve.columns._correlated import TIE
+from streamsieve.exceptions import StateError
+from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
+from streamsieve.state import expect
+from streamsieve.verdicts import REASON_CODE, REASONS
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+REDUNDANT = REASON_CODE[Reason.REDUNDANT]
+#: Columns that a store has room for at first.
+FIRST_SLOTS = 32
+#: Values of candidates that are made dense at once.
+DENSE_VALUES = 2**20
+
+
+class Candidates(NamedTuple):
+    """Relevant columns of a block: where they stand in it, how they depend on y, their rows of tables."""
+
+    at: IntArray
+    relevance: FloatArray
+    rows: Mapping[str, npt.NDArray[Any]]
+
+
+class Fallen(NamedTuple):
+    """Whom the earlier groups and the open one lost to each other, by position among those compared."""
+
+    by: IntArray
+    pair: FloatArray
+    earlier_by: IntArray
+    earlier_pair: FloatArray
+
+
+class Lines:
+    """What became of columns ``start, start + 1, ...``, and of earlier ones on the way."""
+
+    def __init__(
+        self, start: int, reason: npt.NDArray[np.uint8], statistic: FloatArray, by: IntArray
+    ) -> None:
+        self.start, self.reason, self.statistic, self.by = start, reason, statistic, by
+        #: (newcomer, feature that leaves, dependence of the two)
+        self.evictions: list[tuple[int, int, float]] = []
+
+    def lose(self, features: IntArray, by: IntArray, pair: FloatArray) -> None:
+        """Note that some of the columns are redundant."""
+        at = features - self.start
+        self.reason[at], self.statistic[at], self.by[at] = REDUNDANT, pair, by
+
+    def evict(self, features: IntArray, by: IntArray, pair: FloatArray) -> None:
+        """Note that earlier columns leave, in order of the newcomers that drive them out."""
+        order = np.argsort(by, kind="stable")
+        self.evictions += zip(*(a[order].tolist() for a in (by, features, pair)), strict=True)
+
+    def part(self, part: slice) -> tuple[npt.NDArray[np.uint8], FloatArray, IntArray]:
+        """Return copies of some of the lines."""
+        return self.reason[part].copy(), self.statistic[part].copy(), self.by[part].copy()
+
+
+class GroupedColumns(ABC):
+    """Slots for the kept columns of closed groups, in order, and for the members of the open group.
+
+    Columns of the open group that fell already, or never were relevant, leave nothing but their line.
+    """
+
+    #: Names of the tables; row ``slot`` of each belongs to the column in that slot.
+    tables: dict[str, npt.NDArray[Any]]
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.tables = self._empty(FIRST_SLOTS) | {
+            "relevance": np.zeros(FIRST_SLOTS),
+            "feature": np.zeros(FIRST_SLOTS, np.int64),
+            "group": np.zeros(FIRST_SLOTS, np.int64),
+        }
+        self._free = np.arange(FIRST_SLOTS)[::-1]
+        self._kept = np.zeros(0, np.int64)
+        self._open = np.zeros(0, np.int64)
+        #: Groups that are complete; also the number of the open one.
+        self.closed = 0
+        self._lines = np.zeros(0, np.uint8), np.zeros(0), np.zeros(0, np.int64)
+
+    @abstractmethod
+    def _empty(self, slots: int) -> dict[str, npt.NDArray[Any]]:
+        """Return tables of this measure."""
+
+    @abstractmethod
+    def _candidates(
+        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
+    ) -> Iterator[Candidates]:
+        """Measure every column of a block, fill its lines, and yield the relevant ones, in order."""
+
+    @abstractmethod
+    def _pairs(self, some: IntArray, others: IntArray) -> FloatArray:
+        """Return the dependences of columns in slots."""
+
+    # ---------------------------------------------------------------- deciding
+
+    @property
+    def held(self) -> int:
+        """How many columns the open group has."""
+        return len(self._lines[0])
+
+    @property
+    def standing(self) -> IntArray:
+        """Features of closed groups and members of the open one, whether or not these two compete."""
+        features: IntArray = self.tables["feature"][np.concatenate([self._kept, self._open])]
+        return features
+
+    def take(self, X: Matrix, ends: IntArray, start: int, *, literal: bool) -> Lines:
+        """Take columns ``start, start + 1, ...`` and decide all groups that are complete with them.
+
+        A group ends after the first ``ends[0]``, ``ends[1]``, ... columns of the block; what comes after the
+        last of them stays open.
+        """
+        held, width = self.held, X.shape[1]
+        reason, statistic, by = self._lines
+        lines = Lines(
+            start - held,
+            np.concatenate([reason, np.zeros(width, np.uint8)]),
+            np.concatenate([statistic, np.zeros(width)]),
+            np.concatenate([by, np.full(width, -1)]),
+        )
+        before = self.closed
+        for at, relevance, rows in self._candidates(X, lines.reason[held:], lines.statistic[held:]):
+            group = before + np.searchsorted(ends, at, side="right")
+            cuts = np.flatnonzero(np.diff(group, prepend=-1, append=-1)).tolist()
+            for low, high in pairwise(cuts):
+                self._close_until(int(group[low]), lines, literal=literal)
+                some = {name: table[low:high] for name, table in rows.items()}
+                self._enter(at[low:high] + start, relevance[low:high], some, lines)
+        self._close_until(before + len(ends), lines, literal=literal)
+        return self._settle(lines, held + int(ends[-1]) if len(ends) else 0)
+
+    def close(self, start: int, *, literal: bool) -> Lines:
+        """Decide the open group as it is; ``start`` is the arrival number of its first column."""
+        lines = Lines(start, *self._lines)
+        if self.held:
+            self._close_until(self.closed + 1, lines, literal=literal)
+        return self._settle(lines, self.held)
+
+    def present(self, start: int, *, literal: bool) -> Lines:
+        """Return what :meth:`close` would, and change nothing."""
+        reason, statistic, by = self._lines
+        lines = Lines(start, reason.copy(), statistic.copy(), by.copy())
+        self._tell(self._compete(literal=literal), lines)
+        return lines
+
+    def selection(self, *, literal: bool) -> tuple[IntArray, IntArray]:
+        """Return the columns kept and their groups, as if the open group were complete."""
+        slots = self._survivors(self._compete(literal=literal))
+        return self.tables["feature"][slots], self.tables["group"][slots]
+
+    def _settle(self, lines: Lines, done: int) -> Lines:
+        """Hold the lines of the open group back."""
+        self._lines = lines.part(slice(done, None))
+        decided = Lines(lines.start, *lines.part(slice(0, done)))
+        decided.evictions = lines.evictions
+        return decided
+
+    def _enter(
+        self, features: IntArray, relevance: FloatArray, rows: Mapping[str, npt.NDArray[Any]], lines: Lines
+    ) -> None:
+        """Let newcomers into the open group, where each competes with the members before it."""
+        slots = self._reserve(len(features))
+        for name, table in rows.items():
+            self.tables[name][slots] = table
+        self.tables["relevance"][slots] = relevance
+        self.tables["feature"][slots] = features
+        self.tables["group"][slots] = self.closed
+        members = np.concatenate([self._open, slots])
+        if len(members) > 1:
+            by, pair = kernel.inside(self._pairs(slots, members), self.tables["relevance"][members], TIE)
+            lost = by >= 0
+            if lost.any():
+                feature = self.tables["feature"][members]
+                lines.lose(feature[lost], feature[by[lost]], pair[lost])
+                self._free = np.concatenate([self._free, members[lost]])
+                members = members[~lost]
+        self._open = members
+
+    def _reserve(self, count: int) -> IntArray:
+        """Return free slots, after doubling the tables as often as it takes."""
+        while len(self._free) < count:
+            have = len(self.tables["feature"])
+            self.tables = {name: np.concatenate([t, np.zeros_like(t)]) for name, t in self.tables.items()}
+            self._free = np.concatenate([np.arange(have, 2 * have)[::-1], self._free])
+        left = len(self._free) - count
+        slots, self._free = self._free[left:][::-1], self._free[:left]
+        return slots
+
+    def _close_until(self, group: int, lines: Lines, *, literal: bool) -> None:
+        """Make ``group`` the open one; if that is a new one, the old one meets the earlier groups."""
+        if group == self.closed:
+            return
+        if len(self._open):
+            fallen = self._compete(literal=literal)
+            self._tell(fallen, lines)
+            gone = self._kept[fallen.earlier_by >= 0], self._open[fallen.by >= 0]
+            self._free = np.concatenate([self._free, *gone])
+            self._kept, self._open = self._survivors(fallen), self._open[:0]
+        self.closed = group
+
+    def _compete(self, *, literal: bool) -> Fallen:
+        relevance = self.tables["relevance"]
+        return Fallen(
+            *kernel.between(
+                self._pairs(self._open, self._kept), relevance[self._open], relevance[self._kept],
+                self.tables["group"][self._kept], literal, TIE,
+            )
+        )  # fmt: skip
+
+    def _tell(self, fallen: Fallen, lines: Lines) -> None:
+        ours, theirs = (self.tables["feature"][slots] for slots in (self._open, self._kept))
+        lost, gone = fallen.by >= 0, fallen.earlier_by >= 0
+        lines.lose(ours[lost], theirs[fallen.by[lost]], fallen.pair[lost])
+        lines.evict(theirs[gone], ours[fallen.earlier_by[gone]], fallen.earlier_pair[gone])
+
+    def _survivors(self, fallen: Fallen) -> IntArray:
+        return np.concatenate([self._kept[fallen.earlier_by < 0], self._open[fallen.by < 0]])
+
+    # ---------------------------------------------------------------- state
+
+    def state(self) -> Arrays:
+        """Return the columns in slots, in order of arrival, and the lines of the open group."""
+        slots = np.concatenate([self._kept, self._open])
+        return {
+            **{name: table[slots] for name, table in self.tables.items()},
+            "numbers": np.array([self.n, self.closed, len(self._open)], np.int64),
+            **dict(zip(("held_reason", "held_statistic", "held_by"), self._lines, strict=True)),
+        }
+
+    def _fill(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over what :meth:`state` returned; refuse what does not fit together."""
+        n, closed, members = expect(arrays, "numbers", np.int64, (3,)).tolist()
+        q = len(expect(arrays, "feature", np.int64, (None,)))
+        if n != self.n or closed < 0 or not 0 <= members <= q:
+            raise StateError(f"the state claims {n} rows, {closed} groups and {members} open columns of {q}")
+        slots = self._reserve(q)
+        for name, table in self.tables.items():
+            table[slots] = expect(arrays, name, table.dtype, (q, *table.shape[1:]))
+        self._kept, self._open, self.closed = slots[: q - members], slots[q - members :], closed
+        held = len(expect(arrays, "held_reason", np.uint8, (None,)))
+        kinds = (("reason", np.uint8), ("statistic", np.float64), ("by", np.int64))
+        reason, statistic, by = (np.array(expect(arrays, f"held_{k}", t, (held,))) for k, t in kinds)
+        feature, group = (self.tables[name][slots] for name in ("feature", "group"))
+        if (
+            members > held
+            or np.any(reason >= len(REASONS))
+            or np.any(by < -1)
+            or np.any(np.diff(feature, prepend=-1) <= 0)
+            or np.any(np.diff(group, prepend=0) < 0)
+            or np.any(group[: q - members] >= closed)
+            or np.any(group[q - members :] != closed)
+        ):
+            raise StateError("the state's groups do not fit together")
+        self._lines = reason, statistic, by

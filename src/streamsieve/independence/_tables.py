@@ -1,0 +1,293 @@
+"""What the tests over contingency tables share: everything but the formula of the statistic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import chdtrc, chdtri, xlogy
+
+from streamsieve._kernels import tables_screen as kernel
+from streamsieve._kernels import tables_search as search
+from streamsieve._kernels.threads import over_features
+from streamsieve._parameters import check_choice, check_number
+from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError, StateError, TargetError
+from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason, Task
+from streamsieve.state import expect
+from streamsieve.verdicts import REASON_CODE
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+#: Ways to count degrees of freedom, in the order that the kernels know.
+DEGREES = ("nominal", "zero_cells", "strata")
+#: Which table must have rows enough.
+RELIABLE = ("nominal", "occupied")
+#: Rows that a degree of freedom needs.
+ROWS_PER_FREEDOM = 5
+#: Distinct values that are levels of their own.
+LEVELS = 32
+MOST_BINS = 1024
+MOST_CLASSES = 2**16
+#: Quantiles that a numeric target is cut at.
+TARGET_BINS = 5
+
+_CODES = tuple(
+    REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT, Reason.UNRELIABLE)
+)
+
+
+def p_value(statistic: FloatArray, freedom: IntArray) -> FloatArray:
+    """Return p-values of chi-squared statistics; without freedom there is no test, and the p-value is 1."""
+    statistic, freedom = np.asarray(statistic, np.float64), np.asarray(freedom)
+    p: FloatArray = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1), statistic), 1.0)
+    return p
+
+
+class TableRelevance(NamedTuple):
+    """How every column of a block stands to the target."""
+
+    #: Codes of the ledger: relevant, irrelevant, constant, or unreliable test.
+    reason: npt.NDArray[np.uint8]
+    statistic: FloatArray
+    freedom: IntArray
+    #: Number of levels: 1 is a constant column, 2 a binary one.
+    levels: IntArray
+
+
+class Tested(NamedTuple):
+    """One test of a column and the target, given others."""
+
+    statistic: float
+    freedom: int
+    p_value: float
+    #: Whether there are rows enough.
+    reliable: bool
+
+
+class TableTest:
+    """A test of independence by contingency tables, bound to a target once; see `GSquared`."""
+
+    #: Pearson's statistic, or the likelihood ratio.
+    _pearson: ClassVar[bool]
+
+    def __init__(
+        self,
+        y: npt.NDArray[Any],
+        task: Task,
+        alpha: float,
+        degrees: str = "strata",
+        bins: int = 5,
+        reliable: str = "occupied",
+    ) -> None:
+        check_number("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
+        check_choice("degrees", degrees, DEGREES)
+        check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
+        check_choice("reliable", reliable, RELIABLE)
+        self._bind(_classes(y, task), alpha, degrees, bins, reliable)
+
+    def _bind(self, y: npt.NDArray[np.uint16], alpha: float, degrees: str, bins: int, reliable: str) -> None:
+        self.n, self.alpha, self.degrees, self.bins, self.reliable = len(y), alpha, degrees, bins, reliable
+        self.y = y.astype(np.int64)
+        self.class_counts = np.bincount(self.y).astype(np.int64)
+        self.n_classes = len(self.class_counts)
+        counts = np.arange(self.n + 1.0)
+        #: c ln c and ln c of every possible count
+        self.g: FloatArray = xlogy(counts, counts)
+        self.log: FloatArray = np.log(np.maximum(counts, 1.0))
+        self._critical = np.full(1, np.inf)
+
+    @property
+    def most_levels(self) -> int:
+        """Levels that a column can have."""
+        return max(LEVELS, self.bins)
+
+    @property
+    def rules(self) -> tuple[int, bool, int, bool]:
+        """Rows a degree of freedom, whether occupied cells count, the degrees' rule and the statistic."""
+        degrees = DEGREES.index(self.degrees)
+        return ROWS_PER_FREEDOM, self.reliable == "occupied", degrees, self._pearson
+
+    def critical(self, levels: int, conditioned: int = 0) -> FloatArray:
+        """Return the smallest significant statistic for every freedom that a reliable test can have.
+
+        No column has more than so many levels.  Without freedom nothing is significant: infinity.
+        """
+        nominal = (levels - 1) * (self.n_classes - 1) * levels**conditioned
+        # without freedom of its own a test is reliable, but needs no more than the first place
+        most = min(nominal, self.n // ROWS_PER_FREEDOM)
+        if len(self._critical) <= most:
+            more = chdtri(np.arange(len(self._critical), most + 1.0), self.alpha)
+            self._critical = np.concatenate([self._critical, more])
+        return self._critical
+
+    def p_value(self, statistic: FloatArray, freedom: IntArray) -> FloatArray:
+        """Return p-values of statistics with their degrees of freedom."""
+        return p_value(statistic, freedom)
+
+    def relevance(self, X: Matrix) -> TableRelevance:
+        """Test every column of a block against the target."""
+        m = X.shape[1]
+        reason = np.empty(m, np.uint8)
+        statistic, (freedom, levels) = np.empty(m), np.empty((2, m), np.int64)
+        pieces = self.pieces(X)
+        critical = self.critical(self.most_levels)
+
+        def work(low: int, high: int) -> None:
+            kernel.measure(
+                *pieces, self.bins, self.y, self.class_counts, self.g, critical,
+                ROWS_PER_FREEDOM, self.degrees == "zero_cells", self._pearson, _CODES,
+                reason, statistic, freedom, levels, low, high,
+            )  # fmt: skip
+
+        over_features(m, 8 * (len(pieces[2]) + m), work)  # a level costs as much as eight sums
+        self._refuse_non_finite(levels)
+        return TableRelevance(reason, statistic, freedom, levels)
+
+    def irrelevant_one(self, x: FloatArray) -> tuple[float, float] | None:
+        """Return (statistic, p-value) of a single column if it is plainly irrelevant, else None."""
+        if not math.isfinite(float(x.sum())):
+            return None
+        reason, statistic, freedom, _ = self.relevance(x.reshape(-1, 1))
+        if reason[0] != REASON_CODE[Reason.IRRELEVANT]:
+            return None  # constant, untestable or relevant: somebody else decides
+        return float(statistic[0]), float(p_value(statistic, freedom)[0])
+
+    def given(self, x: npt.ArrayLike, Z: npt.ArrayLike) -> Tested:
+        """Test one column and the target given the columns of Z, three at most.
+
+        Parameters
+        ----------
+        x : one number a row
+        Z : (rows, columns) array of what is given
+
+        Returns
+        -------
+        Tested
+            statistic, degrees of freedom, p-value, and whether the rows suffice.
+        """
+        x, Z = np.asarray(x), np.asarray(Z)
+        if x.shape != (self.n,) or Z.ndim != 2 or Z.shape[0] != self.n or not 0 <= Z.shape[1] <= 3:
+            raise SchemaError(
+                f"a column of {self.n} rows and up to 3 columns to be given are wanted; got shapes {x.shape} "
+                f"and {Z.shape}"
+            )
+        both = np.column_stack([x, Z])
+        levels = self.relevance(both).levels
+        rows = np.arange(self.n)
+        return self._given(self.encode(self.pieces(both), np.arange(len(levels)), rows, self.n), levels)
+
+    def _given(self, columns: npt.NDArray[np.uint16], levels: IntArray) -> Tested:
+        strata, ends, *tables = self.room(int(levels.max()))
+        # one level that all rows share: the test given nothing, or a last member that splits nothing
+        nothing = np.zeros(self.n, np.uint16)
+        everything = True
+        n_strata = search.start_levels(columns[0], self.y, strata, ends)
+        for depth in range(1, len(columns)):
+            n_strata = search.push_levels(
+                depth - 1, columns[depth], levels[depth], n_strata, everything, strata, ends, tables[-1]
+            )
+        statistic, freedom, rows, occupied, _ = search.judge_levels(
+            len(columns) - 1, nothing, 1, levels[0], self.n_classes, n_strata, strata, ends, self.log,
+            self._pearson, *tables,
+        )  # fmt: skip
+        joint = math.prod(levels[1:].tolist())
+        nominal = int(levels[0] - 1) * (self.n_classes - 1) * joint
+        reliable = self.n >= ROWS_PER_FREEDOM * nominal
+        if not reliable and self.reliable == "occupied":
+            reliable = freedom > 0 and rows >= ROWS_PER_FREEDOM * freedom
+        elif self.degrees == "nominal":
+            freedom = nominal
+        elif self.degrees == "zero_cells":
+            cells = int(levels[0]) * self.n_classes * joint
+            freedom = max(nominal - (cells - occupied), min(nominal, 1))
+        return Tested(statistic, freedom, float(p_value(np.array(statistic), np.array(freedom))), reliable)
+
+    # ---------------------------------------------------------------- columns as levels
+
+    def pieces(self, X: Matrix) -> tuple[IntArray, npt.NDArray[np.int32], FloatArray, bool]:
+        """Return pointers, rows and values of a block, and whether it is sparse, as the kernels take them."""
+        if X.dtype.kind not in "fiub":
+            raise InputTypeError(
+                f"numbers are wanted, but the columns hold {X.dtype}: give every category a number first"
+            )
+        if X.shape[0] != self.n:
+            raise SchemaError(f"the block has {X.shape[0]} rows, but the target {self.n}: one row a label")
+        if sp.issparse(X):
+            pointers, rows = X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int32, copy=False)
+            return pointers, rows, X.data.astype(np.float64, copy=False), True
+        values = np.ascontiguousarray(X.T, np.float64).reshape(-1)
+        return np.arange(X.shape[1] + 1) * self.n, np.arange(self.n, dtype=np.int32), values, False
+
+    def encode(
+        self, pieces: tuple[Any, ...], chosen: IntArray, place: IntArray, width: int
+    ) -> npt.NDArray[np.uint16]:
+        """Return the levels of chosen columns, one column a row; row i of the block goes to ``place[i]``."""
+        out = np.zeros((len(chosen), width), np.uint16)
+        kernel.encode(*pieces, self.bins, chosen, place, out)
+        return out
+
+    def room(self, levels: int) -> tuple[npt.NDArray[np.int32], ...]:
+        """Return work space for tests over columns of up to so many levels."""
+        n, classes = self.n, self.n_classes
+        return (
+            np.zeros((4, 3, n), np.int32),
+            np.zeros((4, n + 1), np.int32),
+            np.zeros(levels * levels * classes, np.int32),
+            np.zeros(levels * levels, np.int32),
+            np.zeros(levels * classes, np.int32),
+            np.zeros((3, levels), np.int32),
+            np.zeros(max(n, levels) + 1, np.int32),
+        )
+
+    def _refuse_non_finite(self, levels: IntArray) -> None:
+        if np.any(levels < 0):
+            j = int(np.argmax(levels < 0))
+            raise BadValueError(
+                f"column {j} holds NaN or infinity, which is no level: drop such rows or fill them in",
+                j, math.nan,
+            )  # fmt: skip
+
+    # ---------------------------------------------------------------- state
+
+    def state(self) -> Arrays:
+        """Return the target as classes, and the rules."""
+        return {
+            "y": self.y.astype(np.uint16),
+            "alpha": np.array([self.alpha]),
+            "rules": np.array(
+                [DEGREES.index(self.degrees), self.bins, RELIABLE.index(self.reliable)], np.int64
+            ),
+        }
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild."""
+        y = np.array(expect(arrays, "y", np.uint16, (None,)))
+        alpha = float(expect(arrays, "alpha", np.float64, (1,))[0])
+        degrees, bins, reliable = expect(arrays, "rules", np.int64, (3,)).tolist()
+        if not (len(y) and 0 < alpha < 1 and np.all(np.bincount(y) > 0)):
+            raise StateError(f"the state claims {len(y)} rows, classes without rows, or alpha={alpha}")
+        if not (0 <= degrees < len(DEGREES) and 2 <= bins <= MOST_BINS and 0 <= reliable < len(RELIABLE)):
+            raise StateError(f"the state claims rules {degrees} and {reliable} and {bins} bins")
+        test = cls.__new__(cls)
+        test._bind(y, alpha, DEGREES[degrees], bins, RELIABLE[reliable])  # noqa: SLF001 - its own class
+        return test
+
+
+def _classes(y: npt.NDArray[Any], task: Task) -> npt.NDArray[np.uint16]:
+    """Labels as 0, 1, 2, ...; a numeric target is cut at its quantiles."""
+    if task is Task.REGRESSION:
+        size = len(y) // TARGET_BINS
+        cuts = np.sort(y)[np.arange(1, TARGET_BINS) * size - 1] if size else np.unique(y)[:-1]
+        y = np.searchsorted(cuts, y, side="left")
+    classes = np.unique(y, return_inverse=True)[1]
+    if classes.max() >= MOST_CLASSES:
+        raise TargetError(
+            f"y holds {classes.max() + 1:,} classes; tests over tables take {MOST_CLASSES:,} at most"
+        )
+    return classes.astype(np.uint16)

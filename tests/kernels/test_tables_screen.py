@@ -1,0 +1,110 @@
+"""Columns as levels and bits, compiled or not."""
+
+import numpy as np
+import pytest
+
+from streamsieve._kernels import tables_screen
+from tests.reference import g_squared as twin
+
+CODES = (0, 2, 1, 6)
+
+
+def sparse(X):
+    """Return the pieces of a block, zeros left out."""
+    columns = [np.flatnonzero(x) for x in X.T]
+    pointers = np.concatenate([[0], np.cumsum([len(c) for c in columns])])
+    rows = np.concatenate(columns).astype(np.int32)
+    return pointers, rows, np.concatenate([x[c] for x, c in zip(X.T, columns, strict=True)]), True
+
+
+def dense(X):
+    n, m = X.shape
+    return np.arange(m + 1) * n, np.arange(n, dtype=np.int32), np.ascontiguousarray(X.T).reshape(-1), False
+
+
+PIECES = pytest.mark.parametrize("pieces", [sparse, dense])
+
+
+def columns(rng, n):
+    """Return two levels with and without zero, few, too many, ties, and a constant."""
+    return np.array(
+        [
+            rng.integers(0, 2, n),
+            rng.integers(1, 3, n),
+            rng.integers(-2, 3, n),
+            rng.normal(size=n),
+            np.where(rng.random(n) < 0.8, 0.0, rng.normal(size=n)),
+            np.where(rng.random(n) < 0.8, 5.0, rng.normal(size=n)),
+            np.full(n, 3.0),
+            np.arange(n) % 33,
+        ],
+        float,
+    ).T
+
+
+@PIECES
+def test_levels_are_those_of_the_twin_whatever_they_are_called(pieces):
+    rng = np.random.default_rng(0)
+    for n in (5, 40, 70):
+        X = columns(rng, n)
+        out = np.zeros((X.shape[1], n), np.uint16)
+        tables_screen.encode(*pieces(X), 4, np.arange(X.shape[1]), np.arange(n), out)
+        for x, found in zip(X.T, out, strict=True):
+            pairs = set(zip(found.tolist(), twin.levels(x, 4).tolist(), strict=True))
+            assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs) == found.max() + 1
+
+
+@PIECES
+def test_chosen_columns_are_written_to_their_places(pieces):
+    rng = np.random.default_rng(1)
+    X = columns(rng, 100)
+    place = rng.permutation(128)[:100]
+    chosen = np.array([1, 4, 0])
+    plain, scattered = np.zeros((8, 100), np.uint16), np.zeros((3, 128), np.uint16)
+    tables_screen.encode(*pieces(X), 5, np.arange(8), np.arange(100), plain)
+    tables_screen.encode(*pieces(X), 5, chosen, place, scattered)
+    np.testing.assert_array_equal(scattered[:, place], plain[chosen])
+    assert scattered.sum() == plain[chosen].sum()
+
+
+@PIECES
+@pytest.mark.parametrize("pearson", [False, True])
+def test_measures_are_those_of_the_twin(pieces, pearson):
+    from tests.reference.chi_square import chi_square
+
+    rng = np.random.default_rng(2)
+    n = 60
+    X, y = columns(rng, n), np.arange(n) % 3
+    m = X.shape[1]
+    counts = np.arange(n + 1.0)
+    g = counts * np.log(np.maximum(counts, 1))
+    reason, statistic = np.zeros(m, np.uint8), np.zeros(m)
+    freedom, levels = np.zeros((2, m), np.int64)
+    critical = np.r_[np.inf, np.full(20, 5.0)]
+    tables_screen.measure(
+        *pieces(X), 5, y, np.bincount(y), g, critical, 5, False, pearson, CODES,
+        reason, statistic, freedom, levels, 0, m,
+    )  # fmt: skip
+    for j, x in enumerate(X.T):
+        own = twin.levels(x)
+        assert levels[j] == own.max() + 1
+        if levels[j] == 1 or n < 10 * own.max():
+            assert (statistic[j], freedom[j], reason[j]) == (0.0, 0, 1 if levels[j] == 1 else 6)
+            continue
+        wanted = twin.conditional(own, y, [], statistic=chi_square if pearson else twin.g_squared)
+        assert statistic[j] == pytest.approx(wanted.statistic, rel=1e-12, abs=1e-11)
+        assert freedom[j] == wanted.freedom
+        assert reason[j] == (0 if statistic[j] >= 5.0 else 2)
+
+
+@PIECES
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_has_no_level(pieces, bad):
+    for x in (np.r_[np.arange(50.0), bad], np.r_[np.zeros(50), bad], np.r_[bad, np.ones(50)]):
+        listed, level_of = np.zeros(51, np.int32), np.zeros(51, np.uint16)
+        pointers, rows, values, is_sparse = pieces(x[:, None])
+        del pointers, is_sparse
+        found = tables_screen._encode(
+            values, rows, 51, 5, np.zeros(33), listed, level_of, np.zeros(33, np.int64)
+        )
+        assert found[1] == -1

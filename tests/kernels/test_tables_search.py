@@ -1,0 +1,112 @@
+"""Conditional tables by bits and by numbers, compiled or not."""
+
+import numpy as np
+import pytest
+
+from streamsieve._kernels import tables_search as kernel
+from tests.reference import g_squared as twin
+from tests.reference.chi_square import chi_square
+
+STATISTICS = {False: twin.g_squared, True: chi_square}
+
+
+def test_bits_are_counted():
+    for number in (0, 1, 3, 2**63, 2**64 - 1, 0x5555555555555555):
+        words = np.array([[number]], np.uint64)
+        sums = np.zeros((1, 8), np.int64)
+        kernel.start_bits(words[0], np.array([0, 1]), np.array([64]), np.zeros((1, 8), np.uint64), sums)
+        assert sums[0, 1] == number.bit_count()
+
+
+def bits_of(columns, y):
+    """Return columns as bits, rows sorted by class, and the words of every class."""
+    edges, parts = [0], []
+    for c in range(y.max() + 1):
+        inside = columns[:, y == c]
+        width = -(-inside.shape[1] // 64)
+        padded = np.zeros((len(columns), 64 * width), np.uint8)
+        padded[:, : inside.shape[1]] = inside
+        parts.append(np.packbits(padded, axis=1, bitorder="little").view(np.uint64))
+        edges.append(edges[-1] + width)
+    return np.hstack(parts), np.array(edges)
+
+
+def by_bits(columns, y, pearson):
+    bits, edges = bits_of(columns, y)
+    classes, n = y.max() + 1, len(y)
+    counts = np.arange(n + 1.0)
+    ands, sums = np.zeros((bits.shape[1], 8), np.uint64), np.zeros((classes, 8), np.int64)
+    cell = np.zeros((classes, 16), np.int64)
+    kernel.start_bits(bits[0], edges, np.bincount(y), ands, sums)
+    for depth in range(len(columns) - 2):
+        kernel.push_bits(depth, bits[1 + depth], edges, ands, sums)
+    kernel.count_bits(len(columns) - 2, bits[-1], edges, ands, sums, cell)
+    assert cell[:, : 2 ** len(columns)].sum() == n
+    return kernel.judge_bits(cell, 2 ** (len(columns) - 1), counts * np.log(np.maximum(counts, 1)), pearson)
+
+
+def by_numbers(columns, y, pearson, everything=True):
+    n, classes, widest = len(y), y.max() + 1, columns.max() + 1
+    levels = columns.max(axis=1) + 1
+    strata, ends = np.zeros((4, 3, n), np.int32), np.zeros((4, n + 1), np.int32)
+    shapes = (widest**2 * classes, widest**2, widest * classes, (3, widest), n + widest + 1)
+    tables = [np.zeros(shape, np.int32) for shape in shapes]
+    numbers = columns.astype(np.uint16)
+    n_strata = kernel.start_levels(numbers[0], y, strata, ends)
+    for depth in range(len(columns) - 2):
+        n_strata = kernel.push_levels(
+            depth, numbers[1 + depth], levels[1 + depth], n_strata, everything, strata, ends, tables[-1]
+        )
+    found = kernel.judge_levels(
+        len(columns) - 2, numbers[-1], levels[-1], levels[0], classes, n_strata, strata, ends,
+        np.log(np.maximum(np.arange(n + 1.0), 1)), pearson, *tables,
+    )  # fmt: skip
+    assert not any(table.any() for table in tables[:-1]), "the tables are 0 again"
+    return found
+
+
+def wanted(columns, y, pearson):
+    answer = twin.conditional(columns[0], y, list(columns[1:]), statistic=STATISTICS[pearson])
+    strata = twin.tables(columns[0], y, list(columns[1:]))
+    rows = sum(table.sum() for table in strata if twin.freedom(table))
+    occupied = sum(np.count_nonzero(table) for table in strata)
+    return answer.statistic, answer.freedom, rows, occupied, not answer.is_function
+
+
+def cases(seed, levels):
+    rng = np.random.default_rng(seed)
+    for given in (1, 2, 3) * 5:
+        n, C = int(rng.integers(4, 140)), int(rng.choice([2, 3, 5]))
+        y = np.concatenate([np.arange(C), rng.integers(0, C, n)])
+        columns = np.array([rng.integers(0, rng.choice(levels), len(y)) for _ in range(given + 1)])
+        columns[0] = np.where(rng.random(len(y)) < 0.5, y % levels[0], columns[0])
+        columns[:, : max(levels)] = np.arange(max(levels))[: len(y)] % np.array(
+            [[column.max() + 1] for column in columns]
+        )
+        if rng.random() < 0.2:
+            columns[-1] = columns[0]
+        yield columns, y
+
+
+@pytest.mark.parametrize("pearson", [False, True])
+def test_bits_give_the_tables_of_the_twin(pearson):
+    for columns, y in cases(0, [2]):
+        found = by_bits(columns, y, pearson)
+        assert found[0] == pytest.approx(wanted(columns, y, pearson)[0], rel=1e-12, abs=1e-11)
+        assert found[1:] == wanted(columns, y, pearson)[1:]
+
+
+@pytest.mark.parametrize("pearson", [False, True])
+def test_numbers_give_the_tables_of_the_twin(pearson):
+    for columns, y in cases(1, [2, 3, 6]):
+        found = by_numbers(columns, y, pearson)
+        assert found[0] == pytest.approx(wanted(columns, y, pearson)[0], rel=1e-12, abs=1e-11)
+        assert found[1:] == wanted(columns, y, pearson)[1:]
+
+
+def test_strata_in_which_the_column_does_not_vary_may_go():
+    for columns, y in cases(2, [2, 3, 6]):
+        whole, less = by_numbers(columns, y, False), by_numbers(columns, y, False, everything=False)
+        assert less[0] == pytest.approx(whole[0], rel=1e-12, abs=1e-11)
+        assert (*less[1:3], less[4]) == (*whole[1:3], whole[4])
+        assert less[3] <= whole[3]

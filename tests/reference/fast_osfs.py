@@ -1,0 +1,40 @@
+"""Slow twin of ``streamsieve.columns.fast_osfs``: one column at a time, every test from the rows.
+
+For a new column X:
+
+1. X is constant, or Ind(y, X | nothing): rejected.
+2. If there is a Z in BCF, 1 <= |Z| <= k, with Ind(y, X | Z): rejected.
+3. X joins BCF.  For each older Y in BCF, in order of arrival: if there is a Z among the others that are left,
+   with X in it and |Z| <= k, such that Ind(y, Y | Z), Y leaves BCF.
+
+Judges, sets and their order are those of ``tests/reference/osfs.py``.
+
+Source: Wu, Yu, Ding, Wang, Zhu (2013), Algorithm 2; ALGORITHMS.md 6.4.
+"""
+
+from tests.reference.osfs import Line, separator
+
+
+def fast_osfs(judge, p, most=3):
+    """Return the columns selected among 0..p - 1, and every decision, in order."""
+    kept, lines = [], []
+    for new in range(p):
+        reason, *numbers = judge.relevance(new)
+        if reason:
+            lines.append(Line(new, "rejected", reason, (), *numbers))
+            continue
+        found = separator(judge, new, kept, most)
+        if found is not None:
+            by, reason, *numbers = found
+            lines.append(Line(new, "rejected", reason, by, *numbers))
+            continue
+        verdict = Line(new, "kept", "relevant", (), *numbers)
+        kept.append(new)
+        for old in kept[:-1]:
+            found = separator(judge, old, [k for k in kept if k != old], most, member=new)
+            if found is not None:
+                kept.remove(old)
+                by, reason, *numbers = found
+                lines.append(Line(old, "evicted", reason, by, *numbers))
+        lines.append(verdict)
+    return kept, lines
