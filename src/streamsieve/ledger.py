@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -59,6 +60,8 @@ class Ledger(Sequence[Decision]):
         self._chunks: list[Sequence[Decision]] = []
         self._open: list[Decision] = []
         self._length = 0
+        #: The first so many decisions as arrays: they never change, and a checkpoint wants them often.
+        self._packed: Arrays = _columns([])
 
     # ---------------------------------------------------------------- writing
 
@@ -71,7 +74,7 @@ class Ledger(Sequence[Decision]):
         if self.keep == "kept":
             if not verdicts.evictions and not np.any(verdicts.reason == KEPT):
                 return
-            chunk = [d for d in verdicts if d.event is not Event.REJECTED]
+            chunk = list(verdicts.changes())
         self._close()
         self._chunks.append(chunk)
         self._length += len(chunk)
@@ -177,18 +180,12 @@ class Ledger(Sequence[Decision]):
 
     def state(self) -> Arrays:
         """Return the ledger as arrays."""
-        rows = list(self)
-        by = [name for row in rows for name in row.by]
+        fresh = list(islice(self, len(self._packed["step"]), None))
+        if fresh:
+            self._packed = _appended(self._packed, _columns(fresh))
         return {
             "keep": np.array([KEEP.index(self.keep)], np.uint8),
-            "step": np.array([row.step for row in rows], np.int64),
-            "event": np.array([EVENT_CODE[row.event] for row in rows], np.uint8),
-            "reason": np.array([REASON_CODE[row.reason] for row in rows], np.uint8),
-            "statistic": np.array([row.statistic for row in rows], np.float64),
-            "p_value": np.array([row.p_value for row in rows], np.float64),
-            "by_count": np.array([len(row.by) for row in rows], np.int64),
-            **{f"feature_{k}": a for k, a in pack_strings([row.feature for row in rows]).items()},
-            **{f"by_{k}": a for k, a in pack_strings(by).items()},
+            **self._packed,
             "stretches": np.array(self.names.named, np.int64).reshape(-1, 2),
             "named": np.fromiter(self.names.given, np.int64, len(self.names.given)),
             **{f"name_{k}": a for k, a in pack_strings(list(self.names.given.values())).items()},
@@ -215,6 +212,7 @@ class Ledger(Sequence[Decision]):
             numbers = float(statistic[i]), float(p_value[i])
             ledger._open.append(Decision(int(step[i]), features[i], what, why, *numbers, names))
         ledger._length = n
+        ledger._packed = {key: np.array(arrays[key]) for key in ledger._packed}
         given = unpack_strings(_part(arrays, "name_"))
         ledger.names.restore(expect(arrays, "named", np.int64, (len(given),)).tolist(), given)
         stretches = expect(arrays, "stretches", np.int64, (None, 2))
@@ -222,6 +220,29 @@ class Ledger(Sequence[Decision]):
             raise StateError("the state's names overlap")
         ledger.names.named = stretches.tolist()
         return ledger
+
+
+def _columns(rows: list[Decision]) -> Arrays:
+    """Return decisions as arrays."""
+    by = [name for row in rows for name in row.by]
+    return {
+        "step": np.array([row.step for row in rows], np.int64),
+        "event": np.array([EVENT_CODE[row.event] for row in rows], np.uint8),
+        "reason": np.array([REASON_CODE[row.reason] for row in rows], np.uint8),
+        "statistic": np.array([row.statistic for row in rows], np.float64),
+        "p_value": np.array([row.p_value for row in rows], np.float64),
+        "by_count": np.array([len(row.by) for row in rows], np.int64),
+        **{f"feature_{k}": a for k, a in pack_strings([row.feature for row in rows]).items()},
+        **{f"by_{k}": a for k, a in pack_strings(by).items()},
+    }
+
+
+def _appended(before: Arrays, after: Arrays) -> Arrays:
+    """Return the arrays of some decisions and of those that followed; texts end after the texts before."""
+    return {
+        key: np.concatenate([array, after[key] + array[-1:].sum() if key.endswith("_ends") else after[key]])
+        for key, array in before.items()
+    }
 
 
 def _part(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from operator import attrgetter
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -159,6 +161,11 @@ class Verdicts(Sequence[Decision]):
         positions = self.kept() - self.start
         for position, p_value in zip(positions.tolist(), self._p_values(positions).tolist(), strict=True):
             yield self._verdict(position, p_value)
+
+    def changes(self) -> Iterator[Decision]:
+        """Yield the decisions to keep and to evict a column, in order; of millions rejected none is made."""
+        evictions = map(self._eviction, self.evictions)  # first: they stand before the verdict on a newcomer
+        return merge(evictions, self.kept_decisions(), key=attrgetter("step"))
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...

@@ -11,7 +11,8 @@ Ind(X, Y | Z) with levels r_X, r_Y and r_Z joint states of Z:
 5. p = P(chi-squared with so many degrees >= G2); dependent iff p <= alpha.  No degrees: p = 1.
 
 What an unreliable test means: "independent", or "skip", where it means nothing, except that a column which is
-a function of a single other one is redundant.
+a function of a single other one is redundant.  With "skip", a set is tried only if each member can be tested
+alone.
 
 Errata: the paper's (4) prints wrong indices in the denominator, and its "five per cell" has the factors
 (r - 1), so it is per degree of freedom.
@@ -127,7 +128,12 @@ class Tables:
             return "unreliable test", 0.0, 1.0
         return None if answer.p_value <= self.alpha else "irrelevant", answer.statistic, answer.p_value
 
+    def alone(self, j, i):
+        return conditional(self.X[j], self.y, [self.X[i]], **self.rules).reliable
+
     def given(self, j, Z):
+        if self.skip and len(Z) > 1 and not all(self.alone(j, i) for i in Z):
+            return None
         answer = conditional(self.X[j], self.y, [self.X[i] for i in Z], **self.rules)
         if not answer.reliable:
             if not self.skip:

@@ -311,6 +311,9 @@ def separate(
     ``degrees`` is 0 (nominal), 1 (zero cells) or 2 (strata).  Returns (size of the set or 0, what was found,
     statistic, freedom), where 1 is independence, 2 that the column is a function of the set, 3 that there are
     too few rows to tell.  ``found`` takes the set; ``must`` comes first.
+
+    Where sets with too few rows are passed over (``skip``), so is every set with a member that cannot be
+    tested alone: these leave ``members``.  Otherwise ever larger sets would be tried in vain.
     """
     n, classes = len(y), len(class_counts)
     first = 1 if must >= 0 else 0
@@ -321,16 +324,20 @@ def separate(
     n_strata = np.empty(5, np.int64)
     joint[0] = 1
     n_strata[0] = 1
+    each_alone = skip and where_occupied and most > 1
     if packed:
         start_bits(bits[t], edges, class_counts, ands, sums)
     else:
         start_levels(numbers[t], y, strata, ends)
-    for size in range(1, min(most, total) + 1):
+    for size in range(1, most + 1):
+        if size > total:
+            break
         depth = np.int64(0)  # a literal 0 is a type of its own, and all below would be compiled twice
         position[0] = 0
         while depth >= 0:
             i = position[depth]
-            last = 1 if depth < first else total - (size - 1 - depth)
+            only_must = depth < first and not (each_alone and size == 1)
+            last = 1 if only_must else total - (size - 1 - depth)
             position[depth] = i + 1
             if i >= last:
                 depth -= 1
@@ -340,6 +347,9 @@ def separate(
             joint[depth + 1] = joint[depth] * levels[c]
             nominal = base * joint[depth + 1]
             enough = n >= rows_per_freedom * nominal
+            known = size == 1 and i >= first > 0  # to be given alone: tried before the newcomer came
+            if known and enough:
+                continue
             if not (enough or where_occupied) and (size > 1 or not skip):
                 if skip:
                     continue  # so has every set that contains this one
@@ -370,13 +380,24 @@ def separate(
                 elif degrees == 1:
                     freedom = max(nominal - (levels[t] * classes * joint[size] - occupied), 1)
             elif not (where_occupied and freedom > 0 and rows >= rows_per_freedom * freedom):
-                if size == 1 and skip and not varies:
+                if size == 1 and skip and not varies and not known:
                     return 1, 2, 0.0, 0
-                if skip:
-                    continue
-                return size, 3, 0.0, 0
-            if statistic < critical[freedom]:
+                if not skip:
+                    return size, 3, 0.0, 0
+                if size == 1:
+                    if i < first:
+                        return 0, 0, 0.0, 0
+                    members[i - first] = -1
+                continue
+            if statistic < critical[freedom] and not known:
                 return size, 1 if varies else 2, statistic, freedom
+        if size == 1:
+            left = np.int64(0)
+            for k in range(q):
+                if members[k] >= 0:
+                    members[left] = members[k]
+                    left += 1
+            total = int(left + first)
     return 0, 0, 0.0, 0
 
 
