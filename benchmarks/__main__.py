@@ -33,8 +33,8 @@ def main() -> int:
             _report.store(suite, _report.section(found, missing, machine=machine(), load=busy))
         if options.json:
             options.json.write_text(json.dumps([result.figures() for result in results], indent=1) + "\n")
-    if not options.quick and _scaling.draw(results):
-        printer.say(f"drew {_scaling.PICTURE.name}")
+    for picture in () if options.quick else _scaling.draw(results):
+        printer.say(f"drew {picture}")
     bars = [result.reached for result in results if result.reached is not None]
     printer.say(f"\n{len(results)} cases, {sum(bars)} of {len(bars)} bars reached, {broken} broken")
     if options.quick:

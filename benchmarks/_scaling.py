@@ -1,44 +1,79 @@
-"""The picture of how cost grows, drawn from the results of the scaling suite."""
+"""The pictures of how cost grows, drawn from the results of the scaling suite."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamsieve.evaluation.plots import save
 
-PICTURE = Path(__file__).parent.parent / "docs" / "images" / "scaling.png"
-#: What grows, and how the cases of the suite begin.
-PANELS = {
-    "rows": "Screen {}, n = ",
-    "features": "Screen {}, p = ",
-    "classes": "Screen {}, classes = ",
-    "1 / epsilon": "Screen {}, 1 / epsilon = ",
-}
-CRITERIA = {"mutual_info": ("#0b6e99", "-", "o"), "fisher": ("#555555", "--", "s")}
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+BLUE, GREY = "#0b6e99", "#555555"
 
 
-def draw(results: Sequence[Any], path: Path = PICTURE) -> bool:
-    """Write the picture; return whether there was anything to draw."""
+class Picture(NamedTuple):
+    """Curves of some kinds over some quantities, one panel each."""
+
+    file: str
+    #: What grows, and how the cases of the suite begin.
+    panels: Mapping[str, str]
+    #: What is drawn in each panel: colour, line and marker.
+    kinds: Mapping[str, tuple[str, str, str]]
+    #: Panels that also show what a straight line would be.
+    straight: tuple[str, ...]
+
+
+PICTURES = (
+    Picture(
+        "scaling.png",
+        {
+            "rows": "Screen {}, n = ",
+            "features": "Screen {}, p = ",
+            "classes": "Screen {}, classes = ",
+            "1 / epsilon": "Screen {}, 1 / epsilon = ",
+        },
+        {"mutual_info": (BLUE, "-", "o"), "fisher": (GREY, "--", "s")},
+        ("rows", "features"),
+    ),
+    Picture(
+        "scaling_columns.png",
+        {"columns": "{}, p = ", "rows": "{}, n = ", "columns kept": "{}, kept = "},
+        {
+            "FastOSFS": (BLUE, "-", "o"),
+            "SAOLA": (GREY, "--", "s"),
+            "TopK": ("#999999", "-.", "^"),
+            "OnlineFDR": ("#000000", ":", "v"),
+        },
+        ("columns", "rows"),
+    ),
+)
+
+
+def draw(results: Sequence[Any], folder: Path = IMAGES) -> list[str]:
+    """Write the pictures that there are results for; return their names."""
+    return [picture.file for picture in PICTURES if _draw(picture, results, folder / picture.file)]
+
+
+def _draw(picture: Picture, results: Sequence[Any], path: Path) -> bool:
     curves = {
-        (panel, criterion): _points(results, prefix.format(criterion))
-        for panel, prefix in PANELS.items()
-        for criterion in CRITERIA
+        (panel, kind): _points(results, prefix.format(kind))
+        for panel, prefix in picture.panels.items()
+        for kind in picture.kinds
     }
     if not any(curves.values()):
         return False
     from matplotlib.figure import Figure  # noqa: PLC0415 - needs the cli extra
 
     figure = Figure(figsize=(11, 3.2), layout="constrained")
-    grid = figure.subplots(1, len(PANELS), sharey=True)  # a small effect must not look large
-    for place, (axes, panel) in enumerate(zip(grid, PANELS, strict=True)):
-        for criterion, (colour, line, marker) in CRITERIA.items():
-            points = curves[panel, criterion]
+    grid = figure.subplots(1, len(picture.panels), sharey=True)  # a small effect must not look large
+    for place, (axes, panel) in enumerate(zip(grid, picture.panels, strict=True)):
+        for kind, (colour, line, marker) in picture.kinds.items():
+            points = curves[panel, kind]
             if points:
                 x, seconds = zip(*points, strict=True)
-                axes.loglog(x, seconds, color=colour, linestyle=line, marker=marker, label=criterion)
-                if panel in ("rows", "features"):
+                axes.loglog(x, seconds, color=colour, linestyle=line, marker=marker, label=kind)
+                if panel in picture.straight:
                     straight = [seconds[-1] * value / x[-1] for value in x]
                     axes.loglog(x, straight, color="#bbbbbb", linewidth=1, zorder=0)
         axes.set(xlabel=panel, ylabel="seconds" if place == 0 else "")

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from studies._desk import HERE, Desk
 
-STUDIES = ("drift", "screening", "learning")
+STUDIES = ("drift", "screening", "learning", "discovery")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,8 +13,10 @@ from sklearn.utils import check_array
 import streamsieve as ss
 from benchmarks._cases import Race, Size, SkipCase, case
 from benchmarks._data import blocks, real, zipf_csc
+from benchmarks._measure import Seconds
+from benchmarks._wide_columns import BLOCK, WideColumns
 
-BLOCK = 65_536
+NEWS_BLOCK = 65_536
 TWIN_SETS = ("madelon", "dexter", "arcene")
 
 
@@ -24,7 +27,7 @@ TWIN_SETS = ("madelon", "dexter", "arcene")
 def saola_news20(size: Size) -> Race:
     n, p = size(9_996, 500), size(1_355_191, 5_000)
     X, y = zipf_csc(n, p, size(455, 50))
-    offered = list(blocks(X, size(BLOCK, 1_000)))
+    offered = list(blocks(X, size(NEWS_BLOCK, 1_000)))
     last: list[Any] = []
 
     def ours() -> None:
@@ -46,6 +49,52 @@ def saola_news20(size: Size) -> Race:
     return Race(ours, lambda: X.T @ centred, "one X.T @ y", X.nnz, "non-zeros", note)
 
 
+def _wide(_: Size) -> dict[str, tuple[int, int, int]]:
+    return {
+        "kdd2010-like stream of 29,890,095 columns": (20_000, 29_890_095, 36),
+        "webspam-like stream of 16,609,143 columns": (20_000, 16_609_143, 3_700),
+    }
+
+
+@case("SAOLA, ", bar="ours <= 2 s", memory=True, over=lambda size: dict(list(_wide(size).items())[:1]))
+def saola_kdd2010(size: Size, shape: tuple[int, int, int]) -> Race:
+    return _saola_wide(size, shape, "1,056 s in the paper")
+
+
+@case("SAOLA, ", bar="ours <= 6 s", memory=True, over=lambda size: dict(list(_wide(size).items())[1:]))
+def saola_webspam(size: Size, shape: tuple[int, int, int]) -> Race:
+    return _saola_wide(size, shape, "1,456 s in the paper")
+
+
+def _saola_wide(size: Size, shape: tuple[int, int, int], elsewhere: str) -> Race:
+    """Time what a stream costs beyond making its blocks; the peer makes them and throws them away."""
+    n, p, per_row = (size(full, 1_000) for full in shape)
+    stream = WideColumns(n, p, per_row)
+    facts: dict[str, Any] = {}
+
+    def ours() -> Seconds:
+        sieve, spent, non_zeros = ss.SAOLA(ledger="kept").begin(stream.y), 0.0, 0
+        for block in stream.blocks():
+            start = time.perf_counter()
+            sieve.offer(block)
+            spent += time.perf_counter() - start
+            non_zeros += block.nnz
+        facts.update(kept=len(sieve.selected_), non_zeros=non_zeros)
+        return Seconds(spent)
+
+    def peer() -> None:
+        for _ in stream.blocks():
+            pass
+
+    def note() -> str:
+        return (
+            f"{n:,} rows, {facts['non_zeros']:,} non-zeros, {facts['kept']} kept, blocks of {BLOCK:,} made "
+            f"one by one; ours is the time in offer alone; {elsewhere}"
+        )
+
+    return Race(ours, peer, "making the blocks", p, "columns", note, rounds=3)
+
+
 @case("AlphaInvesting, dorothea train", bar="ours <= 0.6 s", memory=True)
 def alpha_investing_dorothea(size: Size) -> Race:
     X, y = real("dorothea")
@@ -58,6 +107,20 @@ def alpha_investing_dorothea(size: Size) -> Race:
     def note() -> str:
         n, p = X.shape
         return f"{n:,} rows x {p:,} sparse columns, {len(last[0].selected_)} kept"
+
+    return Race(ours, work=X.shape[1], unit="columns", note=note)
+
+
+@case("GroupSAOLA, leukemia in groups of 10", bar="ours <= 0.5 s")
+def group_saola_leukemia(_: Size) -> Race:
+    X, y = real("leukemia_golub_raw")
+    last: list[Any] = []
+
+    def ours() -> None:
+        last[:] = [ss.GroupSAOLA(group_size=10).fit(X, y)]
+
+    def note() -> str:
+        return f"{X.shape[0]} rows x {X.shape[1]:,} columns, {len(last[0].selected_)} kept"
 
     return Race(ours, work=X.shape[1], unit="columns", note=note)
 

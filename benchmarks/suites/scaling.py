@@ -1,4 +1,4 @@
-"""How the cost grows: with rows, features and classes for Screen, with columns and kept ones for SAOLA."""
+"""How the cost grows: with rows, features and classes for Screen; with columns, rows and kept for columns."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 import streamsieve as ss
 from benchmarks._cases import Race, Size, case
-from benchmarks._data import batches, blocks, dense, zipf_csc
+from benchmarks._data import batches, dense
+from benchmarks._wide_columns import WideColumns
 
 BATCH = 2_000
-BLOCK = 65_536
 
 
 def _steps(full: Sequence[int], quick: Sequence[int]) -> Callable[[Size], dict[str, int]]:
@@ -101,39 +101,72 @@ def _quantiles(n: int, p: int, classes: int = 2, epsilon: float = 1e-3, batch: i
 
 # ------------------------------------------------------------------------------------ columns
 
+#: Selectors whose cost is drawn, with the parameters that make them comparable.
+COLUMN_SELECTORS: dict[str, Callable[[], Any]] = {
+    "SAOLA": lambda: ss.SAOLA(STRICT, ledger="kept"),
+    "FastOSFS": lambda: ss.FastOSFS(STRICT, ledger="kept"),
+    "OnlineFDR": lambda: ss.OnlineFDR(ledger="kept"),
+    "TopK": lambda: ss.TopK(20, ledger="kept"),
+}
+#: Keeps the noise out, so that the number kept is the number planted.
+STRICT = 1e-8
 
-@case("SAOLA sparse, p = ", over=_steps((20_000, 80_000, 320_000, 1_280_000), (500, 1_000)))
-def saola_columns(size: Size, p: int) -> Race:
-    X, y = zipf_csc(size(10_000, 200), p, size(300, 20))
-    return _saola(list(blocks(X, BLOCK)), X, y)
+
+def _column_steps(what: str, full: Sequence[int], quick: Sequence[int]) -> Callable[[Size], dict[str, Any]]:
+    return lambda size: {
+        f"{name}, {what} = {value:,}": (name, value)
+        for name in COLUMN_SELECTORS
+        for value in (quick if size.quick else full)
+    }
 
 
-@case("SAOLA dense, kept = ", over=_steps((10, 100, 1_000), (2, 5)))
-def saola_kept(size: Size, kept: int) -> Race:
-    """Plant columns that lean on the label and are independent given it: each is worth keeping.
+@case(over=_column_steps("p", (1_000, 10_000, 100_000, 1_000_000, 10_000_000), (500, 1_000)))
+def wide_columns(size: Size, step: tuple[str, int]) -> Race:
+    name, p = step
+    stream = WideColumns(size(2_000, 200), p, max(1, p // 1_000), informative=10**9)
+    offered = list(stream.blocks())
+    return _columns(name, offered, stream.y, p, f"{stream.n_rows:,} rows, sparse")
 
-    They correlate by 0.3 with the label, hence by 0.09 with each other: too little to dominate.  A small
-    alpha keeps the noise out, so that the number kept is the number planted.
-    """
-    n, p = size(4_000, 400), size(2_000, 20)
+
+@case(over=_column_steps("n", (100, 1_000, 10_000, 100_000), (100, 200)))
+def long_columns(size: Size, step: tuple[str, int]) -> Race:
+    name, n = step
+    X, y = _planted(n, size(200, 20), size(10, 2))
+    return _columns(name, [X], y, X.shape[1], f"{X.shape[1]} columns, dense")
+
+
+@case(over=_column_steps("kept", (1, 10, 50, 100, 200, 500), (2, 5)))
+def many_kept(size: Size, step: tuple[str, int]) -> Race:
+    name, kept = step
+    X, y = _planted(size(20_000, 400), size(1_000, 20), kept)
+    return _columns(
+        name, [X], y, X.shape[1], f"{X.shape[0]:,} rows x {X.shape[1]:,} columns, dense", kept=kept
+    )
+
+
+def _planted(n: int, p: int, kept: int) -> tuple[Any, Any]:
+    """Return noise, and a y that is the sum of ``kept`` of its columns, which stand at right angles."""
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, n)
     X = rng.standard_normal((n, p))
-    X[:, rng.choice(p, kept, replace=False)] += 0.63 * y[:, None]
-    return _saola([X], X, y, alpha=1e-5)
+    planted = rng.choice(p, min(kept, n // 2), replace=False)
+    X[:, planted] = np.linalg.qr(X[:, planted] - X[:, planted].mean(axis=0))[0] * np.sqrt(n)
+    y = X[:, planted].sum(axis=1)
+    return X, y + 1e-3 * rng.standard_normal(n)
 
 
-def _saola(offered: Sequence[Any], X: Any, y: Any, alpha: float = 0.01) -> Race:
+def _columns(name: str, offered: Sequence[Any], y: Any, p: int, what: str, kept: int = 20) -> Race:
     last: list[Any] = []
 
     def ours() -> None:
-        sieve = ss.SAOLA(alpha).begin(y)
+        sieve = COLUMN_SELECTORS[name]()
+        if name == "TopK":
+            sieve.set_params(k=kept)
+        sieve.begin(y)
         for block in offered:
             sieve.offer(block)
         last[:] = [sieve]
 
     def note() -> str:
-        return f"{X.shape[0]:,} rows x {X.shape[1]:,} columns, {len(last[0].selected_)} kept"
+        return f"{what}; {len(last[0].selected_)} kept"
 
-    centred = y - y.mean()
-    return Race(ours, lambda: X.T @ centred, "X.T @ y", X.shape[1], "columns", note)
+    return Race(ours, None, None, p, "columns", note, rounds=3)

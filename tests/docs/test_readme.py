@@ -41,11 +41,13 @@ def test_what_the_column_example_claims(tmp_path, monkeypatch, capsys):
         assert comment in out
 
 
-def test_the_page_on_running_a_stream_runs(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["running_a_stream", "streams_of_columns"])
+def test_the_examples_of_a_page_run(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "running_a_stream.md").read_text()
+    page = (ROOT / "docs" / f"{name}.md").read_text()
+    scope = {}
     for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        exec(compile(code, "running a stream", "exec"), {})  # noqa: S102
+        exec(compile(code, name, "exec"), scope)  # noqa: S102
         assert capsys.readouterr().out
 
 

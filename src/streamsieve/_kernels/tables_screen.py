@@ -124,6 +124,33 @@ def _without_gaps(out_levels: npt.NDArray[np.uint16], length: int, counts: IntAr
 
 
 @nb.njit(nogil=True, cache=True)
+def _count_bits(
+    values: FloatArray, rows: npt.NDArray[np.int32], y: IntArray, classes: int, cell: IntArray
+) -> int:
+    """Count the classes of rows that hold a value other than 0, if it is one and the same; else return -1.
+
+    The short way for what most wide data is.  Writes ``cell[classes + class]``; returns how many rows.
+    """
+    for c in range(classes, 2 * classes):
+        cell[c] = 0
+    one = 0.0
+    length = 0
+    for t in range(len(values)):
+        v = values[t]
+        if v != one:
+            if v == 0.0:
+                continue
+            if length > 0 or not math.isfinite(v):
+                return -1
+            one = v
+        elif v == 0.0:
+            continue
+        cell[classes + y[rows[t]]] += 1
+        length += 1
+    return length
+
+
+@nb.njit(nogil=True, cache=True)
 def _statistic(
     cell: IntArray,
     counts: IntArray,
@@ -172,12 +199,18 @@ def measure(
     listed = np.empty(n, np.int32)
     level_of = np.empty(n, np.uint16)
     counts = np.empty(most, np.int64)
-    # a table with enough rows has at most 4 (levels - 1) (classes - 1) cells
-    cell = np.empty(4 * (n // rows_per_freedom) + most, np.int64)
+    # a table with enough rows has at most 4 (levels - 1) (classes - 1) cells, and bits have two a class
+    cell = np.empty(max(4 * (n // rows_per_freedom), 2 * classes) + most, np.int64)
     for j in range(first, last):
         low, high = pointers[j], pointers[j + 1]
         where = rows[low:high] if sparse else rows
-        length, levels = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
+        length = _count_bits(values[low:high], where, y, classes, cell)
+        bits = 0 < length < n
+        if bits:
+            levels = 2
+            counts[0], counts[1] = n - length, length
+        else:
+            length, levels = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
         levels_of[j] = levels
         statistic[j] = 0.0
         freedom[j] = 0
@@ -188,14 +221,16 @@ def measure(
         if n < rows_per_freedom * nominal:
             reason[j] = unreliable
             continue
+        if not bits:
+            for k in range(classes, levels * classes):
+                cell[k] = 0
+            for t in range(length):
+                cell[level_of[t] * classes + y[listed[t]]] += 1
         for c in range(classes):
-            cell[c] = class_counts[c]
-        for k in range(classes, levels * classes):
-            cell[k] = 0
-        for t in range(length):
-            c = y[listed[t]]
-            cell[level_of[t] * classes + c] += 1
-            cell[c] -= 1
+            others = 0
+            for k in range(classes + c, levels * classes, classes):
+                others += cell[k]
+            cell[c] = class_counts[c] - others
         statistic[j] = _statistic(cell, counts, levels, class_counts, n, g, pearson)
         freedom[j] = nominal
         if zero_cells and nominal > 0:

@@ -3,8 +3,11 @@
 from streamsieve.columns.alpha_investing import AlphaInvesting as AlphaInvesting
 from streamsieve.columns.fast_osfs import FastOSFS as FastOSFS
 from streamsieve.columns.group_saola import GroupSAOLA as GroupSAOLA
+from streamsieve.columns.information_investing import InformationInvesting as InformationInvesting
+from streamsieve.columns.online_fdr import OnlineFDR as OnlineFDR
 from streamsieve.columns.osfs import OSFS as OSFS
 from streamsieve.columns.saola import SAOLA as SAOLA
+from streamsieve.columns.streamwise_ic import StreamwiseIC as StreamwiseIC
 from streamsieve.columns.top_k import TopK as TopK
 
 __all__ = [
@@ -13,5 +16,8 @@ __all__ = [
     "AlphaInvesting",
     "FastOSFS",
     "GroupSAOLA",
+    "InformationInvesting",
+    "OnlineFDR",
+    "StreamwiseIC",
     "TopK",
 ]

@@ -12,6 +12,7 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._blanket import LARGEST_SET, BlanketStore, PValueGiven, Settled
 from streamsieve.columns._coded_blanket import TABLE_TESTS, CodedBlanket
+from streamsieve.columns._gate import Gate, check_gate
 from streamsieve.columns._partial import PartialColumns
 from streamsieve.independence import FisherZ
 from streamsieve.independence._tables import DEGREES, RELIABLE
@@ -55,6 +56,8 @@ class BlanketSelector(ColumnSelector):
         reliable: str = "occupied",
         unreliable: str = "skip",
         bins: int = 5,
+        fdr: str | None = None,
+        lag: int = 0,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -66,16 +69,19 @@ class BlanketSelector(ColumnSelector):
         self.reliable = reliable
         self.unreliable = unreliable
         self.bins = bins
+        self.fdr = fdr
+        self.lag = lag
         self.task = task
         self.ledger = ledger
         self.stop = stop
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each test, smaller sets, and the other rule for unreliable tests."""
+        """Each test, smaller sets, the other rule for unreliable tests, and levels after what was found."""
         for test in TESTS:
             yield cls(test=test)
         yield cls(alpha=0.05, max_conditioning=1, unreliable="independent")
+        yield cls(alpha=0.1, fdr="addis", lag=1)
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
         check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
@@ -85,7 +91,10 @@ class BlanketSelector(ColumnSelector):
         check_choice("reliable", self.reliable, RELIABLE)
         check_choice("unreliable", self.unreliable, UNRELIABLE)
         check_number("bins", self.bins, low=2, high=1024, integer=True)
+        check_gate(self.fdr, self.alpha, self.lag, optional=True)
         self._kept_ = self._store(y, Task(self.task_))
+        if self.fdr is not None:
+            self._gate_ = Gate(self.fdr, self.alpha, self.lag)
 
     def _store(self, y: npt.NDArray[Any], task: Task) -> BlanketStore:
         """Return an empty store for the test that was asked for."""
@@ -102,6 +111,8 @@ class BlanketSelector(ColumnSelector):
         store, start = self._kept_, self.n_features_in_
         measured = store.relevance(block.X)
         reason, statistic, freedom, _ = measured
+        if self.fdr is not None:
+            self._gate_.regrade(reason, store.p_value_of()(statistic, freedom))
         by: dict[int, tuple[int, ...]] = {}
         evictions: list[Eviction] = []
         chosen = np.flatnonzero(reason == KEPT)
@@ -120,6 +131,8 @@ class BlanketSelector(ColumnSelector):
         return Verdicts(start, reason, statistic, p_value, by, evictions)
 
     def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+        if self.fdr is not None:
+            return None
         found = self._kept_.irrelevant_one(x)
         return None if found is None else (Reason.IRRELEVANT, *found)
 
@@ -128,6 +141,8 @@ class BlanketSelector(ColumnSelector):
         kept = self.selected_
         if np.any(kept < 0) or np.any(kept >= self.n_features_in_) or np.any(np.diff(kept) <= 0):
             raise ValueError("the kept columns are none of those offered, or not in order")
+        if self.fdr is not None:
+            self._gate_.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
 
 
 def _evictions(settled: Settled, p_value_of: PValueGiven) -> list[Eviction]:

@@ -13,6 +13,7 @@ from scipy.special import xlogy
 from streamsieve._kernels import codes as coding
 from streamsieve._kernels import groups as kernel
 from streamsieve.columns._correlated import TIE
+from streamsieve.columns._gate import Gate
 from streamsieve.columns._groups import DENSE_VALUES, Candidates, GroupedColumns
 from streamsieve.exceptions import StateError
 from streamsieve.independence import FisherZ
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
 
 CONSTANT, IRRELEVANT = REASON_CODE[Reason.CONSTANT], REASON_CODE[Reason.IRRELEVANT]
-_TEST = "test_"
+_TEST, _GATE = "test_", "gate_"
 
 
 @register
@@ -34,10 +35,11 @@ class CorrelatedGroups(GroupedColumns):
     Parameters
     ----------
     test : the test of relevance, bound to the target
+    gate : gives every column a level of its own for this test; None: the level of the test
     """
 
-    def __init__(self, test: FisherZ) -> None:
-        self.test = test
+    def __init__(self, test: FisherZ, gate: Gate | None = None) -> None:
+        self.test, self.gate = test, gate
         super().__init__(test.n)
 
     def _empty(self, slots: int) -> dict[str, npt.NDArray[Any]]:
@@ -47,6 +49,8 @@ class CorrelatedGroups(GroupedColumns):
         self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
     ) -> Iterator[Candidates]:
         measured = self.test.relevance(X)
+        if self.gate is not None:
+            self.gate.regrade(measured.reason, self.test.p_value(measured.r))
         reason[:], statistic[:] = measured.reason, measured.r
         chosen = np.flatnonzero(reason == KEPT)
         size = max(1, DENSE_VALUES // self.n)
@@ -63,14 +67,19 @@ class CorrelatedGroups(GroupedColumns):
         return pairs
 
     def state(self) -> Arrays:
-        """Return the test as well."""
-        return {**super().state(), **{f"{_TEST}{name}": a for name, a in self.test.state().items()}}
+        """Return the test and the gate as well."""
+        gate = {} if self.gate is None else {f"{_GATE}{name}": a for name, a in self.gate.state().items()}
+        test = {f"{_TEST}{name}": a for name, a in self.test.state().items()}
+        return {**super().state(), **test, **gate}
 
     @classmethod
     def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Rebuild."""
-        test = {name.removeprefix(_TEST): a for name, a in arrays.items() if name.startswith(_TEST)}
-        groups = cls(FisherZ.from_state(test))
+        test, gate = (
+            {name.removeprefix(part): a for name, a in arrays.items() if name.startswith(part)}
+            for part in (_TEST, _GATE)
+        )
+        groups = cls(FisherZ.from_state(test), Gate.from_state(gate) if gate else None)
         groups._fill(arrays)
         return groups
 

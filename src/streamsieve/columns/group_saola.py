@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.columns._gate import Gate, check_gate
 from streamsieve.columns._groups import Lines
 from streamsieve.columns._groups_ledger import GroupLedger
 from streamsieve.columns._groups_measured import CodedGroups, CorrelatedGroups
 from streamsieve.columns.saola import MEASURES, _coded_target
-from streamsieve.exceptions import SchemaError
+from streamsieve.exceptions import ParameterError, SchemaError
 from streamsieve.independence import FisherZ, fisher_z
 from streamsieve.protocols import ColumnBlock, Decision, FloatArray, IntArray, Reason, Task
 from streamsieve.state import untouched_on_error
@@ -62,6 +63,12 @@ class GroupSAOLA(ColumnSelector):
     group_size : int or None, default=None
         ``offer`` and ``fit`` make a group of so many columns in a row, at least 1.  None: each column is a
         group of its own.
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+        With a rule, for "fisher_z", a column is tested for relevance at the level that this rule gives it,
+        so that of all columns found relevant an expected share of at most alpha is not; see ``OnlineFDR``.
+        With None every column is tested at alpha, and of many junk columns the share alpha is relevant.
+    lag : int, default=0
+        For a rule: how many columns before a column must not influence its level; see ``OnlineFDR``.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -130,6 +137,8 @@ class GroupSAOLA(ColumnSelector):
         bins: int = 5,
         mode: str = "live",
         group_size: int | None = None,
+        fdr: str | None = None,
+        lag: int = 0,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -140,17 +149,20 @@ class GroupSAOLA(ColumnSelector):
         self.bins = bins
         self.mode = mode
         self.group_size = group_size
+        self.fdr = fdr
+        self.lag = lag
         self.task = task
         self.ledger = ledger
         self.stop = stop
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each measure, each mode, and groups of several sizes."""
+        """Each measure, each mode, groups of several sizes, and levels that follow what was found."""
         yield cls(group_size=5)
         yield cls()
         yield cls(measure="su", group_size=3)
         yield cls(measure="mutual_info", group_size=7, mode="literal")
+        yield cls(alpha=0.1, group_size=4, fdr="addis", lag=1)
 
     # ---------------------------------------------------------------- groups
 
@@ -267,9 +279,16 @@ class GroupSAOLA(ColumnSelector):
         check_choice("mode", self.mode, MODES)
         if self.group_size is not None:
             check_number("group_size", self.group_size, low=1, integer=True)
+        check_gate(self.fdr, self.alpha, self.lag, optional=True)
+        if self.fdr is not None and self.measure != "fisher_z":
+            raise ParameterError(
+                f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
+                "measure='fisher_z', or fdr=None and delta for a threshold"
+            )
         task = Task(self.task_)
         if self.measure == "fisher_z":
-            self._groups_ = CorrelatedGroups(FisherZ(y, task, self.alpha))
+            gate = None if self.fdr is None else Gate(self.fdr, self.alpha, self.lag)
+            self._groups_ = CorrelatedGroups(FisherZ(y, task, self.alpha), gate)
         else:
             self._groups_ = CodedGroups(
                 _coded_target(y, task), self.bins, normalised=self.measure == "su", delta=self.delta
@@ -348,6 +367,11 @@ class GroupSAOLA(ColumnSelector):
             raise ValueError("some groups have no label")
         self.ledger_.outlook = self._outlook
         super()._restored()
+        if isinstance(groups, CorrelatedGroups):
+            if (groups.gate is None) != (self.fdr is None):
+                raise ValueError("fdr asks for a gate, and there is none, or the other way round")
+            if groups.gate is not None and self.fdr is not None:
+                groups.gate.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
 
 
 def _label(label: Any) -> Label:

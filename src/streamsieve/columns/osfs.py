@@ -34,6 +34,12 @@ class OSFS(BlanketSelector):
     bins : int, default=5
         For "g2" and "chi2": columns with more than 32 distinct values are cut into so many bins of equal
         frequency, 2 to 1024.
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+        With a rule, a column is tested for relevance at the level that this rule gives it, so that of all
+        columns found relevant an expected share of at most alpha is not; see ``OnlineFDR``.  With None every
+        column is tested at alpha, and of many junk columns the share alpha is relevant.
+    lag : int, default=0
+        For a rule: how many columns before a column must not influence its level; see ``OnlineFDR``.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"

@@ -12,7 +12,8 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._coded import CodedColumns
 from streamsieve.columns._correlated import CorrelatedColumns, Dominance
-from streamsieve.exceptions import TargetError
+from streamsieve.columns._gate import Gate, check_gate
+from streamsieve.exceptions import ParameterError, TargetError
 from streamsieve.independence import FisherZ, fisher_z
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task
 from streamsieve.verdicts import REASON_CODE, Eviction, PValue, Verdicts
@@ -53,6 +54,12 @@ class SAOLA(ColumnSelector):
     bins : int, default=5
         For "su" and "mutual_info": columns with more than 32 distinct values are cut into so many bins
         of equal frequency, 2 to 1024.
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+        With a rule, for "fisher_z", a column is tested for relevance at the level that this rule gives it,
+        so that of all columns found relevant an expected share of at most alpha is not; see ``OnlineFDR``.
+        With None every column is tested at alpha, and of many junk columns the share alpha is relevant.
+    lag : int, default=0
+        For a rule: how many columns before a column must not influence its level; see ``OnlineFDR``.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -106,6 +113,8 @@ class SAOLA(ColumnSelector):
         bound: str = "min",
         mode: str = "paper",
         bins: int = 5,
+        fdr: str | None = None,
+        lag: int = 0,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -116,16 +125,19 @@ class SAOLA(ColumnSelector):
         self.bound = bound
         self.mode = mode
         self.bins = bins
+        self.fdr = fdr
+        self.lag = lag
         self.task = task
         self.ledger = ledger
         self.stop = stop
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each measure, and the other bound and mode."""
+        """Each measure, the other bound and mode, and levels that follow what was found."""
         for measure in MEASURES:
             yield cls(measure=measure)
         yield cls(bound="max", mode="two_phase")
+        yield cls(alpha=0.1, fdr="addis", lag=1)
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
         check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
@@ -134,10 +146,18 @@ class SAOLA(ColumnSelector):
         check_choice("bound", self.bound, BOUNDS)
         check_choice("mode", self.mode, MODES)
         check_number("bins", self.bins, low=2, high=1024, integer=True)
+        check_gate("addis" if self.fdr is None else self.fdr, self.alpha, self.lag)
+        if self.fdr is not None and self.measure != "fisher_z":
+            raise ParameterError(
+                f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
+                "measure='fisher_z', or fdr=None and delta for a threshold"
+            )
         task = Task(self.task_)
         if self.measure == "fisher_z":
             self._test_ = FisherZ(y, task, self.alpha)
             self._kept_: CorrelatedColumns | CodedColumns = CorrelatedColumns(len(y))
+            if self.fdr is not None:
+                self._gate_ = Gate(self.fdr, self.alpha, self.lag)
         else:
             self._kept_ = CodedColumns(_coded_target(y, task), self.bins)
 
@@ -157,6 +177,8 @@ class SAOLA(ColumnSelector):
         else:
             measured = self._test_.relevance(block.X)
             reason, statistic = measured.reason, measured.r
+            if self.fdr is not None:
+                self._gate_.regrade(reason, self._test_.p_value(statistic))
             chosen = np.flatnonzero(reason == KEPT)
             settled = kept.settle(block.X, chosen, measured, start, two_phase=two_phase, use_max=use_max)
             lost = settled.by >= 0
@@ -183,7 +205,7 @@ class SAOLA(ColumnSelector):
         return fisher_z.p_value(pair, self.n_rows_) if self.measure == "fisher_z" else pair * np.nan
 
     def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        if self.measure != "fisher_z":
+        if self.measure != "fisher_z" or self.fdr is not None:
             return None
         found = self._test_.irrelevant_one(x)
         return None if found is None else (Reason.IRRELEVANT, *found)
@@ -195,6 +217,8 @@ class SAOLA(ColumnSelector):
         super()._restored()
         if np.any((self.selected_ < 0) | (self.selected_ >= self.n_features_in_)):
             raise ValueError("a kept column was never offered")
+        if self.fdr is not None:
+            self._gate_.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
 
 
 def _coded_target(y: npt.NDArray[Any], task: Task) -> npt.NDArray[np.uint16]:

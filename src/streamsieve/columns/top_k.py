@@ -16,6 +16,7 @@ from streamsieve.columns._budget import OUTSCORED, REDUNDANT, Budget, Candidates
 from streamsieve.columns._budget_coded import CodedBudget, CodedTarget
 from streamsieve.columns._budget_correlated import CorrelatedBudget
 from streamsieve.columns._budget_paired import PairedBudget, PairedTarget
+from streamsieve.columns._gate import Gate, check_gate
 from streamsieve.columns.saola import _coded_target
 from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, SchemaError
 from streamsieve.independence import FisherZ
@@ -77,6 +78,13 @@ class TopK(ColumnSelector):
     bins : int, default=5
         For "su" and "mutual_info": columns with more than 32 distinct values are cut into so many bins
         of equal frequency, 2 to 1024.
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+        With a rule, a column is tested for relevance at the level that this rule gives it, so that of all
+        columns found relevant an expected share of at most alpha is not; see ``OnlineFDR``.  With None every
+        column is tested at alpha, and of many junk columns the share alpha is relevant.  A rule looks at
+        columns in order, so that selectors with one do not merge.
+    lag : int, default=0
+        For a rule: how many columns before a column must not influence its level; see ``OnlineFDR``.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -142,6 +150,8 @@ class TopK(ColumnSelector):
         alpha: float | None = 0.05,
         missing: str = "refuse",
         bins: int = 5,
+        fdr: str | None = None,
+        lag: int = 0,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -152,24 +162,27 @@ class TopK(ColumnSelector):
         self.alpha = alpha
         self.missing = missing
         self.bins = bins
+        self.fdr = fdr
+        self.lag = lag
         self.task = task
         self.ledger = ledger
         self.stop = stop
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each measure with and without redundancy, no test, and missing values."""
+        """Each measure, no redundancy, no test, missing values, and levels that follow what was found."""
         for measure in MEASURES:
             yield cls(k=3, measure=measure)
         yield cls(k=4, redundancy=0)
         yield cls(k=20, redundancy=0.5, alpha=None)
         yield cls(k=3, redundancy=0, measure="su", alpha=None)
         yield cls(k=3, missing="omit")
+        yield cls(k=3, alpha=0.1, fdr="addis", lag=1)
 
     @property
     def traits(self) -> Traits:
         """What the selector can do: missing values and merging depend on its parameters."""
-        return Traits(missing=self.missing == "omit", merges=self.redundancy == 0)
+        return Traits(missing=self.missing == "omit", merges=self.redundancy == 0 and self.fdr is None)
 
     # ---------------------------------------------------------------- beginning
 
@@ -186,6 +199,11 @@ class TopK(ColumnSelector):
                 f"missing='omit' goes with measure='fisher_z'; got measure={self.measure!r}: "
                 "give missing values a code of their own, or use missing='refuse'"
             )
+        if self.fdr is not None and self.alpha is None:
+            raise ParameterError(
+                f"fdr={self.fdr!r} needs a rate to keep to, but alpha is None: take alpha=0.05"
+            )
+        check_gate(self.fdr, ANY_LEVEL if self.alpha is None else self.alpha, self.lag, optional=True)
         task = Task(self.task_)
         if self.measure == "fisher_z":
             self._test_ = FisherZ(y, task, ANY_LEVEL if self.alpha is None else self.alpha)
@@ -194,6 +212,8 @@ class TopK(ColumnSelector):
         else:
             self._codes_ = CodedTarget(_coded_target(y, task), self.bins)
         self._kept_ = self._buffer(len(y))
+        if self.fdr is not None and self.alpha is not None:
+            self._gate_ = Gate(self.fdr, self.alpha, self.lag)
 
     def _buffer(self, n: int) -> Budget:
         k, weight = int(self.k), float(self.redundancy)
@@ -208,6 +228,9 @@ class TopK(ColumnSelector):
     def _offer(self, block: ColumnBlock) -> Verdicts:
         start, measured = self.n_features_in_, self._measured(block.X)
         reason, statistic = measured.reason, measured.statistic
+        if self.fdr is not None:
+            p_value = self._test_.p_value(statistic) if measured.p_value is None else measured.p_value
+            self._gate_.regrade(reason, p_value)
         chosen = np.flatnonzero(reason == KEPT)
         new = self._candidates(chosen, start, measured)
         outcome = self._kept_.settle(block.X, new)
@@ -243,7 +266,7 @@ class TopK(ColumnSelector):
         return Candidates(chosen, chosen + start, np.stack([np.abs(r), r, p]), measured.mean, measured.norm)
 
     def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        if self.measure != "fisher_z" or self._test_.n_contrasts > 1:
+        if self.measure != "fisher_z" or self._test_.n_contrasts > 1 or self.fdr is not None:
             return None
         ss, dot = screen.screen_one(x, self._test_.basis[:, 0])
         if not 0.0 < ss < math.inf:
@@ -271,7 +294,8 @@ class TopK(ColumnSelector):
     def merge(self, other: Self) -> Self:
         """Become the selector of these columns followed by the other's, over the same rows.
 
-        Exact, and only for ``redundancy=0``: the top k of two streams are among the top k of each.
+        Exact, and only for ``redundancy=0`` and ``fdr=None``: the top k of two streams are among the top k of
+        each.
 
         Parameters
         ----------
@@ -284,8 +308,8 @@ class TopK(ColumnSelector):
         """
         if not self.traits.merges:
             raise CapabilityError(
-                f"TopK merges with redundancy=0 only, where the order of columns does not matter; "
-                f"got redundancy={self.redundancy!r}: offer all columns to one selector"
+                "TopK merges with redundancy=0 and fdr=None only, where the order of columns is no matter; "
+                f"got redundancy={self.redundancy!r} and fdr={self.fdr!r}: offer all columns to one selector"
             )
         self._check_same(other)
         mine, theirs = self._identity_, other._identity_
@@ -344,6 +368,8 @@ class TopK(ColumnSelector):
         wanted = type(self._buffer(self.n_rows_))
         if type(self._kept_) is not wanted:
             raise ValueError(f"a {wanted.__name__} is wanted, but there is a {type(self._kept_).__name__}")
+        if self.fdr is not None and self.alpha is not None:
+            self._gate_.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
 
 
 def _evictions(feature: IntArray, outcome: Outcome) -> list[Eviction]:

@@ -1,0 +1,189 @@
+"""Levels of online false-discovery-rate rules: one recursion over a clock, and accounts that pay as it goes.
+
+The stream itself and every discovery is an account.  An account opened at clock c pays, at clock c + k, the
+share of its amount that is the weight of step 1 + k.  The sum of all payments is the level, up to a factor.
+What the accounts pay at the next clocks is laid out ahead, window by window, so that a test costs one look-up
+however many discoveries there are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+
+#: Weights that are laid out one by one.  What older accounts pay is so smooth that a cubic through four
+#: clocks of a window has it to eleven digits.
+TABLED = 2**18
+#: Clocks that are laid out ahead.
+WINDOW = 1024
+#: Positions in the array of counters: tests made; ticks among those resolved; discoveries, all, usable by
+#: now, and with an account; the first clock of the window, or -1.
+TESTS, CLOCK, FOUND, USABLE, OPENED, AHEAD = range(6)
+
+
+@nb.njit(nogil=True, cache=True)
+def weight(step: int, lord: bool) -> float:
+    """Return the weight of step 1, 2, 3, ...; they never rise, and add up to at most 1."""
+    if lord:
+        return 0.07720838 * math.log(max(step, 2)) / (step * math.exp(math.sqrt(math.log(step))))
+    return float(0.4374901658 * step**-1.6)
+
+
+@nb.njit(nogil=True, cache=True)
+def weights(n: int, lord: bool) -> FloatArray:
+    """Return the first weights as a table; index 0 is not used."""
+    table = np.zeros(n)
+    for step in range(1, n):
+        table[step] = weight(step, lord)
+    return table
+
+
+@nb.njit(nogil=True, cache=True)
+def spent(steps: IntArray, lord: bool) -> FloatArray:
+    """Return the sum of the weights of so many first steps, for numbers of steps that never fall."""
+    sums = np.empty(len(steps))
+    total = 0.0
+    step = 0
+    for i in range(len(steps)):
+        while step < steps[i]:
+            step += 1
+            total += weight(step, lord)
+        sums[i] = total
+    return sums
+
+
+@nb.njit(nogil=True, cache=True)
+def decide(
+    p_values: FloatArray,
+    rule: tuple[float, float, float, float, float, float, float, int, int],
+    lag: int, most: int,
+    table: FloatArray, lord: bool,
+    counters: IntArray, ticks: BoolArray, found_at: IntArray, opened_at: IntArray, ahead: FloatArray,
+    levels: FloatArray, found: BoolArray,
+) -> int:  # fmt: skip
+    """Judge p-values in order; return how many were judged before there were ``most`` discoveries.
+
+    rule = (amount of the stream's account, of the first discovery's, of every other's, factor, cap, low,
+    high, which tests tick, form).  Tests that tick: 0 all, 1 p <= high, 2 p > low, 3 low < p <= high, 4 no
+    discoveries.  Forms: 0 as it is, 1 v / (1 + v), 2 LOND.
+
+    A test is resolved ``lag`` tests later; until then it counts as a tick, and its discovery pays nothing.
+    """
+    first, second, amount, factor, cap, low, high, ticking, form = rule
+    for i in range(len(p_values)):
+        if counters[FOUND] >= most or counters[FOUND] == len(found_at):
+            return i
+        before = counters[TESTS]
+        resolved = max(0, before - lag)
+        if lag > 0 and resolved > 0 and ticks[resolved % len(ticks)]:  # the test that is resolved now
+            counters[CLOCK] += 1
+        clock = counters[CLOCK]
+        while counters[USABLE] < counters[FOUND] and found_at[counters[USABLE]] + lag <= before:
+            counters[USABLE] += 1
+        if form != 2 and (counters[AHEAD] < 0 or clock >= counters[AHEAD] + len(ahead)):
+            counters[AHEAD] = clock - clock % len(ahead)
+            _lay_out_all(ahead, counters[AHEAD], opened_at[: counters[OPENED]], rule, lag, table, lord)
+        while counters[OPENED] < counters[USABLE] and found_at[counters[OPENED]] + lag <= resolved:
+            j = counters[OPENED]
+            opened_at[j] = clock
+            if form != 2:
+                _lay_out(ahead, counters[AHEAD], clock, second if j == 0 else amount, lag, table)
+            counters[OPENED] += 1
+        if form == 2:
+            level = amount * _tabled(table, before + 1, lord) * max(1, counters[USABLE])
+        else:
+            if before < lag:
+                level = first * _tabled(table, 1 + before, lord)
+            else:
+                level = ahead[clock - counters[AHEAD]]
+            for j in range(counters[OPENED], counters[USABLE]):  # no test after these is resolved yet
+                step = 1 + min(lag, before - found_at[j] - lag)
+                level += (second if j == 0 else amount) * _tabled(table, step, lord)
+            level = level / (1.0 + level) if form == 1 else min(cap, factor * level)
+        p = p_values[i]
+        levels[i] = level
+        found[i] = p <= level
+        if ticking == 0:
+            tick = True
+        elif ticking == 1:
+            tick = p <= high
+        elif ticking == 2:
+            tick = p > low
+        elif ticking == 3:
+            tick = low < p <= high
+        else:
+            tick = not found[i]
+        counters[TESTS] += 1
+        if lag > 0:
+            ticks[counters[TESTS] % len(ticks)] = tick
+        elif tick:
+            counters[CLOCK] += 1
+        if found[i]:
+            found_at[counters[FOUND]] = counters[TESTS]
+            counters[FOUND] += 1
+    return len(p_values)
+
+
+@nb.njit(nogil=True, cache=True)
+def _lay_out_all(
+    ahead: FloatArray, begins: int, opened_at: IntArray,
+    rule: tuple[float, float, float, float, float, float, float, int, int], lag: int,
+    table: FloatArray, lord: bool,
+) -> None:  # fmt: skip
+    """Begin a window: what all accounts pay at its clocks, the stream's first and then by age.
+
+    The order never depends on when a window is begun, so that the sums are the same to the last bit.
+    """
+    first, second, amount = rule[0], rule[1], rule[2]
+    last = len(ahead) - 1
+    nodes = np.zeros(4)
+    ahead[:] = 0.0
+    j = -1  # the account of the stream
+    while j < len(opened_at):
+        shift = 1 + begins + lag - (opened_at[j] if j >= 0 else 0)
+        if shift + last < len(table):
+            break
+        pays = first if j < 0 else (second if j == 0 else amount)
+        for k in range(4):
+            nodes[k] += pays * weight(shift + k * last // 3, lord)
+        j += 1
+    if j >= 0:
+        for k in range(len(ahead)):
+            ahead[k] = _cubic(nodes, last, k)
+    while j < len(opened_at):
+        opened = opened_at[j] if j >= 0 else 0
+        pays = first if j < 0 else (second if j == 0 else amount)
+        _lay_out(ahead, begins, opened, pays, lag, table)
+        j += 1
+
+
+@nb.njit(nogil=True, cache=True)
+def _lay_out(ahead: FloatArray, begins: int, opened: int, pays: float, lag: int, table: FloatArray) -> None:
+    """Add what one account pays at the clocks of the window; with a lag it has waited that long already."""
+    since = max(0, opened - begins)
+    step = 1 + begins + since - opened + lag
+    to, share = ahead[since:], table[step : step + len(ahead) - since]
+    for k in range(len(share)):
+        to[k] += pays * share[k]
+
+
+@nb.njit(nogil=True, cache=True)
+def _cubic(nodes: FloatArray, last: int, k: int) -> float:
+    """Return the value at k of the cubic through values at 0, last / 3, 2 last / 3 and last."""
+    total = 0.0
+    for a in range(4):
+        part = nodes[a]
+        for b in range(4):
+            if b != a:
+                part *= (k - b * last // 3) / (a * last // 3 - b * last // 3)
+        total += part
+    return total
+
+
+@nb.njit(nogil=True, cache=True)
+def _tabled(table: FloatArray, step: int, lord: bool) -> float:
+    return float(table[step] if step < len(table) else weight(step, lord))

@@ -1,0 +1,218 @@
+"""Selectors behind a gate: the selector over what passes, whatever the blocks."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve.columns._gate import RULES
+from streamsieve.exceptions import CapabilityError, ParameterError, StateError
+from tests.columns.streams import TASKS, columns, lines, offered, target
+from tests.reference import online_fdr as twin
+
+ALPHA = 0.4
+BLANKETS = (ss.OSFS, ss.FastOSFS)
+TESTS = ("fisher_z", "g2", "chi2")
+#: One of every kind that has a gate, with a lag here and there.
+GATED = [
+    ss.OnlineFDR("addis", ALPHA, lag=1),
+    ss.OnlineFDR("lord", ALPHA, test="conditional"),
+    ss.SAOLA(ALPHA, fdr="saffron"),
+    ss.OSFS(ALPHA, fdr="addis", lag=2),
+    ss.FastOSFS(ALPHA, "g2", fdr="dlord"),
+    ss.FastOSFS(ALPHA, "chi2", fdr="lond", lag=1),
+    ss.GroupSAOLA(ALPHA, fdr="alpha_investing", lag=2),
+    ss.TopK(3, alpha=ALPHA, fdr="addis", lag=1),
+    ss.TopK(4, redundancy=0, measure="su", alpha=ALPHA, fdr="saffron"),
+    ss.TopK(3, alpha=ALPHA, missing="omit", fdr="lord"),
+]
+every_gate = pytest.mark.parametrize("gated", GATED, ids=repr)
+
+
+def fresh(sieve, **parameters):
+    return type(sieve)(**{**sieve.get_params(), **parameters})
+
+
+def passing(ungated, rule, lag):
+    """Return which columns the twin's levels let through, by the p-values of a sieve without a gate."""
+    decided = [d for d in ungated.ledger_ if d.event != "evicted"]
+    tested = [d for d in decided if str(d.reason) not in ("constant", "unreliable test")]
+    found = [passed for _, passed in twin.levels([d.p_value for d in tested], rule, ALPHA, lag)]
+    return np.array([d.step for d, passed in zip(tested, found, strict=True) if passed], np.int64)
+
+
+def settings(case):
+    """Return a rule and a lag."""
+    return list(RULES)[case % len(RULES)], (0, 2, 0, 1)[case % 4]
+
+
+# ------------------------------------------------------------------------------------ what passes
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("kind", BLANKETS)
+def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(kind, test):
+    rng = np.random.default_rng(0)
+    compared = entered = 0
+    for case in range(24):
+        rule, lag = settings(case)
+        y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
+        X = columns(rng, y, 20, far=False)
+        # with no set to condition on, a blanket tests every column for relevance, and nothing else
+        alone = kind(ALPHA, test, max_conditioning=0).fit(X, y)
+        passed = passing(alone, rule, lag)
+        sieve = offered(kind(ALPHA, test, fdr=rule, lag=lag).begin(y), X, rng)
+        met = {j for j, event, reason, _ in lines(sieve) if event != "evicted" and reason != "irrelevant"}
+        untested = {j for j, _, reason, _ in lines(alone) if reason in ("constant", "unreliable test")}
+        assert met - untested == set(passed.tolist()), case
+        if len(passed) and max(d.p_value for d in alone.ledger_ if d.step in passed) <= ALPHA:
+            inner = kind(ALPHA, test).begin(y)
+            inner.offer(X[:, passed])
+            assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
+            compared, entered = compared + 1, entered + len(passed)
+    assert compared > 12
+    assert entered > 30
+
+
+def test_groups_behind_a_gate_are_the_groups_of_what_passes():
+    rng = np.random.default_rng(1)
+    entered = 0
+    for case in range(24):
+        rule, lag = settings(case)
+        y = target(rng, TASKS[case % 3], int(rng.integers(20, 60)))
+        X, mode = columns(rng, y, 24, far=False), ("live", "literal")[case % 2]
+        passed = passing(ss.OSFS(ALPHA, max_conditioning=0).fit(X, y), rule, lag)
+        sieve = ss.GroupSAOLA(ALPHA, mode=mode, group_size=4, fdr=rule, lag=lag).begin(y)
+        offered(sieve, X, rng)
+        inner = ss.GroupSAOLA(0.999, mode=mode).begin(y)
+        for group in np.unique(passed // 4):
+            inner.offer_group(X[:, passed[passed // 4 == group]])
+        assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
+        entered += len(passed)
+    assert entered > 50
+
+
+@pytest.mark.parametrize("redundancy", [0, 1])
+@pytest.mark.parametrize("measure", ["fisher_z", "su", "mutual_info", "gaps"])
+def test_a_buffer_behind_a_gate_is_the_buffer_of_what_passes(measure, redundancy):
+    rng = np.random.default_rng(2)
+    parameters = {"k": 4, "redundancy": redundancy, "measure": measure}
+    if measure == "gaps":
+        parameters |= {"measure": "fisher_z", "missing": "omit"}
+    entered = 0
+    for case in range(12):
+        rule, lag = settings(case)
+        y = target(rng, TASKS[case % 3], int(rng.integers(20, 60)))
+        X = columns(rng, y, 20, far=False)
+        if measure == "gaps":
+            X[rng.random(X.shape) < 0.1] = np.nan
+        alone = ss.TopK(**{**parameters, "k": 99, "redundancy": 0}, alpha=ALPHA).fit(X, y)
+        passed = passing(alone, rule, lag)
+        sieve = ss.TopK(**parameters, alpha=ALPHA, fdr=rule, lag=lag).begin(y)
+        offered(sieve, X, rng)
+        inner = ss.TopK(**parameters, alpha=None).begin(y)
+        if len(passed):
+            inner.offer(X[:, passed])
+        assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
+        entered += len(passed)
+    assert entered > 20
+
+
+# ------------------------------------------------------------------------------------ laws of all of them
+
+
+def mixed_stream():
+    """Return 60 columns about the three causes of a target, none of which alone tells it, and the target."""
+    rng = np.random.default_rng(3)
+    causes = rng.normal(size=(3, 150))
+    X = np.concatenate([columns(rng, cause, 20, far=False) for cause in causes], axis=1)
+    return X[:, rng.permutation(60)], (causes.sum(axis=0) > 0).astype(int)
+
+
+@every_gate
+def test_the_size_and_form_of_blocks_change_no_decision(gated):
+    X, y = mixed_stream()
+    whole = fresh(gated).fit(X, y)
+    assert len(whole.selected_) > 1
+    for size, form in ((1, np.ravel), (7, sp.csc_array), (25, np.asfortranarray)):
+        sieve = fresh(gated).begin(y)
+        for low in range(0, X.shape[1], size):
+            sieve.offer(form(X[:, low : low + size]))
+        assert lines(sieve) == lines(whole), size
+
+
+@every_gate
+def test_columns_that_cannot_be_tested_cost_nothing(gated):
+    """Constants between the others change no decision about the others, at any lag."""
+    X, y = mixed_stream()
+    wide = np.zeros((len(X), 3 * X.shape[1]))
+    wide[:, ::3] = X
+    plain, padded = fresh(gated).fit(X, y), fresh(gated).fit(wide, y)
+    assert (padded.selected_ // 3).tolist() == plain.selected_.tolist()
+    assert [d for d in lines(padded) if d[0] % 3 == 0] == [
+        (3 * j, event, reason, tuple(3 * i for i in by)) for j, event, reason, by in lines(plain)
+    ]
+
+
+@every_gate
+def test_a_run_resumed_goes_on_as_before(gated, tmp_path):
+    X, y = mixed_stream()
+    first = fresh(gated).begin(y)
+    first.offer(X[:, :23])
+    first.save(tmp_path / "half.sieve")
+    resumed = ss.load(tmp_path / "half.sieve")
+    for sieve in (first, resumed):
+        sieve.offer(X[:, 23:])
+    assert len(first.selected_) > 1
+    assert list(resumed.ledger_) == list(first.ledger_)
+    for parameters in ({"lag": 9}, {"alpha": 0.39}, {"fdr": "lord" if gated.fdr != "lord" else "addis"}):
+        other = ss.load(tmp_path / "half.sieve").set_params(**parameters)
+        other.save(tmp_path / "other.sieve")
+        with pytest.raises(StateError, match="rule, alpha and lag are not those of the selector"):
+            ss.load(tmp_path / "other.sieve")
+
+
+@pytest.mark.parametrize("gated", GATED[2:], ids=repr)
+def test_a_state_without_the_gate_that_its_parameters_ask_for_is_refused(gated, tmp_path):
+    X, y = mixed_stream()
+    sieve = fresh(gated, fdr=None).fit(X, y).set_params(fdr="addis")
+    sieve.save(tmp_path / "a.sieve")
+    with pytest.raises(StateError, match="does not fit"):
+        ss.load(tmp_path / "a.sieve")
+
+
+@pytest.mark.parametrize("gated", GATED[2:], ids=repr)
+def test_a_gate_keeps_noise_out(gated):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(60, 1500)), rng.integers(0, 2, 60)
+    sieve = fresh(gated, alpha=0.05).fit(X, y)
+    assert len(sieve.selected_) <= 1
+    assert sum(d.p_value <= 0.05 for d in sieve.ledger_) > 30  # what a fixed level would call relevant
+
+
+@every_gate
+def test_bad_parameters_of_a_gate_are_refused(gated):
+    y = [0, 1]
+    with pytest.raises(
+        ParameterError, match=r"fdr must be one of .*'lord', .*; got 'adis'; did you mean 'addis'"
+    ):
+        fresh(gated, fdr="adis").begin(y)
+    with pytest.raises(
+        ParameterError, match="lag must be a whole number at least 0 and at most 65536; got -1"
+    ):
+        fresh(gated, lag=-1).begin(y)
+
+
+def test_a_gate_needs_p_values_and_a_rate():
+    with pytest.raises(ParameterError, match=r"fdr='addis' needs p-values, .* take measure='fisher_z'"):
+        ss.GroupSAOLA(measure="su", fdr="addis").begin([0, 1])
+    with pytest.raises(ParameterError, match=r"fdr='addis' needs a rate to keep to, but alpha is None"):
+        ss.TopK(alpha=None, fdr="addis").begin([0, 1])
+
+
+def test_buffers_behind_gates_do_not_merge():
+    X, y = mixed_stream()
+    one, other = (ss.TopK(redundancy=0, fdr="addis").fit(X[:, part], y) for part in (slice(9), slice(9, 20)))
+    assert not one.traits.merges
+    with pytest.raises(CapabilityError, match="fdr='addis': offer all columns to one selector"):
+        one.merge(other)

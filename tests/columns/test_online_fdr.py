@@ -1,0 +1,490 @@
+"""Online FDR: levels as published, decisions as the slow twin's, and the share of junk that was promised."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.stats
+
+import streamsieve as ss
+from streamsieve.columns._gate import LONGEST_LAG, RULES, Gate
+from streamsieve.columns.online_fdr import OnlineFDR
+from streamsieve.exceptions import ParameterError, StateError, TargetError
+from studies.discovery._simulation import EVERY, NOTHING, SITUATIONS, Rates, known, shares, simulate
+from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.reference import online_fdr as twin
+
+every_rule = pytest.mark.parametrize("rule", RULES)
+
+
+def mixed_p_values(rng, n, share):
+    """Return p-values of two-sided z tests, of which a share has a mean of 3."""
+    return 2 * scipy.stats.norm.sf(np.abs(rng.normal(size=n) + 3 * (rng.random(n) < share)))
+
+
+# ------------------------------------------------------------------------------------ published levels
+
+#: The 15 p-values in the documentation of the R package onlineFDR, in order, and alpha = 0.05.
+P_VALUES = np.array([
+    2.90e-8, 0.06743, 0.01514, 0.08174, 0.00171, 3.60e-5, 0.79149, 0.27201, 0.28295, 7.59e-8, 0.69274,
+    0.30443, 0.00136, 0.72342, 0.54757,
+])  # fmt: skip
+PUBLISHED = {
+    "lord": ("100001000100000", """
+        .000267584 .00246645 .000573282 .00048728 .000405907 .000344729 .0029745 .000845011 .000730565
+        .000624314 .00321859 .00106172 .000925682 .000801966 .000705961"""),
+    "saffron": ("100011000100100", """
+        .00546863 .0109373 .0109373 .0109373 .0109373 .0218745 .0328118 .0108238 .0108238 .0108238 .0217611
+        .00926559 .00926559 .0202028 .00906437"""),
+    "addis": ("100011000100100", """
+        .00273431 .00546863 .00546863 .00546863 .00546863 .0109373 .0164059 .0164059 .00541192 .00282882
+        .00829745 .00829745 .00358924 .00905787 .00905787"""),
+    "alpha_investing": ("100011000100100", """
+        .0108189 .0214063 .0071642 .00375759 .00237471 .0236805 .0440953 .0158424 .00871119 .00570029
+        .0268658 .0112055 .00686312 .0279797 .0119458"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", PUBLISHED)
+def test_levels_and_decisions_are_the_published_ones(rule):
+    decisions, wanted = PUBLISHED[rule]
+    found, levels = Gate(rule, 0.05).decide(P_VALUES)
+    assert "".join(map(str, found.astype(int))) == decisions
+    np.testing.assert_allclose(levels, np.array(wanted.split(), float), rtol=5e-6)
+
+
+ORACLES = {
+    "lord": lambda m, a: m.LordPlusPlus(a, a / 10),
+    "dlord": lambda m, a: m.LordDiscard(a, a / 20, 0.5),
+    "saffron": lambda m, a: m.Saffron(a, a / 2, 0.5),
+    "addis": lambda m, a: m.Addis(a, a / 2, 0.25, 0.5),
+    "alpha_investing": lambda m, a: m.Gai(a, a / 2),
+    "lond": lambda m, a: m.Lond(a, original=False),
+}
+
+
+@every_rule
+def test_decisions_are_those_of_the_package_online_fdr(rule):
+    oracles = pytest.importorskip(
+        "online_fdr.p_values", reason="online-fdr is not installed: its decisions are not compared"
+    )
+    rng = np.random.default_rng(0)
+    found = 0
+    for share in (0.0, 0.02, 0.1, 0.4, 0.8):
+        p_values = mixed_p_values(rng, 600, share)
+        p_values[rng.integers(600, size=3)] = (0.0, 1.0, 0.5)
+        oracle = ORACLES[rule](oracles, 0.05)
+        wanted = [bool(oracle.test_one(p)) for p in p_values.tolist()]
+        assert Gate(rule, 0.05).decide(p_values)[0].tolist() == wanted
+        found += sum(wanted)
+    assert found > 100
+
+
+# ------------------------------------------------------------------------------------ the gate and its twin
+
+
+@every_rule
+def test_levels_equal_the_twin_with_any_lag_in_any_pieces(rule):
+    rng = np.random.default_rng(1)
+    for case in range(30):
+        n, lag = int(rng.integers(1, 100)), int(rng.choice([0, 1, 5, 20]))
+        alpha = float(rng.choice([0.05, 0.2]))
+        p_values = mixed_p_values(rng, n, float(rng.choice([0, 0.1, 0.4, 0.8])))
+        if case % 4 == 0:
+            p_values = np.round(p_values, 2)  # ties with the edges at 1/4 and 1/2, and zeros
+        wanted = twin.levels(p_values.tolist(), rule, alpha, lag)
+        gate = Gate(rule, alpha, lag)
+        found, levels = [], []
+        while len(found) < n:
+            part = p_values[len(found) : len(found) + int(rng.integers(1, 40))]
+            some = gate.decide(part, until_found=bool(rng.random() < 0.5))
+            found += some[0].tolist()
+            levels += some[1].tolist()
+            if rng.random() < 0.2:
+                gate = Gate.from_state(gate.state())
+        assert found == [w[1] for w in wanted], case
+        np.testing.assert_allclose(levels, [w[0] for w in wanted], rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("lag", [0, 7])
+@every_rule
+def test_pieces_and_states_change_no_bit_of_a_level(rule, lag):
+    rng = np.random.default_rng(2)
+    p_values = mixed_p_values(rng, 9000, 0.1)
+    found, levels = Gate(rule, 0.1, lag).decide(p_values)
+    assert found.sum() > 64  # room had to be made
+    for size in (1000, 7777):
+        gate = Gate(rule, 0.1, lag)
+        for low in range(0, len(p_values), size):
+            some = gate.decide(p_values[low : low + size])
+            assert np.array_equal(some[0], found[low : low + size])
+            assert np.array_equal(some[1], levels[low : low + size])
+            gate = Gate.from_state(gate.state())
+
+
+@pytest.mark.parametrize("rule", ["lord", "saffron"])
+def test_levels_are_right_after_half_a_million_ticks(rule):
+    """Beyond the table of weights, what old discoveries pay is interpolated."""
+    weight = twin.lord_weight if rule == "lord" else twin.power_weight
+    n = 500_000
+    p_values = np.full(n, 0.9)
+    where = np.array([0, 3, 1000, 1001, 250_000, 400_000])
+    p_values[where] = 0.0
+    gate = Gate(rule, 0.05)
+    _, levels = gate.decide(p_values)
+    ticks = np.arange(n + 1) if rule == "lord" else np.concatenate([[0], np.cumsum(p_values > 0.5)])
+    factor, w0 = (1.0, 0.005) if rule == "lord" else (0.5, 0.025)
+    for t in (262_000, 262_143, 262_200, 263_168, 300_000, 499_999):
+        opened = [ticks[i + 1] for i in where if i < t]
+        pays = [0.05 - w0] + [0.05] * (len(opened) - 1)
+        wanted = w0 * weight(1 + int(ticks[t]))
+        wanted += sum(p * weight(1 + int(ticks[t] - o)) for p, o in zip(pays, opened, strict=True))
+        assert levels[t] == pytest.approx(factor * wanted, rel=1e-10)
+
+
+@every_rule
+def test_p_values_of_zero_one_and_nan_are_taken(rule):
+    gate = Gate(rule, 0.05)
+    found, levels = gate.decide(np.array([0.0, np.nan, 1.0, 0.0]))
+    assert found.tolist() == [True, False, False, True]
+    assert np.array_equal(levels, Gate(rule, 0.05).decide(np.array([0.0, 1.0, 1.0, 0.0]))[1])
+    assert gate.decide(np.zeros(0))[0].shape == (0,)
+
+
+# ------------------------------------------------------------------------------------ books
+
+#: The share of false discoveries that a rule reckons with: which tests count, and for how much.
+RECKONED = {
+    "lord": lambda p, a: a,
+    "saffron": lambda p, a: a * (p > 0.5) / 0.5,
+    "addis": lambda p, a: a * ((p > 0.25) & (p <= 0.5)) / 0.25,
+    "dlord": lambda p, a: a * (p <= 0.5) / 0.5,
+}
+
+
+@pytest.mark.parametrize("lag", [0, 5])
+@pytest.mark.parametrize("rule", RECKONED)
+def test_what_a_rule_reckons_with_never_exceeds_alpha(rule, lag):
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        share, alpha = float(rng.choice([0, 0.02, 0.2, 0.6])), float(rng.choice([0.01, 0.05, 0.3]))
+        p_values = mixed_p_values(rng, 500, share)
+        found, levels = Gate(rule, alpha, lag).decide(p_values)
+        reckoned = np.cumsum(RECKONED[rule](p_values, levels)) / np.maximum(1, np.cumsum(found))
+        assert reckoned.max() <= alpha * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "lond"])
+def test_wealth_is_what_was_earned_less_what_was_spent(rule):
+    rng = np.random.default_rng(4)
+    form = RULES[rule]
+    first, second, amount, factor, cap = form.plan(0.05)[:5]
+    for _ in range(20):
+        p_values = mixed_p_values(rng, 300, 0.05)
+        gate = Gate(rule, 0.05)
+        found, levels = gate.decide(p_values)
+        assert np.all(levels < cap)  # so that a level says what was paid for it
+        paid = levels / (1 - levels) if rule == "alpha_investing" else levels / factor
+        ticked = {
+            0: p_values >= 0, 1: p_values <= 0.5, 2: p_values > 0.5, 3: (p_values > 0.25) & (p_values <= 0.5),
+            4: ~found,
+        }[form.ticking]  # fmt: skip
+        earned = first + (second + amount * (found.sum() - 1) if found.any() else 0)
+        assert gate.wealth() == pytest.approx(earned - paid[ticked].sum(), rel=1e-10)
+        assert Gate.from_state(gate.state()).wealth() == gate.wealth()
+
+
+@pytest.mark.parametrize("lag", [1, 6])
+def test_with_a_lag_the_wealth_counts_what_may_be_used(lag):
+    """After so many tests that found nothing since, nothing is pending that ticks otherwise."""
+    gate, plain = Gate("lord", 0.05, lag), Gate("lord", 0.05)
+    p_values = np.concatenate([np.ones(10), np.zeros(1), np.ones(40)])
+    gate.decide(p_values)
+    plain.decide(p_values)
+    # the discovery pays from lag tests later on, so it has spent as much less
+    weight = twin.lord_weight
+    spent_later = sum(weight(i) for i in range(41 - lag, 41))
+    assert gate.wealth() == pytest.approx(plain.wealth() + 0.045 * spent_later, rel=1e-9)
+    young = Gate("lord", 0.05, lag)
+    before = young.wealth()
+    young.decide(np.zeros(1))
+    assert young.wealth() < before  # found, but not to be used yet
+
+
+def test_lond_has_no_wealth():
+    sieve = OnlineFDR("lond").fit(np.eye(9), np.arange(9.0) + 0.5)
+    with pytest.raises(AttributeError, match="wealth_ has no meaning for fdr='lond'"):
+        _ = sieve.wealth_
+    assert np.isnan(Gate("lond", 0.05).wealth())
+
+
+# ------------------------------------------------------------------------------------ hostile states
+
+
+def good_state():
+    gate = Gate("addis", 0.1, 2)
+    gate.decide(np.array([0.0, 0.3, 0.0, 0.9, 0.4, 0.3, 0.0, 1.0]))
+    return gate.state()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("rule", np.array([6, 2])),
+        ("rule", np.array([3, -1])),
+        ("rule", np.array([3, LONGEST_LAG + 1])),
+        ("rule", np.array([3.0, 2.0])),
+        ("alpha", np.array([1.0])),
+        ("alpha", np.array([np.nan])),
+        ("counters", np.array([8, 9, 3, 1, 1])),
+        ("counters", np.array([8, 2, 4, 1, 1])),
+        ("counters", np.array([-1, 2, 3, 1, 1])),
+        ("counters", np.array([8, 2, 2**40, 1, 1])),
+        ("counters", np.array([8, 2, 3, 3, 3])),
+        ("found_at", np.array([1, 1, 7])),
+        ("found_at", np.array([1, 3, 9])),
+        ("opened_at", np.array([0, 0, 99])),
+        ("opened_at", np.array([-1, 0, 0])),
+        ("ticks", np.zeros(2, bool)),
+    ],
+)
+def test_a_state_that_does_not_fit_together_is_refused(name, value):
+    Gate.from_state(good_state())
+    with pytest.raises(StateError):
+        Gate.from_state({**good_state(), name: value})
+
+
+# ------------------------------------------------------------------------------------ the selector
+
+SETTINGS = [
+    ("addis", 0, "marginal"), ("lord", 0, "marginal"), ("saffron", 3, "marginal"),
+    ("alpha_investing", 0, "marginal"), ("lond", 1, "marginal"), ("dlord", 0, "marginal"),
+    ("addis", 0, "conditional"), ("alpha_investing", 2, "conditional"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "lag", "test"), SETTINGS)
+def test_random_streams_in_mixed_blocks_equal_the_twin(rule, lag, test):
+    rng = np.random.default_rng(5)
+    seen = Counter()
+    for case in range(40):
+        task = TASKS[case % 3] if test == "marginal" else ("binary", "regression")[case % 2]
+        y = target(rng, task, rows(rng, task))
+        X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
+        parameters = {"fdr": rule, "lag": lag, "test": test, "alpha": float(rng.choice([0.19, 0.47, 0.83]))}
+        wanted = twin.online_fdr(X, y, task, **parameters)
+        sieve = offered(OnlineFDR(**parameters).begin(y), X, rng)
+        equal_twin(sieve, wanted, what=(case, parameters))
+        np.testing.assert_allclose(sieve.levels_, [line.level for line in wanted[1]], rtol=1e-9)
+        seen.update(line.reason for line in wanted[1])
+    assert len(seen) >= (4 if test == "marginal" else 5), seen
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("test", ["marginal", "conditional"])
+def test_one_form_of_blocks_equals_the_twin(test, form):
+    rng = np.random.default_rng(6)
+    for case in range(6):
+        y = target(rng, ("binary", "regression")[case % 2], int(rng.integers(10, 40)))
+        X = columns(rng, y, 12, far=False)
+        sieve = offered(OnlineFDR(alpha=0.31, test=test).begin(y), X, rng, (form,))
+        task = ("binary", "regression")[case % 2]
+        equal_twin(sieve, twin.online_fdr(X, y, task, alpha=0.31, test=test), what=case)
+
+
+def wide_stream(n=80, p=1500):
+    """Return columns of which one in 50 is related to the target, and the target."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.5)
+    y = rng.normal(size=n)
+    X[:, ::50] += 0.8 * y[:, None]
+    return X, y
+
+
+@pytest.mark.parametrize("test", ["marginal", "conditional"])
+@every_rule
+def test_the_size_of_blocks_changes_no_decision(rule, test):
+    """A level belongs to a column, not to the chunk in which it happens to arrive (tsfresh#484)."""
+    X, y = wide_stream()
+    whole = OnlineFDR(rule, alpha=0.1, test=test).fit(X, y)
+    assert len(whole.selected_) >= 3
+    sizes = ((1, np.ascontiguousarray), (10, sp.csc_array), (1000, np.asfortranarray))
+    for size, form in sizes[rule != "addis" :]:  # single columns are slow, and one rule shows it
+        sieve = OnlineFDR(rule, alpha=0.1, test=test).begin(y)
+        for low in range(0, X.shape[1], size):
+            sieve.offer(form(X[:, low : low + size]))
+        assert lines(sieve) == lines(whole)
+        np.testing.assert_allclose(sieve.levels_, whole.levels_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("test", ["marginal", "conditional"])
+def test_a_column_is_kept_if_its_p_value_is_at_most_its_level(test):
+    X, y = wide_stream()
+    sieve = OnlineFDR(test=test).fit(X, y)
+    assert len(sieve.levels_) == X.shape[1]
+    for decision, level in zip(sieve.ledger_, sieve.levels_, strict=True):
+        assert (decision.p_value <= level) == (decision.event == "kept")
+
+
+@pytest.mark.parametrize("test", ["marginal", "conditional"])
+def test_levels_are_remembered_as_decisions_are(test):
+    X, y = wide_stream()
+    every = OnlineFDR(test=test).fit(X, y)
+    kept = OnlineFDR(test=test, ledger="kept").fit(X, y)
+    assert np.array_equal(kept.levels_, every.levels_[every.selected_])
+    assert len(OnlineFDR(test=test, ledger="none").fit(X, y).levels_) == 0
+    stopped = OnlineFDR(test=test, stop=ss.Stop(max_offers=1234)).fit(X, y)
+    assert np.array_equal(stopped.levels_, every.levels_[:1234])
+
+
+@pytest.mark.parametrize("test", ["marginal", "conditional"])
+def test_a_run_resumed_goes_on_as_before(test, tmp_path):
+    X, y = wide_stream()
+    whole = OnlineFDR(lag=2, test=test).fit(X, y)
+    first = OnlineFDR(lag=2, test=test).begin(y)
+    first.offer(X[:, :1100])
+    first.save(tmp_path / "half.sieve")
+    resumed = OnlineFDR.load(tmp_path / "half.sieve")
+    assert np.array_equal(resumed.levels_, first.levels_)
+    resumed.offer(X[:, 1100:])
+    assert lines(resumed) == lines(whole)
+    assert resumed.wealth_ == pytest.approx(whole.wealth_, rel=1e-12)
+
+
+def test_a_saved_run_with_other_levels_is_refused(tmp_path):
+    X, y = wide_stream()
+    sieve = OnlineFDR().fit(X[:, :100], y)
+    sieve.alpha = 0.2  # as a tampered header would say
+    sieve.save(tmp_path / "a.sieve")
+    with pytest.raises(StateError, match="rule, alpha and lag are not those of the selector"):
+        OnlineFDR.load(tmp_path / "a.sieve")
+    sieve = OnlineFDR().fit(X[:, :100], y)
+    sieve._chosen_.append(np.array([99]))
+    sieve.save(tmp_path / "b.sieve")
+    with pytest.raises(StateError, match="not those that the tests found"):
+        OnlineFDR.load(tmp_path / "b.sieve")
+
+
+def test_bad_parameters_and_targets_are_refused():
+    with pytest.raises(ParameterError, match=r"fdr must be one of 'lord', .* did you mean 'addis'"):
+        OnlineFDR("adis").begin([0, 1])
+    with pytest.raises(ParameterError, match="alpha must be a number above 0 and below 1; got 1"):
+        OnlineFDR(alpha=1).begin([0, 1])
+    with pytest.raises(ParameterError, match="lag must be a whole number at least 0 and at most 65536"):
+        OnlineFDR(lag=-1).begin([0, 1])
+    with pytest.raises(ParameterError, match="test must be one of 'marginal', 'conditional'; got 'joint'"):
+        OnlineFDR(test="joint").begin([0, 1])
+    with pytest.raises(TargetError, match=r"OnlineFDR needs .* but y is multiclass: use test='marginal'"):
+        OnlineFDR(test="conditional").begin([0, 1, 2, 1])
+
+
+# ------------------------------------------------------------------------------------ the gate of SAOLA
+
+
+@pytest.mark.parametrize("lag", [0, 2])
+@every_rule
+def test_saola_behind_a_gate_is_saola_over_what_passes(rule, lag):
+    rng = np.random.default_rng(8)
+    passing = 0
+    for case in range(12):
+        task = TASKS[case % 3]
+        y = target(rng, task, int(rng.integers(20, 60)))
+        X = columns(rng, y, 20, far=False)
+        passed = np.array(twin.online_fdr(X, y, task, fdr=rule, alpha=0.4, lag=lag)[0], np.int64)
+        sieve = offered(ss.SAOLA(alpha=0.4, fdr=rule, lag=lag).begin(y), X, rng)
+        inner = ss.SAOLA(alpha=0.999).begin(y)
+        if len(passed):
+            inner.offer(X[:, passed])
+        assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
+        relevant = {j for j, _, reason, _ in lines(sieve) if reason in ("relevant", "redundant")}
+        assert relevant == set(passed.tolist()), case
+        passing += len(passed)
+    assert passing > 15
+
+
+def test_a_gate_keeps_noise_out_of_saola():
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(100, 5000)), rng.normal(size=100)
+    assert len(ss.SAOLA(alpha=0.05).fit(X, y).selected_) > 5
+    assert len(ss.SAOLA(alpha=0.05, fdr="addis").fit(X, y).selected_) <= 1
+
+
+def test_saolas_gate_needs_p_values():
+    with pytest.raises(ParameterError, match=r"fdr='addis' needs p-values, .* take measure='fisher_z'"):
+        ss.SAOLA(measure="su", fdr="addis").begin([0, 1])
+    with pytest.raises(ParameterError, match="fdr must be one of"):
+        ss.SAOLA(fdr="none").begin([0, 1])
+
+
+def test_saolas_gate_is_saved(tmp_path):
+    X, y = wide_stream(p=600)
+    whole = ss.SAOLA(alpha=0.1, fdr="saffron", lag=3).fit(X, y)
+    first = ss.SAOLA(alpha=0.1, fdr="saffron", lag=3).begin(y)
+    first.offer(X[:, :333])
+    first.save(tmp_path / "half.sieve")
+    resumed = ss.SAOLA.load(tmp_path / "half.sieve")
+    resumed.offer(X[:, 333:])
+    assert lines(resumed) == lines(whole)
+    first.lag = 4
+    first.save(tmp_path / "other.sieve")
+    with pytest.raises(StateError, match="rule, alpha and lag are not those of the selector"):
+        ss.SAOLA.load(tmp_path / "other.sieve")
+
+
+# ------------------------------------------------------------------------------------ simulation
+
+
+STREAMS = 60
+
+
+def check_known(found, wanted, what):
+    """Assert that rates agree with those of 200 streams, up to three standard errors of the difference."""
+    wide = 3 * (1 + STREAMS / 200) ** 0.5
+    # an error of a rate that happened to be 0 is that of a single event, and the table is rounded
+    assert abs(found.fdr - wanted.fdr) <= wide * max(found.fdr_error, 0.002) + 0.0005, (what, found)
+    assert abs(found.power - wanted.power) <= wide * found.power_error + 0.005, (what, found)
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_false_discovery_rate_and_power_are_those_of_the_simulation_table(situation):
+    """The rates, the bound for independent tests, and that of a cell that nobody has printed."""
+    for rule, found in simulate(EVERY, SITUATIONS[situation], streams=STREAMS).items():
+        wanted = known(rule, situation)
+        if wanted.fdr is not None:
+            check_known(found, wanted, (situation, rule))
+        if rule in RULES and SITUATIONS[situation].noise == "independent":
+            assert found.fdr <= 0.05 + 3 * found.fdr_error, (situation, rule)
+
+
+def test_a_lag_tames_neighbours_that_are_alike():
+    rules = ("saffron", "addis", "lord")
+    for lag in (0, 5, 10):
+        found = simulate(rules, SITUATIONS["autocorrelated"], lag=lag, streams=STREAMS)
+        for rule in rules:
+            check_known(found[rule], known(rule, "autocorrelated", lag), (rule, lag))
+            assert lag == 0 or found[rule].fdr <= 0.05
+
+
+def test_without_signals_discoveries_are_as_rare_as_known():
+    for rule, found in simulate(EVERY, NOTHING, streams=STREAMS).items():
+        wanted = known(rule, "nothing").fdr
+        if rule in RULES:
+            assert found.fdr <= 0.05 + 3 * (0.05 * 0.95 / STREAMS) ** 0.5, rule
+        if wanted is not None:
+            assert abs(found.fdr - wanted) <= 3 * (max(wanted, 0.02) * (1 - wanted) / STREAMS) ** 0.5, rule
+
+
+@pytest.mark.parametrize("test", ["marginal", "conditional"])
+def test_columns_of_a_known_truth_are_found_at_the_promised_rate(test):
+    """The selector itself, not only its levels: 8 true columns of 600, 30 data sets."""
+    rng = np.random.default_rng(10)
+    pairs = []
+    for _ in range(30):
+        X = rng.normal(size=(200, 600))
+        true = np.isin(np.arange(600), rng.choice(600, 8, replace=False))
+        y = X[:, true] @ rng.choice([-1.0, 1.0], 8) + rng.normal(size=200)
+        pairs.append(shares(OnlineFDR(alpha=0.1, test=test).fit(X, y).get_support(), true))
+    found = Rates.over(pairs)
+    assert found.fdr <= 0.1 + 3 * found.fdr_error
+    assert found.power > (0.6 if test == "marginal" else 0.9)

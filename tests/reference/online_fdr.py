@@ -1,0 +1,162 @@
+"""Slow twin of ``streamsieve.columns.online_fdr``: every level is a sum over all discoveries so far.
+
+With g the weights, tau_1, tau_2, ... the tests that found something, and P(i) the number of ticks among the
+first i tests, the level of test t is a factor times
+
+    w0 g(1 + P(t - 1)) + (pay - w0) g(1 + P(t - 1) - P(tau_1)) + pay (g(1 + P(t - 1) - P(tau_2)) + ...),
+
+    LORD++           every test ticks;                factor 1,   w0 = alpha / 10, pay = alpha
+    D-LORD           tests with p <= 1/2 tick;        factor 1,   at most 1/2, alpha / 2 in place of alpha
+    SAFFRON          tests with p > 1/2 tick;         factor 1/2, at most 1/2, w0 = alpha / 2
+    ADDIS            tests with 1/4 < p <= 1/2 tick;  factor 1/4, at most 1/4, w0 = alpha / 2
+    alpha-investing  tests that find nothing tick;    v / (1 + v) for the sum v, w0 = alpha / 2
+    LOND             alpha g(t) max(1, number found), no clock.
+
+With a lag L the outcomes of the last L tests must not matter: they count as ticks, and a discovery at tau
+pays from test tau + L + 1 on.  A p-value that is 1/2 or 1/4 but for rounding is taken for it.
+
+A column that cannot be tested (constant, collinear, too few rows) is no test.
+
+Source: Ramdas et al. 2017 (LORD++), 2018 (SAFFRON), Tian and Ramdas 2019 (ADDIS, D-LORD), Javanmard and
+Montanari 2018 (LOND), Aharoni and Rosset 2014 (alpha-investing), Zrnic, Ramdas, Jordan 2021 (lag); MODERN.md
+M1.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.reference import alpha_investing, fisher_z
+
+HALF, QUARTER = 0.5 * (1 + 1e-9), 0.25 * (1 + 1e-9)
+
+
+def lord_weight(i):
+    """Return the weight that LORD's authors recommend."""
+    return 0.07720838 * math.log(max(i, 2)) / (i * math.exp(math.sqrt(math.log(i))))
+
+
+def power_weight(i):
+    """Return the weight that SAFFRON's authors recommend."""
+    return 0.4374901658 * i**-1.6
+
+
+def levels(p_values, rule, alpha=0.05, lag=0):
+    """Return (level, whether it found something) of every test."""
+    found, out = [], []
+    for t, p in enumerate(p_values, start=1):
+        level = RULES[rule](p_values[: t - 1], found, t, alpha, lag)
+        out.append((level, p <= level))
+        if p <= level:
+            found.append(t)
+    return out
+
+
+def _general(p, found, t, lag, ticks, weight, w0, pay):
+    """Return w0 g(..) + (pay - w0) g(..) + pay (g(..) + ...)."""
+    resolved = max(0, t - 1 - lag)
+
+    def clock(i):
+        return sum(ticks(v, s + 1 in found) for s, v in enumerate(p[:i]))
+
+    total = w0 * weight(1 + clock(resolved) + (t - 1 - resolved))
+    usable = [tau for tau in found if tau + lag <= t - 1]
+    for j, tau in enumerate(usable):
+        end = tau + lag
+        age = 1 + max(0, clock(resolved) - clock(min(end, resolved))) + min(t - 1 - resolved, t - 1 - end)
+        total += (pay - w0 if j == 0 else pay) * weight(age)
+    return total
+
+
+def _lord(p, found, t, alpha, lag):
+    return min(1, _general(p, found, t, lag, lambda v, r: True, lord_weight, alpha / 10, alpha))
+
+
+def _dlord(p, found, t, alpha, lag):
+    pay = alpha / 2
+    return min(0.5, _general(p, found, t, lag, lambda v, r: v <= HALF, lord_weight, pay / 10, pay))
+
+
+def _saffron(p, found, t, alpha, lag):
+    total = _general(p, found, t, lag, lambda v, r: v > HALF, power_weight, alpha / 2, alpha)
+    return min(0.5, 0.5 * total)
+
+
+def _addis(p, found, t, alpha, lag):
+    total = _general(p, found, t, lag, lambda v, r: QUARTER < v <= HALF, power_weight, alpha / 2, alpha)
+    return min(0.25, 0.25 * total)
+
+
+def _alpha_investing(p, found, t, alpha, lag):
+    v = _general(p, found, t, lag, lambda v, r: not r, power_weight, alpha / 2, alpha)
+    return v / (1 + v)
+
+
+def _lond(p, found, t, alpha, lag):
+    return alpha * lord_weight(t) * max(1, sum(tau + lag <= t - 1 for tau in found))
+
+
+RULES = {
+    "lord": _lord, "dlord": _dlord, "saffron": _saffron, "addis": _addis,
+    "alpha_investing": _alpha_investing, "lond": _lond,
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------ over columns
+
+
+class Line(NamedTuple):
+    """What happened to a feature, and at which level."""
+
+    feature: int
+    event: str
+    reason: str
+    by: tuple[int, ...]
+    statistic: float
+    p_value: float
+    level: float
+
+
+def online_fdr(X, y, task, *, fdr="addis", alpha=0.05, lag=0, test="marginal"):
+    """Return the selected columns and every decision, in order."""
+    y = np.asarray(y)
+    model = np.ones((len(y), 1))
+    p_values, found, selected, lines = [], [], [], []
+    for j in range(X.shape[1]):
+        x = alpha_investing.unit(X[:, j])
+        reason, statistic, p = marginal(x, y, task) if test == "marginal" else conditional(model, x, y)
+        if reason is not None:
+            lines.append(Line(j, "rejected", reason, (), statistic, p, math.nan))
+            continue
+        t = len(p_values) + 1
+        level = RULES[fdr](p_values, found, t, alpha, lag)
+        p_values.append(p)
+        if p <= level:
+            found.append(t)
+            selected.append(j)
+            model = np.column_stack([model, x])
+            lines.append(Line(j, "kept", "relevant", (), statistic, p, level))
+        else:
+            lines.append(Line(j, "rejected", "irrelevant", (), statistic, p, level))
+    return selected, lines
+
+
+def marginal(x, y, task):
+    """Return why a column cannot be tested (or None), its correlation (ratio) with y, and the p-value."""
+    if not x.any():
+        return "constant", 0.0, 1.0
+    if task == "multiclass":
+        eta, classes = fisher_z.correlation_ratio(x, y), len(set(y.tolist()))
+        if len(y) <= classes:
+            return "unreliable test", eta, 1.0
+        return None, eta, fisher_z.ratio_p_value(eta, len(y), classes)
+    r = fisher_z.correlation(x, y.astype(float))
+    return (None if len(y) > 3 else "unreliable test"), r, fisher_z.p_value(r, len(y))
+
+
+def conditional(model, x, y):
+    """Return why a column cannot be tested (or None), the t of its coefficient in the model, and its p."""
+    y = y.astype(float)
+    tss = alpha_investing.squared(alpha_investing.residual(np.ones((len(y), 1)), y))
+    return alpha_investing.judge(model, x, y, tss, "t")
