@@ -1,4 +1,4 @@
-"""Command line: ``python -m studies [drift] [screening] [learning] [--fresh] [--quick] [--out FOLDER]``."""
+"""Command line: ``python -m studies [STUDY ...] [--fresh] [--quick] [--out FOLDER]``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ from rich.console import Console
 
 from studies._desk import HERE, Desk
 
-STUDIES = ("drift", "screening", "learning", "discovery")
+STUDIES = (
+    "drift",
+    "screening",
+    "learning",
+    "saola",
+    "osfs",
+    "order",
+    "arrival",
+    "markov_blankets",
+    "discovery",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,1 @@
+"""What the studies of column streams share: splits, methods, classifiers, printed figures."""
