@@ -125,27 +125,27 @@ def _without_gaps(out_levels: npt.NDArray[np.uint16], length: int, counts: IntAr
 
 @nb.njit(nogil=True, cache=True)
 def _count_bits(
-    values: FloatArray, rows: npt.NDArray[np.int32], y: IntArray, classes: int, cell: IntArray
-) -> int:
+    values: FloatArray, rows: npt.NDArray[np.int32], low: int, high: int, offset: int,
+    y: IntArray, classes: int, cell: IntArray,
+) -> int:  # fmt: skip
     """Count the classes of rows that hold a value other than 0, if it is one and the same; else return -1.
 
-    The short way for what most wide data is.  Writes ``cell[classes + class]``; returns how many rows.
+    The short way for what most wide data is: values low..high, that of place t in row ``rows[t - offset]``.
+    Writes ``cell[classes + class]``; returns how many rows.
     """
     for c in range(classes, 2 * classes):
         cell[c] = 0
     one = 0.0
     length = 0
-    for t in range(len(values)):
+    for t in range(low, high):
         v = values[t]
+        if v == 0.0:
+            continue
         if v != one:
-            if v == 0.0:
-                continue
             if length > 0 or not math.isfinite(v):
                 return -1
             one = v
-        elif v == 0.0:
-            continue
-        cell[classes + y[rows[t]]] += 1
+        cell[classes + y[rows[t - offset]]] += 1
         length += 1
     return length
 
@@ -203,13 +203,13 @@ def measure(
     cell = np.empty(max(4 * (n // rows_per_freedom), 2 * classes) + most, np.int64)
     for j in range(first, last):
         low, high = pointers[j], pointers[j + 1]
-        where = rows[low:high] if sparse else rows
-        length = _count_bits(values[low:high], where, y, classes, cell)
+        length = _count_bits(values, rows, low, high, 0 if sparse else low, y, classes, cell)
         bits = 0 < length < n
         if bits:
             levels = 2
             counts[0], counts[1] = n - length, length
         else:
+            where = rows[low:high] if sparse else rows
             length, levels = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
         levels_of[j] = levels
         statistic[j] = 0.0
