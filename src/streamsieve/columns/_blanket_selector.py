@@ -11,16 +11,20 @@ import numpy.typing as npt
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._blanket import LARGEST_SET, BlanketStore, PValueGiven, Settled
+from streamsieve.columns._budget_paired import PairedTarget
 from streamsieve.columns._coded_blanket import TABLE_TESTS, CodedBlanket
 from streamsieve.columns._gate import Gate, check_gate
+from streamsieve.columns._paired_partial import PairedPartialColumns
 from streamsieve.columns._partial import PartialColumns
+from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence._tables import DEGREES, RELIABLE
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task, Traits
 from streamsieve.verdicts import KEPT, REASONS, Eviction, Verdicts
 
 TESTS = ("fisher_z", *TABLE_TESTS)
 UNRELIABLE = ("independent", "skip")
+MISSING = ("refuse", "omit")
 
 
 class PValues:
@@ -55,6 +59,7 @@ class BlanketSelector(ColumnSelector):
         degrees: str = "strata",
         reliable: str = "occupied",
         unreliable: str = "skip",
+        missing: str = "refuse",
         bins: int = 5,
         fdr: str | None = None,
         lag: int = 0,
@@ -68,6 +73,7 @@ class BlanketSelector(ColumnSelector):
         self.degrees = degrees
         self.reliable = reliable
         self.unreliable = unreliable
+        self.missing = missing
         self.bins = bins
         self.fdr = fdr
         self.lag = lag
@@ -77,11 +83,17 @@ class BlanketSelector(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each test, smaller sets, the other rule for unreliable tests, and levels after what was found."""
+        """Each test, smaller sets, unreliable tests, missing values, and levels after what was found."""
         for test in TESTS:
             yield cls(test=test)
         yield cls(alpha=0.05, max_conditioning=1, unreliable="independent")
+        yield cls(missing="omit")
         yield cls(alpha=0.1, fdr="addis", lag=1)
+
+    @property
+    def traits(self) -> Traits:
+        """What the selector can do: whether it takes missing values is a parameter."""
+        return Traits(missing=self.missing == "omit")
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
         check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
@@ -90,8 +102,14 @@ class BlanketSelector(ColumnSelector):
         check_choice("degrees", self.degrees, DEGREES)
         check_choice("reliable", self.reliable, RELIABLE)
         check_choice("unreliable", self.unreliable, UNRELIABLE)
+        check_choice("missing", self.missing, MISSING)
         check_number("bins", self.bins, low=2, high=1024, integer=True)
         check_gate(self.fdr, self.alpha, self.lag, optional=True)
+        if self.missing == "omit" and self.test != "fisher_z":
+            raise ParameterError(
+                f"missing='omit' goes with test='fisher_z'; got test={self.test!r}: "
+                "give missing values a code of their own, or use missing='refuse'"
+            )
         self._kept_ = self._store(y, Task(self.task_))
         if self.fdr is not None:
             self._gate_ = Gate(self.fdr, self.alpha, self.lag)
@@ -100,9 +118,12 @@ class BlanketSelector(ColumnSelector):
         """Return an empty store for the test that was asked for."""
         most, skip = self.max_conditioning, self.unreliable == "skip"
         if self.test == "fisher_z":
-            return PartialColumns(FisherZ(y, task, self.alpha), most=most, skip=skip)
-        test = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
-        return CodedBlanket(test, most=most, skip=skip)
+            test = FisherZ(y, task, self.alpha)
+            if self.missing == "omit":
+                return PairedPartialColumns(test, PairedTarget(y, task).labels, most=most, skip=skip)
+            return PartialColumns(test, most=most, skip=skip)
+        table = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
+        return CodedBlanket(table, most=most, skip=skip)
 
     def _selected(self) -> IntArray:
         return self._kept_.features
@@ -141,6 +162,8 @@ class BlanketSelector(ColumnSelector):
         kept = self.selected_
         if np.any(kept < 0) or np.any(kept >= self.n_features_in_) or np.any(np.diff(kept) <= 0):
             raise ValueError("the kept columns are none of those offered, or not in order")
+        if isinstance(self._kept_, PairedPartialColumns) is not (self.missing == "omit"):
+            raise ValueError(f"a {type(self._kept_).__name__} does not go with missing={self.missing!r}")
         if self.fdr is not None:
             self._gate_.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
 

@@ -31,6 +31,9 @@ class FastOSFS(BlanketSelector):
     unreliable : {"skip", "independent"}, default="skip"
         What a test says that has too few rows: nothing, so that its set is passed over, or the paper's
         "independent".  The ledger's reason "unreliable test" shows where the latter struck.
+    missing : {"refuse", "omit"}, default="refuse"
+        What to do about NaN.  "omit" compares columns over the rows where both are seen, and is for
+        ``test="fisher_z"``.
     bins : int, default=5
         For "g2" and "chi2": columns with more than 32 distinct values are cut into so many bins of equal
         frequency, 2 to 1024.
@@ -69,6 +72,15 @@ class FastOSFS(BlanketSelector):
     The authors' toolbox skips columns whose *sum* is 0; here only constant columns are.  Relevance is asked
     column by column, so of two columns that matter only together (exclusive or) neither is found.  The
     result depends on the order of columns; the size of blocks never matters.
+
+    With ``missing="omit"``, correlations are over joint rows, and a test given a set has the degrees of
+    freedom of the fewest joint rows of two of its columns.  A set of one column is judged over the rows where
+    it and the column in question are seen, with y over the same rows.  For larger sets all correlations are
+    pairwise; where they contradict each other, so that a variance would be negative, the eigenvalues of their
+    matrix are raised above 0.  Numbers of different rows are a rough guide for columns that are nearly a
+    function of two or three others: some of these may stay.  A column with gaps that is seen in fewer than 4
+    rows, or where y does not vary, is unreliable, and so is a test over such joint rows.  Filling in means
+    instead would shrink correlations between columns, so that redundancy is not seen.
 
     References
     ----------

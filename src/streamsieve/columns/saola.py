@@ -10,17 +10,20 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.columns._budget_paired import PairedTarget
 from streamsieve.columns._coded import CodedColumns
 from streamsieve.columns._correlated import CorrelatedColumns, Dominance
 from streamsieve.columns._gate import Gate, check_gate
+from streamsieve.columns._paired_columns import PairedColumns
 from streamsieve.exceptions import ParameterError, TargetError
 from streamsieve.independence import FisherZ, fisher_z
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task, Traits
 from streamsieve.verdicts import REASON_CODE, Eviction, PValue, Verdicts
 
 MEASURES = ("fisher_z", "su", "mutual_info")
 BOUNDS = ("min", "max")
 MODES = ("paper", "two_phase")
+MISSING = ("refuse", "omit")
 MOST_CLASSES = 2**16
 #: Quantiles that a numeric target is cut at for the discrete measures.
 TARGET_BINS = 5
@@ -51,6 +54,9 @@ class SAOLA(ColumnSelector):
     mode : {"paper", "two_phase"}, default="paper"
         In the paper, F may evict Y and fall to a third column right after, so that Y is lost for nothing.
         "two_phase" settles F first.
+    missing : {"refuse", "omit"}, default="refuse"
+        What to do about NaN.  "omit" compares two columns over the rows where both are seen, and is for
+        ``measure="fisher_z"``.
     bins : int, default=5
         For "su" and "mutual_info": columns with more than 32 distinct values are cut into so many bins
         of equal frequency, 2 to 1024.
@@ -85,6 +91,11 @@ class SAOLA(ColumnSelector):
     uncertainty in the toolbox; both are offered.  More than two classes: see ``FisherZ``.  The result
     depends on the order of columns; the size of blocks never matters.
 
+    With ``missing="omit"``, correlations are over joint rows and Fisher's z has their number less 3 degrees
+    of freedom.  A column with gaps that is seen in fewer than 4 rows, or where y does not vary, is
+    unreliable; two columns with fewer than 4 joint rows share nothing.  Filling in means instead would shrink
+    correlations between columns, so that redundancy is not seen.
+
     References
     ----------
     Yu, Wu, Ding, Pei: Towards scalable and accurate online feature selection for big data, ICDM 2014.
@@ -112,6 +123,7 @@ class SAOLA(ColumnSelector):
         delta: float = 0.0,
         bound: str = "min",
         mode: str = "paper",
+        missing: str = "refuse",
         bins: int = 5,
         fdr: str | None = None,
         lag: int = 0,
@@ -124,6 +136,7 @@ class SAOLA(ColumnSelector):
         self.delta = delta
         self.bound = bound
         self.mode = mode
+        self.missing = missing
         self.bins = bins
         self.fdr = fdr
         self.lag = lag
@@ -133,11 +146,17 @@ class SAOLA(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each measure, the other bound and mode, and levels that follow what was found."""
+        """Each measure, the other bound and mode, missing values, and levels after what was found."""
         for measure in MEASURES:
             yield cls(measure=measure)
         yield cls(bound="max", mode="two_phase")
+        yield cls(missing="omit")
         yield cls(alpha=0.1, fdr="addis", lag=1)
+
+    @property
+    def traits(self) -> Traits:
+        """What the selector can do: whether it takes missing values is a parameter."""
+        return Traits(missing=self.missing == "omit")
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
         check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
@@ -145,6 +164,7 @@ class SAOLA(ColumnSelector):
         check_number("delta", self.delta, low=0)
         check_choice("bound", self.bound, BOUNDS)
         check_choice("mode", self.mode, MODES)
+        check_choice("missing", self.missing, MISSING)
         check_number("bins", self.bins, low=2, high=1024, integer=True)
         check_gate("addis" if self.fdr is None else self.fdr, self.alpha, self.lag)
         if self.fdr is not None and self.measure != "fisher_z":
@@ -152,10 +172,17 @@ class SAOLA(ColumnSelector):
                 f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
                 "measure='fisher_z', or fdr=None and delta for a threshold"
             )
+        if self.missing == "omit" and self.measure != "fisher_z":
+            raise ParameterError(
+                f"missing='omit' goes with measure='fisher_z'; got measure={self.measure!r}: "
+                "give missing values a code of their own, or use missing='refuse'"
+            )
         task = Task(self.task_)
         if self.measure == "fisher_z":
             self._test_ = FisherZ(y, task, self.alpha)
-            self._kept_: CorrelatedColumns | CodedColumns = CorrelatedColumns(len(y))
+            self._kept_: CorrelatedColumns | PairedColumns | CodedColumns = CorrelatedColumns(len(y))
+            if self.missing == "omit":
+                self._pairs_, self._kept_ = PairedTarget(y, task), PairedColumns(len(y))
             if self.fdr is not None:
                 self._gate_ = Gate(self.fdr, self.alpha, self.lag)
         else:
@@ -166,43 +193,43 @@ class SAOLA(ColumnSelector):
 
     def _offer(self, block: ColumnBlock) -> Verdicts:
         kept, start = self._kept_, self.n_features_in_
-        two_phase, use_max = self.mode == "two_phase", self.bound == "max"
-        if isinstance(kept, CodedColumns):
-            reason, statistic, settled = kept.settle(
-                block.X, start, normalised=self.measure == "su", delta=self.delta,
-                two_phase=two_phase, use_max=use_max,
-            )  # fmt: skip
-            redundant = np.flatnonzero(settled.by >= 0)
-            by, p_value = settled.by[redundant], None
+        if not isinstance(kept, CodedColumns):
+            return self._offer_correlated(block.X, kept)
+        reason, statistic, settled = kept.settle(
+            block.X, start, normalised=self.measure == "su", delta=self.delta,
+            two_phase=self.mode == "two_phase", use_max=self.bound == "max",
+        )  # fmt: skip
+        redundant = np.flatnonzero(settled.by >= 0)
+        evictions = _evictions(settled, settled.evicted_pair * np.nan)
+        return Verdicts(start, reason, statistic, None, _dominated(start, redundant, settled), evictions)
+
+    def _offer_correlated(self, X: Matrix, kept: CorrelatedColumns | PairedColumns) -> Verdicts:
+        start, test = self.n_features_in_, self._test_
+        rules = {"two_phase": self.mode == "two_phase", "use_max": self.bound == "max"}
+        p_value: FloatArray | None = None  # to be computed when somebody reads them
+        if isinstance(kept, PairedColumns):
+            measured, p_value = self._pairs_.measure(X, test, self.alpha)
         else:
-            measured = self._test_.relevance(block.X)
-            reason, statistic = measured.reason, measured.r
-            if self.fdr is not None:
-                self._gate_.regrade(reason, self._test_.p_value(statistic))
-            chosen = np.flatnonzero(reason == KEPT)
-            settled = kept.settle(block.X, chosen, measured, start, two_phase=two_phase, use_max=use_max)
-            lost = settled.by >= 0
-            redundant, by = chosen[lost], settled.by[lost]
-            reason[redundant] = REDUNDANT
+            measured = test.relevance(X)
+        reason, statistic = measured.reason, measured.r
+        if self.fdr is not None:
+            self._gate_.regrade(reason, test.p_value(statistic) if p_value is None else p_value)
+        chosen = np.flatnonzero(reason == KEPT)
+        if isinstance(kept, PairedColumns):
+            settled, rows, evicted_rows = kept.settle(X, chosen, statistic, start, **rules)
+        else:
+            settled = kept.settle(X, chosen, measured, start, **rules)
+            rows, evicted_rows = (np.full(len(a), self.n_rows_) for a in (settled.by, settled.evicted))
+        lost = settled.by >= 0
+        redundant = chosen[lost]
+        if p_value is None and test.n_contrasts > 1:
+            p_value = test.p_value(statistic)
+        reason[redundant], statistic[redundant] = REDUNDANT, settled.pair[lost]
+        if p_value is not None:
             # two columns have a correlation even where a column and many classes have a ratio
-            p_value = None if self._test_.n_contrasts == 1 else self._test_.p_value(statistic)
-            statistic[redundant] = settled.pair[lost]
-            if p_value is not None:
-                p_value[redundant] = self._pair_p_values(settled.pair[lost])
-        dominated = {start + j: (i,) for j, i in zip(redundant.tolist(), by.tolist(), strict=True)}
-        return Verdicts(start, reason, statistic, p_value, dominated, self._evictions(settled))
-
-    def _evictions(self, settled: Dominance) -> list[Eviction]:
-        p_values = self._pair_p_values(settled.evicted_pair)
-        columns = (settled.evicted, settled.evicted_by, settled.evicted_pair, p_values)
-        return [
-            Eviction(by, feature, Reason.REDUNDANT, pair, p, (by,))
-            for feature, by, pair, p in zip(*(column.tolist() for column in columns), strict=True)
-        ]
-
-    def _pair_p_values(self, pair: FloatArray) -> FloatArray:
-        """Return p-values of dependences between two columns."""
-        return fisher_z.p_value(pair, self.n_rows_) if self.measure == "fisher_z" else pair * np.nan
+            p_value[redundant] = fisher_z.p_value_given(settled.pair[lost], rows[lost] - 3)
+        evictions = _evictions(settled, fisher_z.p_value_given(settled.evicted_pair, evicted_rows - 3))
+        return Verdicts(start, reason, statistic, p_value, _dominated(start, redundant, settled), evictions)
 
     def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         if self.measure != "fisher_z" or self.fdr is not None:
@@ -211,14 +238,34 @@ class SAOLA(ColumnSelector):
         return None if found is None else (Reason.IRRELEVANT, *found)
 
     def _p_value_of(self) -> PValue | None:
-        return self._test_.p_value if self.measure == "fisher_z" else None
+        plain = self.measure == "fisher_z" and self.missing == "refuse"
+        return self._test_.p_value if plain else None
 
     def _restored(self) -> None:
         super()._restored()
         if np.any((self.selected_ < 0) | (self.selected_ >= self.n_features_in_)):
             raise ValueError("a kept column was never offered")
+        omits = self.missing == "omit"
+        if isinstance(self._kept_, PairedColumns) is not omits:
+            raise ValueError(f"a {type(self._kept_).__name__} does not go with missing={self.missing!r}")
+        if omits and len(self._pairs_.labels) not in (0, self.n_rows_):
+            raise ValueError("there is not one class a row")
         if self.fdr is not None:
             self._gate_.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
+
+
+def _dominated(start: int, redundant: IntArray, settled: Dominance) -> dict[int, tuple[int, ...]]:
+    """Return which column made each redundant one redundant."""
+    by = settled.by[settled.by >= 0]
+    return {start + j: (i,) for j, i in zip(redundant.tolist(), by.tolist(), strict=True)}
+
+
+def _evictions(settled: Dominance, p_values: FloatArray) -> list[Eviction]:
+    columns = (settled.evicted, settled.evicted_by, settled.evicted_pair, p_values)
+    return [
+        Eviction(by, feature, Reason.REDUNDANT, pair, p, (by,))
+        for feature, by, pair, p in zip(*(column.tolist() for column in columns), strict=True)
+    ]
 
 
 def _coded_target(y: npt.NDArray[Any], task: Task) -> npt.NDArray[np.uint16]:

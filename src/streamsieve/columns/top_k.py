@@ -368,6 +368,8 @@ class TopK(ColumnSelector):
         wanted = type(self._buffer(self.n_rows_))
         if type(self._kept_) is not wanted:
             raise ValueError(f"a {wanted.__name__} is wanted, but there is a {type(self._kept_).__name__}")
+        if wanted is PairedBudget and len(self._pairs_.labels) not in (0, self.n_rows_):
+            raise ValueError("there is not one class a row")
         if self.fdr is not None and self.alpha is not None:
             self._gate_.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
 

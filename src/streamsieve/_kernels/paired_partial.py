@@ -1,0 +1,413 @@
+"""Sets of kept columns that make a column independent of the target, where columns have gaps.
+
+As in ``partial.py`` two matrices say what tests need to know: ``total``, correlations of columns, and
+``within``, what is left of these once the target is known.  Here every correlation is over the rows where
+both columns are seen, so that numbers of different rows meet in one matrix.  They may contradict each other:
+a variance given others is then negative.  In that case eigenvalues below a floor are raised to it.
+
+Sets of one column need none of that: what a column has to do with the target given one other is known over
+the rows where both are seen, and stands in ``alone``.  That sees near-copies.  Their correlations with the
+target have to be compared over the same rows: over different rows they differ by more than the columns do.
+
+``loads`` are products of columns with the target: the correlation over the rows seen or, with classes, sums
+over a class by the root of its rows.  Kept columns stay in their slots; ``order`` lists these by arrival,
+then the free ones.  A variance below 1e-10 (columns have length 1) is rounding.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from streamsieve.protocols import FloatArray, IntArray
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def meet_numbers(
+    a: FloatArray, b: FloatArray, y: FloatArray, load_a: FloatArray, load_b: FloatArray
+) -> tuple[float, int]:
+    """Return the correlation of two columns over joint rows, and their number; write loads over them.
+
+    The target has length 1.  Fewer than 4 joint rows of more, or one of the two constant over them: 0.  Rows
+    over which the target is constant can test nothing, and count as none.
+    """
+    rows = sa = sb = sy = saa = sbb = syy = sab = say = sby = 0.0
+    for i in range(len(a)):
+        u, v, w = a[i], b[i], y[i]
+        gap = np.isnan(u + v)
+        u = 0.0 if gap else u
+        v = 0.0 if gap else v
+        w = 0.0 if gap else w
+        rows += 0.0 if gap else 1.0
+        sa += u
+        sb += v
+        sy += w
+        saa += u * u
+        sbb += v * v
+        syy += w * w
+        sab += u * v
+        say += u * w
+        sby += v * w
+    load_a[0] = load_b[0] = 0.0
+    if rows < 4.0 and rows < len(a):
+        return 0.0, int(rows)
+    of_a, of_b, of_y = saa - sa * sa / rows, sbb - sb * sb / rows, syy - sy * sy / rows
+    varies_a, varies_b, varies_y = of_a > 1e-12 * saa, of_b > 1e-12 * sbb, of_y > 1e-12
+    if varies_a and varies_y:
+        load_a[0] = min(max((say - sa * sy / rows) / np.sqrt(of_a * of_y), -1.0), 1.0)
+    if varies_b and varies_y:
+        load_b[0] = min(max((sby - sb * sy / rows) / np.sqrt(of_b * of_y), -1.0), 1.0)
+    r = (sab - sa * sb / rows) / np.sqrt(of_a * of_b) if varies_a and varies_b else 0.0
+    return min(max(r, -1.0), 1.0), int(rows) if varies_y else 0
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
+def meet_classes(
+    a: FloatArray, b: FloatArray, labels: IntArray, counts: IntArray, load_a: FloatArray, load_b: FloatArray
+) -> tuple[float, int]:
+    """Return the correlation of two columns over joint rows, and their number; write loads over them.
+
+    As with numbers; ``counts`` is space for the rows of each class.
+    """
+    for c in range(len(counts)):
+        counts[c] = 0
+        load_a[c] = load_b[c] = 0.0
+    rows = 0
+    sa = sb = saa = sbb = sab = 0.0
+    for i in range(len(a)):
+        u, v = a[i], b[i]
+        if np.isnan(u + v):
+            continue
+        rows += 1
+        sa += u
+        sb += v
+        saa += u * u
+        sbb += v * v
+        sab += u * v
+        counts[labels[i]] += 1
+        load_a[labels[i]] += u
+        load_b[labels[i]] += v
+    enough = rows >= 4 or rows == len(a)
+    some = max(rows, 1)
+    of_a, of_b = saa - sa * sa / some, sbb - sb * sb / some
+    over_a = 1.0 / np.sqrt(of_a) if enough and of_a > 1e-12 * saa else 0.0
+    over_b = 1.0 / np.sqrt(of_b) if enough and of_b > 1e-12 * sbb else 0.0
+    most = 0
+    for c in range(len(counts)):
+        of_class = counts[c]
+        most = max(most, of_class)
+        root = np.sqrt(max(of_class, 1))
+        load_a[c] = (load_a[c] - of_class * sa / some) / root * over_a
+        load_b[c] = (load_b[c] - of_class * sb / some) / root * over_b
+    r = (sab - sa * sb / some) * over_a * over_b
+    return min(max(r, -1.0), 1.0), 0 if enough and most == rows else rows
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def product(a: FloatArray, b: FloatArray) -> float:
+    """Return the correlation of two columns without gaps."""
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * b[i]
+    return s
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
+def enter(
+    fresh: FloatArray, new: int, order: IntArray, q: int, y: FloatArray, labels: IntArray, counts: IntArray,
+    columns: FloatArray, pairs: FloatArray, loads: FloatArray, joint: IntArray, here: FloatArray,
+) -> None:  # fmt: skip
+    """Write a column, and what it has to do with the target and the kept columns, into slot ``new``.
+
+    Given one other column, with r their correlation and u = l - r e what the other's loads e leave of the
+    loads l, the target explains ``u'u + (e'u)^2 / (1 - e'e)`` of the column's variance 1 - r^2.
+    """
+    n, contrasts, single = len(fresh), loads.shape[1], len(labels) == 0
+    total, within, alone = pairs[0], pairs[1], pairs[2]
+    own, other = here[0], here[1]
+    for i in range(n):
+        columns[new, i] = fresh[i]
+    for i in range(-1, q):  # first itself: that gives the loads over its own rows
+        slot = new if i < 0 else order[i]
+        if i >= 0 and joint[new, new] == n and joint[slot, slot] == n:
+            r, rows = product(fresh, columns[slot]), n
+            for d in range(contrasts):
+                own[d] = loads[new, d]
+                other[d] = loads[slot, d]
+        elif single:
+            r, rows = meet_numbers(fresh, columns[slot], y, own, other)
+        else:
+            r, rows = meet_classes(fresh, columns[slot], labels, counts, own, other)
+        joint[new, slot] = joint[slot, new] = rows
+        total[new, slot] = total[slot, new] = r if i >= 0 else 1.0
+        left = total[new, slot]
+        for d in range(contrasts):
+            if i < 0:
+                loads[new, d] = own[d]
+            left -= loads[new, d] * loads[slot, d]
+        within[new, slot] = within[slot, new] = left
+        if i < 0:
+            continue
+        for turn in range(2):
+            uu = eu = ee = 0.0
+            for d in range(contrasts):
+                e = other[d] if turn == 0 else own[d]
+                u = own[d] - r * e if turn == 0 else other[d] - r * e
+                uu += u * u
+                eu += e * u
+                ee += e * e
+            # a single contrast that the other determines is explained by it alone
+            uu = uu + eu * eu / (1.0 - ee) if 1.0 - ee > 1e-10 else (0.0 if single else uu)
+            partial = np.sqrt(min(uu / (1.0 - r * r), 1.0)) if 1.0 - r * r > 1e-10 else 0.0
+            if turn == 0:
+                alone[new, slot] = partial
+            else:
+                alone[slot, new] = partial
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
+def strength(
+    total: FloatArray, loads: FloatArray, t: int, members: IntArray, size: int, single: bool, mend: bool,
+    parts: FloatArray, space: FloatArray,
+) -> float:  # fmt: skip
+    """Return the partial correlation (ratio) of t with the target given a set.
+
+    Of the target only those directions count that loads of set and t have: at most 4, however many classes.
+    The matrix of set, directions and t is mended where its correlations contradict each other.  Scaling it to
+    unit diagonal would change no partial correlation.
+    """
+    M, V, contrasts = space[0], space[1], loads.shape[1]
+    for i in range(size + 1):
+        u = members[i] if i < size else t
+        for d in range(contrasts):
+            parts[i, d] = loads[u, d]
+        for j in range(size + 1):
+            M[i, j] = total[u, members[j] if j < size else t]
+    k = size + 1
+    for i in range(size + 1):  # what loads have to do with a direction is taken out of those that follow
+        length = np.sqrt(product(parts[i], parts[i]))
+        if length <= 1e-12:
+            continue
+        for j in range(k):
+            M[k, j] = M[j, k] = 0.0
+        M[k, k] = 1.0
+        M[k, i] = M[i, k] = length
+        for j in range(i + 1, size + 1):
+            along = product(parts[i], parts[j]) / length
+            for d in range(contrasts):
+                parts[j, d] -= along * parts[i, d] / length
+            M[k, j] = M[j, k] = along
+        k += 1
+    for i in range(k):
+        for j in range(k):
+            V[i, j] = 1.0 if i == j else 0.0
+    for _ in range(40 if mend else 0):  # Jacobi's rotations, until nothing is left beside the diagonal
+        off = 0.0
+        for i in range(k - 1):
+            for j in range(i + 1, k):
+                off += M[i, j] * M[i, j]
+                theta = (M[j, j] - M[i, i]) / (2.0 * M[i, j]) if M[i, j] != 0.0 else np.inf
+                tangent = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
+                tangent = tangent if theta >= 0.0 else -tangent
+                c = 1.0 / np.sqrt(tangent * tangent + 1.0)
+                s = tangent * c
+                for u in range(k):
+                    M[u, i], M[u, j] = c * M[u, i] - s * M[u, j], s * M[u, i] + c * M[u, j]
+                    V[u, i], V[u, j] = c * V[u, i] - s * V[u, j], s * V[u, i] + c * V[u, j]
+                for u in range(k):
+                    M[i, u], M[j, u] = c * M[i, u] - s * M[j, u], s * M[i, u] + c * M[j, u]
+        if off < 1e-28:
+            break
+    if mend:
+        for u in range(k):
+            V[k, u] = max(M[u, u], 1e-6)
+        for i in range(k):
+            for j in range(k):
+                M[i, j] = 0.0
+                for u in range(k):
+                    M[i, j] += V[k, u] * V[i, u] * V[j, u]
+    variance, explained = M[size, size], 0.0
+    for step in range(k - 1):
+        p = step if step < size else step + 1  # the set, then the target; t stays
+        pivot = M[p, p]
+        if step >= size:
+            if pivot <= 1e-10:
+                if single:
+                    return 0.0
+                continue
+            explained += M[size, p] * M[size, p] / pivot
+        for u in range(k):
+            factor = M[u, p] / pivot if u != p else 0.0
+            for v in range(k):
+                if v != p:
+                    M[u, v] -= factor * M[p, v]
+        if step < size:
+            variance = M[size, size]
+    return float(np.sqrt(min(explained / variance, 1.0)))
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
+def judge(
+    pairs: FloatArray, loads: FloatArray, joint: IntArray,
+    t: int, members: IntArray, size: int, n: int, lost: int, share: FloatArray, skip: bool, single: bool,
+    parts: FloatArray, space: FloatArray,
+) -> tuple[int, float, int]:  # fmt: skip
+    """Return whether a set makes t independent of the target, the partial correlation, and its freedom.
+
+    0 no (the correlation then means nothing), 1 yes, 2 t is a function of the set, 3 too few joint rows to
+    test (never with ``skip``).
+    """
+    total, within, alone = pairs[0], pairs[1], pairs[2]
+    T, W = space[0], space[1]
+    rows = n
+    for i in range(size):
+        rows = min(rows, joint[members[i], t])
+        for j in range(i):
+            rows = min(rows, joint[members[i], members[j]])
+    freedom = rows - size - lost
+    if freedom <= 0 and skip:
+        return 0, 0.0, freedom
+    level = share[freedom] if freedom > 0 else -1.0
+    if size == 1:
+        r = alone[t, members[0]]
+        function = 1.0 - total[t, members[0]] ** 2 <= 1e-10
+        passed = not function and 1.0 - r * r <= level
+    else:
+        # numbers of different rows may contradict each other; over all rows that is rounding
+        lowest = -np.inf if rows == n else -1e-10
+        for i in range(size + 1):
+            u = members[i] if i < size else t
+            for j in range(i + 1):
+                v = members[j] if j < size else t
+                T[i, j] = total[u, v]
+                W[i, j] = within[u, v]
+        last = 0  # eliminate columns, until nothing is left of one
+        while last <= size and T[last, last] > 1e-10:
+            for u in range(last + 1, size + 1):
+                factor = T[u, last] / T[last, last]
+                for v in range(last + 1, u + 1):
+                    T[u, v] -= factor * T[v, last]
+            last += 1
+        mend = last <= size and T[last, last] < lowest
+        repeats = last < size and not mend  # a member is a function of others: a smaller set was tried
+        function = last == size and not mend
+        determined = False
+        for i in range(size + 1 if last > size else 0):
+            mend |= W[i, i] < lowest
+            if i == size or mend or determined:
+                break
+            if W[i, i] <= 1e-10 * T[i, i]:
+                # one contrast less; with gaps, what classes determine may vary with others all the same
+                determined = single
+                mend |= not single and rows < n
+                continue
+            for u in range(i + 1, size + 1):
+                factor = W[u, i] / W[i, i]
+                for v in range(i + 1, u + 1):
+                    W[u, v] -= factor * W[v, i]
+        plain = not (repeats or function or determined or mend)
+        passed = repeats or (plain and W[size, size] <= level * T[size, size])
+        r = 0.0
+        if not (passed or function or determined):
+            r = strength(total, loads, t, members, size, single, mend, parts, space)
+            passed = mend and 1.0 - r * r <= level
+    if passed:
+        return 0, 0.0, freedom
+    if freedom <= 0:
+        return 3, r, freedom
+    return (2, 0.0, freedom) if function else (1, r, freedom)
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
+def decide(
+    fresh: FloatArray, feature: IntArray, first: int,
+    newcomer_first: bool, most: int, skip: bool, lost: int, share: FloatArray,
+    y: FloatArray, labels: IntArray,
+    columns: FloatArray, pairs: FloatArray, loads: FloatArray, joint: IntArray,
+    kept_feature: IntArray, order: IntArray, q: int,
+    told: IntArray, statistic: FloatArray, n_evicted: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Offer relevant candidates ``first``, first + 1, ... to the kept columns.
+
+    Candidates are the rows of ``fresh``, of length 1 and without their means over the rows seen.  A target of
+    numbers is ``y``, of length 1; one of classes is ``labels``; the other is empty.  ``share[f]`` is the
+    share of variance that must be left for independence with f degrees of freedom: ``lost`` fewer than rows,
+    and one for each member of a set.  ``pairs`` are total, within and alone.
+
+    A row of ``told`` for each candidate, then one for each eviction: who left, at which newcomer, the verdict
+    of `judge` (0 for a candidate that is kept), degrees of freedom, and the set.  Returns (next candidate,
+    kept, evicted); it comes back early when all slots are taken.
+    """
+    capacity, n = columns.shape
+    contrasts, single = loads.shape[1], len(labels) == 0
+    parts, here, counts = np.empty((4, contrasts)), np.empty((2, contrasts)), np.empty(contrasts, np.int64)
+    space, gone = np.empty((2, 9, 9)), np.empty(capacity, np.bool_)
+    pool, spare = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    pick, members = np.empty(3, np.int64), np.empty(3, np.int64)
+    for k in range(first, len(fresh)):
+        if q == capacity:
+            return k, q, n_evicted
+        new = order[q]
+        kept_feature[new] = feature[k]
+        enter(fresh[k], new, order, q, y, labels, counts, columns, pairs, loads, joint, here)
+        for i in range(q):
+            gone[i] = False
+        for turn in range(q + 1):
+            at = (q if turn == 0 else turn - 1) if newcomer_first else turn
+            t = order[at]
+            others = 0
+            for i in range(q):
+                if i != at and not gone[i]:
+                    pool[others] = order[i]
+                    others += 1
+            # an older column has met every set without the newcomer, which is the last member of all others
+            known = 0 if at == q else 1
+            found, r, freedom, size = 0, 0.0, 0, 0
+            while found == 0 and size < min(most, others + known):
+                size += 1
+                chosen = size - known
+                for i in range(chosen):
+                    pick[i] = i
+                members[size - 1] = new
+                while True:
+                    for i in range(chosen):
+                        members[i] = pool[pick[i]]
+                    found, r, freedom = judge(
+                        pairs, loads, joint, t, members, size, n, lost, share, skip, single, parts, space
+                    )
+                    i = chosen - 1
+                    while i >= 0 and pick[i] == others - chosen + i:
+                        i -= 1
+                    if found > 0 or i < 0:
+                        break
+                    pick[i] += 1
+                    for j in range(i + 1, chosen):
+                        pick[j] = pick[j - 1] + 1
+            if found == 0:
+                continue
+            row = k
+            if at < q:
+                gone[at] = True
+                row = len(fresh) + n_evicted
+                n_evicted += 1
+            told[row, 0] = kept_feature[t]
+            told[row, 1] = feature[k]
+            told[row, 2] = found
+            told[row, 3] = freedom
+            for i in range(size):
+                told[row, 4 + i] = kept_feature[members[i]]
+            statistic[row] = r
+            if at == q and newcomer_first:
+                break
+        left = 0
+        for i in range(q):
+            if gone[i]:
+                spare[i - left] = order[i]
+            else:
+                order[left] = order[i]
+                left += 1
+        order[left] = new
+        for i in range(q - left):
+            order[left + 1 + i] = spare[i]
+        q = left + 1 if told[k, 2] == 0 else left
+    return len(fresh), q, n_evicted

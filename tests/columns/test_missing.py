@@ -1,0 +1,546 @@
+"""Columns with gaps: OSFS, Fast-OSFS and SAOLA over joint rows decide as their slow twins do."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import streamsieve as ss
+from streamsieve.columns._gate import RULES
+from streamsieve.columns._paired_columns import PairedColumns
+from streamsieve.columns._paired_partial import PairedPartialColumns
+from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.independence import FisherZ
+from streamsieve.protocols import Task
+from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.real_data import load_real
+from tests.reference import fisher_z, online_fdr
+from tests.reference.fast_osfs import fast_osfs
+from tests.reference.osfs import osfs
+from tests.reference.paired_partial import PairedPartialCorrelations, first_flaw
+from tests.reference.paired_saola import paired_saola
+
+TWINS = {ss.OSFS: osfs, ss.FastOSFS: fast_osfs}
+BLANKETS = pytest.mark.parametrize("cls", TWINS, ids=lambda cls: cls.__name__)
+EVERY = pytest.mark.parametrize("cls", [*TWINS, ss.SAOLA], ids=lambda cls: cls.__name__)
+
+
+def by_twin(cls, X, y, task, *, max_conditioning=3, **parameters):
+    if cls is ss.SAOLA:
+        return paired_saola(X, y, task, **parameters)
+    return TWINS[cls](PairedPartialCorrelations(X, y, task, **parameters), X.shape[1], max_conditioning)
+
+
+def random_parameters(rng, cls):
+    alpha = {"alpha": float(rng.choice([0.01, 0.05, 0.2, 0.6]))}
+    if cls is ss.SAOLA:
+        return alpha | {
+            "bound": str(rng.choice(["min", "max"])),
+            "mode": str(rng.choice(["paper", "two_phase"])),
+        }
+    return alpha | {
+        "unreliable": str(rng.choice(["independent", "skip"])),
+        "max_conditioning": int(rng.integers(0, 4)),
+    }
+
+
+def with_gaps(rng, X, shares=(0.0, 0.0, 0.0, 0.1, 0.1, 0.2, 0.2, 0.4, 0.9, 1.0)):
+    """Return columns of which some miss a few rows, many rows, or all of them."""
+    return np.where(rng.random(X.shape) < rng.choice(shares, X.shape[1]), np.nan, X)
+
+
+def woven(rng, task, n, noise=0.3):
+    """Return a target made of three factors, and columns made of factors: large sets are needed."""
+    factors = rng.normal(size=(n, 4))
+    y = factors[:, :3].sum(axis=1) + 0.7 * rng.normal(size=n)
+    weights = np.vstack([np.eye(4)[:3], rng.random((6, 4)) < 0.6])
+    X = factors @ rng.permutation(weights).T + noise * rng.normal(size=(n, 9))
+    labels = {"binary": 2, "multiclass": 4}.get(task)
+    return X, y if labels is None else np.searchsorted(np.quantile(y, np.arange(1, labels) / labels), y)
+
+
+# ------------------------------------------------------------------------------------ equal to the twin
+
+
+@EVERY
+@pytest.mark.parametrize("task", TASKS)
+def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
+    rng = np.random.default_rng(0)
+    seen = Counter()
+    for case in range(60):
+        y = target(rng, task, rows(rng, task))
+        X = with_gaps(rng, columns(rng, y, int(rng.integers(4, 16)), far=case % 3 == 0))
+        parameters = random_parameters(rng, cls)
+        twin = by_twin(cls, X, y, task, **parameters)
+        sieve = offered(cls(missing="omit", **parameters).begin(y), X, rng)
+        equal_twin(sieve, twin, what=(case, parameters), p_values=cls is not ss.SAOLA or len(y) > 6)
+        seen.update((line.event, line.reason) for line in twin[1])
+    assert min(seen["evicted", "redundant"], seen["rejected", "redundant"]) >= 3, seen
+    assert min(seen["rejected", "unreliable test"], seen["rejected", "constant"]) >= 20, seen
+
+
+@BLANKETS
+@pytest.mark.parametrize("task", TASKS)
+def test_sets_of_one_two_and_three_columns_are_found_as_the_twin_finds_them(cls, task):
+    rng = np.random.default_rng(1)
+    sizes = Counter()
+    for case in range(16):
+        X, y = woven(rng, task, int(rng.integers(60, 160)), noise=rng.choice([0.0, 0.3], 9))
+        X = with_gaps(rng, X, (0.0, 0.05, 0.2, 0.4))
+        parameters = {"alpha": float(rng.choice([0.01, 0.05]))}
+        twin = by_twin(cls, X, y, task, **parameters)
+        equal_twin(offered(cls(missing="omit", **parameters).begin(y), X, rng), twin, what=case)
+        sizes.update(len(line.by) for line in twin[1])
+    assert {1, 2} <= set(sizes), sizes
+
+
+def contradictory(rng, task, n=120):
+    """Return columns that are sums of two others, each seen in rows of its own."""
+    parts = rng.normal(size=(n, 2))
+    X = parts @ np.array([[1.0, 0.0, 1.0, 1.0, 2.0], [0.0, 1.0, 1.0, -1.0, 1.0]])
+    y = parts @ [1.0, 2.0] + 0.3 * rng.normal(size=n)
+    cuts = {"binary": [0.5], "multiclass": [0.2, 0.5, 0.8]}.get(task)
+    y = y if cuts is None else np.searchsorted(np.quantile(y, cuts), y)
+    return np.where(rng.random(X.shape) < 0.3, np.nan, X), y
+
+
+@BLANKETS
+@pytest.mark.parametrize("task", TASKS)
+def test_correlations_that_contradict_each_other_are_answered_as_by_the_twin(cls, task, monkeypatch):
+    flaws = Counter()
+
+    def counted(*matrices, **rules):
+        flaw = first_flaw(*matrices, **rules)
+        flaws[flaw] += 1
+        return flaw
+
+    monkeypatch.setattr("tests.reference.paired_partial.first_flaw", counted)
+    rng = np.random.default_rng(2)
+    for case in range(12):
+        X, y = contradictory(rng, task)
+        twin = by_twin(cls, X, y, task, alpha=0.2)
+        equal_twin(offered(cls(0.2, missing="omit").begin(y), X, rng), twin, what=case)
+    assert flaws["contradicts"] > 20, flaws
+
+
+@EVERY
+@pytest.mark.parametrize("form", FORMS)
+def test_one_form_of_blocks_equals_the_twin(cls, form):
+    rng = np.random.default_rng(3)
+    for case in range(6):
+        task = TASKS[case % 3]
+        y = target(rng, task, rows(rng, task) + 5)
+        X = with_gaps(rng, columns(rng, y, 10, far=False))
+        twin = by_twin(cls, X, y, task, alpha=0.2)
+        equal_twin(offered(cls(alpha=0.2, missing="omit").begin(y), X, rng, (form,)), twin, what=case)
+
+
+# ------------------------------------------------------------------------------------ without gaps
+
+
+def same_numbers(one, other):
+    np.testing.assert_allclose(
+        [d.statistic for d in one.ledger_], [d.statistic for d in other.ledger_], rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        [d.p_value for d in one.ledger_], [d.p_value for d in other.ledger_], rtol=1e-6, atol=1e-6
+    )
+
+
+@EVERY
+@pytest.mark.parametrize("task", TASKS)
+def test_without_gaps_omitting_changes_nothing(cls, task):
+    rng = np.random.default_rng(4)
+    for case in range(40):
+        y = target(rng, task, rows(rng, task))
+        X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
+        if case % 4 == 0:
+            X, y = woven(rng, task, 100)
+        parameters = random_parameters(rng, cls)
+        plain = offered(cls(**parameters).begin(y), X, rng)
+        careful = offered(cls(**parameters, missing="omit").begin(y), X, rng)
+        assert lines(plain) == lines(careful), (case, parameters)
+        same_numbers(plain, careful)
+
+
+@EVERY
+@pytest.mark.parametrize("name", ["spambase", "leukemia_golub_raw"])
+def test_without_gaps_omitting_changes_nothing_on_real_data(cls, name):
+    X, y = load_real(name)
+    plain, careful = cls().fit(X, y), cls(missing="omit").fit(X, y)
+    assert lines(plain) == lines(careful)
+    same_numbers(plain, careful)
+
+
+# ------------------------------------------------------------------------------------ what it is for
+
+
+def near_copies(rng, n, r=0.949):
+    """Return a target, and two columns of which the second knows it through the first alone."""
+    x = rng.normal(size=n)
+    X = np.column_stack([x, r * x + np.sqrt(1 - r**2) * rng.normal(size=n)])
+    return X, x + 0.5 * rng.normal(size=n)
+
+
+def with_means(X):
+    return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+
+
+def test_near_copies_keep_their_correlation_where_filled_in_means_lose_it():
+    rng = np.random.default_rng(5)
+    X, y = near_copies(rng, 20_000)
+    gaps = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    pair = ss.FastOSFS(max_conditioning=0, missing="omit").fit(gaps, y)._kept_._pairs[0, 0, 1]
+    assert pair == pytest.approx(0.949, abs=0.005)
+    filled = ss.FastOSFS(max_conditioning=0).fit(with_means(gaps), y)._kept_._total[0, 1]
+    assert filled == pytest.approx(0.663, abs=0.015)
+
+
+@EVERY
+@pytest.mark.parametrize("r", [0.949, 0.999])
+def test_near_copies_are_dropped_where_filled_in_means_keep_both(cls, r):
+    rng = np.random.default_rng(6)
+    dropped = filled = 0
+    for _ in range(40):
+        X, y = near_copies(rng, 1000, r)
+        gaps = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+        dropped += len(cls(missing="omit").fit(gaps, y).selected_) == 1
+        filled += len(cls().fit(with_means(gaps), y).selected_) == 1
+    assert dropped >= 38
+    assert filled <= 2
+
+
+@BLANKETS
+def test_of_copies_with_gaps_one_stays(cls):
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 80)
+    x = y + rng.normal(size=80)
+    X = np.where(rng.random((80, 4)) < 0.3, np.nan, np.column_stack([x, x, -x, 8 * x + 3]))
+    sieve = offered(cls(alpha=0.2, missing="omit").begin(y), X, rng)
+    assert sieve.selected_.tolist() == ([0] if cls is ss.FastOSFS else [3])
+    assert sum(d.reason == "collinear" for d in sieve.ledger_) == 3
+
+
+@BLANKETS
+def test_gaps_do_not_make_noise_relevant_nor_copies_dependent(cls):
+    """Tests keep their level: of columns that know y through another alone, about alpha stay."""
+    rng = np.random.default_rng(9)
+    kept = 0
+    for _ in range(200):
+        X, y = near_copies(rng, 200, r=0.8)
+        X = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+        store = cls(alpha=0.05, missing="omit", max_conditioning=0).fit(X, y)._kept_
+        rows = store._joint[0, 1]
+        p_value = store.p_value_of()(store._pairs[2, 1, 0], rows - 4)
+        kept += p_value <= 0.05
+    assert 2 <= kept <= 20
+
+
+# ------------------------------------------------------------------------------------ few joint rows
+
+
+@BLANKETS
+def test_sets_with_few_joint_rows_end_it_or_are_passed_over(cls):
+    rng = np.random.default_rng(10)
+    y = rng.normal(size=60)
+    X = y[:, None] + 0.3 * rng.normal(size=(60, 2))
+    X[:28, 0] = X[32:, 1] = np.nan  # four joint rows
+    strict = cls(missing="omit", unreliable="independent").fit(X, y)
+    (verdict,) = [d for d in strict.ledger_ if d.reason == "unreliable test"]
+    assert verdict.by == (("x0",) if cls is ss.FastOSFS else ("x1",))
+    assert verdict.p_value == 1
+    assert len(strict.selected_) == 1
+    assert cls(missing="omit").fit(X, y).selected_.tolist() == [0, 1]
+
+
+@BLANKETS
+def test_joint_rows_of_one_class_test_nothing(cls):
+    rng = np.random.default_rng(11)
+    thirds = np.arange(90) // 30
+    for y in (thirds, thirds == 1):
+        X = y[:, None] + 0.3 * rng.normal(size=(90, 2))
+        X[60:, 0] = X[:30, 1] = np.nan
+        strict = cls(missing="omit", unreliable="independent").fit(X, y)
+        assert [str(d.reason) for d in strict.ledger_ if d.by] == ["unreliable test"]
+        assert cls(missing="omit").fit(X, y).selected_.tolist() == [0, 1]
+
+
+@EVERY
+def test_columns_with_too_few_rows_or_one_class_are_unreliable(cls):
+    rng = np.random.default_rng(12)
+    y = np.arange(40) % 2
+    X = y[:, None] + 0.1 * rng.normal(size=(40, 4))
+    X[3:, 0] = np.nan
+    X[y == 1, 1] = np.nan
+    X[:, 2] = np.nan
+    for form in (np.asarray, sp.csc_array):
+        sieve = cls(missing="omit").fit(form(X), y)
+        assert [str(d.reason) for d in sieve.ledger_] == ["unreliable test"] * 3 + ["relevant"]
+        assert sieve.transform(X).shape == (40, 1)
+
+
+def test_pairs_have_the_p_values_of_their_joint_rows():
+    rng = np.random.default_rng(13)
+    X, y = near_copies(rng, 30, 0.99)
+    X[:10, 0] = X[14:18, 1] = np.nan
+    sieve = ss.SAOLA(alpha=0.5, missing="omit").fit(X, y)
+    (verdict,) = [d for d in sieve.ledger_ if d.by]
+    assert verdict.p_value == pytest.approx(fisher_z.p_value(verdict.statistic, 30 - 14), rel=1e-9)
+
+
+# ------------------------------------------------------------------------------------ behind a gate
+
+
+class Gated:
+    """A judge whose relevance is what passes the levels of a rule."""
+
+    def __init__(self, judge, p, rule, alpha, lag):
+        self.given = judge.given
+        alone = [judge.relevance(j) for j in range(p)]
+        tested = [j for j, (reason, *_) in enumerate(alone) if reason in (None, "irrelevant")]
+        found = [f for _, f in online_fdr.levels([alone[j][2] for j in tested], rule, alpha, lag)]
+        words = {j: None if f else "irrelevant" for j, f in zip(tested, found, strict=True)}
+        self.answers = [(words.get(j, reason), *rest) for j, (reason, *rest) in enumerate(alone)]
+
+    def relevance(self, j):
+        return self.answers[j]
+
+
+@BLANKETS
+def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(cls):
+    rng = np.random.default_rng(14)
+    entered = 0
+    for case in range(12):
+        rule, lag = list(RULES)[case % len(RULES)], (0, 2, 0, 1)[case % 4]
+        task = TASKS[case % 3]
+        y = target(rng, task, int(rng.integers(30, 60)))
+        X = with_gaps(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
+        judge = Gated(PairedPartialCorrelations(X, y, task, alpha=0.4), 20, rule, 0.4, lag)
+        twin = TWINS[cls](judge, 20)
+        sieve = offered(cls(0.4, missing="omit", fdr=rule, lag=lag).begin(y), X, rng)
+        equal_twin(sieve, twin, what=case)
+        entered += sum(line.event != "evicted" and line.reason != "irrelevant" for line in twin[1])
+    assert entered > 25
+
+
+def test_pairs_behind_a_gate_are_the_pairs_of_what_passes():
+    rng = np.random.default_rng(15)
+    entered = 0
+    for case in range(12):
+        rule, lag = list(RULES)[case % len(RULES)], (0, 2, 0, 1)[case % 4]
+        y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
+        X = with_gaps(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
+        alone = ss.TopK(k=99, redundancy=0, alpha=0.4, missing="omit").fit(X, y).ledger_
+        tested = [d for d in alone if d.reason not in {"constant", "unreliable test"}]
+        found = [f for _, f in online_fdr.levels([d.p_value for d in tested], rule, 0.4, lag)]
+        passed = np.array([d.step for d, f in zip(tested, found, strict=True) if f], np.int64)
+        sieve = offered(ss.SAOLA(0.4, missing="omit", fdr=rule, lag=lag).begin(y), X, rng)
+        inner = ss.SAOLA(0.999, missing="omit").begin(y)
+        if len(passed):
+            inner.offer(X[:, passed])
+        assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
+        entered += len(passed)
+    assert entered > 25
+
+
+# ------------------------------------------------------------------------------------ growing, resuming
+
+
+def growing(rng, most=40):
+    """Return a stream in which many are kept, some are evicted, and their slots are taken again."""
+    Z = rng.normal(size=(4 * most, most + 15))
+    Q = np.linalg.qr(Z - Z.mean(axis=0))[0]
+    y = Q[:, : most + 5].sum(axis=1) + 0.01
+    pairs = [Q[:, low] + Q[:, low + 1] + 0.1 * Q[:, -1 - low % 9] for low in range(0, most // 2, 2)]
+    X = np.column_stack([Q[:, :most], *pairs, Q[:, most : most + 5], -Q[:, :5]])
+    return np.where(rng.random(X.shape) < rng.choice([0, 0.03], X.shape[1]), np.nan, X), y
+
+
+@EVERY
+def test_stores_grow_and_slots_of_evicted_columns_are_taken_again(cls):
+    rng = np.random.default_rng(16)
+    pairs = cls is ss.SAOLA
+    X, y = growing(rng, 40 if pairs else 22)
+    parameters = {"alpha": 0.5} if pairs else {"alpha": 0.5, "max_conditioning": 1}
+    twin = by_twin(cls, X, y, "regression", **parameters)
+    assert sum(line.event == "kept" for line in twin[1]) > (33 if pairs else 17)
+    assert sum(line.event == "evicted" for line in twin[1]) >= 5
+    for form in ("row by row", "csc_array", "one by one"):
+        sieve = cls(missing="omit", **parameters).begin(y)
+        equal_twin(offered(sieve, X, rng, (form,)), twin, what=form)
+    equal_twin(cls(missing="omit", **parameters).fit(X, y), twin, what="fit")
+
+
+@EVERY
+@pytest.mark.parametrize("task", TASKS)
+def test_a_run_with_gaps_is_resumed(cls, task, tmp_path):
+    rng = np.random.default_rng(17)
+    for many in (True, False):
+        X, y = growing(rng) if many else contradictory(rng, task, 60)
+        if many and task != "regression":
+            y = np.searchsorted(np.quantile(y, [0.5] if task == "binary" else [0.3, 0.7]), y)
+        sieve = cls(alpha=0.5, missing="omit")
+        sieve = sieve.set_params(max_conditioning=2) if cls is not ss.SAOLA else sieve
+        half = X.shape[1] // 2
+        whole = offered(clone(sieve).begin(y), X, rng)
+        offered(clone(sieve).begin(y), X[:, :half], rng).save(tmp_path / "half.sieve")
+        resumed = offered(cls.load(tmp_path / "half.sieve"), X[:, half:], rng)
+        assert lines(resumed) == lines(whole)
+        same_numbers(resumed, whole)
+
+
+@EVERY
+def test_a_store_for_gaps_belongs_to_a_selector_that_omits(cls, tmp_path):
+    rng = np.random.default_rng(18)
+    X, y = near_copies(rng, 60)
+    for mine, other in (("omit", "refuse"), ("refuse", "omit")):
+        sieve = cls(missing=mine).fit(X, y)
+        sieve.missing = other
+        sieve.save(tmp_path / "false.sieve")
+        with pytest.raises(StateError, match=f"does not go with missing='{other}'"):
+            cls.load(tmp_path / "false.sieve")
+
+
+def held(classes=2):
+    """Return a store with columns in it."""
+    rng = np.random.default_rng(19)
+    y = np.arange(40) % classes
+    task = Task.BINARY if classes == 2 else Task.MULTICLASS
+    labels = y if classes > 2 else np.zeros(0, np.int64)
+    store = PairedPartialColumns(FisherZ(y, task, 0.5), labels, most=2, skip=False)
+    X = y[:, None] + rng.normal(size=(40, 5))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    store.settle(X, 10, np.arange(5), store.relevance(X), newcomer_first=True)
+    return store
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_a_store_comes_back_bit_for_bit(classes):
+    store = held(classes)
+    again = PairedPartialColumns.from_state(store.state())
+    assert 2 <= len(store.features) <= 5
+    assert again.features.tolist() == store.features.tolist()
+    assert again.nbytes == store.nbytes > 0
+    arrays = store.state()
+    assert all(np.array_equal(a, arrays[name], equal_nan=True) for name, a in again.state().items())
+
+
+def without_a_number(array):
+    array = array.copy()
+    array[0, -1] = np.nan
+    return array
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("rules", lambda a: a[:1]),
+        ("rules", lambda a: np.array([4, 0])),
+        ("rules", lambda a: np.array([2, 2])),
+        ("labels", lambda a: a[:-1]),
+        ("labels", lambda a: a + 1),
+        ("labels", lambda a: np.where(a == 3, 2, a)),
+        ("labels", lambda a: a[:0]),
+        ("feature", lambda a: a[:-1]),
+        ("feature", lambda a: a.astype(np.float64)),
+        ("columns", lambda a: a[:, :-1]),
+        ("columns", lambda a: a + 2),
+        ("columns", lambda a: np.nan_to_num(a)),
+        ("total", lambda a: a[:, :-1]),
+        ("total", lambda a: a * 2),
+        ("total", without_a_number),
+        ("within", lambda a: a[:-1]),
+        ("within", lambda a: a + 3),
+        ("within", without_a_number),
+        ("alone", lambda a: a - 2),
+        ("alone", without_a_number),
+        ("loads", lambda a: np.hstack([a, a])),
+        ("loads", without_a_number),
+        ("joint", lambda a: a + 100),
+        ("joint", lambda a: -a),
+        ("joint", lambda a: a[:1]),
+        ("joint", lambda a: np.triu(a)),
+        ("joint", None),
+        ("test_basis", lambda a: a[:-1]),
+        ("test_alpha", None),
+    ],
+)
+def test_false_states_are_refused(name, change):
+    arrays = held(4).state()
+    false = {key: a if key != name else change(a) for key, a in arrays.items() if key != name or change}
+    with pytest.raises(StateError):
+        PairedPartialColumns.from_state(false)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("rows", lambda a: a + 1),
+        ("rows", lambda a: a * 0),
+        ("columns", lambda a: a[:, :-1]),
+        ("columns", lambda a: a[:-1]),
+        ("columns", lambda a: a * 50),
+        ("relevance", lambda a: a[:-1]),
+        ("feature", lambda a: a.astype(np.float64)),
+        ("feature", None),
+    ],
+)
+def test_false_states_of_pairs_are_refused(name, change):
+    rng = np.random.default_rng(20)
+    X, y = growing(rng)
+    store = ss.SAOLA(0.5, missing="omit").fit(X, y)._kept_
+    assert len(store.features) > 32
+    arrays = store.state()
+    again = PairedColumns.from_state(arrays)
+    assert again.features.tolist() == store.features.tolist()
+    assert again.nbytes == store.nbytes
+    false = {key: a if key != name else change(a) for key, a in arrays.items() if key != name or change}
+    with pytest.raises(StateError):
+        PairedColumns.from_state(false)
+
+
+def test_classes_that_are_not_one_a_row_are_refused(tmp_path):
+    rng = np.random.default_rng(21)
+    y = np.arange(30) % 3
+    sieve = ss.SAOLA(missing="omit").fit(y[:, None] + rng.normal(size=(30, 2)), y)
+    sieve._pairs_.labels = sieve._pairs_.labels[:-1]
+    sieve.save(tmp_path / "false.sieve")
+    with pytest.raises(StateError, match="one class a row"):
+        ss.SAOLA.load(tmp_path / "false.sieve")
+
+
+# ------------------------------------------------------------------------------------ errors
+
+
+@EVERY
+def test_nan_is_refused_unless_asked_for_and_infinity_always(cls):
+    rng = np.random.default_rng(22)
+    y, X = rng.integers(0, 2, 40), rng.normal(size=(40, 3))
+    X[5, 1] = np.nan
+    assert cls(missing="omit").traits.missing
+    assert not cls().traits.missing
+    with pytest.raises(ValueError, match="x1"):
+        cls().fit(X, y)
+    cls(missing="omit").fit(X, y)
+    X[7, 2] = np.inf
+    for form in (np.asarray, sp.csc_array):
+        with pytest.raises(ValueError, match="'x2' holds inf"):
+            cls(missing="omit").fit(form(X), y)
+
+
+@pytest.mark.parametrize(
+    ("sieve", "said"),
+    [
+        (ss.OSFS(missing="omit", test="g2"), "missing='omit' goes with test='fisher_z'; got test='g2'"),
+        (ss.FastOSFS(missing="omit", test="chi2"), "give missing values a code of their own"),
+        (ss.SAOLA(missing="omit", measure="su"), "goes with measure='fisher_z'; got measure='su'"),
+        (ss.SAOLA(missing="omit", measure="mutual_info"), "or use missing='refuse'"),
+        (ss.SAOLA(missing="category"), "missing must be one of 'refuse', 'omit'; got 'category'"),
+        (ss.OSFS(missing="drop"), "missing must be one of"),
+    ],
+)
+def test_what_cannot_be_omitted_is_said(sieve, said):
+    with pytest.raises(ParameterError, match=said):
+        sieve.begin([0, 1, 0, 1])
