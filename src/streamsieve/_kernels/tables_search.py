@@ -137,7 +137,7 @@ def judge_bits(
             zero += k0
             one += k1
             seen += k0 + k1 > 0
-            occupied += (k0 > 0) + (k1 > 0)
+            occupied += int(k0 > 0) + int(k1 > 0)
             if not pearson:
                 part += g[k0] + g[k1] - g[k0 + k1]
         if zero == 0 or one == 0:
