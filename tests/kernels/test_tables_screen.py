@@ -68,6 +68,45 @@ def test_chosen_columns_are_written_to_their_places(pieces):
 
 
 @PIECES
+def test_two_levels_are_encoded_without_sorting(pieces):
+    rng = np.random.default_rng(3)
+    X = np.array(
+        [rng.integers(0, 2, 90), rng.integers(1, 3, 90), -rng.integers(0, 2, 90), np.arange(90) > 88]
+    ).T
+    place = rng.permutation(128)[:90]
+    plain, short = np.zeros((2, 4, 128), np.uint16)
+    chosen = np.array([3, 1, 0, 2])
+    tables_screen.encode(*pieces(X.astype(float)), 5, chosen, place, plain)
+    tables_screen.encode_two(*pieces(X.astype(float)), chosen, place, short)
+    for long_way, short_way in zip(plain[:, place], short[:, place], strict=True):
+        assert np.array_equal(short_way, long_way) or np.array_equal(short_way, 1 - long_way)
+
+
+@PIECES
+def test_without_room_for_values_the_first_column_that_needs_it_ends_the_measuring(pieces):
+    rng = np.random.default_rng(4)
+    n = 60
+    X = np.array(
+        [rng.integers(0, 2, n), np.zeros(n), np.full(n, 3), rng.integers(0, 2, n), np.arange(n) % 3]
+    ).T
+    y = np.arange(n) % 2
+    counts = np.arange(n + 1.0)
+    g = counts * np.log(np.maximum(counts, 1))
+
+    def measured(room):
+        reason, statistic, (freedom, levels) = np.zeros(5, np.uint8), np.zeros(5), np.zeros((2, 5), np.int64)
+        done = tables_screen.measure(
+            *pieces(X.astype(float)), 5, y, np.bincount(y), g, np.r_[np.inf, np.full(20, 5.0)], 5, False,
+            False, CODES, reason, statistic, freedom, levels, 0, 5, room,
+        )  # fmt: skip
+        return done, [a[:4].tolist() for a in (reason, statistic, freedom, levels)]
+
+    assert measured(None)[0] == 4
+    assert measured(np.zeros(33))[0] == 5
+    assert measured(None)[1] == measured(np.zeros(33))[1]
+
+
+@PIECES
 @pytest.mark.parametrize("pearson", [False, True])
 def test_measures_are_those_of_the_twin(pieces, pearson):
     from tests.reference.chi_square import chi_square
@@ -83,7 +122,7 @@ def test_measures_are_those_of_the_twin(pieces, pearson):
     critical = np.r_[np.inf, np.full(20, 5.0)]
     tables_screen.measure(
         *pieces(X), 5, y, np.bincount(y), g, critical, 5, False, pearson, CODES,
-        reason, statistic, freedom, levels, 0, m,
+        reason, statistic, freedom, levels, 0, m, np.zeros(33),
     )  # fmt: skip
     for j, x in enumerate(X.T):
         own = twin.levels(x)

@@ -4,6 +4,9 @@ Levels are names: any permutation gives the same test.  Up to 32 distinct values
 are cut into bins of equal frequency.  A column is handled as the list of rows whose level is not that of the
 value 0, so a sparse one costs what it stores.
 
+Sorting into levels takes long to compile, and most wide data is 0 and 1: whoever finds no other values is
+measured and encoded by what is compiled without it.
+
 ``values`` holds the columns one after another and ``pointers`` where each begins.  Of a sparse block
 ``rows`` belongs to the values; of a dense one it is 0, 1, 2, ..., n - 1, the same for every column.
 """
@@ -175,7 +178,8 @@ def _statistic(
         share = counts[a] / n
         for c in range(classes):
             expected = share * class_counts[c]
-            total += (cell[a * classes + c] - expected) ** 2 / expected
+            more = cell[a * classes + c] - expected
+            total += more * more / expected
     return float(total)
 
 
@@ -185,17 +189,17 @@ def measure(
     y: IntArray, class_counts: IntArray, g: FloatArray, critical: FloatArray,
     rows_per_freedom: int, zero_cells: bool, pearson: bool, codes_of: tuple[int, int, int, int],
     reason: npt.NDArray[np.uint8], statistic: FloatArray, freedom: IntArray, levels_of: IntArray,
-    first: int, last: int,
-) -> None:  # fmt: skip
-    """Test columns first..last against the classes.
+    first: int, last: int, distinct: FloatArray | None,
+) -> int:  # fmt: skip
+    """Test columns first..last against the classes; return the first that was not tested, or ``last``.
 
     Writes the reason, the statistic, its degrees of freedom and the number of levels (-1: a value is not
     finite).  ``codes_of`` are the ledger's codes for (relevant, irrelevant, constant, unreliable test).
+    ``distinct`` is room for 33 values; with None only columns of zeros and one other value are tested.
     """
     n, classes = len(y), len(class_counts)
     relevant, irrelevant, constant, unreliable = codes_of
     most = max(33, bins)
-    distinct = np.empty(33)
     listed = np.empty(n, np.int32)
     level_of = np.empty(n, np.uint16)
     counts = np.empty(most, np.int64)
@@ -208,9 +212,14 @@ def measure(
         if bits:
             levels = 2
             counts[0], counts[1] = n - length, length
+        elif length >= 0:
+            levels = 1
         else:
-            where = rows[low:high] if sparse else rows
-            length, levels = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
+            if distinct is None:
+                return j
+            if distinct is not None:  # said twice, so that Numba sees it where nothing else follows
+                where = rows[low:high] if sparse else rows
+                length, levels = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
         levels_of[j] = levels
         statistic[j] = 0.0
         freedom[j] = 0
@@ -239,6 +248,7 @@ def measure(
                 empty += cell[k] == 0
             freedom[j] = max(nominal - empty, 1)
         reason[j] = relevant if statistic[j] >= critical[freedom[j]] else irrelevant
+    return last
 
 
 @nb.njit(nogil=True, cache=True)
@@ -258,3 +268,18 @@ def encode(
         length, _ = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
         for t in range(length):
             out[k, place[listed[t]]] = level_of[t]
+
+
+@nb.njit(nogil=True, cache=True)
+def encode_two(
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool,
+    chosen: IntArray, place: IntArray, out: npt.NDArray[np.uint16],
+) -> None:  # fmt: skip
+    """Write the levels of chosen columns that have two, as `encode` does."""
+    n = len(place)
+    for k in range(len(chosen)):
+        low, high = pointers[chosen[k]], pointers[chosen[k] + 1]
+        other = values[low] if high - low == n else 0.0
+        for t in range(low, high):
+            if values[t] != other:
+                out[k, place[rows[t if sparse else t - low]]] = 1

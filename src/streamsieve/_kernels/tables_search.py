@@ -12,7 +12,8 @@ and wiped, so a fine set costs no more than a coarse one.  A stratum in which th
 nothing, here or after any further split, and leaves the search.
 
 Sets are walked with an explicit stack, so that each of the two tests is called from one place: nested loops
-take twice as long to compile.
+take twice as long to compile.  For the same reason the arrays of the kind of columns that is not there are
+None: Numba then compiles the other kind alone.
 """
 
 from __future__ import annotations
@@ -152,7 +153,8 @@ def judge_bits(
             for c in range(len(cell)):
                 k = cell[c, 2 * z] + cell[c, 2 * z + 1]
                 if k > 0:
-                    part += (cell[c, 2 * z] - zero * k / size) ** 2 / k
+                    less = cell[c, 2 * z] - zero * k / size
+                    part += less * less / k
             total += part * size * size / (zero * one)
         else:
             total += 2.0 * (part - g[zero] - g[one] + g[size])
@@ -298,12 +300,12 @@ def judge_levels(
 
 @nb.njit(nogil=True, cache=True)
 def separate(
-    packed: bool, bits: Bits, numbers: Levels, levels: IntArray, t: int, must: int, members: IntArray, q: int,
+    bits: Bits | None, numbers: Levels | None, levels: IntArray, t: int, must: int, members: IntArray, q: int,
     most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int, pearson: bool,
     y: IntArray, class_counts: IntArray, edges: IntArray,
     g: FloatArray, log: FloatArray, critical: FloatArray,
-    ands: Bits, sums: IntArray, bit_cell: IntArray, strata: Small, ends: Small,
-    cell: Small, by_level: Small, by_class: Small, by_member: Small, first_seen: Small, found: IntArray,
+    ands: Any, sums: Any, bit_cell: Any, strata: Any, ends: Any,
+    cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any, found: IntArray,
 ) -> tuple[int, int, float, int]:  # fmt: skip
     """Find the first set that makes column t independent of the classes.
 
@@ -325,9 +327,9 @@ def separate(
     joint[0] = 1
     n_strata[0] = 1
     each_alone = skip and where_occupied and most > 1
-    if packed:
+    if bits is not None:
         start_bits(bits[t], edges, class_counts, ands, sums)
-    else:
+    if numbers is not None:
         start_levels(numbers[t], y, strata, ends)
     for size in range(1, most + 1):
         if size > total:
@@ -356,19 +358,19 @@ def separate(
                 if depth == size - 1:
                     return size, 3, 0.0, 0
             if depth < size - 1:
-                if packed:
+                if bits is not None:
                     push_bits(depth, bits[c], edges, ands, sums)
-                else:
+                if numbers is not None:
                     n_strata[depth + 1] = push_levels(
                         depth, numbers[c], levels[c], n_strata[depth], degrees == 1, strata, ends, first_seen
                     )
                 depth += 1
                 position[depth] = i + 1
                 continue
-            if packed:
+            if bits is not None:
                 count_bits(depth, bits[c], edges, ands, sums, bit_cell)
                 statistic, freedom, rows, occupied, varies = judge_bits(bit_cell, joint[size], g, pearson)
-            else:
+            if numbers is not None:
                 statistic, freedom, rows, occupied, varies = judge_levels(
                     depth, numbers[c], levels[c], levels[t], classes, n_strata[depth], strata, ends,
                     log, pearson,
@@ -403,14 +405,14 @@ def separate(
 
 @nb.njit(nogil=True, cache=True)
 def decide(
-    packed: bool, new_bits: Bits, new_numbers: Levels, new_levels: IntArray, new_feature: IntArray, done: int,
-    bits: Bits, numbers: Levels, levels: IntArray, feature: IntArray, q: int,
+    new_bits: Any, new_numbers: Any, new_levels: IntArray, new_feature: IntArray, done: int,
+    bits: Bits | None, numbers: Levels | None, levels: IntArray, feature: IntArray, q: int,
     newcomer_first: bool, most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int,
     pearson: bool,
     y: IntArray, class_counts: IntArray, edges: IntArray,
     g: FloatArray, log: FloatArray, critical: FloatArray,
-    ands: Bits, sums: IntArray, bit_cell: IntArray, strata: Small, ends: Small,
-    cell: Small, by_level: Small, by_class: Small, by_member: Small, first_seen: Small,
+    ands: Any, sums: Any, bit_cell: Any, strata: Any, ends: Any,
+    cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any,
     verdict: IntArray, statistic: FloatArray, freedom: IntArray, by: IntArray,
     evicted: IntArray, evicted_at: IntArray, evicted_verdict: IntArray, evicted_statistic: FloatArray,
     evicted_freedom: IntArray, evicted_by: IntArray, n_evicted: int,
@@ -427,10 +429,10 @@ def decide(
         if q == slots:
             return j, q, n_evicted
         # element by element: assigning a slice would compile a check of shapes, with its message
-        if packed:
+        if bits is not None:
             for w in range(bits.shape[1]):
                 bits[q, w] = new_bits[j, w]
-        else:
+        if numbers is not None:
             for w in range(numbers.shape[1]):
                 numbers[q, w] = new_numbers[j, w]
         levels[q] = new_levels[j]
@@ -448,7 +450,7 @@ def decide(
                     others += 1
             must = -1 if t == q else q
             size, what, value, freedom_of = separate(
-                packed, bits, numbers, levels, t, must, members, others,
+                bits, numbers, levels, t, must, members, others,
                 most, rows_per_freedom, skip, where_occupied, degrees, pearson,
                 y, class_counts, edges, g, log, critical,
                 ands, sums, bit_cell, strata, ends, cell, by_level, by_class, by_member, first_seen, found,
@@ -477,10 +479,10 @@ def decide(
         for i in range(q + 1):
             if alive[i]:
                 if w != i:
-                    if packed:
+                    if bits is not None:
                         for k in range(bits.shape[1]):
                             bits[w, k] = bits[i, k]
-                    else:
+                    if numbers is not None:
                         for k in range(numbers.shape[1]):
                             numbers[w, k] = numbers[i, k]
                     levels[w] = levels[i]

@@ -123,10 +123,10 @@ class CodedBlanket:
         part: slice, newcomer_first: bool,  # noqa: FBT001 - a private step of settle
     ) -> None:  # fmt: skip
         test = self._test
-        bits, numbers = self._bits[:0], self._numbers[:0]
+        bits = numbers = None
         if self._packed:
             width = 64 * self._bits.shape[1]
-            apart = test.encode(pieces, chosen, self._place, width)
+            apart = test.encode_two(pieces, chosen, self._place, width)
             bits = np.packbits(apart, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
         else:
             numbers = test.encode(pieces, chosen, np.arange(self.n), self.n)
@@ -136,15 +136,24 @@ class CodedBlanket:
         done = 0
         while True:
             done, self._kept, out.n_evicted = kernel.decide(
-                self._packed, bits, numbers, levels, chosen + start, done,
-                self._bits, self._numbers, self._levels, self._feature, self._kept,
+                bits, numbers, levels, chosen + start, done,
+                *self._columns(), self._levels, self._feature, self._kept,
                 newcomer_first, self._most, ratio, self._skip, occupied, degrees, pearson,
                 test.y, test.class_counts, self._edges, test.g, test.log, critical,
-                *self._bit_room, *self._room, *out.of(part), *out.evicted, out.n_evicted,
+                *self._work_space(), *out.of(part), *out.evicted, out.n_evicted,
             )  # fmt: skip
             if done == len(chosen):
                 return
             self._double()
+
+    def _columns(self) -> tuple[npt.NDArray[Any] | None, npt.NDArray[Any] | None]:
+        """Return the kept columns as bits or as numbers; None is compiled away."""
+        return (self._bits, None) if self._packed else (None, self._numbers)
+
+    def _work_space(self) -> tuple[npt.NDArray[Any] | None, ...]:
+        none = (None,)
+        bits, numbers = self._bit_room, self._room
+        return (*bits, *none * len(numbers)) if self._packed else (*none * len(bits), *numbers)
 
     def _make_room(self, levels: int) -> None:
         """Have work space for columns of so many levels."""
