@@ -345,3 +345,59 @@ def test_arrays_that_do_not_fit_are_refused(name, damage):
         arrays[name][-1] = 0  # ends run backwards
     with pytest.raises(StateError, match="state"):
         Ledger.from_state(arrays)
+
+
+# ------------------------------------------------------------------------------------ times
+
+
+def timed(keep="all"):
+    ledger = filled(keep)
+    ledger.clock([1, 2], [0.5, 0.25])
+    ledger.clock(range(5, 7), [2.0, 4.0])
+    return ledger
+
+
+def test_times_are_known_by_arrival_number():
+    nan = np.nan
+    np.testing.assert_array_equal(timed().seconds, [nan, 0.5, 0.25, nan, nan, 2, 4])
+    assert filled().seconds.shape == (0,)
+    assert timed("none").seconds.shape == (0,)
+
+
+def test_times_stand_with_the_verdict_of_their_column_and_add_up(tmp_path):
+    table = timed().columns()
+    assert list(table) == [*Decision._fields, "seconds"]
+    rows = list(zip(table["step"], table["event"], table["seconds"], strict=True))
+    assert [row for row in rows if not np.isnan(row[2])] == [
+        (1, "rejected", 0.5), (2, "rejected", 0.25), (5, "kept", 2.0), (6, "kept", 4.0)
+    ]  # fmt: skip
+    assert timed().to_arrow().schema.field("seconds").type == pa.float64()
+    timed().to_csv(tmp_path / "ledger.csv")
+    with (tmp_path / "ledger.csv").open(newline="", encoding="utf-8") as file:
+        header, *lines = csv.reader(file)
+    assert header == [*Decision._fields, "seconds"]
+    assert np.nansum([float(line[-1]) for line in lines]) == 6.75
+    assert "seconds" not in filled().columns()
+
+
+@pytest.mark.parametrize("keep", KEEP)
+def test_times_round_trip(keep):
+    ledger = timed(keep)
+    again = copied(ledger)
+    np.testing.assert_array_equal(again.seconds, ledger.seconds)
+    again.clock([9], [1.0])
+    assert keep == "none" or again.clocked == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("timed", np.array([-1, 2, 5, 6])), ("timed", np.array([1, 1, 5, 6])),
+        ("timed", np.array([1, 5, 2, 6])), ("timed", np.array([1, 2, 5])), ("timed", None),
+        ("seconds", np.array([1, 2, -3, 4.0])), ("seconds", np.full(4, np.nan)), ("seconds", None),
+    ],
+)  # fmt: skip
+def test_times_of_no_columns_are_refused(name, value):
+    arrays = timed().state() | {name: value}
+    with pytest.raises(StateError):
+        Ledger.from_state({key: array for key, array in arrays.items() if array is not None})

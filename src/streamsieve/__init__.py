@@ -14,7 +14,11 @@ Columns that stream in go to a column selector::
 
     sieve = ss.SAOLA(alpha=0.01).begin(y)
     for block in ss.open("candidates.parquet", target="label").columns(1024):
-        sieve.offer(block.X, names=block.names)
+        sieve.offer(block)
+
+in short ``ss.run(source, ss.SAOLA(alpha=0.01))``.  They may be computed on demand, until there are enough::
+
+    ss.run(ss.features(make_columns, y), ss.FastOSFS(stop=ss.Stop(max_features=10)))
 
 Importing this package imports nothing heavy: a name brings its own imports when it is first used.
 """

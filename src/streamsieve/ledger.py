@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.exceptions import ParameterError, StateError
-from streamsieve.protocols import Arrays, Decision, Event, Reason
+from streamsieve.protocols import Arrays, Decision, Event, FloatArray, Reason
 from streamsieve.state import expect, pack_strings, register, replacing, unpack_strings
 from streamsieve.verdicts import (
     EVENT_CODE,
@@ -62,6 +63,8 @@ class Ledger(Sequence[Decision]):
         self._length = 0
         #: The first so many decisions as arrays: they never change, and a checkpoint wants them often.
         self._packed: Arrays = _columns([])
+        #: Columns, by arrival number in order, of which it is known how long they took to compute.
+        self._timed, self._seconds = array("q"), array("d")
 
     # ---------------------------------------------------------------- writing
 
@@ -84,6 +87,12 @@ class Ledger(Sequence[Decision]):
         if self.keep == "all" or (self.keep == "kept" and decision.event is not Event.REJECTED):
             self._open.append(decision)
             self._length += 1
+
+    def clock(self, columns: Iterable[int], seconds: Iterable[float]) -> None:
+        """Note how long columns took to compute, by arrival number; later ones come later."""
+        if self.keep != "none":
+            self._timed.extend(columns)
+            self._seconds.extend(seconds)
 
     def _close(self) -> None:
         if self._open:
@@ -145,8 +154,28 @@ class Ledger(Sequence[Decision]):
             else:
                 yield from (d for d in chunk if d.event is Event.KEPT)
 
+    @property
+    def seconds(self) -> FloatArray:
+        """How long each column took to compute, by arrival number; NaN where that is not known.
+
+        Times are known of columns that were computed on demand (``streamsieve.features``), with
+        ``keep="kept"`` of those that were kept.  ``ledger_.seconds[sieve.selected_]`` is what the
+        selection costs.
+        """
+        times = np.full(self.clocked, np.nan)
+        times[np.array(self._timed, np.int64)] = self._seconds
+        return times
+
+    @property
+    def clocked(self) -> int:
+        """Length of ``seconds``: one more than the last column of which the time is known."""
+        return self._timed[-1] + 1 if self._timed else 0
+
     def columns(self) -> dict[str, list[Any]]:
-        """Return the whole ledger as columns, ready for any dataframe library."""
+        """Return the whole ledger as columns, ready for any dataframe library.
+
+        ``seconds``, where times are known, stands with the verdict on a column, so that it adds up.
+        """
         rows = list(self)
         table: dict[str, list[Any]] = {
             name: [getattr(row, name) for row in rows] for name in Decision._fields
@@ -154,24 +183,36 @@ class Ledger(Sequence[Decision]):
         table["event"] = [str(event) for event in table["event"]]
         table["reason"] = [str(reason) for reason in table["reason"]]
         table["by"] = [list(by) for by in table["by"]]
+        if self._timed:
+            time_of = self._time_of()
+            table["seconds"] = [time_of(row) for row in rows]
         return table
+
+    def _time_of(self) -> Callable[[Decision], float]:
+        """Return the function that gives the time of a decision's column; an eviction took none."""
+        known = dict(zip(self._timed, self._seconds, strict=True))
+        unknown = float("nan")
+        return lambda row: unknown if row.event is Event.EVICTED else known.get(row.step, unknown)
 
     def to_arrow(self) -> Any:
         """Return the whole ledger as a pyarrow table (needs the ``cli`` extra)."""
         import pyarrow as pa  # noqa: PLC0415
 
         text, number = pa.string(), pa.float64()
-        kinds = (pa.int64(), text, text, text, number, number, pa.list_(text))
-        return pa.table(self.columns(), schema=pa.schema(list(zip(Decision._fields, kinds, strict=True))))
+        kinds = (pa.int64(), text, text, text, number, number, pa.list_(text), number)
+        table = self.columns()
+        # seconds are there or not
+        return pa.table(table, schema=pa.schema(list(zip(table, kinds, strict=False))))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the whole ledger as CSV; ``by`` is joined with semicolons."""
         import csv  # noqa: PLC0415
 
+        timed, time_of = bool(self._timed), self._time_of()
         with replacing(path) as file:
             writer = csv.writer(file)
-            writer.writerow(Decision._fields)
-            writer.writerows((*row[:-1], ";".join(row.by)) for row in self)
+            writer.writerow(Decision._fields + ("seconds",) * timed)
+            writer.writerows((*row[:-1], ";".join(row.by), *(time_of(row),) * timed) for row in self)
 
     def __repr__(self) -> str:
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}>"
@@ -189,6 +230,7 @@ class Ledger(Sequence[Decision]):
             "stretches": np.array(self.names.named, np.int64).reshape(-1, 2),
             "named": np.fromiter(self.names.given, np.int64, len(self.names.given)),
             **{f"name_{k}": a for k, a in pack_strings(list(self.names.given.values())).items()},
+            **({"timed": np.array(self._timed), "seconds": np.array(self._seconds)} if self._timed else {}),
         }
 
     @classmethod
@@ -219,6 +261,8 @@ class Ledger(Sequence[Decision]):
         if np.any(np.diff(stretches.reshape(-1)) < 0):
             raise StateError("the state's names overlap")
         ledger.names.named = stretches.tolist()
+        if "timed" in arrays or "seconds" in arrays:  # few streams are timed
+            ledger.clock(*_clocked(arrays))
         return ledger
 
 
@@ -243,6 +287,14 @@ def _appended(before: Arrays, after: Arrays) -> Arrays:
         key: np.concatenate([array, after[key] + array[-1:].sum() if key.endswith("_ends") else after[key]])
         for key, array in before.items()
     }
+
+
+def _clocked(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[list[int], list[float]]:
+    timed = expect(arrays, "timed", np.int64, (None,))
+    seconds = expect(arrays, "seconds", np.float64, (len(timed),))
+    if np.any(np.diff(timed, prepend=-1) <= 0) or not np.all(seconds >= 0):
+        raise StateError("the state's times belong to no columns")
+    return timed.tolist(), seconds.tolist()
 
 
 def _part(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:

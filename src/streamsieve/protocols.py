@@ -46,11 +46,12 @@ class RowBatch:
 
 @dataclass(frozen=True, slots=True)
 class ColumnBlock:
-    """Some columns of a stream, all over the same rows."""
+    """Some columns of a stream, all over the same rows; ``seconds`` is what each took to compute."""
 
     X: Matrix
     names: Sequence[str] | None = None
     position: Position = field(default_factory=dict)
+    seconds: FloatArray | None = None
 
 
 # ------------------------------------------------------------------------------------ what is decided
@@ -78,6 +79,7 @@ class Reason(StrEnum):
     ENTERED_TOP = "entered the top set"
     LEFT_TOP = "left the top set"
     OUTSCORED = "outscored"
+    NOT_SAMPLED = "not sampled"
 
 
 class Decision(NamedTuple):
@@ -251,7 +253,10 @@ class ColumnSource(Protocol):
         ...
 
     def columns(self, block_size: int = ..., start: Position | None = None) -> Iterator[ColumnBlock]:
-        """Yield blocks from the beginning, or from just after ``start``."""
+        """Yield blocks from the beginning, or from just after ``start``.
+
+        A position holds at least ``column``, the number of columns before it, and that alone will do.
+        """
         ...
 
 

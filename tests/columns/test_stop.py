@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError
+from streamsieve.base._kept_values import KeptValues
+from streamsieve.exceptions import ParameterError, StateError
 
 SIEVES = {"saola": ss.SAOLA, "alpha_investing": ss.AlphaInvesting}
 both = pytest.mark.parametrize("kind", SIEVES.values(), ids=SIEVES)
@@ -140,8 +141,113 @@ def test_begin_starts_afresh_after_a_stop(kind, stream):
         ({"max_offers": 1.5}, "stop.max_offers must be a whole number at least 1; got 1.5"),
         ({"seconds": 0}, "stop.seconds must be a number above 0; got 0"),
         ({"target": "high"}, "stop.target must be a number; got 'high'"),
+        ({"target": 0.9}, "stop.target goes with stop.accuracy or stop.callback, and either goes with it"),
+        ({"accuracy": len}, "stop.target goes with stop.accuracy or stop.callback, and either goes with it"),
+        (
+            {"target": 1, "accuracy": len, "callback": len},
+            "stop.target goes with stop.accuracy or stop.callb",
+        ),
+        ({"target": 1, "accuracy": 0.9}, "stop.accuracy must be a function; got 0.9"),
     ],
 )
 def test_rules_that_cannot_be_met_are_refused(kind, rule, message):
     with pytest.raises(ParameterError, match=message):
         kind(stop=ss.Stop(**rule)).begin([0, 1])
+
+
+@both
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_the_accuracy_is_that_of_the_kept_columns(kind, form, size, stream):
+    X, y = stream
+    free = in_blocks(kind().begin(y), X, 40)
+    seen = []
+
+    def accuracy(kept):
+        seen.append(kept.copy())
+        return len(seen) / 10
+
+    sieve = in_blocks(kind(stop=ss.Stop(target=0.4, accuracy=accuracy)).begin(y), form(X), size)
+    assert sieve.stopped_ == "target=0.4"
+    assert sieve.selected_.tolist() == free.selected_[:4].tolist()
+    for i, kept in enumerate(seen):
+        np.testing.assert_array_equal(kept, X[:, free.selected_[: i + 1]])
+
+
+def test_values_of_evicted_columns_are_not_remembered():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    dose = y + rng.normal(size=300)
+    copy = dose + 0.5 * rng.normal(size=300)
+    seen = []
+    stop = ss.Stop(target=9, accuracy=lambda kept: seen.append(kept.copy()) or 0.0)
+    sieve = ss.SAOLA(stop=stop).fit(np.c_[copy, dose], y)
+    assert [kept.shape[1] for kept in seen] == [1, 1]
+    np.testing.assert_array_equal(seen[1][:, 0], dose)
+    assert list(sieve._values_._columns) == [1]
+
+
+def test_values_are_saved_and_the_function_is_not(stream, tmp_path):
+    X, y = stream
+    seen = []
+
+    def accuracy(kept):
+        seen.append(kept.copy())
+        return 0.0
+
+    whole = ss.SAOLA(stop=ss.Stop(target=1, accuracy=accuracy)).fit(X, y)
+    expected, seen = seen, []
+    half = ss.SAOLA(stop=ss.Stop(target=1, accuracy=accuracy)).begin(y)
+    half.offer(X[:, :17])
+    half.save(tmp_path / "half.sieve")
+    again = ss.load(tmp_path / "half.sieve")
+    with pytest.raises(ParameterError, match=r"stop.accuracy or stop.callback was not saved"):
+        again.offer(X[:, 17:])
+    again = ss.load(tmp_path / "half.sieve").set_params(stop=ss.Stop(target=1, accuracy=accuracy))
+    again.offer(X[:, 17:])
+    assert again.selected_.tolist() == whole.selected_.tolist()
+    for one, other in zip(seen, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_accuracy_that_comes_late_is_refused(stream):
+    X, y = stream
+    sieve = ss.SAOLA().begin(y)
+    sieve.offer(X[:, :17])
+    sieve.set_params(stop=ss.Stop(target=1, accuracy=lambda _: 0.0))
+    with pytest.raises(ParameterError, match=r"stop.accuracy came when .*give it before begin\(y\)"):
+        sieve.offer(X[:, 17:])
+
+
+@both
+@pytest.mark.parametrize("name", ["accuracy", "callback"])
+@pytest.mark.parametrize("value", [None, "high", float("nan"), [0.5]])
+def test_a_function_that_returns_no_number_is_refused(kind, name, value, stream):
+    X, y = stream
+    sieve = kind(stop=ss.Stop(target=1, **{name: lambda _: value})).begin(y)
+    with pytest.raises(ParameterError, match=f"stop.{name} must return a number to compare with target; got"):
+        sieve.offer(X)
+
+
+@both
+@pytest.mark.parametrize("rule", [{"max_offers": 11}, {"max_features": 2}, {"seconds": 3}])
+def test_single_columns_stop_as_blocks_do(kind, rule, stream):
+    X, y = stream
+    single, wide = (kind(stop=ss.Stop(**rule)).begin(y) for _ in range(2))
+    for j in range(40):
+        single.offer(X[:, j].copy())
+    wide.offer(X)
+    assert [d[:4] for d in single.ledger_] == [d[:4] for d in wide.ledger_]
+    assert single.stopped_ == wide.stopped_
+
+
+@pytest.mark.parametrize(("name", "change"), [
+    ("features", lambda a: a[::-1]), ("features", lambda a: -a - 1), ("values", lambda a: a[:, 1:]),
+    ("n", lambda a: a + 1), ("n", lambda a: a * 0),
+])  # fmt: skip
+def test_values_that_do_not_fit_are_refused(name, change, stream, tmp_path):
+    X, y = stream
+    sieve = ss.SAOLA(stop=ss.Stop(target=1, accuracy=lambda _: 0.0)).fit(X, y)
+    arrays = sieve._values_.state()
+    with pytest.raises(StateError):
+        KeptValues.from_state(arrays | {name: change(arrays[name])})

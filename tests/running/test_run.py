@@ -278,8 +278,11 @@ def test_bad_calls_are_refused_before_anything_happens(path, tmp_path):
     for bad in ("table.parquet", X, [1], None):
         with pytest.raises(SourceError, match=r"run wants a source of rows, got .* use streamsieve\.open"):
             ss.run(bad, screen())
-    with pytest.raises(CapabilityError, match="run streams rows into a row selector, got SAOLA"):
-        ss.run(source, ss.SAOLA())
+    with pytest.raises(CapabilityError, match="into a selector over rows or columns, got Stop"):
+        ss.run(source, ss.Stop())
+    for option in ("block_size", "start"):
+        with pytest.raises(ParameterError, match=f"{option} is about columns, and Screen streams rows"):
+            ss.run(source, screen(), **{option: 7})
     with pytest.raises(ParameterError, match="resume=True goes on from a checkpoint"):
         ss.run(source, screen(), resume=True)
     for size in (0, 2.5, "7"):

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from streamsieve.exceptions import SourceError
+import streamsieve as ss
+from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources import Features
 
 Y = np.array([0, 1, 1])
@@ -169,3 +170,176 @@ def test_a_factory_that_fails_is_feature_0():
 def test_it_has_no_rows():
     with pytest.raises(SourceError, match=r"Features has no rows: .*use columns\(\)"):
         Features(powers, Y).rows()
+
+
+# ------------------------------------------------------------------------------------ functions
+
+
+class Factory:
+    """Yields functions, and counts what was asked of them and how often each was called."""
+
+    def __init__(self, p=7, broken=()):
+        self.p, self.broken = p, set(broken)
+        self.yielded, self.called = [], []
+
+    def column(self, k):
+        self.called.append(k)
+        if k in self.broken:
+            raise ZeroDivisionError(f"no\nfeature {k}")
+        return np.full(3, float(k))
+
+    def __call__(self):
+        for k in range(self.p):
+            self.yielded.append(k)
+            yield f"f{k}", lambda: self.column(k)  # noqa: B023 - k as it is when it is yielded
+
+
+def numbers(blocks):
+    return [int(value) for block in blocks for value in block.X[0]]
+
+
+def test_features_is_the_door_to_features():
+    source = ss.features(powers, Y, names=None)
+    assert isinstance(source, Features)
+    np.testing.assert_array_equal(next(source.columns()).X, EXPECTED)
+    assert ss.features(powers).y is None
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_functions_are_called_once_each_when_their_block_is_asked_for(size):
+    factory = Factory()
+    stream = ss.features(factory, Y).columns(size)
+    assert factory.called == factory.yielded == []
+    first = next(stream)
+    assert factory.called == factory.yielded == list(range(min(size, 7)))
+    blocks = [first, *stream]
+    assert numbers(blocks) == factory.called == list(range(7))
+    assert [name for block in blocks for name in block.names] == [f"f{k}" for k in range(7)]
+
+
+def test_compute_makes_a_column_of_each_item():
+    items = ["a", ("b", 2), 3, ("d", "text")]
+    (block,) = ss.features(items, Y, compute=lambda item: [len(str(item))] * 3).columns()
+    assert block.names == ["a", "b", "x2", "d"]
+    assert numbers([block]) == [1, 1, 1, 4]
+
+
+def test_resuming_calls_no_function_before_the_place():
+    factory = Factory()
+    source = ss.features(factory, Y)
+    assert numbers(source.columns(2, {"column": 4})) == factory.called == [4, 5, 6]
+    with pytest.raises(SourceError, match="start lies after 8 columns, but this Features has 7"):
+        next(source.columns(2, {"column": 8}))
+    assert factory.called == [4, 5, 6]
+
+
+def test_seconds_are_those_of_the_function_or_of_the_generator(monkeypatch):
+    clock = iter([0, 1, 1, 11, 11, 13, 13, 14, 14, 34, 34])
+    for module in ("_items", "_computing"):
+        monkeypatch.setattr(f"streamsieve.sources.{module}.perf_counter", lambda: next(clock))
+    items = [("a", lambda: [1, 2, 3]), ("b", [1, 2, 3]), ("c", lambda: [4, 5, 6])]
+    (block,) = ss.features(items, Y).columns(9)
+    # the first came after 1 s and took 10 s to compute, the second came ready after 2 s
+    np.testing.assert_array_equal(block.seconds, [10, 2, 20])
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("once", [True, False])
+def test_after_a_function_that_failed_the_stream_goes_on_with_it_or_after_it(size, once):
+    factory = Factory(broken={3})
+    source = ss.features(factory() if once else factory, Y)
+    got = []
+    with pytest.raises(
+        SourceError, match=r"feature 3 \(counting from 0\), 'f3', could not be computed: Zero"
+    ):
+        got += source.columns(size)
+    stream = source.columns(size)
+    if once:
+        with pytest.raises(SourceError, match="cannot start again"):
+            next(stream)
+    factory.called.clear()
+    with pytest.raises(SourceError, match=r"feature 3 .*no feature 3") as caught:
+        next(source.columns(size, {"column": 3}))
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert numbers(source.columns(size, {"column": 4})) == [4, 5, 6]
+    assert factory.called == [3, 4, 5, 6]
+    if not once:
+        factory.broken.clear()
+        assert numbers(source.columns(size, {"column": 3})) == [3, 4, 5, 6]
+
+
+def test_an_iterator_goes_on_from_where_it_was_left():
+    factory = Factory()
+    source = ss.features(factory(), Y)
+    stream = source.columns(2)
+    position = next(stream).position
+    stream.close()
+    assert numbers(source.columns(3, position)) == [2, 3, 4, 5, 6]
+    assert factory.called == list(range(7))
+
+
+def test_a_generator_that_raised_does_not_seem_to_have_ended():
+    source = ss.features(breaks(), Y)
+    with pytest.raises(SourceError, match=r"feature 2 .* the generator raised KeyError"):
+        list(source.columns(1))
+    with pytest.raises(
+        SourceError, match=r"the generator cannot go on after it raised KeyError: .* pass the"
+    ):
+        next(source.columns(1, {"column": 2}))
+    again = ss.features(breaks, Y)
+    assert numbers([next(again.columns(1, {"column": 1}))]) == [1]
+    with pytest.raises(SourceError, match=r"feature 2 .* the generator raised KeyError"):
+        next(again.columns(1, {"column": 3}))
+
+
+def test_an_iterator_that_is_no_generator_may_go_on_after_it_raised():
+    class Moody:
+        def __init__(self):
+            self.k = 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.k += 1
+            if self.k == 3:
+                raise OSError("not today")
+            if self.k > 5:
+                raise StopIteration
+            return [self.k] * 3
+
+    source = ss.features(Moody(), Y)
+    blocks = source.columns(1)
+    assert numbers([next(blocks), next(blocks)]) == [1, 2]
+    with pytest.raises(SourceError, match=r"feature 2 .*OSError: not today"):
+        next(blocks)
+    assert numbers(source.columns(1, {"column": 2})) == [4, 5]
+
+
+def test_a_function_that_returns_something_else_is_named():
+    for value, message in (([1, 2], "'bad', has 2 values, but there are 3"), ("abc", "'bad', holds text")):
+        stream = ss.features([("good", lambda: [1, 2, 3]), ("bad", lambda v=value: v)], Y).columns()
+        assert next(stream).names == ["good"]
+        with pytest.raises(SourceError, match=f"feature 1 .*{message}"):
+            next(stream)
+
+
+def test_ctrl_c_is_no_failure_of_a_feature():
+    def pressed():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        next(ss.features([("a", pressed)], Y).columns())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"compute": 7}, "compute must be a function that makes a column of an item; got 7"),
+        ({"workers": -1}, "workers must be a whole number at least 0; got -1"),
+        ({"workers": 1.5}, "workers must be a whole number at least 0; got 1.5"),
+    ],
+)
+def test_options_out_of_range_are_refused(options, message):
+    with pytest.raises(ParameterError, match=message):
+        ss.features(powers, Y, **options)

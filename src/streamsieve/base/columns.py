@@ -11,13 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._frames import names_of, take_named
-from streamsieve._validation import check_block, matrix, task_of
+from streamsieve._validation import check_block, matrix, refuse_non_finite, task_of
+from streamsieve.base._kept_values import KeptValues
 from streamsieve.base._rows_identity import RowsIdentity, index_of
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import Stop
 from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, TargetError
 from streamsieve.ledger import Ledger
-from streamsieve.protocols import BoolArray, ColumnBlock, Decision, Event, FloatArray, IntArray, Reason, Task
+from streamsieve.protocols import (
+    BoolArray,
+    ColumnBlock,
+    Decision,
+    Event,
+    FloatArray,
+    IntArray,
+    Position,
+    Reason,
+    Task,
+)
 from streamsieve.state import untouched_on_error
 from streamsieve.verdicts import REASON_CODE, PValue, Verdicts
 
@@ -85,7 +96,8 @@ class ColumnSelector(Selector):
         """Reject a single column at once, as (reason, statistic, p-value), or leave it to `_offer`.
 
         Optional: the fast way for the many columns of a generator that turn out to be junk.  ``x`` is
-        a float64 array of the right length that may still hold NaN; then the answer must be None.
+        a float64 array of the right length that may still hold NaN; then the answer must be None.  Not for
+        selectors that hold verdicts back.
         """
         return None
 
@@ -139,9 +151,13 @@ class ColumnSelector(Selector):
             self.task_, self.n_rows_ = str(task), len(y)
             self._identity_ = RowsIdentity.of(y, rows)
             self.n_features_in_ = 0
+            #: Where the source of the columns stands, as pairs; None if they had no source.
+            self._position_: list[list[Any]] | None = None
             self.stopped_: str | None = None
             self._started_ = time.monotonic()
             self.ledger_ = Ledger(self.ledger)
+            if self.stop is not None and self.stop.accuracy is not None:
+                self._values_ = KeptValues(len(y))
             self._begin(y)
             self.ledger_.p_value_of = self._p_value_of()
         return self
@@ -188,8 +204,9 @@ class ColumnSelector(Selector):
 
         Parameters
         ----------
-        X : a column (1-d) or a block (2-d, dense, sparse or dataframe) over the rows given to ``begin``; a
-            pandas index must be that of ``begin`` or of the first dataframe, in the same order
+        X : a column (1-d) or a block (2-d, dense, sparse or dataframe) over the rows given to ``begin``, or a
+            block of a source with all it knows; a pandas index must be that of ``begin`` or of the first
+            dataframe, in the same order
         names : their names, unlike any before; a dataframe brings its own; else x0, x1, ...
 
         Returns
@@ -199,18 +216,56 @@ class ColumnSelector(Selector):
         """
         self._check_begun("offering columns")
         names = [names] if isinstance(names, str) else names
-        if type(X) is np.ndarray and X.ndim == 1 and X.dtype is _FLOAT64 and self.stop is None:
+        if type(X) is np.ndarray and X.ndim == 1 and X.dtype is _FLOAT64 and self.stopped_ is None:
             decided = self._offer_fast(X, names)
             if decided is not None:
                 return decided
+        if isinstance(X, ColumnBlock):
+            return self._offer_read(X, X.names if names is None else names)
         return self._offer_checked(X, names)
+
+    def _offer_read(self, block: ColumnBlock, names: Sequence[str] | None) -> Sequence[Decision]:
+        """Offer a block of a source, and remember what the source says about it."""
+        X, start = block.X, self.n_features_in_
+        try:
+            if type(X) is np.ndarray and X.shape[1] == 1 and X.dtype is _FLOAT64 and self.stopped_ is None:
+                decided = self._offer_fast(X[:, 0], names)
+                if decided is not None:
+                    return decided
+            return self._offer_checked(X, names)
+        finally:  # if a callback failed, some columns were decided before
+            self._note_source(block, start)
+
+    def _note_source(self, block: ColumnBlock, start: int) -> None:
+        """Remember where the source stands, and how long the columns since ``start`` took."""
+        done, width = self.n_features_in_ - start, block.X.shape[1]
+        if done == 0:
+            return
+        position = dict(block.position)
+        if done < width:
+            position = {"column": position.get("column", 0) - width + done}
+        self._position_ = [[key, int(at)] for key, at in position.items()]
+        if block.seconds is not None:
+            columns: Sequence[int] = range(start, start + done)
+            if self.ledger_.keep == "kept":
+                named = {int(feature) for feature in self._named()}
+                columns = [feature for feature in columns if feature in named]
+            self.ledger_.clock(columns, (block.seconds[feature - start] for feature in columns))
+
+    @property
+    def position_(self) -> Position | None:
+        """Where the source stands of which the last block was offered: ``start`` for going on after it.
+
+        None if the columns came without a source.  It is saved with the selector.
+        """
+        self._check_begun("asking for the position")
+        return None if self._position_ is None else {str(key): at for key, at in self._position_}
 
     def _offer_checked(
         self, X: Any, names: Sequence[str] | None, shape: Callable[[ColumnBlock], ColumnBlock] | None = None
     ) -> Verdicts:
         """Offer a block after a look at its values and its rows; ``shape`` may add to it."""
-        block = check_block(X, names, self.n_rows_, missing=self.traits.missing)
-        rows = index_of(X)
+        block, rows = self._checked(X, names), index_of(X)
         if rows is not None:
             self._identity_.check_rows(rows)
         verdicts = self._offer_block(block if shape is None else shape(block))
@@ -218,6 +273,15 @@ class ColumnSelector(Selector):
             self._identity_.learn_rows(rows)
         self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
         return verdicts
+
+    def _checked(self, X: Any, names: Sequence[str] | None) -> ColumnBlock:
+        """Return a block whose shape and values were looked at."""
+        plain = type(X) is np.ndarray and X.dtype is _FLOAT64 and X.ndim == 2 and X.shape[1] > 0
+        if plain and X.shape[0] == self.n_rows_ and (names is None or len(names) == X.shape[1]):
+            # scikit-learn's look at it would take longer than most decisions, and find nothing
+            refuse_non_finite(X, names, missing=self.traits.missing)
+            return ColumnBlock(X, None if names is None else tuple(names))
+        return check_block(X, names, self.n_rows_, missing=self.traits.missing)
 
     def _offer_fast(self, x: FloatArray, names: Sequence[str] | None) -> tuple[Decision] | None:
         step, ledger = self.n_features_in_, self.ledger_
@@ -236,6 +300,8 @@ class ColumnSelector(Selector):
             ledger.names.forget((step,))
         self.n_features_in_ = step + 1
         self.__dict__.pop("feature_names_in_", None)
+        if self.stop is not None:
+            self.stopped_ = self.stop.reached(self, self._started_, kept_one=False)
         return (decision,)
 
     def _offer_block(self, block: ColumnBlock) -> Verdicts:
@@ -276,6 +342,8 @@ class ColumnSelector(Selector):
                     part = self._offer(self._cut(block, slice(done, done + size)))
                     parts.append(part)
                     self.n_features_in_ += size
+                    if stop.accuracy is not None:
+                        self._keep_values(block.X[:, done : done + size], start + done)
                     done += size
                 kept_one = size > 0 and len(part.kept()) > 0
                 self.stopped_ = stop.reached(self, self._started_, kept_one=kept_one)
@@ -286,6 +354,19 @@ class ColumnSelector(Selector):
             raise
         self.n_features_in_ = start
         return _joined(start, parts, width - done, block.names)
+
+    def _keep_values(self, X: Any, start: int) -> None:
+        """Remember the values of the columns that are kept or may still be, for ``stop.accuracy``."""
+        if not hasattr(self, "_values_"):
+            raise ParameterError(
+                "stop.accuracy came when columns had been offered already, whose values are gone: give it "
+                "before begin(y)"
+            )
+        self._values_.take(X, start, self._named())
+
+    def _kept_values(self) -> FloatArray:
+        """Return the values of the kept columns, rows x kept, in order of arrival."""
+        return self._values_.of(self.selected_)
 
     # ---------------------------------------------------------------- the scikit-learn face
 
@@ -363,11 +444,14 @@ class ColumnSelector(Selector):
         self.ledger_.p_value_of = self._p_value_of()
         Task(self.task_)
         self.__dict__.setdefault("_identity_", RowsIdentity(self.n_rows_, None, None))
+        self.__dict__.setdefault("_position_", None)
         for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
             if getattr(part, "n", self.n_rows_) != self.n_rows_:
                 raise ValueError(f"a {type(part).__name__} has {part.n} rows, but the target {self.n_rows_}")
         if not 0 <= len(self.selected_) <= self.n_features_in_:
             raise ValueError("more columns are kept than were offered")
+        if self.ledger_.clocked > self.n_features_in_:
+            raise ValueError("there are times of columns that were never offered")
 
 
 def _pieces(X: Any) -> Iterator[slice]:

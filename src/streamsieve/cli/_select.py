@@ -90,13 +90,8 @@ def _run(request: Request, selector: Any, note: str = "") -> int:
 
 
 def _stream_columns(source: Any, selector: ColumnSelector, request: Request) -> None:
-    selector.begin(source.y)
     with progress("columns", source.n_columns, "columns", quiet=request.silent) as advance:
-        for block in source.columns(request.size):
-            selector.offer(block.X, names=block.names)
-            advance(block.X.shape[1])
-            if selector.stopped_ is not None:
-                break
+        run(source, selector, block_size=request.size, progress=advance)
 
 
 def _stream_rows(source: Any, selector: Any, request: Request) -> None:

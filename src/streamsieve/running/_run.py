@@ -1,44 +1,52 @@
-"""Run a stream of rows through a selector, so that nothing short of a broken disk can lose it."""
+"""Run a stream through a selector, so that nothing short of a broken disk can lose it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from streamsieve import state
 from streamsieve._parameters import check_number
-from streamsieve.base import RowSelector
+from streamsieve.base import ColumnSelector, RowSelector
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
-from streamsieve.protocols import RowSource
+from streamsieve.protocols import ColumnSource, Position, RowSource
 from streamsieve.running._checkpoint import CheckpointFile, Stream
+from streamsieve.running._columns import offer_all
 from streamsieve.running._interrupts import Interrupts
 from streamsieve.running._keeper import Keeper
 from streamsieve.running._lock import alone
 from streamsieve.running._resume import resumed
 from streamsieve.running._timetable import Timetable
 
-S = TypeVar("S", bound=RowSelector)
+S = TypeVar("S", bound=RowSelector | ColumnSelector)
 
 
 def run(
-    source: RowSource,
+    source: RowSource | ColumnSource,
     selector: S,
     *,
     checkpoint: str | os.PathLike[str] | None = None,
     every: str | int = "10s",
     resume: bool = False,
     batch_size: int = 4096,
+    block_size: int | None = None,
+    start: Position | None = None,
     progress: Callable[[int], Any] | None = None,
 ) -> S:
-    """Learn all rows of a source; with a checkpoint, ``kill -9`` at any moment costs nothing but time.
+    """Stream a source into a selector, by rows or by columns, as the selector needs it.
+
+    A selector over rows learns all rows; with a checkpoint, ``kill -9`` at any moment costs nothing but
+    time.  A selector over columns is offered all columns, or as many as its ``stop`` rules want; those
+    after the stop are not read, and if they are computed on demand not computed.
 
     Parameters
     ----------
-    source : source of rows
-        What :func:`streamsieve.open` returns.
-    selector : row selector
-        Fresh, or fitted on other rows before.
+    source : source of rows or columns
+        What :func:`streamsieve.open` and :func:`streamsieve.features` return.
+    selector : selector over rows or over columns
+        Fresh, or fitted on other rows or columns before: it goes on.  A fresh one over columns begins with
+        the target of the source; for one that has begun, the target must be the same.
     checkpoint : path, default=None
         A file for the selector's state together with its place in the stream.  It is written now and then,
         and at the end; the one before is kept as ``PATH.previous``.  ``streamsieve.load`` reads both.
@@ -50,8 +58,15 @@ def run(
         the source may have grown at its end.  Without ``resume`` an existing checkpoint is refused.
     batch_size : int, default=4096
         Rows in a batch, at least 1.
+    block_size : int or None, default=None
+        Columns in a block, at least 1.  None: 1024, or 1 where columns are computed on demand, so that
+        nothing is computed in vain.
+    start : position, default=None
+        Go on with the columns after this place of the source, as ``selector.position_`` says it, where an
+        earlier run failed or was interrupted; ``{"column": 7}`` leaves out the first seven.
     progress : function of a number, default=None
-        Called after each batch with the number of its rows, and at first with the rows of the checkpoint.
+        Called after each batch or block with the number of its rows or columns, and at first with the rows
+        of the checkpoint.
 
     Returns
     -------
@@ -61,10 +76,15 @@ def run(
     ------
     StateError : the checkpoint is damaged, of another selector, in use or there already, or could not be
         written (checked at every batch; whatever was written before stays).
-    SourceError : the source is not the one of the checkpoint, or cannot be read.
+    SourceError : the source is not the one of the checkpoint, or cannot be read, or a feature cannot be
+        computed; the message names it.
 
     Notes
     -----
+    Checkpoints are made of streams of rows.  A selector over columns keeps ``position_`` in its state:
+    ``save`` it, also now and then from ``progress``, and go on with ``start``.  If a column is refused or
+    cannot be computed, those before it have been offered, whatever the size of blocks.
+
     A run that ends by an error or by Ctrl-C saves the state after the last whole batch first.  States of
     up to 256 MB are copied and written by a thread beside the stream; larger ones are written while the
     stream waits, so that they are not in memory twice.
@@ -82,13 +102,30 @@ def run(
     1000
     >>> screen.selected_
     array([1])
+
+    Columns that are computed one by one, until three were kept:
+
+    >>> powers = ss.features(((f"t^{k}", lambda k=k: (np.arange(1000) / 1000) ** k) for k in range(99)), y)
+    >>> sieve = ss.run(powers, ss.SAOLA(stop=ss.Stop(max_offers=3)))
+    >>> sieve.stopped_, [str(decision.reason) for decision in sieve.ledger_], sieve.position_
+    ('max_offers=3', ['constant', 'irrelevant', 'irrelevant'], {'column': 3})
     """
+    notify = progress or (lambda _: None)
+    if isinstance(selector, ColumnSelector):
+        _check_columns(source, selector, checkpoint, resume=resume)
+        offer_all(cast(ColumnSource, source), selector, start, block_size, notify)
+        return selector
+    for name, value in (("block_size", block_size), ("start", start)):
+        if value is not None:
+            raise ParameterError(
+                f"{name} is about columns, and {type(selector).__name__} streams rows: leave it out"
+            )
     _check(source, selector, checkpoint, resume=resume)
     check_number("batch_size", batch_size, low=1, integer=True)
     Timetable(every)  # checked now, not after the checkpoint was read
-    notify = progress or (lambda _: None)
+    by_rows = cast(RowSource, source)
     if checkpoint is None:
-        for batch in source.rows(batch_size):
+        for batch in by_rows.rows(batch_size):
             selector.learn(batch)
             notify(batch.X.shape[0])
         return selector
@@ -96,9 +133,9 @@ def run(
     with alone(file.path) as locked:
         if locked:
             state.sweep(file.path)
-        stream = _where(file, source, selector, batch_size, resume=resume)
+        stream = _where(file, by_rows, selector, batch_size, resume=resume)
         with Keeper(file, selector, stream, every) as keeper:
-            _learn(source, keeper, notify)
+            _learn(by_rows, keeper, notify)
     return selector
 
 
@@ -135,8 +172,7 @@ def _learn(source: RowSource, keeper: Keeper, notify: Callable[[int], Any]) -> N
 def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None:
     if not isinstance(selector, RowSelector):
         raise CapabilityError(
-            f"run streams rows into a row selector, got {type(selector).__name__}; for columns, offer the "
-            "blocks of source.columns() to a column selector"
+            f"run streams rows or columns into a selector over rows or columns, got {type(selector).__name__}"
         )
     # a polars frame has a method rows, too
     if not callable(getattr(source, "rows", None)) or not hasattr(source, "n_rows"):
@@ -150,4 +186,17 @@ def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None
         raise CapabilityError(
             f"a {type(source).__name__} cannot be resumed: a source needs identity() and check_identity() "
             "to have a checkpoint, see streamsieve.protocols.RowSource"
+        )
+
+
+def _check_columns(source: Any, selector: ColumnSelector, checkpoint: Any, *, resume: bool) -> None:
+    if not callable(getattr(source, "columns", None)) or not hasattr(source, "y"):
+        raise SourceError(
+            f"run wants a source of columns, got {type(source).__name__}: use streamsieve.open(data, "
+            "target=...) or streamsieve.features(make_columns, y)"
+        )
+    if checkpoint is not None or resume:
+        raise CapabilityError(
+            f"{type(selector).__name__} streams columns, and checkpoints are made of streams of rows: save "
+            "the selector, and go on with start=selector.position_"
         )

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from streamsieve.sources._open import features as features
 from streamsieve.sources._open import open as open  # noqa: A004 - meant to read ss.open
 from streamsieve.sources.arrays import ArraySource as ArraySource
 from streamsieve.sources.arrow import ArrowSource as ArrowSource
@@ -30,5 +31,6 @@ __all__ = [
     "Features",
     "KafkaSource",
     "SvmlightSource",
+    "features",
     "open",
 ]

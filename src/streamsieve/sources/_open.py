@@ -3,19 +3,70 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources import _frames
-from streamsieve.sources._checks import near
+from streamsieve.sources._checks import near, no_axis
 from streamsieve.sources._paths import SVMLIGHT, is_paths, resolve, suffix_of
+from streamsieve.sources._transformed import Transformed
 from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
+from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
 from streamsieve.sources.svmlight import SvmlightSource
 
 #: How the address of a Kafka topic begins.
 KAFKA = "kafka://"
+
+
+def features(
+    factory: Callable[[], Iterable[Any]] | Iterable[Any],
+    y: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    compute: Callable[[Any], Any] | None = None,
+    workers: int = 0,
+) -> Features:
+    """Make a source of columns that are computed on demand, here or by worker processes.
+
+    Parameters
+    ----------
+    factory : callable returning an iterator, or iterable
+        Gives the features in order: columns, or functions without arguments that return one, alone or as
+        pairs ``(name, ...)``.  Pass the function that makes a generator, so that it can start again.
+    y : array of one value a row, default=None
+        The target that the columns are judged by.
+    names : sequence of str, default=None
+        Names in order of arrival, for columns that come without.
+    compute : callable or None, default=None
+        Makes a column of whatever ``factory`` gives.
+    workers : int, default=0
+        Compute in so many processes; 0 computes in this one.
+
+    Returns
+    -------
+    Features : what there is to know about it stands there; :func:`streamsieve.run` streams it
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> raw = rng.normal(size=(500, 40))
+    >>> y = raw[:, 3] * raw[:, 7] > 0
+    >>> def products():
+    ...     for i in range(40):
+    ...         for j in range(i):
+    ...             yield f"{i} x {j}", lambda: raw[:, i] * raw[:, j]
+    >>> sieve = ss.FastOSFS(alpha=1e-6, stop=ss.Stop(max_features=1))
+    >>> sieve = ss.run(ss.features(products, y), sieve)
+    >>> sieve.get_feature_names_out(), sieve.n_features_in_
+    (array(['7 x 3'], dtype=object), 25)
+
+    780 products there are; 25 were computed.
+    """
+    return Features(factory, y, names, compute=compute, workers=workers)
 
 
 def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - ss.open reads as it should
@@ -34,9 +85,13 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
         Passed on to the source: ``skip_text`` for tables, ``n_features`` and ``zero_based`` for svmlight
         files, ``names`` for arrays, ``names``, ``stop`` and others for Kafka.
 
+        ``transform``, for any data that has columns: a function of the name and the values of a column that
+        returns a column in its place, or a pair ``(name, column)``, or yields some of these.  They are
+        computed on demand; with ``workers=2`` by two processes, as in :func:`streamsieve.features`.
+
     Returns
     -------
-    ArrowSource, SvmlightSource, KafkaSource or ArraySource
+    ArrowSource, SvmlightSource, KafkaSource or ArraySource; with ``transform``, a Features of its columns
 
     Examples
     --------
@@ -44,7 +99,24 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
     >>> source = ss.open(np.eye(3), target=[0, 1, 1])
     >>> [batch.y.tolist() for batch in source.rows(2)]
     [[0, 1], [1]]
+    >>> def bent(name, x):
+    ...     yield name, x
+    ...     yield f"{name}^2", x**2
+    >>> [block.names for block in ss.open(np.eye(3), names=list("abc"), transform=bent).columns(2)]
+    [['a', 'a^2'], ['b', 'b^2'], ['c', 'c^2']]
     """
+    transform, workers = options.pop("transform", None), options.pop("workers", None)
+    source = _opened(data, target, options)
+    if transform is None:
+        if workers is not None:
+            raise ParameterError("workers compute features: say which, transform=function")
+        return source
+    if not callable(getattr(source, "columns", None)):
+        raise no_axis(source, "columns", "transform makes columns of columns; give data that has some")
+    return Transformed(source, transform, 0 if workers is None else workers)
+
+
+def _opened(data: Any, target: Any, options: dict[str, Any]) -> Any:
     if _is_topic(data):
         return _open_topic(data, target, options)
     if is_paths(data):
@@ -57,7 +129,7 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
         return data
     if callable(data) or inspect.isgenerator(data):
         raise SourceError(
-            f"got a {type(data).__name__}: for columns computed on the way, use Features(factory, y)"
+            f"got a {type(data).__name__}: for columns computed on the way, use features(factory, y)"
         )
     return _made(ArraySource, data, options, y=target)
 
