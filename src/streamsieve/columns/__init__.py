@@ -1,23 +1,33 @@
 """Selectors for columns that stream in over fixed rows."""
 
 from streamsieve.columns.alpha_investing import AlphaInvesting as AlphaInvesting
+from streamsieve.columns.dofs import DOFS as DOFS
 from streamsieve.columns.fast_osfs import FastOSFS as FastOSFS
 from streamsieve.columns.group_saola import GroupSAOLA as GroupSAOLA
 from streamsieve.columns.information_investing import InformationInvesting as InformationInvesting
+from streamsieve.columns.interaction_scan import InteractionScan as InteractionScan
+from streamsieve.columns.ogfs import OGFS as OGFS
 from streamsieve.columns.online_fdr import OnlineFDR as OnlineFDR
 from streamsieve.columns.osfs import OSFS as OSFS
+from streamsieve.columns.ossfs_dd import OSSFSDD as OSSFSDD
 from streamsieve.columns.saola import SAOLA as SAOLA
 from streamsieve.columns.streamwise_ic import StreamwiseIC as StreamwiseIC
 from streamsieve.columns.top_k import TopK as TopK
+from streamsieve.columns.two_way import TwoWay as TwoWay
 
 __all__ = [
+    "DOFS",
+    "OGFS",
     "OSFS",
+    "OSSFSDD",
     "SAOLA",
     "AlphaInvesting",
     "FastOSFS",
     "GroupSAOLA",
     "InformationInvesting",
+    "InteractionScan",
     "OnlineFDR",
     "StreamwiseIC",
     "TopK",
+    "TwoWay",
 ]

@@ -1,23 +1,24 @@
-"""Columns kept group by group: who stands, who competes inside the open group, who falls between groups."""
+"""Columns kept group by group: who stands, who waits in the open group, and what is told of each of them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from streamsieve._kernels import groups as kernel
-from streamsieve.columns._correlated import TIE
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
 from streamsieve.state import expect
 from streamsieve.verdicts import REASON_CODE, REASONS
 
 if TYPE_CHECKING:
+    from streamsieve.independence import FisherZ
+    from streamsieve.independence.fisher_z import Relevance
     from streamsieve.protocols import Matrix
 
 REDUNDANT = REASON_CODE[Reason.REDUNDANT]
@@ -26,55 +27,70 @@ FIRST_SLOTS = 32
 #: Values of candidates that are made dense at once.
 DENSE_VALUES = 2**20
 
+Outcome = TypeVar("Outcome")
+
 
 class Candidates(NamedTuple):
-    """Relevant columns of a block: where they stand in it, how they depend on y, their rows of tables."""
+    """Columns of a block that enter their group: where they stand in it, dependence on y, rows of tables."""
 
     at: IntArray
     relevance: FloatArray
     rows: Mapping[str, npt.NDArray[Any]]
 
 
-class Fallen(NamedTuple):
-    """Whom the earlier groups and the open one lost to each other, by position among those compared."""
+class Departure(NamedTuple):
+    """An earlier column leaves: at which newcomer, which one, how strongly it depends on whom.
 
-    by: IntArray
-    pair: FloatArray
-    earlier_by: IntArray
-    earlier_pair: FloatArray
+    With nobody to blame, ``by`` is -1 and ``pair`` how strongly it depends on the target.
+    """
+
+    step: int
+    feature: int
+    pair: float
+    by: int
 
 
 class Lines:
     """What became of columns ``start, start + 1, ...``, and of earlier ones on the way."""
 
+    #: p-values of those lines where they do not follow from the statistic, NaN elsewhere.
+    p_value: FloatArray | None = None
+
     def __init__(
         self, start: int, reason: npt.NDArray[np.uint8], statistic: FloatArray, by: IntArray
     ) -> None:
         self.start, self.reason, self.statistic, self.by = start, reason, statistic, by
-        #: (newcomer, feature that leaves, dependence of the two)
-        self.evictions: list[tuple[int, int, float]] = []
+        self.departures: list[Departure] = []
+
+    def reject(self, features: IntArray, reason: int) -> None:
+        """Note that some of the columns do not stay, for a reason that names nobody."""
+        self.reason[features - self.start] = reason
 
     def lose(self, features: IntArray, by: IntArray, pair: FloatArray) -> None:
         """Note that some of the columns are redundant."""
         at = features - self.start
         self.reason[at], self.statistic[at], self.by[at] = REDUNDANT, pair, by
 
-    def evict(self, features: IntArray, by: IntArray, pair: FloatArray) -> None:
-        """Note that earlier columns leave, in order of the newcomers that drive them out."""
-        order = np.argsort(by, kind="stable")
-        self.evictions += zip(*(a[order].tolist() for a in (by, features, pair)), strict=True)
+    def evict(self, steps: IntArray, features: IntArray, by: IntArray, pair: FloatArray) -> None:
+        """Note that earlier columns leave, in order of the newcomers at which they do."""
+        order = np.argsort(steps, kind="stable")
+        parts = (a[order].tolist() for a in (steps, features, pair, by))
+        self.departures += map(Departure, *parts)
 
     def part(self, part: slice) -> tuple[npt.NDArray[np.uint8], FloatArray, IntArray]:
         """Return copies of some of the lines."""
         return self.reason[part].copy(), self.statistic[part].copy(), self.by[part].copy()
 
 
-class GroupedColumns(ABC):
+class GroupedColumns(ABC, Generic[Outcome]):
     """Slots for the kept columns of closed groups, in order, and for the members of the open group.
 
-    Columns of the open group that fell already, or never were relevant, leave nothing but their line.
+    Columns of the open group that are out already leave nothing but their line.  A subclass says how the open
+    group would be decided now (:meth:`_judge`), and what follows from that; looking and closing both ask.
     """
 
+    #: The test of relevance, for stores that measure correlations with the target.
+    test: FisherZ | None = None
     #: Names of the tables; row ``slot`` of each belongs to the column in that slot.
     tables: dict[str, npt.NDArray[Any]]
 
@@ -94,17 +110,28 @@ class GroupedColumns(ABC):
 
     @abstractmethod
     def _empty(self, slots: int) -> dict[str, npt.NDArray[Any]]:
-        """Return tables of this measure."""
+        """Return tables of this kind of store."""
 
     @abstractmethod
     def _candidates(
         self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
     ) -> Iterator[Candidates]:
-        """Measure every column of a block, fill its lines, and yield the relevant ones, in order."""
+        """Measure every column of a block, fill its lines, and yield those that may stay, in order."""
 
     @abstractmethod
-    def _pairs(self, some: IntArray, others: IntArray) -> FloatArray:
-        """Return the dependences of columns in slots."""
+    def _judge(self) -> Outcome:
+        """Say what becomes of the open group and of the earlier ones if it ends here; change nothing."""
+
+    @abstractmethod
+    def _tell(self, outcome: Outcome, lines: Lines) -> None:
+        """Write the lines of the open group, and who leaves."""
+
+    @abstractmethod
+    def _survivors(self, outcome: Outcome) -> IntArray:
+        """Return the slots of the columns that stay, in order."""
+
+    def _adopt(self, outcome: Outcome) -> None:
+        """Take over what else follows, because the group has ended; slots are still those of before."""
 
     # ---------------------------------------------------------------- deciding
 
@@ -115,11 +142,11 @@ class GroupedColumns(ABC):
 
     @property
     def standing(self) -> IntArray:
-        """Features of closed groups and members of the open one, whether or not these two compete."""
+        """Features of closed groups and members of the open one, whether or not these stay."""
         features: IntArray = self.tables["feature"][np.concatenate([self._kept, self._open])]
         return features
 
-    def take(self, X: Matrix, ends: IntArray, start: int, *, literal: bool) -> Lines:
+    def take(self, X: Matrix, ends: IntArray, start: int) -> Lines:
         """Take columns ``start, start + 1, ...`` and decide all groups that are complete with them.
 
         A group ends after the first ``ends[0]``, ``ends[1]``, ... columns of the block; what comes after the
@@ -138,58 +165,58 @@ class GroupedColumns(ABC):
             group = before + np.searchsorted(ends, at, side="right")
             cuts = np.flatnonzero(np.diff(group, prepend=-1, append=-1)).tolist()
             for low, high in pairwise(cuts):
-                self._close_until(int(group[low]), lines, literal=literal)
+                self._close_until(int(group[low]), lines)
                 some = {name: table[low:high] for name, table in rows.items()}
                 self._enter(at[low:high] + start, relevance[low:high], some, lines)
-        self._close_until(before + len(ends), lines, literal=literal)
+        self._close_until(before + len(ends), lines)
         return self._settle(lines, held + int(ends[-1]) if len(ends) else 0)
 
-    def close(self, start: int, *, literal: bool) -> Lines:
+    def close(self, start: int) -> Lines:
         """Decide the open group as it is; ``start`` is the arrival number of its first column."""
         lines = Lines(start, *self._lines)
         if self.held:
-            self._close_until(self.closed + 1, lines, literal=literal)
+            self._close_until(self.closed + 1, lines)
         return self._settle(lines, self.held)
 
-    def present(self, start: int, *, literal: bool) -> Lines:
+    def present(self, start: int) -> Lines:
         """Return what :meth:`close` would, and change nothing."""
         reason, statistic, by = self._lines
         lines = Lines(start, reason.copy(), statistic.copy(), by.copy())
-        self._tell(self._compete(literal=literal), lines)
+        if len(self._open):
+            self._tell(self._judge(), lines)
         return lines
 
-    def selection(self, *, literal: bool) -> tuple[IntArray, IntArray]:
+    def selection(self) -> tuple[IntArray, IntArray]:
         """Return the columns kept and their groups, as if the open group were complete."""
-        slots = self._survivors(self._compete(literal=literal))
+        slots = self._survivors(self._judge()) if len(self._open) else self._kept
         return self.tables["feature"][slots], self.tables["group"][slots]
 
     def _settle(self, lines: Lines, done: int) -> Lines:
         """Hold the lines of the open group back."""
         self._lines = lines.part(slice(done, None))
         decided = Lines(lines.start, *lines.part(slice(0, done)))
-        decided.evictions = lines.evictions
+        decided.departures = lines.departures
+        decided.p_value = None if lines.p_value is None else lines.p_value[:done]
         return decided
 
     def _enter(
         self, features: IntArray, relevance: FloatArray, rows: Mapping[str, npt.NDArray[Any]], lines: Lines
     ) -> None:
-        """Let newcomers into the open group, where each competes with the members before it."""
+        """Let newcomers into the open group."""
+        del lines  # for subclasses that have something to say at once
+        self._open = np.concatenate([self._open, self._store(features, relevance, rows)])
+
+    def _store(
+        self, features: IntArray, relevance: FloatArray, rows: Mapping[str, npt.NDArray[Any]]
+    ) -> IntArray:
+        """Put columns of the open group into slots."""
         slots = self._reserve(len(features))
         for name, table in rows.items():
             self.tables[name][slots] = table
         self.tables["relevance"][slots] = relevance
         self.tables["feature"][slots] = features
         self.tables["group"][slots] = self.closed
-        members = np.concatenate([self._open, slots])
-        if len(members) > 1:
-            by, pair = kernel.inside(self._pairs(slots, members), self.tables["relevance"][members], TIE)
-            lost = by >= 0
-            if lost.any():
-                feature = self.tables["feature"][members]
-                lines.lose(feature[lost], feature[by[lost]], pair[lost])
-                self._free = np.concatenate([self._free, members[lost]])
-                members = members[~lost]
-        self._open = members
+        return slots
 
     def _reserve(self, count: int) -> IntArray:
         """Return free slots, after doubling the tables as often as it takes."""
@@ -201,35 +228,20 @@ class GroupedColumns(ABC):
         slots, self._free = self._free[left:][::-1], self._free[:left]
         return slots
 
-    def _close_until(self, group: int, lines: Lines, *, literal: bool) -> None:
-        """Make ``group`` the open one; if that is a new one, the old one meets the earlier groups."""
+    def _close_until(self, group: int, lines: Lines) -> None:
+        """Make ``group`` the open one; if that is a new one, the old one is decided."""
         if group == self.closed:
             return
         if len(self._open):
-            fallen = self._compete(literal=literal)
-            self._tell(fallen, lines)
-            gone = self._kept[fallen.earlier_by >= 0], self._open[fallen.by >= 0]
-            self._free = np.concatenate([self._free, *gone])
-            self._kept, self._open = self._survivors(fallen), self._open[:0]
+            outcome = self._judge()
+            self._tell(outcome, lines)
+            self._adopt(outcome)
+            stay, members = self._survivors(outcome), np.concatenate([self._kept, self._open])
+            stays = np.zeros(len(self.tables["feature"]), bool)
+            stays[stay] = True
+            self._free = np.concatenate([self._free, members[~stays[members]]])
+            self._kept, self._open = stay, self._open[:0]
         self.closed = group
-
-    def _compete(self, *, literal: bool) -> Fallen:
-        relevance = self.tables["relevance"]
-        return Fallen(
-            *kernel.between(
-                self._pairs(self._open, self._kept), relevance[self._open], relevance[self._kept],
-                self.tables["group"][self._kept], literal, TIE,
-            )
-        )  # fmt: skip
-
-    def _tell(self, fallen: Fallen, lines: Lines) -> None:
-        ours, theirs = (self.tables["feature"][slots] for slots in (self._open, self._kept))
-        lost, gone = fallen.by >= 0, fallen.earlier_by >= 0
-        lines.lose(ours[lost], theirs[fallen.by[lost]], fallen.pair[lost])
-        lines.evict(theirs[gone], ours[fallen.earlier_by[gone]], fallen.earlier_pair[gone])
-
-    def _survivors(self, fallen: Fallen) -> IntArray:
-        return np.concatenate([self._kept[fallen.earlier_by < 0], self._open[fallen.by < 0]])
 
     # ---------------------------------------------------------------- state
 
@@ -267,3 +279,15 @@ class GroupedColumns(ABC):
         ):
             raise StateError("the state's groups do not fit together")
         self._lines = reason, statistic, by
+
+
+def unit_columns(X: Matrix, chosen: IntArray, measured: Relevance) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield chosen columns of a block, centred and of unit length, one a row; so many at once as fit."""
+    size = max(1, DENSE_VALUES // X.shape[0])
+    for low in range(0, len(chosen), size):
+        some = chosen[low : low + size]
+        Z = X[:, some].toarray().T if sp.issparse(X) else X.T[some]
+        Z = np.ascontiguousarray(Z, np.float64) - measured.mean[some, None]
+        Z -= Z.mean(axis=1, keepdims=True)  # what rounding left of a mean far from 0
+        Z /= measured.norm[some, None]
+        yield some, Z

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import overload
+from typing import ClassVar, overload
 
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import Arrays, Decision
@@ -21,6 +21,8 @@ class GroupLedger(Ledger):
 
     #: Returns the verdicts on the open group as it is.
     outlook: Callable[[], Verdicts] | None = None
+    #: Why the last lines may still change.
+    because: ClassVar[str] = "their group is open"
 
     def _whole(self) -> Ledger:
         whole = Ledger(self.keep, self.p_value_of)
@@ -65,5 +67,5 @@ class GroupLedger(Ledger):
 
     def __repr__(self) -> str:
         open_ = 0 if self.outlook is None else len(self.outlook().reason)
-        note = f", the last {open_} columns provisional: their group is open" if open_ else ""
+        note = f", the last {open_} columns provisional: {self.because}" if open_ else ""
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}{note}>"

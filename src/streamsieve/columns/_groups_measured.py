@@ -14,7 +14,8 @@ from streamsieve._kernels import codes as coding
 from streamsieve._kernels import groups as kernel
 from streamsieve.columns._correlated import TIE
 from streamsieve.columns._gate import Gate
-from streamsieve.columns._groups import DENSE_VALUES, Candidates, GroupedColumns
+from streamsieve.columns._groups import DENSE_VALUES, Candidates, unit_columns
+from streamsieve.columns._groups_rivals import RivalGroups
 from streamsieve.exceptions import StateError
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
@@ -29,7 +30,7 @@ _TEST, _GATE = "test_", "gate_"
 
 
 @register
-class CorrelatedGroups(GroupedColumns):
+class CorrelatedGroups(RivalGroups):
     """Groups that compete by absolute correlation.
 
     Parameters
@@ -37,6 +38,8 @@ class CorrelatedGroups(GroupedColumns):
     test : the test of relevance, bound to the target
     gate : gives every column a level of its own for this test; None: the level of the test
     """
+
+    test: FisherZ
 
     def __init__(self, test: FisherZ, gate: Gate | None = None) -> None:
         self.test, self.gate = test, gate
@@ -52,14 +55,7 @@ class CorrelatedGroups(GroupedColumns):
         if self.gate is not None:
             self.gate.regrade(measured.reason, self.test.p_value(measured.r))
         reason[:], statistic[:] = measured.reason, measured.r
-        chosen = np.flatnonzero(reason == KEPT)
-        size = max(1, DENSE_VALUES // self.n)
-        for low in range(0, len(chosen), size):
-            some = chosen[low : low + size]
-            Z = X[:, some].toarray().T if sp.issparse(X) else X.T[some]
-            Z = np.ascontiguousarray(Z, np.float64) - measured.mean[some, None]
-            Z -= Z.mean(axis=1, keepdims=True)  # what rounding left of a mean far from 0
-            Z /= measured.norm[some, None]
+        for some, Z in unit_columns(X, np.flatnonzero(reason == KEPT), measured):
             yield Candidates(some, np.abs(measured.r[some]), {"columns": Z})
 
     def _pairs(self, some: IntArray, others: IntArray) -> FloatArray:
@@ -85,7 +81,7 @@ class CorrelatedGroups(GroupedColumns):
 
 
 @register
-class CodedGroups(GroupedColumns):
+class CodedGroups(RivalGroups):
     """Groups that compete by mutual information, or symmetric uncertainty, of codes.
 
     Parameters

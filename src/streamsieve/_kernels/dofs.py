@@ -1,0 +1,111 @@
+"""Determinantal point processes of a group of columns, and Wilcoxon's test of every pair."""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+
+
+@nb.njit(nogil=True, cache=True)
+def sample(marginal: FloatArray, lots: FloatArray, negligible: float) -> BoolArray:
+    """Draw a set from the process whose marginal kernel is given, one item after the other.
+
+    The pivot of an elimination is the chance of an item given what became of those before it; an item is in
+    if its lot, uniform on [0, 1), is below.  An item that is out leaves its pivot less 1 behind.  A chance
+    that is ``negligible`` is none: rounding may have made it, and equal items are never drawn together.
+    """
+    m = len(marginal)
+    K = marginal.copy()
+    out = np.zeros(m, np.bool_)
+    for i in range(m):
+        out[i] = lots[i] < K[i, i] and K[i, i] > negligible
+        pivot = K[i, i] if out[i] else K[i, i] - 1.0
+        for a in range(i + 1, m):
+            factor = K[a, i] / pivot
+            for b in range(i + 1, m):
+                K[a, b] -= factor * K[i, b]
+    return out
+
+
+@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def reduce(factor: FloatArray, q: int, rows: FloatArray) -> FloatArray:
+    """Solve ``F x = row`` for every row, F being the lower triangle of the first q rows and columns."""
+    out = np.empty((len(rows), q))
+    for i in range(q):
+        line = factor[i, :i]
+        for r in range(len(rows)):
+            known = out[r, :i]
+            s = 0.0
+            for k in range(i):
+                s += line[k] * known[k]
+            out[r, i] = (rows[r, i] - s) / factor[i, i]
+    return out
+
+
+@nb.njit(nogil=True, cache=True)
+def greedy(similarity: FloatArray, size: int, negligible: float) -> BoolArray:
+    """Choose so many items, each time the one that adds most to the determinant; of equals the first.
+
+    An item that adds a ``negligible`` factor is not chosen.
+    """
+    m = len(similarity)
+    L = similarity.copy()
+    out = np.zeros(m, np.bool_)
+    for _ in range(size):
+        best = -1
+        for i in range(m):
+            if not out[i] and L[i, i] > negligible and (best < 0 or L[i, i] > L[best, best] + 1e-12):
+                best = i
+        if best < 0:
+            break
+        out[best] = True
+        row = L[best].copy()
+        for a in range(m):
+            factor = row[a] / row[best]
+            for b in range(m):
+                L[a, b] -= factor * row[b]
+    return out
+
+
+@nb.njit(nogil=True, cache=True)
+def wilcoxon(columns: FloatArray, some: IntArray, others: IntArray) -> FloatArray:
+    """p-values of Wilcoxon's signed-rank test of columns in the rows of a table, by the normal approximation.
+
+    Equal pairs of values are dropped, equal differences share their ranks, and the variance of the sum of
+    signed ranks is the sum of their squares.  Without a difference there is no evidence: 1.
+    """
+    n = columns.shape[1]
+    out = np.ones((len(some), len(others)))
+    size, positive, rank = np.empty(n), np.empty(n, np.bool_), np.empty(n)
+    for i in range(len(some)):
+        a = columns[some[i]]
+        for j in range(len(others)):
+            b = columns[others[j]]
+            count = 0
+            for t in range(n):
+                difference = a[t] - b[t]
+                if difference != 0.0:
+                    size[count] = abs(difference)
+                    positive[count] = difference > 0.0
+                    count += 1
+            if count == 0:
+                continue
+            order = np.argsort(size[:count])
+            low = 0
+            while low < count:
+                high = low
+                while high < count and size[order[high]] == size[order[low]]:
+                    high += 1
+                for t in range(low, high):
+                    rank[order[t]] = 0.5 * (low + high + 1)
+                low = high
+            total = variance = 0.0
+            for t in range(count):
+                total += rank[t] if positive[t] else -rank[t]
+                variance += rank[t] * rank[t]
+            out[i, j] = math.erfc(abs(total) / math.sqrt(2.0 * variance))
+    return out

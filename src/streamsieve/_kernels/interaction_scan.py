@@ -1,0 +1,275 @@
+"""Pairs of columns that tell about the target together: columns as bits, a plane a level but the first.
+
+Rows are sorted by class and classes padded to whole words, so that a popcount over the words of a class is a
+count with that class.  The words of class c are ``edges[c]..edges[c + 1]``; ``g[c] = c ln c``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+from numba import types
+from numba.extending import intrinsic
+
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+
+Bits = npt.NDArray[np.uint64]
+
+#: Levels that a column may have.
+LEVELS = 8
+
+if nb.config.DISABLE_JIT:
+
+    def popcount(word: Any) -> int:
+        """Number of bits that are set."""
+        return int(word).bit_count()
+
+else:
+
+    @intrinsic
+    def popcount(_typing: Any, _word: Any) -> Any:
+        """Number of bits that are set, by the processor's own instruction."""
+        return types.int64(types.uint64), lambda _context, builder, _signature, args: builder.ctpop(args[0])
+
+
+@nb.njit(nogil=True, cache=True)
+def _distinct(values: FloatArray, out: IntArray) -> int:
+    """Number distinct values by first appearance; return how many there are, or 9 if more than 8."""
+    seen = np.empty(8)
+    levels = 0
+    for t in range(len(values)):
+        code = 0
+        while code < levels and seen[code] != values[t]:
+            code += 1
+        if code == 8:
+            return 9
+        if code == levels:
+            seen[levels] = values[t]
+            levels += 1
+        out[t] = code
+    return levels
+
+
+@nb.njit(nogil=True, cache=True)
+def many(columns: FloatArray, out: BoolArray) -> None:
+    """Say which columns, one a row, have more than 8 distinct values."""
+    codes = np.empty(columns.shape[1], np.int64)
+    for j in range(len(columns)):
+        out[j] = _distinct(columns[j], codes) > 8
+
+
+@nb.njit(nogil=True, cache=True)
+def encode(
+    columns: FloatArray, cuts: FloatArray, highest: FloatArray, place: IntArray, y: IntArray,
+    planes: Bits, counts: IntArray, levels: IntArray,
+) -> None:  # fmt: skip
+    """Turn columns, one a row, into planes of bits, counts of level and class, and numbers of levels.
+
+    Up to 8 distinct values are levels.  A column of more has as level of a value the number of its cuts below
+    it; where nothing lies above a cut, since most values are the highest one, the number of cuts up to it.
+    Row i of a column goes to bit ``place[i]``.  All of the levels occur.
+    """
+    codes = np.empty(columns.shape[1], np.int64)
+    number = np.empty(8, np.int64)
+    one = np.uint64(1)
+    for j in range(len(columns)):
+        if _distinct(columns[j], codes) > 8:
+            above = cuts[j, 0] < highest[j]
+            for t in range(len(codes)):
+                code = 0
+                for i in range(cuts.shape[1]):
+                    below = cuts[j, i] < columns[j, t] if above else cuts[j, i] <= columns[j, t]
+                    code += int(below)
+                codes[t] = code
+        for a in range(8):
+            number[a] = 0
+        for t in range(len(codes)):
+            number[codes[t]] = 1
+        level = 0
+        for a in range(8):  # a bin between two equal cuts is empty
+            occurs = number[a]
+            number[a] = level
+            level += occurs
+        levels[j] = level
+        for t in range(len(codes)):
+            code = number[codes[t]]
+            counts[j, code, y[t]] += 1
+            if code > 0:
+                planes[j, code - 1, place[t] >> 6] |= one << np.uint64(place[t] & 63)
+
+
+@nb.njit(nogil=True, cache=True)
+def told(counts: IntArray, g: FloatArray) -> float:
+    """Sum of g over levels and classes, less that over levels: what a column tells, up to a constant."""
+    s = 0.0
+    for a in range(counts.shape[0]):
+        total = 0
+        for c in range(counts.shape[1]):
+            s += g[counts[a, c]]
+            total += counts[a, c]
+        s -= g[total]
+    return s
+
+
+@nb.njit(nogil=True, cache=True)
+def tell(counts: IntArray, g: FloatArray, out: FloatArray) -> None:
+    """Do so for every column."""
+    for j in range(len(counts)):
+        out[j] = told(counts[j], g)
+
+
+@nb.njit(nogil=True, cache=True)
+def joint(
+    a: Bits, a_counts: IntArray, a_levels: int, b: Bits, b_counts: IntArray, b_levels: int,
+    edges: IntArray, table: IntArray,
+) -> None:  # fmt: skip
+    """Count levels of a, levels of b and classes; what is not in the planes follows from the margins."""
+    for c in range(len(edges) - 1):
+        for i in range(a_levels):
+            table[i, 0, c] = a_counts[i, c]
+        for j in range(1, b_levels):
+            rest = b_counts[j, c]
+            for i in range(1, a_levels):
+                bits = 0
+                for w in range(edges[c], edges[c + 1]):
+                    bits += popcount(a[i - 1, w] & b[j - 1, w])
+                table[i, j, c] = bits
+                table[i, 0, c] -= bits
+                rest -= bits
+            table[0, j, c] = rest
+            table[0, 0, c] -= rest
+
+
+@nb.njit(nogil=True, cache=True)
+def together(table: IntArray, a_levels: int, b_levels: int, g: FloatArray) -> float:
+    """Sum of g over levels and classes, less that over levels: what a pair tells, up to a constant."""
+    s = 0.0
+    for i in range(a_levels):
+        for j in range(b_levels):
+            total = 0
+            for c in range(table.shape[2]):
+                s += g[table[i, j, c]]
+                total += table[i, j, c]
+            s -= g[total]
+    return s
+
+
+@nb.njit(nogil=True, cache=True)
+def freedom_of(table: IntArray, a_levels: int, b_levels: int, given_a: bool) -> int:
+    """Degrees of freedom of one column and the target given the other one.
+
+    The sum over the levels of the other one of (levels - 1)(classes - 1), counting what occurs there.
+    """
+    freedom = 0
+    given, free = (a_levels, b_levels) if given_a else (b_levels, a_levels)
+    for i in range(given):
+        levels = classes = 0
+        for c in range(table.shape[2]):
+            total = 0
+            for j in range(free):
+                total += table[i, j, c] if given_a else table[j, i, c]
+            classes += int(total > 0)
+        for j in range(free):
+            total = 0
+            for c in range(table.shape[2]):
+                total += table[i, j, c] if given_a else table[j, i, c]
+            levels += int(total > 0)
+        freedom += max(levels - 1, 0) * max(classes - 1, 0)
+    return freedom
+
+
+@nb.njit(nogil=True, cache=True)
+def _push(line: IntArray, count: int, slot: int, free: IntArray, n_free: int) -> tuple[int, int]:
+    """Put a slot at the end of a line; if the line is full, the first one leaves."""
+    if count == len(line):
+        free[n_free] = line[0]
+        n_free += 1
+        for i in range(1, count):
+            line[i - 1] = line[i]
+        count -= 1
+    line[count] = slot
+    return count + 1, n_free
+
+
+@nb.njit(nogil=True, cache=True)
+def scan(
+    new_planes: Bits, new_counts: IntArray, new_levels: IntArray, new_told: FloatArray, feature: IntArray,
+    way: npt.NDArray[np.uint8], bound: FloatArray, first: int,
+    planes: Bits, counts: IntArray, levels: IntArray, tells: FloatArray, features: IntArray,
+    pool: IntArray, chosen: IntArray, free: IntArray, numbers: IntArray,
+    edges: IntArray, g: FloatArray, rows: int,
+    slots: IntArray, statistic: FloatArray, freedom: IntArray,
+) -> tuple[int, int]:  # fmt: skip
+    """Take columns ``first``, first + 1, ... until one makes a pair that might be found.
+
+    Ways are 0 (not looked at), 1 (irrelevant alone: pairs with the pool and the chosen, then joins the pool)
+    and 2 (relevant alone: pairs with the pool, then joins the chosen).  A pair whose nominal table has fewer
+    than ``rows`` rows for a degree of freedom is not tested.
+
+    Returns the column at which a pair exceeds its bound, or the number of columns, and how many partners
+    were tested; these stand in ``slots``, ``statistic`` and ``freedom``, which is 0 for pairs that do not
+    exceed the bound.  That column has joined nobody yet.
+    ``numbers`` are those of the pool, the chosen, the free slots, and the pairs tested, and are kept up.
+    """
+    classes = len(edges) - 1
+    n = len(g) - 1
+    table = np.empty((8, 8, classes), np.int64)
+    for j in range(first, len(way)):
+        if way[j] == 0:
+            continue
+        tested = 0
+        exceeds = False
+        total = numbers[0] + (numbers[1] if way[j] == 1 else 0)
+        for i in range(total):
+            slot = pool[i] if i < numbers[0] else chosen[i - numbers[0]]
+            better = tells[slot] >= new_told[j] - 1e-9  # of equals the earlier one, whatever rounding says
+            given = levels[slot] if better else new_levels[j]
+            other = new_levels[j] if better else levels[slot]
+            if n < rows * given * (other - 1) * (classes - 1):
+                continue
+            joint(
+                planes[slot], counts[slot], levels[slot], new_planes[j], new_counts[j], new_levels[j],
+                edges, table,
+            )  # fmt: skip
+            # 2 n times the information of the other one given the better one
+            both = together(table, levels[slot], new_levels[j], g)
+            ratio = max(2.0 * (both - max(tells[slot], new_told[j])), 0.0)
+            slots[tested], statistic[tested], freedom[tested] = slot, ratio, 0
+            if ratio >= bound[j]:
+                exceeds = True
+                freedom[tested] = freedom_of(table, levels[slot], new_levels[j], better)
+            tested += 1
+        numbers[3] += tested
+        if exceeds:
+            return j, tested
+        join(j, way[j] == 2, new_planes, new_counts, new_levels, new_told, feature,
+             planes, counts, levels, tells, features, pool, chosen, free, numbers)  # fmt: skip
+    return len(way), 0
+
+
+@nb.njit(nogil=True, cache=True)
+def join(
+    j: int, is_chosen: bool, new_planes: Bits, new_counts: IntArray, new_levels: IntArray,
+    new_told: FloatArray, feature: IntArray,
+    planes: Bits, counts: IntArray, levels: IntArray, tells: FloatArray, features: IntArray,
+    pool: IntArray, chosen: IntArray, free: IntArray, numbers: IntArray,
+) -> None:  # fmt: skip
+    """Put a column at the end of the pool or of the chosen; where that is full, the first one leaves."""
+    numbers[2] -= 1
+    slot = free[numbers[2]]
+    for a in range(planes.shape[1]):
+        for w in range(planes.shape[2]):
+            planes[slot, a, w] = new_planes[j, a, w]
+    for a in range(counts.shape[1]):
+        for c in range(counts.shape[2]):
+            counts[slot, a, c] = new_counts[j, a, c]
+    levels[slot] = new_levels[j]
+    tells[slot] = new_told[j]
+    features[slot] = feature[j]
+    if is_chosen:
+        numbers[1], numbers[2] = _push(chosen, numbers[1], slot, free, numbers[2])
+    else:
+        numbers[0], numbers[2] = _push(pool, numbers[0], slot, free, numbers[2])

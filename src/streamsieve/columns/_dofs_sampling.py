@@ -1,0 +1,170 @@
+"""Columns drawn unlike each other and unlike those kept: a conditional determinantal point process."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from streamsieve._kernels import dofs as kernel
+from streamsieve._kernels.ogfs import products
+from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+
+#: Similarities of the columns of two matrices, each of mean 0 and variance 1.
+KernelFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+
+#: Added to the similarity of a kept column with itself if there is no factor otherwise, in that unit.
+JITTERS = (0.0, 1e-12, 1e-9)
+#: Variation that a column has left by rounding if those kept say all about it, in units of its own.
+NEGLIGIBLE = 1e-8
+#: How far below 0 an eigenvalue may lie by rounding, in units of the largest similarity.
+ROUNDING = 1e-7
+#: Columns that a factor has room for at first.
+FIRST_SIZE = 32
+
+
+class Draw(NamedTuple):
+    """What was drawn from a group."""
+
+    sampled: BoolArray
+    #: Chance of each column to be drawn, given what is kept.
+    chance: FloatArray
+    #: Similarities of the group given what is kept, and its rows of the factor of all.
+    given: FloatArray
+    rows: FloatArray
+
+
+class Similarity(NamedTuple):
+    """Similarities of columns, from their correlations or by a function of the user's."""
+
+    kernel: str | KernelFunction | None
+    gamma: float
+
+    def __call__(self, columns: FloatArray, some: IntArray, others: IntArray) -> FloatArray:
+        """Compare unit columns that lie in the rows of a table."""
+        if self.kernel not in ("rbf", "squared_correlation"):
+            return self._called(columns[some], columns[others])
+        correlation: FloatArray = products(columns, some, others)
+        if self.kernel == "squared_correlation":
+            return correlation**2
+        # exp(-gamma |a - b|^2 / n) of columns of unit variance
+        return np.exp(2.0 * self.gamma * (correlation - 1.0))
+
+    def _called(self, some: FloatArray, others: FloatArray) -> FloatArray:
+        if not callable(self.kernel):
+            raise ParameterError("kernel was not saved with the selector: set_params(kernel=...) again")
+        scale = np.sqrt(some.shape[1])
+        if not len(others):
+            return np.zeros((len(some), 0))
+        similarity = np.asarray(self.kernel(some.T * scale, others.T * scale))
+        if similarity.shape != (len(some), len(others)) or similarity.dtype.kind not in "fiub":
+            raise ParameterError(
+                f"kernel must return numbers of shape {(len(some), len(others))}, a similarity for each "
+                f"column of the first matrix and each of the second; got {similarity.dtype} of shape "
+                f"{similarity.shape}"
+            )
+        if not np.all(np.isfinite(similarity)):
+            raise ParameterError("kernel returned NaN or infinity; similarities must be finite")
+        return similarity.astype(np.float64)
+
+
+class Factor:
+    """Cholesky factor of the similarities of the kept columns, which grows with them."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._rows = np.zeros((FIRST_SIZE, FIRST_SIZE))
+
+    def reduce(self, cross: FloatArray) -> FloatArray:
+        """Turn similarities with the kept columns, a row a column, into rows of the factor."""
+        rows: FloatArray = kernel.reduce(self._rows, self.size, cross)
+        return rows
+
+    def append(self, rows: FloatArray, given: FloatArray) -> None:
+        """Add columns with such rows, and such similarities given the columns before."""
+        last = _cholesky(given)
+        low, high = self.size, self.size + len(rows)
+        while len(self._rows) < high:
+            self._rows = np.pad(self._rows, (0, len(self._rows)))
+        self._rows[low:high, :low], self._rows[low:high, low:high] = rows, last
+        self.size = high
+
+    def rebuild(self, similarity: FloatArray) -> None:
+        """Begin anew with all columns at once."""
+        self.size = 0
+        self.append(np.zeros((len(similarity), 0)), _symmetric(similarity))
+
+
+class Sampler(NamedTuple):
+    """How columns are drawn from their similarities."""
+
+    way: str
+    #: Share of a group's variation that may be lost with the small eigenvalues.
+    truncation: float
+    seed: int
+
+    def draw(self, factor: Factor, cross: FloatArray, own: FloatArray, features: IntArray) -> Draw:
+        """Draw from a group, given kept columns of which there is a factor.
+
+        ``cross`` are the similarities of the group (rows) with those kept, ``own`` those of the group.
+        """
+        own, rows = _symmetric(own), factor.reduce(cross)
+        given = own - rows @ rows.T  # the Schur complement: what those kept do not say
+        values, vectors = np.linalg.eigh(given)
+        largest = max(float(own.diagonal().max()), 0.0)
+        if values[0] < -ROUNDING * largest:
+            raise _not_positive(float(values[0]))
+        # the eigenvalues ascend: those go whose sum is below the share
+        lost = np.cumsum(np.maximum(values, 0.0)) < self.truncation * np.trace(own)
+        lost |= values <= NEGLIGIBLE * largest
+        values, vectors = values[~lost], vectors[:, ~lost]
+        if self.way == "greedy":
+            sampled = kernel.greedy(given, len(values), NEGLIGIBLE * largest)
+            return Draw(sampled, sampled.astype(np.float64), given, rows)
+        share = values / (1.0 + values) if self.way == "dpp" else np.ones_like(values)
+        marginal = (vectors * share) @ vectors.T
+        chance = np.clip(marginal.diagonal(), 0.0, 1.0)
+        return Draw(kernel.sample(marginal, lots(self.seed, features), NEGLIGIBLE), chance, given, rows)
+
+
+def lots(seed: int, features: IntArray) -> FloatArray:
+    """Return numbers uniform on [0, 1), a function of the seed and the arrival number.
+
+    SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).
+    """
+    key = _mixed(np.array([seed], np.uint64))
+    return (_mixed(features.astype(np.uint64) + key) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mixed(words: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    words = (words + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def _symmetric(similarity: FloatArray) -> FloatArray:
+    most = float(np.abs(similarity).max(initial=0.0))
+    if np.any(np.abs(similarity - similarity.T) > ROUNDING * most):
+        raise ParameterError("kernel must be symmetric: the similarity of a and b is that of b and a")
+    return similarity
+
+
+def _cholesky(similarity: FloatArray) -> FloatArray:
+    """Return a Cholesky factor; rounding is forgiven."""
+    largest = float(similarity.diagonal().max(initial=0.0))
+    for jitter in JITTERS:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            shifted = similarity + jitter * largest * np.eye(len(similarity))
+            return np.linalg.cholesky(shifted).astype(np.float64, copy=False)
+    raise _not_positive(float(np.linalg.eigvalsh(similarity)[0]))
+
+
+def _not_positive(least: float) -> ParameterError:
+    return ParameterError(
+        f"kernel must give a positive matrix, but its least eigenvalue is {least:.3g}: take kernel='rbf', or "
+        "one that is an inner product of something, such as the square of a correlation instead of its size"
+    )

@@ -1,0 +1,80 @@
+"""The values of new rows in the columns that are kept, from whatever the rows came in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+
+from streamsieve._frames import is_frame, names_of, refuse_text, take_named
+from streamsieve._parameters import did_you_mean
+from streamsieve.exceptions import InputTypeError, SchemaError
+from streamsieve.protocols import FloatArray, IntArray
+
+
+def kept_cells(
+    X: Any, names: Sequence[str] | None, kept: Sequence[str], places: IntArray, n: int
+) -> FloatArray:
+    """Return the values of rows in the kept columns, as float64.
+
+    Parameters
+    ----------
+    X : dataframe, array or sparse matrix
+    names : names of the columns of an array
+    kept : names of the columns that are kept
+    places : their places among all columns ever offered
+    n : number of all columns ever offered
+    """
+    if is_frame(X) and names is None and names_of(X) is not None:
+        if not kept:
+            return np.zeros((len(nw.from_native(X, eager_only=True)), 0))
+        frame = take_named(X, list(kept))
+        refuse_text(frame)
+        numbers = nw.from_native(frame, eager_only=True).select(nw.all().cast(nw.Float64)).to_numpy()
+        return np.asarray(numbers, np.float64)
+    X = _matrix(X)
+    if names is not None:
+        return _dense(X[:, _places_of(kept, names, X.shape[1])])
+    if X.shape[1] == len(kept):
+        return _dense(X)
+    if X.shape[1] == n:
+        return _dense(X[:, places])
+    raise SchemaError(
+        f"the rows have {X.shape[1]} columns; give the {len(kept)} kept columns in order of arrival (or all "
+        f"{n} ever offered), a dataframe, or names="
+    )
+
+
+def _places_of(kept: Sequence[str], names: Sequence[str], width: int) -> list[int]:
+    if len(names) != width:
+        raise SchemaError(f"names has {len(names)} entries for {width} columns: give one name a column")
+    place = {name: j for j, name in enumerate(names)}
+    if len(place) < len(names):
+        twice = next(name for j, name in enumerate(names) if place[name] != j)
+        raise SchemaError(f"the feature name {twice!r} came twice; names must differ: rename or drop one")
+    for name in kept:
+        if name not in place:
+            raise SchemaError(
+                f"the kept feature {name!r} is not among the columns{did_you_mean(name, place)}; new rows "
+                "need a value for every column kept"
+            )
+    return [place[name] for name in kept]
+
+
+def _matrix(X: Any) -> Any:
+    if sp.issparse(X):
+        return X.tocsc()
+    try:
+        X = np.asarray(X, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"the rows must hold numbers: {error}") from error
+    if X.ndim != 2:
+        raise SchemaError(f"rows are a matrix, one row each; got shape {X.shape}")
+    return X
+
+
+def _dense(X: Any) -> FloatArray:
+    return np.asarray(X.toarray() if sp.issparse(X) else X, np.float64)

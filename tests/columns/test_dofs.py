@@ -1,0 +1,386 @@
+"""DOFS decides as its slow twin does, draws what it should, and keeps its laws."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve import state
+from streamsieve._kernels import dofs as kernels
+from streamsieve.columns._dofs_sampling import Factor, Sampler, Similarity, lots
+from streamsieve.columns.dofs import CRITERIA, DOFS, KERNELS, LOCAL, REDUNDANCY, REFITS, SAMPLES, SCATTER
+from streamsieve.exceptions import ParameterError, StateError, TargetError
+from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.real_data import load_real
+from tests.reference.dofs import dofs, probabilities
+
+
+def random_parameters(rng, task):
+    choices = {
+        "supervised": [False, "dpp_only"] if task == "regression" else [True, True, False, "dpp_only"],
+        "kernel": KERNELS, "sample": SAMPLES, "redundancy": REDUNDANCY, "scatter": SCATTER,
+        "criterion": CRITERIA, "local": LOCAL, "refit": REFITS,
+        "gamma": [0.3, 1.0, 2.0], "truncation": [0.0, 0.05, 0.3], "threshold": [0.3, 0.9],
+        "epsilon": [0.0, 0.001, 0.1], "alpha": [0.05, 0.3], "penalty": [0.0, 0.1, 0.4],
+        "l1_ratio": [0.5, 1.0], "least_weight": [0.0, 0.1],
+    }  # fmt: skip
+    return {name: values[int(rng.integers(len(values)))] for name, values in choices.items()}
+
+
+def slices(p, size):
+    return [*range(size, p, size), p]
+
+
+def kept_by_group(sieve):
+    return {group: kept.tolist() for group, kept in sieve.groups_.items()}
+
+
+# ------------------------------------------------------------------------------------ equal to the twin
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_random_streams_in_mixed_blocks_equal_the_twin(task):
+    rng = np.random.default_rng(0)
+    seen = Counter()
+    for case in range(100):
+        y = target(rng, task, rows(rng, task))
+        X = columns(rng, y, int(rng.integers(1, 16)), far=case % 3 == 0)
+        parameters = random_parameters(rng, task)
+        size, seed = int(rng.choice([1, 2, 3, 4])), int(rng.integers(2**63))
+        *twin, groups = dofs(X, y, task, slices(X.shape[1], size), lots(seed, np.arange(20)), **parameters)
+        sieve = DOFS(group_size=size, random_state=seed, **parameters).begin(y)
+        offered(sieve, X, rng, tuple(FORMS))
+        what = (case, size, seed, parameters)
+        equal_twin(sieve, twin, what=what)
+        assert kept_by_group(sieve) == groups, what
+        assert sieve.n_open_ == X.shape[1] % size
+        seen.update((line.event, line.reason) for line in twin[1])
+    reasons = ("not sampled", "constant", "redundant", "irrelevant")
+    assert min(seen["rejected", reason] for reason in reasons) >= 30, seen
+    assert seen["evicted", "redundant"] >= 3, seen
+
+
+def test_groups_of_any_size_offered_whole_equal_the_twin():
+    rng = np.random.default_rng(1)
+    for case in range(30):
+        task = TASKS[case % 2]
+        y = target(rng, task, 30)
+        X = columns(rng, y, 16, far=False)
+        ends = sorted({16, *rng.integers(1, 16, 6).tolist()})
+        parameters = random_parameters(rng, task)
+        *twin, groups = dofs(X, y, task, ends, lots(7, np.arange(16)), **parameters)
+        whole = DOFS(random_state=7, **parameters).begin(y)
+        for low, high in zip([0, *ends], ends, strict=False):
+            form = (np.ascontiguousarray, np.asfortranarray, sp.csc_array)[int(rng.integers(3))]
+            whole.offer_group(form(X[:, low:high]))
+        equal_twin(whole, twin, what=(case, parameters))
+        labels = np.repeat([f"g{k}" for k in range(len(ends))], np.diff([0, *ends]))
+        labelled = DOFS(random_state=7, **parameters).fit(X, y, groups=labels)
+        equal_twin(labelled, twin, what=(case, parameters))
+        assert kept_by_group(labelled) == {f"g{k}": kept for k, kept in groups.items()}
+
+
+# ------------------------------------------------------------------------------------ drawing
+
+
+def unit(X):
+    Z = (X - X.mean(axis=0)).T
+    return Z / np.linalg.norm(Z, axis=1, keepdims=True)
+
+
+def conditional(L, kept):
+    """Similarities of all but the first items given these, by the other formula."""
+    free = np.r_[np.zeros(kept), np.ones(len(L) - kept)]
+    return np.linalg.inv(np.linalg.inv(L + np.diag(free))[kept:, kept:]) - np.eye(len(L) - kept)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kept", [0, 2])
+def test_sets_are_drawn_as_often_as_their_determinants_say(kernel, kept):
+    rng = np.random.default_rng(2)
+    Z = unit(rng.normal(size=(20, kept + 4)) + rng.normal(size=(20, 1)))
+    similarity, every = Similarity(kernel, 1.0), np.arange(kept + 4)
+    L = similarity(Z, every, every)
+    M = conditional(L, kept)
+    wanted = probabilities(M)
+    factor = Factor()
+    factor.rebuild(L[:kept, :kept])
+    K = M @ np.linalg.inv(M + np.eye(4))
+    drawn = Sampler("dpp", 0.0, 0).draw(factor, L[kept:, :kept], L[kept:, kept:], np.arange(4))
+    np.testing.assert_allclose(drawn.chance, np.diag(K), atol=1e-12)
+    draws = 20_000
+    found = Counter(tuple(np.flatnonzero(kernels.sample(K, rng.random(4), 0.0))) for _ in range(draws))
+    for i in range(4):
+        assert sum(p for Y, p in wanted.items() if i in Y) == pytest.approx(K[i, i], abs=1e-12)
+        often = sum(n for Y, n in found.items() if i in Y) / draws
+        assert abs(often - K[i, i]) < 5 * np.sqrt(0.25 / draws)
+    for Y, p in wanted.items():
+        assert abs(found[Y] / draws - p) < 5 * np.sqrt(p * (1 - p) / draws) + 1e-9, Y
+
+
+def test_a_factor_that_grew_is_that_of_all():
+    rng = np.random.default_rng(3)
+    Z = unit(rng.normal(size=(30, 50)))
+    L = Similarity("rbf", 1.0)(Z, np.arange(50), np.arange(50))
+    grown, whole = Factor(), Factor()
+    whole.rebuild(L)
+    for low in range(0, 50, 7):
+        part = slice(low, low + 7)
+        rows = grown.reduce(np.ascontiguousarray(L[part, :low]))
+        grown.append(rows, L[part, part] - rows @ rows.T)
+    assert grown.size == whole.size == 50
+    np.testing.assert_allclose(grown._rows[:50, :50], np.linalg.cholesky(L), atol=1e-12)
+    np.testing.assert_allclose(whole._rows[:50, :50], np.linalg.cholesky(L), atol=1e-12)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_copies_are_never_drawn_together_nor_after_each_other(sample):
+    rng = np.random.default_rng(4)
+    y = np.arange(60) % 2
+    x = rng.normal(size=60)
+    drawn = 0
+    for seed in range(40):
+        sieve = DOFS("dpp_only", sample=sample, truncation=0.0, random_state=seed).begin(y)
+        sieve.offer_group(np.c_[x, 5 * x + 1, rng.normal(size=60), x])
+        first = set(sieve.selected_.tolist()) & {0, 1, 3}
+        assert len(first) <= 1
+        sieve.offer_group(np.c_[3 * x - 1])
+        assert len(set(sieve.selected_.tolist()) & {0, 1, 3, 4}) <= 1
+        if first:
+            assert sieve.ledger_[-1].reason == "not sampled"
+            assert sieve.ledger_[-1].statistic == pytest.approx(0, abs=1e-9)
+        drawn += len(first)
+    assert drawn > 10
+
+
+def test_lots_are_uniform_and_belong_to_their_columns():
+    some = lots(5, np.arange(100_000))
+    assert np.all((some >= 0) & (some < 1))
+    assert np.abs(np.histogram(some, 20, (0, 1))[0] / 5000 - 1).max() < 0.08
+    assert abs(np.corrcoef(some[:-1], some[1:])[0, 1]) < 0.02
+    assert abs(np.corrcoef(some, lots(6, np.arange(100_000)))[0, 1]) < 0.02
+    assert np.array_equal(some[70:80], lots(5, np.arange(70, 80)))
+
+
+# ------------------------------------------------------------------------------------ laws
+
+
+def test_without_a_model_and_separability_nobody_looks_at_the_target():
+    rng = np.random.default_rng(5)
+    X = columns(rng, rng.integers(0, 2, 60), 80, far=False)
+    one, two = (
+        DOFS(False, threshold=0.5, penalty=0).fit(X, y) for y in (rng.integers(0, 2, 60), rng.normal(size=60))
+    )
+    assert one.selected_.tolist() == two.selected_.tolist()
+    assert [d.by for d in one.ledger_] == [d.by for d in two.ledger_]
+    assert one.ledger_.counts()["redundant"] > 0
+
+
+def test_the_literal_wilcoxon_rule_takes_independent_columns_for_redundant():
+    """It asks whether two columns lie at the same place, not whether they depend on each other."""
+    rng = np.random.default_rng(6)
+    y = np.arange(100) % 2
+    X = rng.normal(size=(100, 30))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    literal = {"redundancy": "wilcoxon_literal", "alpha": 0.01, "penalty": 0, "sample": "greedy"}
+    centred = DOFS(False, **literal).fit(X, y)
+    assert centred.selected_.tolist() == [0]
+    apart = DOFS(False, **literal).fit(X + np.arange(30), y)
+    assert len(apart.selected_) == 30
+    sound = DOFS(False, sample="greedy", penalty=0).fit(X, y)
+    assert len(sound.selected_) == 30
+
+
+def test_groups_of_one_by_any_road_are_the_same():
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 40)
+    X = columns(rng, y, 20, far=False)
+    expected = DOFS(penalty=0.05, group_size=None).fit(X, y)
+    single = DOFS(penalty=0.05).begin(y)
+    for j in range(20):
+        single.offer_group(X[:, j])
+    labelled = DOFS(penalty=0.05).fit(X, y, groups=range(20))
+    for other in (single, labelled, DOFS(penalty=0.05, group_size=1).fit(X, y)):
+        assert lines(other) == lines(expected)
+    assert len(expected.selected_) > 1
+    first = next(d for d in expected.ledger_ if d.reason == "not sampled")
+    assert first.statistic <= 0.5 + 1e-12  # alone and unlike all: the chance of a coin
+
+
+def test_more_columns_than_slots():
+    rng = np.random.default_rng(8)
+    y = np.arange(200) % 2
+    sieve = DOFS("dpp_only", gamma=5.0).fit(rng.normal(size=(200, 300)), y)
+    assert 100 < len(sieve.selected_) < 200
+    assert sieve.ledger_.counts().keys() == {"kept", "not sampled"}
+
+
+def test_a_run_saved_anywhere_inside_a_group_goes_on_as_before(tmp_path):
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 3, 60)
+    X = columns(rng, y, 30, far=False)
+    for variant in DOFS.variants():
+        variant.set_params(group_size=7)
+        whole = DOFS(**variant.get_params()).fit(X, y)
+        for half in (1, 7, 12, 29):
+            first = DOFS(**variant.get_params()).begin(y)
+            first.offer(X[:, :half])
+            first.save(tmp_path / "half.sieve")
+            resumed = DOFS.load(tmp_path / "half.sieve")
+            assert resumed.selected_.tolist() == first.selected_.tolist()
+            resumed.offer(X[:, half:])
+            assert lines(resumed) == lines(whole)
+
+
+def test_a_stop_closes_the_open_group():
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 2, 80)
+    X = y[:, None] + 2 * rng.normal(size=(80, 20))
+    expected = lines(DOFS(group_size=5).fit(X[:, :8], y))
+    sieve = DOFS(group_size=5, stop=ss.Stop(max_offers=8)).fit(X, y)
+    assert sieve.stopped_ == "max_offers=8"
+    assert lines(sieve)[: len(expected)] == expected
+
+
+# ------------------------------------------------------------------------------------ kernels of the user
+
+
+def toy():
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    return rng.normal(size=(100, 12)) + y[:, None] * (np.arange(12) % 3 == 0), y
+
+
+def rbf(A, B):
+    return np.exp(-np.mean((A[:, :, None] - B[:, None, :]) ** 2, axis=0))
+
+
+def absolute(A, B):
+    return np.abs(A.T @ B) / len(A)
+
+
+def test_a_function_may_say_how_similar_columns_are():
+    X, y = toy()
+    expected = DOFS(group_size=4).fit(X, y)
+    assert lines(DOFS(kernel=rbf, group_size=4).fit(X, y)) == lines(expected)
+
+
+def test_a_kernel_that_is_not_positive_is_refused_and_nothing_changes():
+    rng = np.random.default_rng(11)
+    Q = np.linalg.qr(np.c_[np.ones(40), rng.normal(size=(40, 3))])[0][:, 1:]
+    around = np.array([[1, 0, 0], [0.6, 0.8, 0], [-0.6, 0.8, 0], [0.0, 0.8, 0.6]]).T
+    X, y = Q @ around, np.arange(40) % 2
+    assert np.linalg.eigvalsh(np.abs(np.corrcoef(X.T)))[0] < -0.01
+    sieve = DOFS("dpp_only", kernel=absolute, sample="greedy", truncation=0.0, group_size=1).begin(y)
+    sieve.offer(X[:, 0], names="first")
+    before = lines_by_name(sieve)
+    with pytest.raises(ParameterError, match="positive matrix, but its least eigenvalue is -"):
+        sieve.offer_group(X[:, 1:], names=["a", "b", "c"])
+    assert lines_by_name(sieve) == before
+    assert sieve.n_features_in_ == 1
+    sieve.set_params(kernel="rbf")
+    sieve.offer_group(X[:, 1:], names=["a", "b", "c"])  # neither names nor the group were taken
+    assert sieve.n_features_in_ == 4
+    whole = DOFS("dpp_only", kernel=absolute, sample="greedy", truncation=0.0, group_size=4)
+    with pytest.raises(ParameterError, match="positive matrix"):
+        whole.fit(X, y)
+
+
+def lines_by_name(sieve):
+    return [(d.feature, d.event, d.reason, d.by) for d in sieve.ledger_]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "text"),
+    [
+        (lambda A, B: np.ones(3), "numbers of shape"),
+        (lambda A, B: np.full((A.shape[1], B.shape[1]), "a"), "numbers of shape"),
+        (lambda A, B: np.full((A.shape[1], B.shape[1]), np.nan), "NaN or infinity"),
+        (lambda A, B: np.arange(A.shape[1])[:, None] + np.zeros(B.shape[1]), "symmetric"),
+        (lambda A, B: -np.eye(A.shape[1], B.shape[1]), "positive matrix"),
+    ],
+)
+def test_what_a_kernel_returns_is_looked_at(kernel, text):
+    with pytest.raises(ParameterError, match=text):
+        DOFS(kernel=kernel, group_size=4).fit(*toy())
+
+
+def test_a_kernel_is_not_saved(tmp_path):
+    X, y = toy()
+    sieve = DOFS(kernel=rbf, group_size=4).begin(y)
+    sieve.offer(X[:, :4])
+    sieve.save(tmp_path / "s.sieve")
+    again = DOFS.load(tmp_path / "s.sieve")
+    assert again.selected_.tolist() == sieve.selected_.tolist()
+    with pytest.raises(ParameterError, match=r"not saved .* set_params\(kernel=...\) again"):
+        again.offer(X[:, 4:])
+    again.set_params(kernel=rbf).offer(X[:, 4:])
+    sieve.offer(X[:, 4:])
+    assert lines(again) == lines(sieve)
+
+
+# ------------------------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"supervised": "yes"}, {"kernel": "linear"}, {"gamma": 0}, {"sample": "all"}, {"truncation": 1},
+        {"redundancy": "wilcoxon"}, {"threshold": 0}, {"scatter": "labels"}, {"criterion": "paper"},
+        {"local": "none"}, {"epsilon": -1}, {"alpha": 0}, {"penalty": -1}, {"l1_ratio": 0},
+        {"least_weight": -1}, {"refit": "never"}, {"group_size": 0}, {"random_state": -1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_parameters_are_refused_by_name(parameters):
+    with pytest.raises(ParameterError, match=next(iter(parameters))):
+        DOFS(**parameters).fit(*toy())
+
+
+def test_class_separability_needs_classes():
+    X, y = toy()
+    with pytest.raises(TargetError, match="supervised=False"):
+        DOFS().fit(X, y + 0.5 * X[:, 0])
+    assert len(DOFS(False, penalty=0.01).fit(X, y + 0.5 * X[:, 0]).selected_) > 0
+
+
+HOSTILE = {
+    "feature": lambda a: a[::-1].copy(),
+    "group": lambda a: a + 100,
+    "weights": lambda a: a[:-1].copy(),
+    "pairing": lambda a: a[:, :-1].copy(),
+    "classes": lambda a: a + 1,
+    "paired": lambda a: ~a,
+    "test_basis": lambda a: a[:0].copy(),
+    "numbers": lambda a: a + 1,
+}
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "no classes", "far classes"])
+def test_hostile_states_are_refused(name, tmp_path):
+    X, y = toy()
+    path = tmp_path / "s.sieve"
+    DOFS(group_size=5, sample="greedy").fit(X, y).save(path)
+    header, arrays = state.read(path)
+    change = HOSTILE.get(name, (lambda a: a[:0].copy()) if name == "no classes" else lambda a: 2 * a)
+    key = f"_groups_/{name.split()[-1]}"
+    arrays[key] = change(arrays[key])
+    state.write(path, {k: v for k, v in header.items() if k not in ("format", "streamsieve")}, arrays)
+    with pytest.raises(StateError):
+        DOFS.load(path)
+
+
+# ------------------------------------------------------------------------------------ real data
+
+
+def test_leukemia_in_groups_of_ten():
+    X, y = load_real("leukemia_golub_raw")
+    sieve = DOFS().fit(X, y)
+    assert 15 < len(sieve.selected_) < 80
+    rank = np.argsort(np.argsort(X[:, sieve.selected_], axis=0), axis=0)
+    shared = np.abs(np.corrcoef(rank.T)) - np.eye(rank.shape[1])
+    assert shared.max() < 0.95  # diverse, up to how ties are ranked
+    dense, sparse = (DOFS(False).fit(form(X[:, :1000]), y) for form in (np.asarray, sp.csc_array))
+    assert lines(sparse) == lines(dense)

@@ -1,0 +1,265 @@
+"""InteractionScan decides as its slow twin does, finds pairs that nothing else finds, and keeps its laws."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve import state
+from streamsieve.columns.interaction_scan import SUM_OF_SHARES, InteractionScan
+from streamsieve.exceptions import ParameterError, StateError
+from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.reference.interaction_scan import interaction_scan
+
+
+def xor(rng, n=500, p=102, first=20, second=70, noise=0.1):
+    X = rng.integers(0, 2, (n, p))
+    return X, X[:, first] ^ X[:, second] ^ (rng.random(n) < noise)
+
+
+# ------------------------------------------------------------------------------------ equal to the twin
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_random_streams_in_mixed_blocks_equal_the_twin(task):
+    rng = np.random.default_rng(0)
+    seen, partners = Counter(), 0
+    for case in range(80):
+        y = target(rng, task, max(rows(rng, task), 5) if case % 3 else 60)
+        X = columns(rng, y, int(rng.integers(1, 25)), far=case % 3 == 0)
+        if case % 2:  # a pair that tells together, with some noise
+            a, b = rng.integers(0, 2, (2, len(y)))
+            y = np.where(rng.random(len(y)) < 0.1, y, (a ^ b) + (0.01 * y if task == "regression" else 0))
+            y[:2] = [0, 1]
+            X = np.insert(X, [0, X.shape[1]], np.c_[a, b], axis=1)
+        parameters = {
+            "pool": int(rng.choice([1, 3, 8, 500])),
+            "alpha": float(rng.choice([0.05, 0.9])),
+            "bins": int(rng.choice([2, 3, 8])),
+        }
+        twin, pairs = interaction_scan(X, y, task, **parameters)
+        how = "regression" if task == "regression" else "classification"
+        sieve = offered(InteractionScan(**parameters, task=how).begin(y), X, rng, tuple(FORMS))
+        equal_twin(sieve, twin, what=(case, parameters))
+        assert sieve.pairs_.tolist() == [list(pair) for pair in pairs]
+        seen.update((line.event, line.reason) for line in twin[1])
+        partners += len(pairs)
+    assert len(seen) == 4, seen
+    assert min(seen.values()) >= 20, seen
+    assert partners >= 5
+
+
+# ------------------------------------------------------------------------------------ what is found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_exclusive_or_is_found_and_nothing_else(seed):
+    X, y = xor(np.random.default_rng(seed))
+    sieve = InteractionScan().fit(X, y)
+    assert sieve.selected_.tolist() == [20, 70]
+    assert sieve.pairs_.tolist() == [[20, 70]]
+    assert sieve.n_pairs_ == 102 * 101 // 2
+    assert sieve.ledger_.why("x20").by == ("x70",)
+    assert sieve.ledger_.why("x70").by == ("x20",)
+    assert ss.SAOLA().fit(X, y).selected_.tolist() != [20, 70]
+
+
+def test_noise_is_kept_in_no_more_streams_than_the_level_says():
+    rng = np.random.default_rng(1)
+    streams = 100
+    wrong = sum(
+        len(InteractionScan(alpha=0.1).fit(rng.integers(0, 3, (200, 40)), rng.integers(0, 2, 200)).selected_)
+        > 0
+        for _ in range(streams)
+    )
+    assert wrong <= 0.1 * streams + 3 * np.sqrt(0.1 * 0.9 * streams)
+
+
+def test_the_levels_of_all_columns_sum_to_alpha():
+    last = 10**6
+    ahead = np.arange(2, last + 1.0)
+    sum_of_first = np.sum(1 / (ahead * np.log(ahead) ** 2))
+    rest = 1 / np.log(last + 0.5)  # the integral of what is left out
+    assert sum_of_first + rest == pytest.approx(SUM_OF_SHARES, abs=1e-9)
+    levels = InteractionScan(alpha=0.3)._levels(np.arange(1, last))
+    np.testing.assert_allclose(levels.sum(), 0.3 * sum_of_first / SUM_OF_SHARES)
+
+
+def test_a_pair_is_found_within_the_pool_and_not_beyond():
+    rng = np.random.default_rng(2)
+    X, y = xor(rng, p=60, first=5, second=45)
+    assert InteractionScan(pool=40).fit(X, y).selected_.tolist() == [5, 45]
+    assert InteractionScan(pool=39).fit(X, y).selected_.tolist() == []
+
+
+def test_parity_of_three_is_not_found():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (500, 30))
+    assert len(InteractionScan().fit(X, X[:, 3] ^ X[:, 9] ^ X[:, 20]).selected_) == 0
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_column_that_matters_only_beside_a_relevant_one_is_found(first):
+    """y follows the one where the other is 1; whoever comes first, both are kept and no other column."""
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 2, (500, 60))
+    relevant, switch = (10, 40) if first else (40, 10)
+    y = np.where(X[:, switch] == 1, X[:, relevant], 1 - X[:, relevant])
+    y = np.where(rng.random(500) < 0.3, X[:, relevant], y)
+    sieve = InteractionScan().fit(X, y)
+    assert sieve.ledger_.why(f"x{relevant}").by == ()
+    assert sieve.ledger_.why(f"x{switch}").by == (f"x{relevant}",)
+    assert sieve.selected_.tolist() == [10, 40]
+
+
+def test_numbers_and_many_levels_take_part():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(600, 30))
+    y = (X[:, 4] * X[:, 22] > 0).astype(int)
+    assert InteractionScan().fit(X, y).selected_.tolist() == [4, 22]
+    genotypes = rng.integers(0, 3, (600, 30))
+    y = (genotypes[:, 4] == genotypes[:, 22]).astype(int)
+    assert InteractionScan().fit(genotypes, y).selected_.tolist() == [4, 22]
+
+
+def test_a_column_with_most_of_its_values_at_the_top_is_cut_below_them():
+    rng = np.random.default_rng(6)
+    y = np.arange(300) % 2
+    x = np.where((y == 1) & (rng.random(300) < 0.6), -rng.random(300), 0.0)
+    assert len(np.unique(x)) > 8
+    assert InteractionScan().fit(np.c_[x], y).selected_.tolist() == [0]
+
+
+# ------------------------------------------------------------------------------------ laws
+
+
+def test_looking_changes_nothing_and_what_is_returned_is_final():
+    rng = np.random.default_rng(7)
+    X, y = xor(rng, n=200, p=60, first=15, second=25)
+    sieve = InteractionScan(pool=12).begin(y)
+    returned = []
+    for j in range(60):
+        returned += sieve.offer(X[:, j].astype(float))
+        expected = InteractionScan(pool=12).fit(X[:, : j + 1], y)
+        assert lines(sieve) == lines(expected)
+        assert sieve.selected_.tolist() == expected.selected_.tolist()
+        assert sieve.n_pooled_ <= 12
+    assert returned == list(sieve.ledger_)[: len(returned)]
+    assert len(returned) == 60 - 12
+    assert "the last 12 columns provisional: later ones may change them" in repr(sieve.ledger_)
+    assert sieve.selected_.tolist() == [15, 25]
+
+
+def test_more_columns_kept_than_slots():
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 300)
+    X = np.where(rng.random((300, 150)) < 0.2, rng.integers(0, 2, (300, 150)), y[:, None])
+    for pool in (2, 500):
+        sieve = InteractionScan(pool=pool).fit(X, y)
+        assert sieve.selected_.tolist() == list(range(150))
+        assert sieve.n_pairs_ == 0
+
+
+@pytest.mark.parametrize("ledger", ["all", "kept", "none"])
+def test_a_run_saved_anywhere_goes_on_as_before(ledger, tmp_path):
+    rng = np.random.default_rng(9)
+    X, y = xor(rng, p=60, first=5, second=45)
+    X[:, 30] = np.where(rng.random(500) < 0.3, X[:, 30], y)
+    X = np.c_[X, rng.normal(size=(500, 3)), rng.integers(0, 5, (500, 3))]
+    names = [f"f{j}" for j in range(66)]
+    whole = InteractionScan(ledger=ledger).begin(y)
+    whole.offer(X, names=names)
+    assert whole.selected_.tolist() == [5, 30, 45]
+    for half in (1, 20, 31, 46, 65):
+        first = InteractionScan(ledger=ledger).begin(y)
+        first.offer(X[:, :half], names=names[:half])
+        first.save(tmp_path / "half.sieve")
+        resumed = InteractionScan.load(tmp_path / "half.sieve")
+        assert resumed.selected_.tolist() == first.selected_.tolist()
+        resumed.offer(X[:, half:], names=names[half:])
+        assert [d[:4] + d[6:] for d in resumed.ledger_] == [d[:4] + d[6:] for d in whole.ledger_]
+        assert resumed.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+        assert resumed.pairs_.tolist() == whole.pairs_.tolist()
+        assert resumed.n_pairs_ == whole.n_pairs_
+
+
+def test_a_stop_decides_what_waits_and_the_run_may_go_on():
+    rng = np.random.default_rng(10)
+    X, y = xor(rng, p=60, first=5, second=45)
+    sieve = InteractionScan(stop=ss.Stop(max_offers=20)).begin(y)
+    sieve.offer(X[:, :30])
+    assert [d.step for d in sieve.offer(X[:, 30:40])] == list(range(30, 40))
+    assert sieve.stopped_ == "max_offers=20"
+    assert sieve.n_pooled_ == 0
+    assert Counter(str(d.reason) for d in sieve.ledger_) == {"irrelevant": 20, "stopped": 20}
+    sieve.set_params(stop=None).offer(X[:, 40:])
+    assert [d.step for d in sieve.ledger_] == list(range(60))
+    assert sieve.selected_.tolist() == []  # the verdict on the first of the two was final
+    both = InteractionScan(stop=ss.Stop(max_features=2)).fit(X, y)
+    assert both.selected_.tolist() == [5, 45]
+    assert both.stopped_ == "max_features=2"
+
+
+def test_sparse_blocks_and_dense_pieces_change_nothing(monkeypatch):
+    rng = np.random.default_rng(11)
+    X, y = xor(rng, n=200, p=60, first=3, second=41)
+    expected = lines(InteractionScan().fit(X, y))
+    for values in (1, 200 * 3, 200 * 7):
+        monkeypatch.setattr("streamsieve.columns.interaction_scan.DENSE_VALUES", values)
+        assert lines(InteractionScan().fit(X, y)) == expected
+        assert lines(InteractionScan().fit(sp.csc_array(X), y)) == expected
+
+
+# ------------------------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"pool": 0}, {"pool": 2**17}, {"alpha": 0}, {"alpha": 1}, {"bins": 1}, {"bins": 9}],
+    ids=str,
+)
+def test_bad_parameters_are_refused_by_name(parameters):
+    X, y = xor(np.random.default_rng(0))
+    with pytest.raises(ParameterError, match=next(iter(parameters))):
+        InteractionScan(**parameters).fit(X, y)
+    for name in ("pairs_", "n_pairs_", "n_pooled_"):
+        assert not hasattr(InteractionScan(), name)
+
+
+HOSTILE = {
+    "_pool_/y": lambda a: a[:-1].copy(),
+    "_pool_/numbers": lambda a: a * np.array([1, 1, 1, 1000]),
+    "_pool_/planes": lambda a: ~a,
+    "_pool_/feature": lambda a: a * 0,
+    "_pool_/kept": lambda a: a + 1000,
+    "_pool_/pairs": lambda a: a + 1,
+    "_lines_/start": lambda a: a + 1000,
+    "_lines_/by": lambda a: a + 1000,
+    "_lines_/reason": lambda a: a + 100,
+}
+MORE = {
+    "a class without rows": ("_pool_/y", lambda a: 2 * a),
+    "a pool of nothing": ("_pool_/numbers", lambda a: a * 0),
+    "an endless pool": ("_pool_/numbers", lambda a: a + np.array([2**40, 0, 0, 0])),
+    "two levels at once": ("_pool_/planes", lambda a: np.repeat(a[:, :1], 7, axis=1)),
+    "one level": ("_pool_/planes", lambda a: a * np.uint64(0)),
+    "a level that does not occur": ("_pool_/planes", lambda a: np.roll(a, 1, axis=1)),
+    "columns out of order": ("_pool_/feature", lambda a: a[::-1].copy()),
+    "kept and in the pool": ("_pool_/kept", lambda a: np.append(a, 3)),
+    "another pool": ("_pool_/numbers", lambda a: a + np.array([1, 0, 0, 0])),
+}
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, *MORE])
+def test_hostile_states_are_refused(name, tmp_path):
+    X, y = xor(np.random.default_rng(12), p=40, first=5, second=30)
+    path = tmp_path / "s.sieve"
+    InteractionScan().fit(X, y).save(path)
+    header, arrays = state.read(path)
+    key, change = MORE.get(name) or (name, HOSTILE[name])
+    arrays[key] = change(arrays[key])
+    state.write(path, {k: v for k, v in header.items() if k not in ("format", "streamsieve")}, arrays)
+    with pytest.raises(StateError):
+        InteractionScan.load(path)

@@ -1,0 +1,265 @@
+"""OSSFS-DD decides as its slow twin does, whatever the blocks, and keeps its laws."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve import state
+from streamsieve.columns.ossfs_dd import OSSFSDD
+from streamsieve.columns.top_k import TopK
+from streamsieve.exceptions import ParameterError, StateError
+from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.real_data import load_real
+from tests.reference.ossfs_dd import ossfs_dd
+
+
+def random_parameters(rng):
+    lower = float(rng.choice([0.0, 0.2, 1.0]))
+    return {
+        "lower": lower,
+        "upper": lower + float(rng.choice([0.0, 0.3, 1.0])),
+        "pool": int(rng.choice([1, 2, 4, 100])),
+        "floor": int(rng.choice([0, 1, 3, 15])),
+        "mode": str(rng.choice(["code", "text"])),
+        "alpha": float(rng.choice([0.05, 0.3])),
+    }
+
+
+# ------------------------------------------------------------------------------------ equal to the twin
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_random_streams_in_mixed_blocks_equal_the_twin(task):
+    rng = np.random.default_rng(0)
+    seen, partners = Counter(), 0
+    for case in range(150):
+        y = target(rng, task, max(rows(rng, task), 5))
+        X = columns(rng, y, int(rng.integers(1, 30)), far=case % 3 == 0)
+        parameters = random_parameters(rng)
+        twin = ossfs_dd(X, y, task, **parameters)
+        sieve = offered(OSSFSDD(**parameters).begin(y), X, rng, tuple(FORMS))
+        freedom = len(y) > (len(set(y)) if task == "multiclass" else 3)
+        equal_twin(sieve, twin, what=(case, parameters), p_values=freedom)
+        seen.update((line.event, line.reason) for line in twin[1])
+        partners += sum(line.event == "kept" and line.by != () for line in twin[1])
+    assert len(seen) == (7 if task == "multiclass" else 6), seen
+    assert min(seen.values()) >= 10, seen
+    assert partners > 2
+
+
+# ------------------------------------------------------------------------------------ laws
+
+
+def planted(rng, n=200, p=300, informative=20):
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, p))
+    X[:, rng.choice(p, informative, replace=False)] += y[:, None]
+    return X, y
+
+
+def test_thresholds_are_those_of_all_dependences():
+    rng = np.random.default_rng(1)
+    X, y = planted(rng)
+    X[:, 7] = 3.0  # a constant column does not count
+    r = np.abs([np.corrcoef(X[:, j], y)[0, 1] for j in range(300) if j != 7])
+    sieve = OSSFSDD(lower=0.5, upper=1.7).begin(y)
+    assert sieve.thresholds_ == (0.0, 0.0)
+    offered(sieve, X, rng)
+    expected = r.mean() + np.array([0.5, 1.7]) * r.std()
+    np.testing.assert_allclose(sieve.thresholds_, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["code", "text"])
+def test_of_identical_columns_one_survives(mode):
+    rng = np.random.default_rng(2)
+    X, y = planted(rng)
+    best = y + 0.5 * rng.normal(size=200)
+    sieve = OSSFSDD(mode=mode, floor=0).fit(np.c_[X, best, best, -2 * best], y)
+    assert set(sieve.selected_.tolist()) & {300, 301, 302} == {300}
+    assert sieve.ledger_.why("x302").by == ("x300",)
+
+
+def test_two_noisy_halves_of_a_signal_are_kept_together():
+    """s + e and s - e tell little alone and all about s together."""
+    rng = np.random.default_rng(3)
+    n = 400
+    Q = np.linalg.qr(np.c_[np.ones(n), rng.normal(size=(n, 3))])[0][:, 1:] * np.sqrt(n)
+    signal, noise, rest = Q.T
+    y = signal + 0.1 * rest
+    background = 0.55 * signal[:, None] * rng.choice([0.0, 1.0], 80, p=[0.8, 0.2]) + rng.normal(size=(n, 80))
+    halves = np.c_[0.28 * signal + noise, 0.28 * signal - noise]
+    X = np.c_[background, halves]
+    sieve = OSSFSDD(mode="text", lower=0.5, upper=1.2, floor=0).fit(X, y)
+    kept = {d.feature: d.by for d in sieve.ledger_ if d.event == "kept"}
+    assert kept["x80"] == ("x81",)
+    assert kept["x81"] == ("x80",)
+    assert {80, 81} <= set(sieve.selected_.tolist())
+    assert sieve.n_waiting_ >= 2  # looking decides nothing
+
+
+def test_below_the_floor_the_best_by_mrmr_are_selected():
+    rng = np.random.default_rng(4)
+    X, y = planted(rng, p=20, informative=10)
+    sieve = OSSFSDD(floor=8).fit(X, y)
+    top = TopK(k=8, alpha=0.05).fit(X, y)
+    assert sieve.selected_.tolist() == top.selected_.tolist()
+    assert "the last 20 columns provisional: later ones may change them" in repr(sieve.ledger_)
+    assert len(OSSFSDD(floor=0).fit(X, y).selected_) < 5
+
+
+def test_a_floor_that_is_reached_is_never_lost():
+    rng = np.random.default_rng(5)
+    lost = 0
+    for case in range(20):
+        # members that are many and weak, then strong ones that make all of them redundant
+        n = 100
+        y = rng.normal(size=n)
+        weak = 0.5 * y[:, None] + rng.normal(size=(n, 60))
+        strong = y[:, None] + 0.3 * rng.normal(size=(n, 10))
+        X = np.c_[weak, strong]
+        for floor in (0, 6):
+            sieve = OSSFSDD(lower=0.0, upper=0.1, pool=5, floor=floor, mode="text").begin(y)
+            sizes = []
+            for j in range(70):
+                sieve.offer(X[:, j])
+                sizes.append(len(sieve.selected_))
+            reached = next((j for j in range(70) if sieve.ledger_ and sizes[j] >= 6), 70)
+            if floor:
+                assert min(sizes[reached:], default=6) >= 6, case
+            lost += floor == 0 and min(sizes[reached:], default=6) < 6
+    assert lost > 5
+
+
+def test_looking_changes_nothing_and_what_is_returned_is_final():
+    rng = np.random.default_rng(6)
+    X, y = planted(rng, p=120)
+    parameters = {"lower": 0.3, "upper": 1.0, "pool": 2, "floor": 2}
+    quiet, watched = (OSSFSDD(**parameters).begin(y) for _ in range(2))
+    returned = []
+    for j in range(120):
+        quiet.offer(X[:, j])
+        returned += watched.offer(X[:, j])
+        expected = OSSFSDD(**parameters).fit(X[:, : j + 1], y)
+        assert lines(watched) == lines(expected)
+        assert watched.selected_.tolist() == expected.selected_.tolist()
+        kept = {d.feature for d in watched.ledger_ if d.event == "kept"}
+        kept -= {d.feature for d in watched.ledger_ if d.event == "evicted"}
+        assert kept == {f"x{i}" for i in watched.selected_}
+    assert lines(quiet) == lines(watched)
+    assert returned == list(watched.ledger_)[: len(returned)]
+    assert len(returned) > 60
+
+
+@pytest.mark.parametrize("ledger", ["all", "kept", "none"])
+def test_a_run_saved_anywhere_goes_on_as_before(ledger, tmp_path):
+    rng = np.random.default_rng(7)
+    X, y = planted(rng, p=60)
+    names = [f"f{j}" for j in range(60)]
+    parameters = {"lower": 0.3, "upper": 1.0, "pool": 6, "floor": 4, "ledger": ledger}
+    whole = OSSFSDD(**parameters).begin(y)
+    whole.offer(X, names=names)
+    for half in (1, 5, 17, 40, 59):
+        first = OSSFSDD(**parameters).begin(y)
+        first.offer(X[:, :half], names=names[:half])
+        first.save(tmp_path / "half.sieve")
+        resumed = OSSFSDD.load(tmp_path / "half.sieve")
+        assert resumed.selected_.tolist() == first.selected_.tolist()
+        resumed.offer(X[:, half:], names=names[half:])
+        assert [d[:4] + d[6:] for d in resumed.ledger_] == [d[:4] + d[6:] for d in whole.ledger_]
+        assert resumed.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("floor", [0, 4, 30])
+def test_a_stop_decides_what_waits_and_the_run_may_go_on(floor):
+    rng = np.random.default_rng(8)
+    X, y = planted(rng, p=60)
+    parameters = {"lower": 0.3, "upper": 1.0, "floor": floor}
+    expected = OSSFSDD(**parameters).fit(X[:, :20], y)
+    sieve = OSSFSDD(**parameters, stop=ss.Stop(max_offers=20)).begin(y)
+    sieve.offer(X[:, :30])
+    assert [d.step for d in sieve.offer(X[:, 30:40])] == list(range(30, 40))
+    assert sieve.stopped_ == "max_offers=20"
+    assert sieve.n_waiting_ == 0
+    assert sieve.selected_.tolist() == expected.selected_.tolist()
+    assert lines(sieve)[:-20] == lines(expected)
+    assert {d.reason for d in list(sieve.ledger_)[-20:]} == {"stopped"}
+    sieve.set_params(stop=None).offer(X[:, 40:])
+    verdicts = [d for d in sieve.ledger_ if d.event != "evicted"]
+    assert [d.step for d in verdicts] == list(range(60))
+    kept = {d.feature for d in verdicts if d.event == "kept"}
+    kept -= {d.feature for d in sieve.ledger_ if d.event == "evicted"}
+    assert kept == {f"x{i}" for i in sieve.selected_}
+
+
+# ------------------------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"lower": -0.1}, {"upper": 0.5}, {"upper": "high"}, {"pool": 0}, {"floor": -1}, {"floor": 1.5},
+        {"mode": "paper"}, {"alpha": 1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_parameters_are_refused_by_name(parameters):
+    X, y = planted(np.random.default_rng(0))
+    with pytest.raises(ParameterError, match=next(iter(parameters))):
+        OSSFSDD(**parameters).fit(X, y)
+    assert not hasattr(OSSFSDD(), "thresholds_")
+
+
+HOSTILE = {
+    "_columns_/feature": lambda a: a[::-1].copy(),
+    "_columns_/columns": lambda a: a[:, :-1].copy(),
+    "_columns_/products": lambda a: a[:, :0].copy(),
+    "_columns_/score": lambda a: a[:-1].copy(),
+    "_columns_/numbers": lambda a: a + 1,
+    "_columns_/moments": lambda a: -a,
+    "_columns_/upper": lambda a: a * np.nan,
+    "_lines_/start": lambda a: a + 1000,
+    "_lines_/by": lambda a: a + 1000,
+    "_lines_/reason": lambda a: a + 100,
+    "_lines_/statistic": lambda a: a[:-1].copy(),
+    "_lines_/gone_step": lambda a: np.array([0]),
+    "_buffer_lines_/reason": lambda a: a[:-1].copy(),
+    "_buffer_/feature": lambda a: a * 0,
+}
+
+
+@pytest.mark.parametrize("floor", [0, 100])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_states_are_refused(name, floor, tmp_path):
+    X, y = planted(np.random.default_rng(9), p=80)
+    path = tmp_path / "s.sieve"
+    OSSFSDD(lower=0.2, upper=1.0, floor=floor, alpha=0.3).fit(X, y).save(path)
+    header, arrays = state.read(path)
+    if name not in arrays:
+        assert floor == 0
+        assert name.startswith("_buffer")
+        return
+    arrays[name] = HOSTILE[name](arrays[name])
+    state.write(path, {k: v for k, v in header.items() if k not in ("format", "streamsieve")}, arrays)
+    with pytest.raises(StateError):
+        OSSFSDD.load(path)
+
+
+# ------------------------------------------------------------------------------------ real data
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("dexter", 150, 400), ("arcene", 15, 100)])
+def test_many_columns_keep_an_automatic_size(name, least, most):
+    X, y = load_real(name)
+    sieve = OSSFSDD().fit(X, y)
+    assert least < len(sieve.selected_) < most
+    dense = OSSFSDD().fit(X.toarray() if sp.issparse(X) else sp.csc_array(X), y)
+    assert lines(dense) == lines(sieve)
+
+
+def test_few_columns_keep_the_floor():
+    X, y = load_real("wdbc")
+    assert len(OSSFSDD().fit(X, y).selected_) == 15
+    assert len(OSSFSDD(floor=0).fit(X, y).selected_) < 6

@@ -1,0 +1,115 @@
+"""Kernels of OGFS: separability by hand, and the penalised model by scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy.special import stdtrit
+from sklearn.linear_model import ElasticNet, MultiTaskElasticNet
+
+from streamsieve._kernels import ogfs
+
+CRITICAL = np.concatenate([[np.inf], -stdtrit(np.arange(1.0, 10), 0.05)])
+
+
+def accepted(scores, known=0, epsilon=0.0, critical=CRITICAL, literal=False):
+    between = np.array(scores, float)
+    fate, _ = ogfs.admitted(
+        between, np.ones_like(between), known, epsilon, critical, literal,
+        np.zeros((0, 0)), np.inf, True, False,
+    )  # fmt: skip
+    return (fate == 0).tolist()
+
+
+def test_a_ratio_above_the_separability_raises_it():
+    assert accepted([1, 0.5, 1.2, 1.05, 1.15]) == [True, False, True, False, True]
+    assert accepted([1, 1, 1.05], epsilon=0.04) == [True, False, False]
+    assert accepted([0.0, 0.01], epsilon=0.1) == [False, False]
+
+
+def test_what_is_accepted_already_counts():
+    assert accepted([5, 1, 4], known=1) == [True, False, False]
+    assert accepted([5, 1, 4], known=2) == [True, True, True]
+
+
+def test_a_score_that_stands_out_is_accepted_though_it_raises_too_little():
+    # beside 1.0, 1.1, 1.2 a score of 3 has t = 1.9 / (.1 sqrt(4/3)) = 16, and raises the ratio by .475
+    scores = [1.0, 1.1, 1.2, 3.0]
+    assert accepted(scores, known=3, epsilon=0.5) == [True] * 4
+    assert accepted(scores, known=3, epsilon=0.5, critical=CRITICAL + 100) == [True] * 3 + [False]
+    assert accepted([1.0, 3.0], known=1, epsilon=5.0) == [True, False]  # one score has no spread
+    assert accepted([1.0, 1.0, 3.0], known=2, epsilon=5.0) == [True, True, False]  # nor have two equal ones
+
+
+def test_the_literal_statistic_takes_what_lies_below_the_mean():
+    scores = [1.0, 1.1, 1.2, 0.1, 3.0]
+    assert accepted(scores, known=3, epsilon=5.0, critical=np.array([0.05]), literal=True) == [
+        True, True, True, True, False,
+    ]  # fmt: skip
+
+
+def fates(pairs, scores=None, limit=0.9, either=False):
+    between = np.ones(len(pairs)) if scores is None else np.array(scores, float)
+    fate, by = ogfs.admitted(
+        between, np.ones_like(between), 0, 0.0, CRITICAL, False,
+        np.array(pairs), limit, scores is not None, either,
+    )  # fmt: skip
+    return fate.tolist(), by.tolist()
+
+
+#: Two earlier columns, then three of the group: the second shares with the first, the third with the second.
+PAIRS = [[0.1, 0.2, 1.0, 0.95, 0.1], [0.3, 0.1, 0.95, 1.0, 0.99], [0.92, 0.91, 0.1, 0.99, 1.0]]
+
+
+def test_redundant_is_what_shares_too_much_with_an_earlier_column_or_an_admitted_one():
+    assert fates(PAIRS) == ([0, 1, 1], [-1, 2, 0])
+    assert fates(PAIRS, limit=0.93) == ([0, 1, 0], [-1, 2, -1])
+    assert fates(PAIRS, limit=np.inf) == ([0, 0, 0], [-1, -1, -1])
+
+
+def test_both_criteria_or_one_of_them():
+    assert fates(PAIRS, scores=[2, 3, 1], limit=0.93) == ([0, 1, 2], [-1, 2, -1])
+    assert fates(PAIRS, scores=[2, 3, 1], limit=0.93, either=True) == ([0, 0, 1], [-1, -1, 3])
+    assert fates(PAIRS, scores=[2, 1, 1], limit=0.98, either=True) == ([0, 0, 1], [-1, -1, 3])
+
+
+def problem(rng, n, q, k):
+    Z = rng.normal(size=(n, q)) + rng.normal(size=(n, 1))
+    Z = Z - Z.mean(axis=0)
+    Y = Z[:, :3] @ rng.normal(size=(3, k)) + rng.normal(size=(n, k))
+    Y = np.linalg.qr(Y - Y.mean(axis=0))[0]
+    return Z / np.linalg.norm(Z, axis=0), Y
+
+
+def descended(Z, Y, penalty, ridge, weights=None):
+    gram = Z.T @ Z
+    np.fill_diagonal(gram, 1.0)
+    weights = np.zeros((Z.shape[1], Y.shape[1])) if weights is None else weights
+    ogfs.descend(gram, Z.T @ Y - gram @ weights, weights, penalty, ridge, 1e-12, 10_000)
+    return weights
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("ridge", [0.0, 0.05])
+def test_the_minimum_is_that_of_scikit_learn(k, ridge):
+    rng = np.random.default_rng(0)
+    n, q, penalty = 30, 6, 0.1
+    Z, Y = problem(rng, n, q, k)
+    found = descended(Z, Y, penalty, ridge)
+    alpha = (penalty + ridge) / n
+    model = (ElasticNet if k == 1 else MultiTaskElasticNet)(
+        alpha=alpha, l1_ratio=penalty / (penalty + ridge), fit_intercept=False, tol=1e-12, max_iter=100_000
+    )
+    coef = model.fit(Z, Y[:, 0] if k == 1 else Y).coef_.reshape(k, q).T
+    np.testing.assert_allclose(found, coef, atol=1e-7)
+    np.testing.assert_array_equal(found == 0, coef == 0)
+    assert 0 < np.count_nonzero(found) < found.size
+    again = descended(Z, Y, penalty, ridge, found.copy())  # from its minimum on, nothing moves
+    np.testing.assert_allclose(again, found, atol=1e-11)
+
+
+def test_a_copy_of_a_column_that_is_in_stays_out():
+    rng = np.random.default_rng(1)
+    Z, Y = problem(rng, 20, 3, 1)
+    alone = descended(Z, Y, 0.1, 0.0)
+    both = descended(np.c_[Z, Z, -Z], Y, 0.1, 0.0, np.r_[alone, np.zeros((6, 1))])
+    np.testing.assert_array_equal(both[3:], 0)
+    np.testing.assert_allclose(both[:3], alone, atol=1e-11)

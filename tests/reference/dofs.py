@@ -1,0 +1,264 @@
+"""Slow twin of ``streamsieve.columns.dofs``: every probability by enumerating all subsets of a group.
+
+For each group G, X being what is kept, L the similarities of columns and u_f a lot in [0, 1) for each column:
+
+1. M = L_GG - L_GX L_XX^-1 L_XG.  The smallest eigenvalues of M go, as long as their sum is below
+   ``truncation`` of the trace of L_GG.  Then a set Y of columns has probability det(M_Y) / sum over Y' of
+   det(M_Y') ("dpp"); or the eigenvalues that are left all become 1, and Y has as many columns as there are
+   ("fixed_size").  Columns are asked in order: f is drawn if u_f is below the probability that f is in Y,
+   given what became of those before.  "greedy": as many, each time the one with the largest det(M_Y).
+2. In order of arrival, or by score from best to worst ("literal"), f is redundant if its |rank correlation|
+   with a column of X or an admitted one reaches ``threshold``; or if Wilcoxon's p is above alpha
+   ("wilcoxon_literal") or below ("wilcoxon_reversed").  It separates classes as in OGFS, with U the columns
+   admitted of this group, or by the paper's t, (mean - s(f)) / (sd / sqrt(|U|)) > alpha ("literal").
+   Admitted: not redundant and separates; or one of the two ("either").
+3. Elastic net over X and what is admitted, as in OGFS; weights below ``least_weight`` go.  Once, or for each
+   admitted column ("column"); then X changes on the way.
+
+Errata (equations have no numbers in the paper): the between-class scatter of the first definition lacks the
+class shares; the second sums ordered pairs twice; in the third the two graphs are swapped; Algorithm 2 takes
+for redundant what differs in place; in Algorithm 3 the t statistic is compared with a level; Algorithm 5 fits
+the model inside the loop over columns.
+
+Source: Siu, Xu (2018), Algorithms 1 to 5; ALGORITHMS.md 6.9.
+"""
+
+import itertools
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.stats
+
+from tests.reference import fisher_z
+from tests.reference.ogfs import LEAST_WITHIN, Columns, lasso, raises, refitted, stands_out
+from tests.reference.saola import Line
+
+DEFAULTS = {
+    "supervised": True, "kernel": "rbf", "gamma": 1.0, "sample": "dpp", "truncation": 0.05,
+    "redundancy": "spearman", "threshold": 0.9, "scatter": "moments", "criterion": "corrected",
+    "local": "both", "epsilon": 0.001, "alpha": 0.05, "penalty": 0.15, "l1_ratio": 0.5, "least_weight": 0.0,
+    "refit": "group",
+}  # fmt: skip
+
+
+def dofs(X, y, task, ends, lots, **parameters):
+    """Return the selected columns, every decision in order, and the kept columns by number of the group."""
+    how = SimpleNamespace(**DEFAULTS | parameters)
+    columns = Columns(X, y, task)
+    kept, weights, lines, groups = [], {}, [], {}
+    for number, (low, high) in enumerate(zip([0, *ends], ends, strict=False)):
+        group = [j for j in range(low, high) if not columns.constant(j)]
+        drawn, chance = draw(columns, kept, group, lots, how)
+        fate = {j: Line(j, "rejected", "not sampled", (), chance[j], np.nan) for j in group if j not in drawn}
+        departures = []
+        if how.supervised == "dpp_only":
+            kept = kept + drawn
+        elif drawn:
+            judgement = Judgement(columns, kept, weights, drawn, how)
+            kept, weights, departures = judgement.model, judgement.weights, judgement.departures
+            fate |= judgement.fate
+        for j in range(low, high):
+            lines += [line for step, line in departures if step == j]
+            lines.append(fate.get(j) or columns.alone(j, None))
+        groups |= dict.fromkeys(range(low, high), number)
+    by_group = {}
+    for j in kept:
+        by_group.setdefault(groups[j], []).append(j)
+    return kept, lines, by_group
+
+
+class Judgement:
+    """What becomes of the columns drawn from a group, and of those kept."""
+
+    def __init__(self, columns, kept, weights, drawn, how):
+        self.columns, self.kept, self.drawn, self.how = columns, kept, drawn, how
+        self.model, self.weights, self.fate, self.departures = list(kept), weights, {}, []
+        self.score = {}
+        for j in drawn:
+            b, w = scatters(columns, j, how.scatter) if how.supervised else (1.0, 1.0)
+            self.score[j] = b, max(w, LEAST_WITHIN)
+        order = drawn
+        if how.supervised and how.criterion == "literal":
+            order = sorted(drawn, key=lambda j: -round(np.log1p(self.score[j][0] / self.score[j][1]), 9))
+        admitted = []
+        for batch in [[j] for j in order] if how.refit == "column" else [order]:
+            new = self.admit(batch, admitted)
+            admitted += new
+            self.model = sorted(self.model + new)
+            if new and how.penalty > 0:
+                self.fit(new)
+
+    def admit(self, batch, admitted):
+        new, how = [], self.how
+        for f in batch:
+            by = redundant(self.columns, f, self.model + new, how)
+            separates = True
+            if how.supervised:
+                known = [self.score[g] for g in admitted + new]
+                separates = separating(known, self.score[f], how)
+            either = how.supervised and how.local == "either" and (separates or by is None)
+            if either or (by is None and separates):
+                new.append(f)
+            else:
+                self.fate[f] = by or self.columns.alone(f, "irrelevant")
+        return new
+
+    def fit(self, new):
+        columns, how = self.columns, self.how
+        cost, ridge = how.penalty * how.l1_ratio, how.penalty * (1 - how.l1_ratio)
+        B = lasso(columns.Z[self.model], columns.C, self.weights, self.model, cost, ridge)
+        gone, self.model, self.weights = refitted(columns, self.model, B, cost, ridge, how.least_weight)
+        for j, by in gone:
+            event = "evicted" if j in self.kept else "rejected"
+            blamed = columns.redundant(j, event, by) if by is not None else None
+            line = blamed or columns.alone(j, "irrelevant", event)
+            if j in self.kept:
+                self.departures.append((by if by in self.drawn else max(new), line))
+            else:
+                self.fate[j] = line
+
+
+# ------------------------------------------------------------------------------------ drawing
+
+SIMILARITIES = {
+    "rbf": lambda a, b, gamma: np.exp(-gamma * len(a) * np.mean((a - b) ** 2)),
+    "squared_correlation": lambda a, b, gamma: (a @ b) ** 2,
+}
+
+
+def draw(columns, kept, group, lots, how):
+    """Return the columns drawn, and the chance of each."""
+    if not group:
+        return [], {}
+
+    def table(some, others):
+        Z = columns.Z
+        similarity = SIMILARITIES[how.kernel]
+        found = [[similarity(Z[a], Z[b], how.gamma) for b in others] for a in some]
+        return np.array(found).reshape(len(some), len(others))
+
+    own = table(group, group)
+    M = conditional(own, table(group, kept), table(kept, kept))
+    M, size = truncated(M, how.truncation * np.trace(own), flat=how.sample != "dpp")
+    if how.sample == "greedy":
+        given = conditional(own, table(group, kept), table(kept, kept))
+        taken = greedy(given, size)
+        return [group[i] for i in sorted(taken)], {j: float(i in taken) for i, j in enumerate(group)}
+    chances = probabilities(M, None if how.sample == "dpp" else size)
+    chance = {j: sum(p for Y, p in chances.items() if i in Y) for i, j in enumerate(group)}
+    drawn = []
+    for i, j in enumerate(group):
+        total = sum(chances.values())
+        inside = sum(p for Y, p in chances.items() if i in Y)
+        if lots[j] < inside / total and inside / total > 1e-8:
+            drawn.append(j)
+        chances = {Y: p for Y, p in chances.items() if (i in Y) == (j in drawn)}
+    return drawn, chance
+
+
+def conditional(own, cross, kept):
+    """Return the similarities of a group given others: the Schur complement."""
+    return own - cross @ np.linalg.solve(kept, cross.T) if len(kept) else own
+
+
+def truncated(M, least, *, flat):
+    """Return a matrix without its small eigenvalues, and how many are left; ``flat`` makes these 1."""
+    values, vectors = np.linalg.eigh(M)
+    left = [i for i in range(len(values)) if values[: i + 1].clip(0).sum() >= least and values[i] > 1e-8]
+    size = len(left)
+    values = np.ones(size) if flat else values[left]
+    return (vectors[:, left] * values) @ vectors[:, left].T, size
+
+
+def probabilities(M, size=None):
+    """Return the probability of every set of items, or of every set of one size."""
+    items = range(len(M))
+    sets = [Y for k in range(len(M) + 1) for Y in itertools.combinations(items, k) if size in (None, k)]
+    weight = {Y: max(np.linalg.det(M[np.ix_(Y, Y)]), 0.0) if Y else 1.0 for Y in sets}
+    return {Y: w / sum(weight.values()) for Y, w in weight.items()}
+
+
+def greedy(M, size):
+    """Return items, each time the one that makes the determinant largest."""
+    taken = []
+    for _ in range(size):
+        best, most = None, 0.0
+        for i in range(len(M)):
+            if i not in taken:
+                Y = [*taken, i]
+                before = np.linalg.det(M[np.ix_(taken, taken)]) if taken else 1.0
+                gain = np.linalg.det(M[np.ix_(Y, Y)]) / before
+                if gain > max(1e-8, most + 1e-12):
+                    best, most = i, gain
+        if best is None:
+            break
+        taken.append(best)
+    return taken
+
+
+# ------------------------------------------------------------------------------------ local criteria
+
+
+def redundant(columns, f, beside, how):
+    """Return the line that says by whom a column is redundant, or None."""
+    found = []
+    for g in beside:
+        a, b = columns.X[:, f], columns.X[:, g]
+        if how.redundancy == "spearman":
+            r = abs(fisher_z.correlation(*(scipy.stats.rankdata(x) for x in (a, b))))
+            if r >= how.threshold - 1e-12:
+                found.append((g, min(r, 1.0), fisher_z.p_value(min(r, 1.0), columns.n)))
+            continue
+        p = wilcoxon(a, b)
+        literal = how.redundancy == "wilcoxon_literal"
+        shared = p if literal else 1 - p
+        if shared > (how.alpha if literal else 1 - how.alpha):
+            found.append((g, shared, p))
+    if not found:
+        return None
+    most = max(shared for _, shared, _ in found)
+    g, shared, p = next(entry for entry in found if entry[1] >= most - 1e-12)
+    return Line(f, "rejected", "redundant", (g,), shared, p)
+
+
+def wilcoxon(a, b):
+    """Return the p-value of the signed-rank test; 1 for equal columns."""
+    if np.array_equal(a, b):
+        return 1.0
+    return scipy.stats.wilcoxon(a, b, zero_method="wilcox", correction=False, method="asymptotic").pvalue
+
+
+def separating(known, new, how):
+    """Whether a column with (between, within) separates classes beside those known."""
+    between, within = [b for b, _ in known], [w for _, w in known]
+    if raises(between, within, *new, how.epsilon):
+        return True
+    if how.criterion == "corrected":
+        return stands_out(between, within, new[0] / new[1], how.alpha)
+    scores = np.array(between) / np.array(within)
+    if len(scores) < 2 or np.std(scores, ddof=1) <= 1e-9 * (1 + np.mean(scores)):
+        return False
+    return (scores.mean() - new[0] / new[1]) / (scores.std(ddof=1) / np.sqrt(len(scores))) > how.alpha
+
+
+def scatters(columns, j, scatter):
+    """Return the variance of a column between and within classes."""
+    z = columns.Z[j] * np.sqrt(columns.n)
+    classes = [z[columns.y == label] for label in columns.labels]
+    share = [len(c) / columns.n for c in classes]
+    within = sum(p * np.mean((c - c.mean()) ** 2) for p, c in zip(share, classes, strict=True))
+    if scatter == "moments_literal":
+        return sum((c.mean() - z.mean()) ** 2 for c in classes), within
+    if scatter == "pairwise":
+        k = len(classes)
+        inside = sum(np.mean((c[:, None] - c) ** 2) for c in classes) / k
+        pairs = itertools.permutations(classes, 2)
+        return sum(np.mean((c[:, None] - d) ** 2) for c, d in pairs) / (k * (k - 1)), inside
+    # label graphs, by their Laplacians: f'L f = sum of W_ij (f_i - f_j)^2 / 2
+    same = columns.y[:, None] == columns.y
+    own = np.array([np.sum(columns.y == label) for label in columns.y])
+    W_within = np.where(same, 1 / own, 0.0)
+    W_between = np.where(same, 1 / columns.n - 1 / own, 1 / columns.n)
+    squares = (z[:, None] - z) ** 2 / 2
+    b, w = np.sum(W_between * squares) / columns.n, np.sum(W_within * squares) / columns.n
+    return (w, b) if scatter == "labels_literal" else (b, w)
