@@ -234,3 +234,14 @@ def test_streamsieve_load_finds_the_class(tmp_path):
     assert type(again) is Screen
     assert again.get_params() == screen.get_params()
     assert np.array_equal(again.transform(X), screen.transform(X))
+
+
+@pytest.mark.parametrize("criterion", ["fisher", "mutual_info"])
+def test_a_thousand_labels_may_come_late(criterion):
+    rng = np.random.default_rng(4)
+    y = np.concatenate([[0, 1], rng.integers(0, np.repeat(np.arange(2, 1001), 3)), np.arange(1000)])
+    X = rng.normal(size=(len(y), 4)) + 0.02 * y[:, None] * np.arange(4)
+    late = Screen(criterion, k=2)
+    for low in range(0, len(y), 500):
+        late.partial_fit(X[low : low + 500], y[low : low + 500])
+    np.testing.assert_allclose(late.scores_, Screen(criterion, k=2).fit(X, y).scores_, rtol=1e-9)

@@ -166,18 +166,18 @@ def check_columns_come_and_go(selector: Any) -> None:
 
 
 def check_late_labels(selector: Any) -> None:
-    """Labels that grow from 2 to 1,000 give the result of one batch that has them all."""
+    """Labels that grow from 2 to 250 give the result of one batch that has them all."""
     if Task.MULTICLASS not in selector.traits.tasks or not selector.traits.any_chunking:
         return
     rng = np.random.default_rng(4)
-    most = np.repeat(np.arange(2, 1001), 3)  # how many labels there are by then
-    y = np.concatenate([[0, 1], rng.integers(0, most), np.arange(1000)])
+    most = np.repeat(np.arange(2, 251), 3)  # how many labels there are by then
+    y = np.concatenate([[0, 1], rng.integers(0, most), np.arange(250)])
     n = len(y)
-    X = np.round(rng.normal(size=(n, 6)) * 8 + y[:, None] * np.linspace(0, 0.02, 6)) / 8
+    X = np.round(rng.normal(size=(n, 6)) * 8 + y[:, None] * np.linspace(0, 0.08, 6)) / 8
     for form in (np.asarray, sp.csr_array) if selector.traits.sparse else (np.asarray,):
         data = Sample(form(X), y, [])
         whole = _streamed(fresh(selector), data, [n])
-        assert_same(whole, _streamed(fresh(selector), data, [2, 500]), f"late labels, {form.__name__}")
+        assert_same(whole, _streamed(fresh(selector), data, [2, 120]), f"late labels, {form.__name__}")
 
 
 def check_other_width_is_refused(selector: Any) -> None:
