@@ -20,8 +20,10 @@ STUDIES = (
     "osfs",
     "order",
     "arrival",
+    "ranking",
     "markov_blankets",
     "discovery",
+    "dofs",
 )
 
 

@@ -1,0 +1,61 @@
+"""The selectors that are ranked, by the name they have in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamsieve as ss
+
+#: The level of the online FDR rules, as in the earlier ranking.
+FDR = 0.1
+#: Groups are this many columns in a row, for the selectors that look at groups.
+GROUP = 10
+
+#: Those of the earlier ranking that this library has.
+EARLIER: dict[str, Callable[[], Any]] = {
+    "TopK 15": lambda: ss.TopK(15),
+    "TopK 15 plain": lambda: ss.TopK(15, redundancy=0),
+    "TopK 50 half": lambda: ss.TopK(50, redundancy=0.5),
+    "TopK 50 plain": lambda: ss.TopK(50, redundancy=0),
+    "OSSFS-DD": ss.OSSFSDD,
+    "OSSFS-DD no floor": lambda: ss.OSSFSDD(floor=0),
+    "OSSFS-DD text no floor": lambda: ss.OSSFSDD(floor=0, mode="text"),
+    "marginal ADDIS": lambda: ss.OnlineFDR("addis", FDR),
+    "marginal LORD++": lambda: ss.OnlineFDR("lord", FDR),
+    "conditional SAFFRON": lambda: ss.OnlineFDR("saffron", FDR, test="conditional"),
+    "Alpha-investing": ss.AlphaInvesting,
+    "SAOLA": ss.SAOLA,
+    "SAOLA + ADDIS": lambda: ss.SAOLA(FDR, fdr="addis"),
+    "Fast-OSFS": ss.FastOSFS,
+}
+
+#: Those that came since.
+LATER: dict[str, Callable[[], Any]] = {
+    "OSSFS-DD text": lambda: ss.OSSFSDD(mode="text"),
+    "OSFS": ss.OSFS,
+    "Group-SAOLA": lambda: ss.GroupSAOLA(group_size=GROUP),
+    "Information-investing": ss.InformationInvesting,
+    "Streamwise RIC": ss.StreamwiseIC,
+    "Grafting": ss.Grafting,
+    "Substitution 15": lambda: ss.OnlineSubstitution(15),
+    "Substitution 50": lambda: ss.OnlineSubstitution(50),
+    "OGFS": lambda: ss.OGFS(group_size=GROUP),
+    "DOFS": lambda: ss.DOFS(group_size=GROUP),
+}
+
+RANKED = EARLIER | LATER
+#: What every selector is compared with.
+RIVAL = "SAOLA"
+#: No selection at all: beside the ranking, not in it.
+ALL = "all columns"
+
+EXPLAINED = f"""\
+Everything is linear (Fisher's z) and as it comes, but for the following. "TopK" keeps a budget of 15 or 50
+columns, by mRMR ("half": with half of the price of redundancy) or, "plain", without a look at redundancy,
+which is the exact top k. OSSFS-DD is the authors' code with our floor of 15 columns, "no floor" without, and
+"text" by their text. ADDIS, LORD++ and SAFFRON are `OnlineFDR` at {FDR:g}: "marginal" tests a column alone,
+"conditional" given those kept; "SAOLA + ADDIS" has its relevance decided by ADDIS at {FDR:g}. Substitution is
+`OnlineSubstitution` with a budget of 15 or 50 columns. Group-SAOLA, OGFS and DOFS look at groups of {GROUP}
+columns in a row, which in a random order are strangers to each other; DOFS draws other lots there, too.
+"""
