@@ -13,8 +13,15 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_the_table_of_methods_is_the_registry():
-    written = README.split("-->\n", 1)[1].split("\n<!-- end of methods", 1)[0]
-    assert written == _methods.markdown(), "run: streamsieve methods --markdown, and put it into README.md"
+    page = (ROOT / "docs" / "methods.md").read_text()
+    written = page.split("-->\n", 1)[1].split("\n<!-- end of methods", 1)[0]
+    assert written == _methods.markdown(), "run: streamsieve methods --markdown, and put it into docs/methods.md"
+
+
+def test_methods_named_in_the_readme_are_the_registry():
+    section = README.split("## Methods\n", 1)[1].split("\n## ", 1)[0]
+    for row in _methods.rows():
+        assert f"`{row['class']}`" in section, f"{row['class']} is missing under Methods"
 
 
 def test_criteria_named_are_the_registry():

@@ -35,7 +35,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 def markdown() -> str:
-    """Return the methods as a Markdown table, as the README shows it."""
+    """Return the methods as a Markdown table, as docs/methods.md shows it."""
     marks = {True: "yes", False: ""}
     lines = [
         "| method | streams | target | sparse | NaN | weights | merges | what it does |",
