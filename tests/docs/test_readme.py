@@ -15,7 +15,9 @@ README = (ROOT / "README.md").read_text()
 def test_the_table_of_methods_is_the_registry():
     page = (ROOT / "docs" / "methods.md").read_text()
     written = page.split("-->\n", 1)[1].split("\n<!-- end of methods", 1)[0]
-    assert written == _methods.markdown(), "run: streamsieve methods --markdown, and put it into docs/methods.md"
+    assert written == _methods.markdown(), (
+        "run: streamsieve methods --markdown, and put it into docs/methods.md"
+    )
 
 
 def test_methods_named_in_the_readme_are_the_registry():
