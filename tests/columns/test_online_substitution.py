@@ -11,7 +11,7 @@ from scipy.linalg import hadamard
 
 from streamsieve._kernels import substitution
 from streamsieve.base import Stop
-from streamsieve.columns import _substitution_model, _substitution_threads
+from streamsieve.columns import _substitution_model
 from streamsieve.columns._substitution_model import Pace, SubstitutionModel
 from streamsieve.columns._substitution_threads import InOrder
 from streamsieve.columns.online_substitution import OnlineSubstitution
@@ -69,15 +69,16 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(loss, task):
     assert wanted <= set(seen) <= wanted | {("rejected", "irrelevant")}
 
 
-@pytest.mark.parametrize("form", ["row by row", "column by column", "csc_array", "one by one"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_model_of_many_columns_equals_the_twin(loss, form):
+def test_a_model_of_many_columns_equals_the_twin(loss):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(90, 160)) * (rng.random((90, 160)) < 0.5)
     y = X[:, :40].sum(axis=1) + rng.normal(size=90)
     y = y if loss == "squared" else (y > 0).astype(int)
-    sieve = offered(OnlineSubstitution(70, loss, refresh=50).begin(y), X, rng, (form,))
-    equal_twin(sieve, online_substitution(X, y, loss=loss, budget=70, refresh=50), what=form, p_values=False)
+    twin = online_substitution(X, y, loss=loss, budget=70, refresh=50)
+    for form in ("row by row", "column by column", "csc_array", "one by one"):
+        sieve = offered(OnlineSubstitution(70, loss, refresh=50).begin(y), X, rng, (form,))
+        equal_twin(sieve, twin, what=form, p_values=False)
     assert len(sieve.selected_) == 70  # more than there is room for at first
 
 
@@ -259,29 +260,34 @@ def test_a_commit_that_says_so_ends_the_run():
     assert done == list(range(6))
 
 
-def test_waiting_for_threads_can_be_interrupted(monkeypatch):
-    """Ctrl-C while the caller waits: the others end after what they are at, before the error leaves."""
-    wait, calls, done = _substitution_threads._join, [], []
+def test_what_threads_see_is_not_too_old():
+    done, worst = [], []
 
-    def interrupted(threads):
-        calls.append(threads)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        wait(threads)
+    def measure(piece):
+        worst.append(piece - len(done))
 
-    monkeypatch.setattr(_substitution_threads, "_join", interrupted)
-    start = threading.Barrier(2)
+    InOrder(100, measure, lambda piece: done.append(piece) or True).run(3)
+    assert max(worst) <= 3
+
+
+def test_an_interrupt_waits_for_the_other_threads():
+    """Ctrl-C in the thread that decides: the others end after what they are at, before the error leaves."""
+    others = []
 
     def measure(piece):
         if threading.current_thread() is not threading.main_thread():
-            time.sleep(0.001)
-        if piece < 2:
-            start.wait()  # both threads have a piece
+            others.append(threading.current_thread())
+        time.sleep(0.002)
+
+    def commit(piece):
+        if piece == 3:
+            raise KeyboardInterrupt
+        return True
 
     with pytest.raises(KeyboardInterrupt):
-        InOrder(2, measure, lambda piece: done.append(piece) or True).run(2)
-    assert not any(thread.is_alive() for thread in calls[0])
-    assert done in ([0], [0, 1], [])
+        InOrder(50, measure, commit).run(3)
+    assert others
+    assert not any(thread.is_alive() for thread in others)
 
 
 @pytest.mark.usefixtures("small_pieces")

@@ -77,9 +77,11 @@ def test_two_levels_are_encoded_without_sorting(pieces):
     plain, short = np.zeros((2, 4, 128), np.uint16)
     chosen = np.array([3, 1, 0, 2])
     tables_screen.encode(*pieces(X.astype(float)), 5, chosen, place, plain)
-    tables_screen.encode_two(*pieces(X.astype(float)), chosen, place, short)
+    assert tables_screen.encode_two(*pieces(X.astype(float)), chosen, place, short)
     for long_way, short_way in zip(plain[:, place], short[:, place], strict=True):
         assert np.array_equal(short_way, long_way) or np.array_equal(short_way, 1 - long_way)
+    three = np.arange(90.0)[:, None] % 3
+    assert not tables_screen.encode_two(*pieces(three), np.arange(1), place, short), "bins are another matter"
 
 
 @PIECES

@@ -274,12 +274,20 @@ def encode(
 def encode_two(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool,
     chosen: IntArray, place: IntArray, out: npt.NDArray[np.uint16],
-) -> None:  # fmt: skip
-    """Write the levels of chosen columns that have two, as `encode` does."""
+) -> bool:  # fmt: skip
+    """Do what `encode` does for columns of two values; return whether all of them are such columns."""
     n = len(place)
     for k in range(len(chosen)):
         low, high = pointers[chosen[k]], pointers[chosen[k] + 1]
-        other = values[low] if high - low == n else 0.0
+        first = values[low] if high - low == n else 0.0
+        second = first
         for t in range(low, high):
-            if values[t] != other:
-                out[k, place[rows[t if sparse else t - low]]] = 1
+            v = values[t]
+            if v == first:
+                continue
+            if second == first:
+                second = v
+            elif v != second:
+                return False
+            out[k, place[rows[t if sparse else t - low]]] = 1
+    return True

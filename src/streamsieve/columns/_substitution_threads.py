@@ -1,9 +1,10 @@
-"""Several threads that look ahead, and one at a time that decides, in order."""
+"""Several threads that look ahead, and one that decides, in order."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 #: Does something for piece i.
 Measure = Callable[[int], None]
@@ -12,68 +13,84 @@ Commit = Callable[[int], bool]
 
 
 class InOrder:
-    """Call ``measure(i)`` for all i in several threads, and ``commit(i)`` one after the other, in order.
+    """Call ``measure(i)`` for all i in several threads, and ``commit(i)`` in the calling one, in order.
 
-    A thread measures piece i while others commit the pieces before it, so that what it sees is at most so
-    many pieces old as there are other threads.  A ``commit`` that returns False ends the run, and so does an
-    error, which is raised.
+    Pieces are measured while those before them are committed, so that what is seen may be old: by at most as
+    many pieces as there are threads.  A ``commit`` that returns False ends the run, and so does an error,
+    which is raised.  The other threads change nothing, so that an interrupt finds nothing half done by them.
     """
 
     def __init__(self, n_pieces: int, measure: Measure, commit: Commit) -> None:
         self._n_pieces, self._measure, self._commit = n_pieces, measure, commit
         self._changed = threading.Condition()
-        self._next = self._committed = 0
+        self._measured = [False] * n_pieces
+        self._next = self._committed = self._window = 0
         self._over = False
         self._error: BaseException | None = None
 
     def run(self, n_threads: int) -> None:
         """Do all of it; the calling thread is one of the threads, and the last to leave."""
-        others = [threading.Thread(target=self._work, daemon=True) for _ in range(n_threads - 1)]
+        self._window = n_threads + 1
+        others = [threading.Thread(target=self._follow, daemon=True) for _ in range(n_threads - 1)]
         try:
             for thread in others:
                 thread.start()
-            self._work()
-            _join(others)
-        except BaseException:  # Ctrl-C while waiting: nobody may go on behind the caller's back
-            self._pass_on(0, over=True)
-            _join(others)
-            raise
+            self._lead()
+        finally:
+            self._end()
+            for thread in others:
+                if thread.ident is not None:
+                    thread.join()
         if self._error is not None:
             raise self._error
 
-    def _work(self) -> None:
-        go_on = True
-        try:
-            while go_on and (piece := self._take()) is not None:
-                self._measure(piece)
-                if self._my_turn(piece):
-                    go_on = self._commit(piece)
-                    self._pass_on(piece + 1, over=not go_on)
-        except BaseException as error:  # noqa: BLE001 - raised again by the thread that began
-            self._error = self._error or error
-            self._pass_on(0, over=True)
+    def _lead(self) -> None:
+        """Commit what is measured, and help to measure as long as it is not."""
+        for piece in range(self._n_pieces):
+            while not self._measured[piece] and not self._over:
+                ahead = self._take(wait=False)
+                if ahead is None:
+                    with self._changed:
+                        self._changed.wait_for(partial(self._is_ready, piece))
+                else:
+                    self._look(ahead)
+            if self._over or not self._commit(piece):
+                return
+            with self._changed:
+                self._committed = piece + 1
+                self._changed.notify_all()
 
-    def _take(self) -> int | None:
+    def _follow(self) -> None:
+        try:
+            while (piece := self._take(wait=True)) is not None:
+                self._look(piece)
+        except BaseException as error:  # noqa: BLE001 - raised again by the thread that began
+            self._error = error
+            self._end()
+
+    def _look(self, piece: int) -> None:
+        self._measure(piece)
         with self._changed:
-            if self._next == self._n_pieces or self._over:
+            self._measured[piece] = True
+            self._changed.notify_all()
+
+    def _take(self, *, wait: bool) -> int | None:
+        """Return the next piece to measure; None if there is none, or (without waiting) not now."""
+        with self._changed:
+            if wait:
+                self._changed.wait_for(lambda: self._is_near() or self._over or self._next == self._n_pieces)
+            if self._over or not self._is_near():
                 return None
             self._next += 1
             return self._next - 1
 
-    def _my_turn(self, piece: int) -> bool:
-        """Wait for all pieces before; return whether it is still worth while."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._committed == piece or self._over)
-            return not self._over
+    def _is_near(self) -> bool:
+        return self._next < min(self._n_pieces, self._committed + self._window)
 
-    def _pass_on(self, committed: int, *, over: bool) -> None:
+    def _is_ready(self, piece: int) -> bool:
+        return self._measured[piece] or self._over
+
+    def _end(self) -> None:
         with self._changed:
-            self._committed, self._over = committed, self._over or over
+            self._over = True
             self._changed.notify_all()
-
-
-def _join(threads: list[threading.Thread]) -> None:
-    """Wait for those that were started."""
-    for thread in threads:
-        if thread.ident is not None:
-            thread.join()

@@ -77,7 +77,11 @@ class Grafting(SweepingSelector):
     the penalty, and no column that was just rejected exceeds it.  A rejected or evicted column can come back
     only if it is offered again, which a stream does not do; so one pass is close to the lasso, not equal to
     it.  The intercept has no penalty.  A copy of a column in the model has the penalty for a gradient, and
-    stays out.
+    stays out.  If a model cannot be fitted exactly, as for classes that columns tell apart without an error
+    and next to no penalty, a ``ConvergenceWarning`` says so.
+
+    Every column that joins costs a fit of all those in the model.  If these become hundreds, a solver that
+    has the whole matrix is faster.
 
     Deviations from the paper: columns of a block are judged in order of arrival, not the steepest first, so
     that the size of blocks never matters; the loss is minimised by Newton's method and coordinate descent

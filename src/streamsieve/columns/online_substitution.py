@@ -86,8 +86,8 @@ class OnlineSubstitution(SweepingSelector):
     survey prints the newcomer's coefficient with the wrong sign.  When no coefficient moves by 1e-9, all of
     them rest until the next substitution.
 
-    With several threads a column is measured by a residual that misses at most the last eight columns of
-    every other thread, and decisions are taken in order.  On well-conditioned columns the selection is that
+    With several threads a column is measured by a residual that misses at most the last eight columns for
+    each thread, and decisions are taken in order.  On well-conditioned columns the selection is that
     of one thread; where coefficients are close to each other it may differ between runs.
 
     References

@@ -242,10 +242,11 @@ class TableTest:
     def encode_two(
         self, pieces: tuple[Any, ...], chosen: IntArray, place: IntArray, width: int
     ) -> npt.NDArray[np.uint16]:
-        """Return what :meth:`encode` does, of columns that have two levels."""
+        """Return what :meth:`encode` does, of columns of two levels; most have two values, not two bins."""
         out = np.zeros((len(chosen), width), np.uint16)
-        kernel.encode_two(*pieces, chosen, place, out)
-        return out
+        if kernel.encode_two(*pieces, chosen, place, out):
+            return out
+        return self.encode(pieces, chosen, place, width)
 
     def room(self, levels: int) -> tuple[npt.NDArray[np.int32], ...]:
         """Return work space for tests over columns of up to so many levels."""
