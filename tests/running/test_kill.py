@@ -16,7 +16,7 @@ from tests.running.killing import SELECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = os.environ.get("STREAMSIEVE_FAULTS") == "full"
-KILLS, CHECKPOINTS = (200, 1_000) if FULL else (12, 50)
+KILLS, CHECKPOINTS = (200, 1_000) if FULL else (6, 25)
 
 
 @pytest.mark.parametrize("scenario", SELECTORS)
