@@ -32,7 +32,7 @@ demo: .venv/with-cli
 	@$(BIN)/streamsieve demo
 
 test: .venv/with-dev
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels
 
 lint: .venv/with-dev

@@ -399,8 +399,11 @@ class ColumnSelector(Selector):
         if rows is not None:  # X and y belong together by order, as everywhere in scikit-learn
             self._identity_ = self._identity_.over(rows)
         for part in _pieces(X):
-            some = None if names is None else names[part]
-            yield check_block(X[:, part], some, self.n_rows_, missing=self.traits.missing)
+            some = None if names is None else tuple(names[part])
+            piece = X if part == slice(0, X.shape[1]) else X[:, part]
+            piece = piece.astype(np.float64, copy=False)
+            refuse_non_finite(piece, some, missing=self.traits.missing)  # all else was looked at above
+            yield ColumnBlock(piece, some)
         self.n_features_in_ = X.shape[1]
         if feature_names is not None:
             self.feature_names_in_ = feature_names
