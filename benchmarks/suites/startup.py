@@ -72,7 +72,7 @@ def command_line(_: Size) -> Race:
 
 
 def _first_uses(_: Size) -> dict[str, tuple[str, str]]:
-    """Return how to make every selector, and the data: as it comes, and with what takes longest to compile."""
+    """Return how to make each selector, and its data: as it comes, and what takes longest to compile."""
     plain = {cls.__name__: (f"{cls.__name__}()", "X") for cls in ss.registry.selectors().values()}
     return plain | {
         "FastOSFS, g2 of bits": ('FastOSFS(test="g2")', "np.floor(2 * X)"),
