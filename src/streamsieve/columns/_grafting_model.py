@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from streamsieve._kernels import grafting
 from streamsieve._kernels import screen as kernel
-from streamsieve.columns._grafting_sweeps import Offered, Pieces, pieces_of, standardised
+from streamsieve.columns._model_columns import Offered, Pieces, pieces_of, standardised
 from streamsieve.exceptions import StateError
 from streamsieve.independence._screen import screen
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import substitution
-from streamsieve.columns._grafting_sweeps import Offered, Pieces, pieces_of, standardised
+from streamsieve.columns._model_columns import Offered, Pieces, pieces_of, standardised
 from streamsieve.columns._substitution_threads import InOrder
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason

@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import Stop
 from streamsieve.columns._grafting_model import LOSSES, GraftedModel, Penalty
-from streamsieve.columns._grafting_sweeps import Offered, SweepingSelector
-from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, IntArray, Reason, Task, Traits
+from streamsieve.columns._model_columns import Offered
+from streamsieve.columns._sweeps import SweepingSelector
+from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Reason, Task, Traits
 from streamsieve.verdicts import Verdicts
 
 _OF_LOSS = {
@@ -25,7 +26,7 @@ _OF_LOSS = {
 }
 
 
-class Grafting(SweepingSelector):
+class Grafting(SweepingSelector[GraftedModel]):
     """Keep the columns of a lasso, elastic net or sparse logistic model that grows as they arrive.
 
     The model minimises the mean loss plus ``penalty`` times the absolute coefficients.  A column joins if the
@@ -103,6 +104,7 @@ class Grafting(SweepingSelector):
     (array([ 7, 30]), array([ 0.8, -1.9]))
     """
 
+    _kind: ClassVar[type] = GraftedModel
     _elsewhere: ClassVar[str] = (
         "loss='squared' is for numbers and two classes, 'logistic' for two classes, 'multinomial' for any"
     )
@@ -161,9 +163,6 @@ class Grafting(SweepingSelector):
         )
         self._model_ = GraftedModel(loss, codes.astype(np.float64), penalty)
 
-    def _selected(self) -> IntArray:
-        return self._model_.features
-
     def _offer(self, block: ColumnBlock) -> Verdicts:
         reason, statistic, evictions = self._judge(block.X, self.n_features_in_)
         return Verdicts(self.n_features_in_, reason, statistic, evictions=evictions)
@@ -199,21 +198,11 @@ class Grafting(SweepingSelector):
     @property
     def coef_(self) -> FloatArray:
         """One coefficient a column; for classes one row, or one a class."""
-        coefficients = self._fitted("coef_").coefficients(self.n_features_in_)
+        coefficients = self._model("coef_").coefficients(self.n_features_in_)
         return coefficients[0] if self._model_.loss == "squared" else coefficients
 
     @property
     def intercept_(self) -> float | FloatArray:
         """The constant; for classes one for each row of ``coef_``."""
-        intercepts = self._fitted("intercept_").intercepts()
+        intercepts = self._model("intercept_").intercepts()
         return float(intercepts[0]) if self._model_.loss == "squared" else intercepts
-
-    def _fitted(self, name: str) -> GraftedModel:
-        if not hasattr(self, "_model_"):
-            raise AttributeError(f"{name} is there after begin(y) or fit(X, y)")
-        return self._model_
-
-    def _restored(self) -> None:
-        if not isinstance(self._model_, GraftedModel):
-            raise TypeError(f"its model is a {type(self._model_).__name__}")
-        super()._restored()

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import refuse_non_finite
 from streamsieve.base import Stop
-from streamsieve.columns._grafting_sweeps import Offered, SweepingSelector
+from streamsieve.columns._model_columns import Offered
 from streamsieve.columns._substitution_model import LOSSES, Pace, SubstitutionModel
+from streamsieve.columns._sweeps import SweepingSelector
 from streamsieve.exceptions import ParameterError
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Task, Traits
+from streamsieve.protocols import ColumnBlock, FloatArray, Task, Traits
 from streamsieve.verdicts import Verdicts
 
 LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
@@ -27,7 +28,7 @@ class UncheckedBlock(ColumnBlock):
     """A block whose values nobody has looked at yet."""
 
 
-class OnlineSubstitution(SweepingSelector):
+class OnlineSubstitution(SweepingSelector[SubstitutionModel]):
     """Keep a fixed number of columns: those with the largest coefficients in a model that they share.
 
     A newcomer gets the coefficient that lowers the loss most.  If there is no room, it takes the place of the
@@ -107,6 +108,7 @@ class OnlineSubstitution(SweepingSelector):
     """
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+    _kind: ClassVar[type] = SubstitutionModel
     _elsewhere: ClassVar[str] = (
         "say task='regression' if it is a quantity, use Grafting, or offer the columns once for each class "
         "against the rest"
@@ -168,9 +170,6 @@ class OnlineSubstitution(SweepingSelector):
             raise ParameterError("n_jobs must be -1 (all processors), None or at least 1; got 0")
         return self.n_jobs if self.n_jobs > 0 else os.cpu_count() or 1
 
-    def _selected(self) -> IntArray:
-        return self._model_.features
-
     def _checked(self, X: Any, names: Sequence[str] | None) -> ColumnBlock:
         # a pass over many columns costs as much as judging them, which finds values that are none, too; but
         # under a rule to stop a block is not offered as a whole, and could not be taken back
@@ -199,19 +198,9 @@ class OnlineSubstitution(SweepingSelector):
     @property
     def coef_(self) -> FloatArray:
         """One coefficient a column."""
-        return self._fitted("coef_").coefficients(self.n_features_in_)
+        return self._model("coef_").coefficients(self.n_features_in_)
 
     @property
     def intercept_(self) -> float:
         """The constant."""
-        return self._fitted("intercept_").intercept()
-
-    def _fitted(self, name: str) -> SubstitutionModel:
-        if not hasattr(self, "_model_"):
-            raise AttributeError(f"{name} is there after begin(y) or fit(X, y)")
-        return self._model_
-
-    def _restored(self) -> None:
-        if not isinstance(self._model_, SubstitutionModel):
-            raise TypeError(f"its model is a {type(self._model_).__name__}")
-        super()._restored()
+        return self._model("intercept_").intercept()

@@ -136,7 +136,7 @@ class TableTest:
         statistic, (freedom, levels) = np.empty(m), np.empty((2, m), np.int64)
         pieces = self.pieces(X)
         critical = self.critical(self.most_levels)
-        bits = _begins_with_bits(*pieces[:3])
+        bits = _begins_with_bits(pieces[0], pieces[2])
 
         def measure(low: int, high: int, room: FloatArray | None) -> int:
             done: int = kernel.measure(
@@ -296,7 +296,7 @@ class TableTest:
         return test
 
 
-def _begins_with_bits(pointers: IntArray, _rows: npt.NDArray[np.int32], values: FloatArray) -> bool:
+def _begins_with_bits(pointers: IntArray, values: FloatArray) -> bool:
     """Whether the first column of a block holds one value besides 0 at most."""
     first = values[: pointers[1]] if len(pointers) > 1 else values[:0]
     others = first[first != 0]

@@ -5,41 +5,32 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections import defaultdict
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 
 from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector
-from streamsieve.protocols import ColumnBlock, Decision, Event, FloatArray, IntArray, Reason
+from streamsieve.columns._model_columns import Offered
+from streamsieve.protocols import ColumnBlock, Decision, Event, IntArray, Reason
 from streamsieve.state import untouched_on_error
-from streamsieve.verdicts import KEPT, Eviction
+from streamsieve.verdicts import KEPT
 
+
+class GrowingModel(Protocol):
+    """A model of columns."""
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of its columns, in order."""
+
+
+Model = TypeVar("Model", bound=GrowingModel)
 #: Sweeps after which a fit that goes on until nothing changes gives up.
 MOST_SWEEPS = 1000
 
 
-class Offered(NamedTuple):
-    """What became of the columns of a block."""
-
-    #: Codes of the ledger.
-    reason: npt.NDArray[np.uint8]
-    statistic: FloatArray
-    evictions: list[Eviction]
-
-
-class Pieces(NamedTuple):
-    """The columns of a block, one after the other."""
-
-    pointers: IntArray
-    #: Rows of the values; none if all are there.
-    rows: npt.NDArray[np.int32]
-    values: FloatArray
-
-
-class SweepingSelector(ColumnSelector):
+class SweepingSelector(ColumnSelector, Generic[Model]):
     """A selector whose verdicts change when a column is offered again.
 
     In a stream a column comes once.  ``fit`` has all of them, and offers them again and again: ``sweeps``
@@ -49,6 +40,9 @@ class SweepingSelector(ColumnSelector):
 
     sweeps: int | None
     n_sweeps_: int
+    #: The class of the model that columns join and leave.
+    _kind: ClassVar[type]
+    _model_: Model
 
     @abstractmethod
     def _judge(self, X: Any, start: int) -> Offered:
@@ -59,7 +53,18 @@ class SweepingSelector(ColumnSelector):
             check_number("sweeps", self.sweeps, low=1, integer=True)
         self.n_sweeps_ = 1
 
+    def _selected(self) -> IntArray:
+        return self._model_.features
+
+    def _model(self, name: str) -> Model:
+        """Return the model, of which an attribute is wanted."""
+        if not hasattr(self, "_model_"):
+            raise AttributeError(f"{name} is there after begin(y) or fit(X, y)")
+        return self._model_
+
     def _restored(self) -> None:
+        if not isinstance(self._model_, self._kind):
+            raise TypeError(f"its model is a {type(self._model_).__name__}")
         super()._restored()
         if type(self.n_sweeps_) is not int or self.n_sweeps_ < 1:
             raise ValueError(f"it has swept {self.n_sweeps_!r} times over its columns")
@@ -133,28 +138,3 @@ class SweepingSelector(ColumnSelector):
         if block.names is not None and self.ledger_.keep != "all":
             names.forget(gone.feature for gone in offered.evictions)
         return len(changed) > 0
-
-
-def pieces_of(X: Any) -> Pieces:
-    """Return the columns of a block one after the other; without a copy where they stand so."""
-    if sp.issparse(X):
-        return Pieces(X.indptr.astype(np.int64), X.indices, X.data)
-    n, m = X.shape
-    values = np.ascontiguousarray(X.T, np.float64).reshape(-1)
-    return Pieces(np.arange(m + 1) * n, np.zeros(0, np.int32), values)
-
-
-def standardised(y: FloatArray) -> tuple[float, float, FloatArray]:
-    """Return mean and deviation of a target that varies, and the target at mean 0 and variance 1.
-
-    Relative to its first value and its largest, so that neither an offset nor a tiny unit costs digits.
-    """
-    rest = y - y[0]
-    rest -= rest.mean()
-    most = float(np.abs(rest).max())
-    target = rest / most
-    spread = math.sqrt(float(np.mean(target**2)))
-    target /= spread
-    target -= target.mean()
-    least = 5e-324  # of numbers so small that half of one is 0
-    return float(y[0] + (y - y[0]).mean()), max(most * spread, least), target
