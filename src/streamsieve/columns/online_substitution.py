@@ -79,6 +79,9 @@ class OnlineSubstitution(SweepingSelector[SubstitutionModel]):
     copy of a kept one that has come to rest, does not enter even if there is room.  For orthogonal columns
     the result is the ``budget`` columns of largest correlation with y.
 
+    With few rows the first columns explain y nearly as well as any others could, and there is little left for
+    those that come later: on data of far more columns than rows the selection is of what came first.
+
     Deviations from the paper: there all coefficients in the model take a step of 1 / m at every arrival; here
     they take a whole step once in m arrivals, each from the residual that the one before it left.  The mean
     move is the same, but the steps need no estimate of the largest eigenvalue and cost m times less.  The
