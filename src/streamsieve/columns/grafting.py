@@ -38,8 +38,8 @@ class Grafting(SweepingSelector[GraftedModel]):
     penalty : float, default=0.15
         Price of a coefficient, above 0; ``alpha`` of scikit-learn's ``Lasso`` and ``ElasticNet``, and
         ``1 / (n C)`` of its ``LogisticRegression``.  At the start the gradient along a standardised column is
-        its correlation with y times the deviation of y, so for two classes 0.5 at most.  The default then keeps
-        nothing if no column correlates with them by 0.3.
+        its correlation with y times the deviation of y, so for two classes 0.5 at most.  The default then
+        keeps nothing if no column correlates with them by 0.3.
     loss : {"auto", "squared", "logistic", "multinomial"}, default="auto"
         "auto" is squared for numbers, logistic for two classes and multinomial for more.  "squared" takes two
         classes as 0 and 1; "multinomial" is "logistic" for two.
