@@ -94,14 +94,13 @@ def check_output(X: Any, width: int) -> Matrix:
 
 def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
     """Validate X through scikit-learn, so that widths and feature names follow its conventions."""
-    if _is_plain(X):
+    if _is_plain(X, sparse):
         if reset:
             selector.n_features_in_ = X.shape[1]
             if hasattr(selector, "feature_names_in_"):
                 del selector.feature_names_in_
-            return X
         if X.shape[1] == selector.n_features_in_ and not hasattr(selector, "feature_names_in_"):
-            return X
+            return _canonical(X) if sp.issparse(X) else X
     if selector.traits.text and holds_text(X):
         with _as_input_errors():
             return as_objects(validate_data(selector, X, reset=reset, skip_check_array=True))
@@ -113,9 +112,11 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
     return _canonical(X) if sp.issparse(X) else X
 
 
-def _is_plain(X: Any) -> bool:
-    """Whether X is an ordinary float array: nothing but its width is left to check."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and X.shape[0] > 0 and X.shape[1] > 0
+def _is_plain(X: Any, sparse: str) -> bool:
+    """Whether X is an ordinary float array, or sparse as wanted: nothing but its width is left to check."""
+    if type(X) is not np.ndarray and not (sp.issparse(X) and X.format == sparse):
+        return False
+    return X.ndim == 2 and X.dtype in _FLOATS and X.shape[0] > 0 and X.shape[1] > 0
 
 
 def _canonical(X: Any) -> Any:
