@@ -209,7 +209,7 @@ def test_a_state_of_another_class_is_refused_by_name(path):
 
 def test_a_class_that_nobody_knows_is_refused_by_load(path):
     state.write(path, {"class": "Toy"}, {})
-    with pytest.raises(StateError, match="holds a 'Toy', which is not a selector of this version"):
+    with pytest.raises(StateError, match="holds a 'Toy', which this version does not know"):
         registry.load(path)
     with pytest.raises(StateError, match="holds a Toy, not a Screen"):
         Screen.load(path)

@@ -33,7 +33,9 @@ from streamsieve._version import __version__ as __version__
 if TYPE_CHECKING:
     from streamsieve.base import *  # noqa: F403
     from streamsieve.columns import *  # noqa: F403
+    from streamsieve.learners import *  # noqa: F403
     from streamsieve.ledger import Ledger as Ledger
+    from streamsieve.offline import *  # noqa: F403
     from streamsieve.protocols import Decision as Decision
     from streamsieve.registry import load as load
     from streamsieve.rows import *  # noqa: F403
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from streamsieve.sources import *  # noqa: F403
 
 # Folders whose re-exports are public here; a new selector needs no line in this file.
-_FOLDERS = ("rows", "columns", "offline", "sources", "base")
+_FOLDERS = ("rows", "columns", "offline", "learners", "sources", "base")
 _SINGLE = {"load": "registry", "run": "running", "Ledger": "ledger", "Decision": "protocols"}
 
 

@@ -22,6 +22,11 @@ def selectors() -> dict[str, type[Selector]]:
     return {cls.method_name(): cls for folder in AXES for cls in _public(folder)}
 
 
+def learners() -> list[type[Any]]:
+    """Return every learner that can be saved."""
+    return [cls for cls in _public("learners") if hasattr(cls, "save")]
+
+
 def criteria() -> dict[str, type[Any]]:
     """Return every criterion by its name, as ``{"fisher": Fisher, ...}``."""
     return {cls.name: cls for cls in _public("criteria")}
@@ -55,22 +60,22 @@ def axis(cls: type[Selector]) -> str:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read any selector from a ``.sieve`` file.
+    """Read any selector or learner from a ``.sieve`` file.
 
     Parameters
     ----------
-    path : a file written by a selector's ``save``
+    path : a file written by ``save``
 
     Returns
     -------
-    the selector, ready to go on
+    the selector or learner, ready to go on
     """
     header, arrays = state.read(path)
-    by_class = {cls.__name__: cls for cls in selectors().values()}
+    by_class = {cls.__name__: cls for cls in (*selectors().values(), *learners())}
     name = header.get("class")
     if name not in by_class:
         raise StateError(
-            f"{path} holds a {name!r}, which is not a selector of this version; if it is your own, "
+            f"{path} holds a {name!r}, which this version does not know; if it is your own, "
             "call load on its class"
         )
     return by_class[name]._from_state(path, header, arrays)  # noqa: SLF001 - read once, not twice

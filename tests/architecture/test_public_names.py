@@ -13,6 +13,7 @@ HEAVY = ("sklearn", "numba", "scipy", "pyarrow", "pandas", "polars", "matplotlib
 CLASSES = {
     **{cls.__name__: cls for cls in registry.selectors().values()},
     **{cls.__name__: cls for cls in registry.criteria().values()},
+    **{cls.__name__: cls for cls in registry.learners()},
     **registry.summaries(),
     **registry.sources(),
 }

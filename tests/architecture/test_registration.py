@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("summaries", "criteria", "independence", "rows", "columns", "offline")
+FOLDERS = ("summaries", "criteria", "independence", "rows", "columns", "offline", "learners")
 
 
 def missing(package: Path, twins: Path) -> list[str]:

@@ -1,3 +1,33 @@
 """Selectors that need all data at hand: the baselines that streams are compared with."""
 
-__all__: list[str] = []
+from streamsieve.offline.fcbf import FCBF as FCBF
+from streamsieve.offline.fgm import FGM as FGM
+from streamsieve.offline.gdm import GDM as GDM
+from streamsieve.offline.hiton import HITONPC as HITONPC
+from streamsieve.offline.inf_fs import InfFS as InfFS
+from streamsieve.offline.lars import LARSSelector as LARSSelector
+from streamsieve.offline.mrmr import MRMR as MRMR
+from streamsieve.offline.relief import Relief as Relief
+from streamsieve.offline.relieff import ReliefF as ReliefF
+from streamsieve.offline.rrelieff import RReliefF as RReliefF
+from streamsieve.offline.spec import SPEC as SPEC
+from streamsieve.offline.spfs import SPFS as SPFS
+from streamsieve.offline.stump_boosting import StumpBoosting as StumpBoosting
+from streamsieve.offline.trace_ratio import TraceRatio as TraceRatio
+
+__all__ = [
+    "FCBF",
+    "FGM",
+    "GDM",
+    "HITONPC",
+    "MRMR",
+    "SPEC",
+    "SPFS",
+    "InfFS",
+    "LARSSelector",
+    "RReliefF",
+    "Relief",
+    "ReliefF",
+    "StumpBoosting",
+    "TraceRatio",
+]

@@ -17,9 +17,11 @@ from streamsieve.exceptions import CapabilityError, ParameterError, StateError, 
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
 from streamsieve.rows._choice import best, outstanding, significant
 from streamsieve.rows._drift_monitor import Drift, DriftMonitor
+from streamsieve.rows._exact import exact_scores, new_columns, sorts
 from streamsieve.rows._memory import new_memory
 from streamsieve.rows._ranked import RankedSelector
 from streamsieve.summaries._inner import innermost
+from streamsieve.summaries._sorted_columns import SortedColumns
 
 CORRECTIONS = ("none", "bonferroni", "bh")
 ON_DRIFT = ("reset", "reweigh")
@@ -73,6 +75,10 @@ class Screen(WeightedRowSelector, RankedSelector):
     epsilon : float, default=1e-3
         For criteria over bins: the largest error of a rank, as a share of the rows; see
         :class:`streamsieve.summaries.Quantiles`.
+    exact : bool, default=False
+        For criteria over bins: keep all rows and sort their columns, instead of a summary.  Scores are then
+        without any error, "gini" tries every threshold and not only those between bins, and a numeric target
+        is cut where all rows say.  Memory is that of the rows.  Other criteria are exact anyway.
     hashed : int or None, default=None
         For dict rows and dataframes whose features come and go: share this many slots by hashing names, so
         that memory is bounded; ``collisions_`` counts the slots that features share.
@@ -151,6 +157,7 @@ class Screen(WeightedRowSelector, RankedSelector):
         detector: str = "page_hinkley",
         task: str = "auto",
         epsilon: float = 1e-3,
+        exact: bool = False,
         hashed: int | None = None,
         output: str = "drop",
         review_every: int | None = None,
@@ -169,6 +176,7 @@ class Screen(WeightedRowSelector, RankedSelector):
         self.detector = detector
         self.task = task
         self.epsilon = epsilon
+        self.exact = exact
         self.hashed = hashed
         self.output = output
         self.review_every = review_every
@@ -192,6 +200,8 @@ class Screen(WeightedRowSelector, RankedSelector):
         yield cls("chi2", percentile=50, on_drift="reset", drift_every=25)
         yield cls("mutual_info", percentile=50, on_drift="reweigh", drift_every=25)
         yield cls("f", output="zero")
+        yield cls("gini", percentile=50, exact=True)
+        yield cls("mutual_info", percentile=50, task="regression", exact=True)
 
     # ---------------------------------------------------------------- what the criterion can do
 
@@ -244,7 +254,14 @@ class Screen(WeightedRowSelector, RankedSelector):
         if self.on_drift is not None:
             self._monitor_ = DriftMonitor(self.drift_every, self.detector)
 
+    @property
+    def _sorts(self) -> bool:
+        """Whether columns are sorted, instead of a summary of them."""
+        return self.exact and sorts(self._formula)
+
     def _new_summary(self) -> Any:
+        if self._sorts:
+            return new_columns(self._formula, regression=self._regression_)
         return new_memory(
             self._formula, regression=self._regression_, half_life=self.half_life, window=self.window,
             epsilon=self.epsilon,
@@ -272,6 +289,16 @@ class Screen(WeightedRowSelector, RankedSelector):
         self._check_adaptation(formula)
         self._check_task(formula)
         check_number("epsilon", self.epsilon, low=1e-6, high=1, open_high=True)
+        self._check_exact()
+
+    def _check_exact(self) -> None:
+        """Refuse to keep all rows and to forget some of them."""
+        check_choice("exact", self.exact, (True, False))
+        forgets = [name for name in ("half_life", "window", "on_drift") if getattr(self, name) is not None]
+        if self.exact and forgets:
+            name = forgets[0]
+            given = f"{name}={getattr(self, name)!r}"
+            raise ParameterError(f"exact=True keeps all rows, and {given} forgets them: give one of them")
 
     def _check_ways(self) -> None:
         """Refuse two ways of choosing at once."""
@@ -412,7 +439,9 @@ class Screen(WeightedRowSelector, RankedSelector):
         self._catch_up()
         if "scores" not in self._cache_:
             formula = self._formula
-            scores = self._padded(formula(innermost(self._summary_)), formula.worst)
+            memory = self._summary_
+            found = exact_scores(formula, memory) if self._sorts else formula(innermost(memory))
+            scores = self._padded(found, formula.worst)
             scores.setflags(write=False)  # shared with whoever asks next
             self._cache_["scores"] = scores
         cached: FloatArray = self._cache_["scores"]
@@ -458,7 +487,9 @@ class Screen(WeightedRowSelector, RankedSelector):
         if type(self._regression_) is not bool:
             raise TypeError("the state does not say what its target is")
         expected = self._new_summary()
-        if type(self._summary_) is not type(expected) or not self._formula.serves(innermost(self._summary_)):
+        inside = innermost(self._summary_)
+        serves = isinstance(inside, SortedColumns) if self._sorts else self._formula.serves(inside)
+        if type(self._summary_) is not type(expected) or not serves:
             raise StateError(f"the state's summary does not serve criterion={self._formula.name!r}")
         # rows of weight 0 bring names, but the summary never sees them
         width = self._summary_.n_features

@@ -1,0 +1,217 @@
+"""What annealed classifiers and regressors share: parameters, learning, selection."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve._validation import matrix, refuse_non_finite
+from streamsieve.base import Selector
+from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.learners._fsa_model import AnnealedModel, Settings
+from streamsieve.learners._fsa_rows import Rows
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+from streamsieve.state import untouched_on_error
+
+#: Features kept where nobody says how many.
+DEFAULT_FEATURES = 10
+#: Slope of the loss that may be left in the end, as a share of that at the start.
+SETTLED = 0.25
+
+
+class AnnealedLearner(Selector):
+    """A linear model that learns and loses features by a schedule.
+
+    A subclass has the parameters below, names its losses, and writes :meth:`_targets`.
+    """
+
+    #: Number in the kernel and largest second derivative of every loss.
+    _losses: ClassVar[dict[str, tuple[int, float]]]
+
+    n_features: int | None
+    loss: str
+    epochs: int
+    annealing: float
+    learning_rate: float | str
+    momentum: float
+    ridge: float
+    batch_size: int
+    standardize: bool
+    random_state: int
+
+    @abstractmethod
+    def _targets(self, y: Any, n: int) -> tuple[FloatArray, FloatArray]:
+        """Return what n rows are to be predicted as, and how much each of them counts (1 on average)."""
+
+    @property
+    @abstractmethod
+    def _outputs(self) -> int:
+        """How many linear functions there are."""
+
+    # ---------------------------------------------------------------- learning
+
+    def _settings(self, p: int) -> Settings:
+        """Check the parameters for p features."""
+        check_choice("loss", self.loss, self._losses)
+        if self.n_features is not None:
+            check_number("n_features", self.n_features, low=1, integer=True)
+            if self.n_features > p:
+                raise ParameterError(
+                    f"n_features={self.n_features}, but the rows have {p} feature(s): choose at most {p}"
+                )
+        check_number("epochs", self.epochs, low=1, integer=True)
+        check_number("annealing", self.annealing, low=0, high=1e6)
+        if self.learning_rate != "auto":
+            if isinstance(self.learning_rate, str):
+                check_choice("learning_rate", self.learning_rate, ("auto", "a number above 0"))
+            check_number("learning_rate", self.learning_rate, low=0, high=1e3, open_low=True)
+        check_number("momentum", self.momentum, low=0, high=1, open_high=True)
+        check_number("ridge", self.ridge, low=0, high=1e6)
+        check_number("batch_size", self.batch_size, low=1, integer=True)
+        check_choice("standardize", self.standardize, (True, False))
+        check_number("random_state", self.random_state, low=0, high=2**32 - 1, integer=True)
+        loss, curvature = self._losses[self.loss]
+        return Settings(
+            n_features=min(p, DEFAULT_FEATURES if self.n_features is None else int(self.n_features)),
+            loss=loss,
+            curvature=curvature,
+            epochs=int(self.epochs),
+            annealing=float(self.annealing),
+            learning_rate=None if self.learning_rate == "auto" else float(self.learning_rate),
+            momentum=float(self.momentum),
+            ridge=float(self.ridge),
+            batch_size=int(self.batch_size),
+            random_state=int(self.random_state),
+        )
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget everything, and learn from these rows in ``epochs`` passes.
+
+        Parameters
+        ----------
+        X : rows (dense, sparse or dataframe)
+        y : one label or number a row
+
+        Returns
+        -------
+        self
+        """
+        with untouched_on_error(self):
+            self._forget()
+            X = matrix(self, X, reset=True, sparse="csr")
+            refuse_non_finite(X, getattr(self, "feature_names_in_", None))
+            settings = self._settings(X.shape[1])
+            target, weight = self._targets(y, X.shape[0])
+            model = self._new_model(X.shape[1])
+            rows = model.rows(X)
+            self.loss_curve_ = np.array(
+                [self._step(model, rows, target, weight, settings) for _ in range(settings.epochs)]
+            )
+            self._model_ = model
+        self._warn_unless_settled(model.unsettled(rows, target, weight, settings))
+        self._look_back(rows, target)
+        return self
+
+    def _look_back(self, rows: Rows, target: FloatArray) -> None:
+        """Say what is wrong with what was learnt, if anything."""
+
+    def _partial_fit(self, X: Any, y: Any) -> Self:
+        with untouched_on_error(self):
+            first = not hasattr(self, "_model_")
+            X = matrix(self, X, reset=first, sparse="csr")
+            refuse_non_finite(X, getattr(self, "feature_names_in_", None))
+            settings = self._settings(X.shape[1])
+            target, weight = self._targets(y, X.shape[0])
+            model = self._new_model(X.shape[1]) if first else self._model_.copy()
+            rows = model.rows(X)
+            loss = self._step(model, rows, target, weight, settings)
+            self.loss_curve_ = np.append(getattr(self, "loss_curve_", ()), loss)
+            self._model_ = model
+        return self
+
+    def _new_model(self, p: int) -> AnnealedModel:
+        return AnnealedModel(p, self._outputs, standardize=bool(self.standardize))
+
+    def _step(
+        self, model: AnnealedModel, rows: Rows, target: FloatArray, weight: FloatArray, settings: Settings
+    ) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = model.step(rows, target, weight, settings)
+        if not (np.isfinite(loss) and np.all(np.isfinite(model.beta))):
+            raise ParameterError(
+                f"with learning_rate={self.learning_rate!r} the weights grew without bound in epoch "
+                f"{model.epoch}: choose learning_rate='auto' or a smaller number, or a loss whose slope is "
+                "bounded, such as 'lorenz'"
+            )
+        return loss
+
+    def _warn_unless_settled(self, share: float) -> None:
+        if share <= SETTLED:
+            return
+        curve = self.loss_curve_
+        rising = curve[-1] > 1.1 * curve.min()
+        remedy = "lower learning_rate, or say 'auto'" if rising else "raise epochs"
+        warnings.warn(
+            f"the weights have not settled after {self.epochs} epochs: the loss is still {share:.0%} as "
+            f"steep as at the start; {remedy}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    # ---------------------------------------------------------------- what was learnt
+
+    def _learnt_model(self, name: str) -> AnnealedModel:
+        if not hasattr(self, "_model_"):
+            raise AttributeError(f"{name} is there after fit or partial_fit")
+        return self._model_
+
+    @property
+    def scores_(self) -> FloatArray:
+        """Size of every feature's weight, in units of its standard deviation; 0 for those that went."""
+        model = self._learnt_model("scores_")
+        scores = np.zeros(self.n_features_in_)
+        scores[model.columns] = model.strength
+        return scores
+
+    @property
+    def selected_(self) -> IntArray:
+        """Columns of the features that are left, largest weight first."""
+        model = self._learnt_model("selected_")
+        return model.columns[np.argsort(-model.strength, kind="stable")]
+
+    def _support(self) -> BoolArray:
+        mask = np.zeros(self.n_features_in_, bool)
+        mask[self._model_.columns] = True
+        return mask
+
+    def _linear_function(self) -> tuple[FloatArray, FloatArray]:
+        """Return weights (outputs, features) and intercepts for rows as they come."""
+        model = self._learnt_model("coef_")
+        weights = np.zeros((model.outputs, self.n_features_in_))
+        own = model.beta * model.scale
+        weights[:, model.columns] = own
+        return weights, model.intercept[0] - own @ model.mean
+
+    def _outputs_of(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = matrix(self, X, reset=False, sparse="csr")
+        refuse_non_finite(X, getattr(self, "feature_names_in_", None))
+        return self._model_.outputs_of(X)
+
+    # ---------------------------------------------------------------- saving
+
+    def _restored(self) -> None:
+        self._settings(self.n_features_in_)
+        model = self._model_
+        if not isinstance(model, AnnealedModel) or model.outputs != self._outputs:
+            raise StateError("the state lacks its model, or it has another number of classes")
+        if model.n_features != self.n_features_in_:
+            raise StateError("the state's model has other features than the state")
+        if np.shape(self.loss_curve_) != (model.epoch,):
+            raise StateError("the state's losses do not fit its epochs")

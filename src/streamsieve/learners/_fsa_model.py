@@ -1,0 +1,261 @@
+"""A linear model that loses columns by a schedule while it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._kernels import fsa as kernel
+from streamsieve.exceptions import StateError
+from streamsieve.independence._screen import screen
+from streamsieve.learners._fsa_rows import Rows, Steps, Weights, rows_of
+from streamsieve.protocols import Arrays, FloatArray, IntArray
+from streamsieve.state import expect, register
+
+#: Rows whose products say how long a step may be; of larger minibatches, so many.
+MOST_SAMPLED = 256
+#: Below this share of the columns that an estimate of steepness was made with, it is made anew.
+ANEW = 0.75
+#: Slopes below this are rounding.
+FLAT = 1e-9
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of the learners, checked and turned into numbers.
+
+    Attributes
+    ----------
+    n_features : columns to keep in the end, at least 1 and at most all
+    loss : number of the loss in the kernel
+    curvature : largest second derivative of the loss
+    learning_rate : length of steps, or None to choose it
+    """
+
+    n_features: int
+    loss: int
+    curvature: float
+    epochs: int
+    annealing: float
+    learning_rate: float | None
+    momentum: float
+    ridge: float
+    batch_size: int
+    random_state: int
+
+    def columns_left(self, p: int, epoch: int) -> int:
+        """Return how many of p columns are left after an epoch (equation 2.26 of the thesis)."""
+        k, n = self.n_features, self.epochs
+        share = max(0.0, (n - 2.0 * epoch) / (2.0 * epoch * self.annealing + n))
+        return int(k + (p - k) * share)
+
+    def cooling(self, epoch: int) -> float:
+        """Return the factor of a chosen rate: 1 until the last column has gone, then falling to almost 0."""
+        half = self.epochs / 2.0
+        return 1.0 if epoch <= half else max(self.epochs - epoch + 1.0, 1.0) / (half + 1.0)
+
+
+@register
+class AnnealedModel:
+    """Weights of the columns that are left, and what it takes to go on.
+
+    Parameters
+    ----------
+    n_features : columns at the start
+    outputs : linear functions to learn
+    standardize : whether columns are divided by their standard deviations; they are centred either way
+    """
+
+    def __init__(self, n_features: int, outputs: int, *, standardize: bool) -> None:
+        self.n_features, self.outputs, self.standardize = n_features, outputs, standardize
+        self.epoch = self.n_rows = 0
+        self.columns = np.arange(n_features)
+        self.beta, self.velocity = np.zeros((outputs, n_features)), np.zeros((outputs, n_features))
+        #: Intercepts, and their velocities.
+        self.intercept = np.zeros((2, outputs))
+        #: Mean and centred sum of squares of every column left, over all rows.
+        self.mean, self.squares = np.zeros(n_features), np.zeros(n_features)
+        #: Largest eigenvalue met of a minibatch's products, and columns left when counting began.
+        self.steepness, self.steep_columns = 0.0, n_features
+
+    def copy(self) -> Self:
+        """Return a model that can be changed without changing this one."""
+        return self.from_state({name: np.array(array) for name, array in self.state().items()})
+
+    # ---------------------------------------------------------------- scale
+
+    @property
+    def scale(self) -> FloatArray:
+        """What every column left is multiplied by; 0 for a constant one, if they are standardised."""
+        if not self.standardize:
+            return np.ones(len(self.columns))
+        deviation = np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1))
+        scale = np.zeros(len(deviation))
+        np.divide(1.0, deviation, out=scale, where=deviation > 1e-150)
+        return scale
+
+    def rows(self, X: Any) -> Rows:
+        """Take means and spreads of some more rows into account, and return them standardised."""
+        columns = None if len(self.columns) == self.n_features else self.columns
+        mean, squares = _moments(X if columns is None or sp.issparse(X) else X[:, columns])
+        if sp.issparse(X) and columns is not None:
+            mean, squares = mean[columns], squares[columns]
+        n = X.shape[0]
+        total = self.n_rows + n
+        apart = mean - self.mean
+        self.mean = self.mean + apart * (n / total)
+        self.squares = self.squares + squares + apart**2 * (self.n_rows * n / total)
+        self.n_rows = total
+        return rows_of(X, columns, self.mean, self.scale)
+
+    # ---------------------------------------------------------------- learning
+
+    def step(self, rows: Rows, y: FloatArray, weight: FloatArray, settings: Settings) -> float:
+        """Pass once over rows, drop columns by the schedule, and return the mean loss on the way."""
+        epoch = self.epoch + 1
+        order = np.random.default_rng([settings.random_state, epoch]).permutation(rows.n)
+        rate = settings.learning_rate
+        if rate is None:
+            rate = self._safe_rate(rows, order, weight, settings) * settings.cooling(epoch)
+        steps = Steps(
+            settings.batch_size, rate, settings.momentum, 1.0 - min(rate * settings.ridge, 1.0), settings.loss
+        )
+        total = rows.epoch(order, y, weight, Weights(self.beta, self.velocity, self.intercept), steps)
+        self.epoch = epoch
+        left = settings.columns_left(self.n_features, epoch)
+        finite = np.isfinite(total) and np.all(np.isfinite(self.beta))  # if not, the caller gives up
+        if left < len(self.columns) and finite:
+            self._drop(rows, left)
+        return total / rows.n
+
+    def _safe_rate(self, rows: Rows, order: IntArray, weight: FloatArray, settings: Settings) -> float:
+        """Return the longest step that shortens every error of a minibatch, by the steepest one met.
+
+        A step of rate a changes the outputs of a minibatch by a times the products of its rows, so 1 over
+        their largest eigenvalue, times the loss's curvature, never overshoots; the ridge adds to the
+        curvature.
+        """
+        if len(self.columns) < ANEW * self.steep_columns:
+            self.steepness, self.steep_columns = 0.0, len(self.columns)
+        n = rows.n
+        steps = -(-n // settings.batch_size)
+        sample = order[: min(-(-n // steps), MOST_SAMPLED)]
+        products = (rows.gram(sample) + 1.0) * np.sqrt(np.outer(weight[sample], weight[sample]))
+        steepest = float(np.linalg.eigvalsh(products)[-1]) / len(sample)
+        self.steepness = max(self.steepness, steepest)
+        # the sum over the other classes is as steep as a star with one edge for each of them
+        several = max(1, self.outputs)
+        return 1.0 / (settings.curvature * several * self.steepness + settings.ridge)
+
+    def _drop(self, rows: Rows, left: int) -> None:
+        kept = largest(self.strength, left)
+        rows.keep(kept)
+        self.columns, self.mean, self.squares = self.columns[kept], self.mean[kept], self.squares[kept]
+        self.beta, self.velocity = self.beta[:, kept], self.velocity[:, kept]
+
+    @property
+    def strength(self) -> FloatArray:
+        """How large the weight of every column left is, over all outputs."""
+        if self.outputs == 1:
+            sizes: FloatArray = np.abs(self.beta[0])
+            return sizes
+        lengths: FloatArray = np.sqrt(np.einsum("ij,ij->j", self.beta, self.beta))
+        return lengths
+
+    # ---------------------------------------------------------------- looking
+
+    def outputs_of(self, X: Any) -> FloatArray:
+        """Return the outputs for some rows, (rows, outputs)."""
+        some = X[:, self.columns]
+        scale = self.scale
+        if sp.issparse(some):
+            coefficients = self.beta * scale
+            raw: FloatArray = some @ coefficients.T + (self.intercept[0] - coefficients @ self.mean)
+            return raw
+        result: FloatArray = ((some - self.mean) * scale) @ self.beta.T + self.intercept[0]
+        return result
+
+    def unsettled(self, rows: Rows, y: FloatArray, weight: FloatArray, settings: Settings) -> float:
+        """Return how steep the mean loss still is along some weight, as a share of the start.
+
+        An intercept is compared with the typical slope of a row, a weight with the steepest one among those
+        that are left, or with what chance makes of so many rows.
+        """
+        found = []
+        for outputs in (np.zeros((rows.n, self.outputs)), rows.products(self.beta) + self.intercept[0]):
+            slopes, losses = np.empty((rows.n, self.outputs)), np.empty(rows.n)
+            kernel.all_slopes(settings.loss, y, outputs, weight, losses, slopes)
+            found.append((rows.back_products(slopes) / rows.n, slopes))
+        (first, slopes_first), (last, slopes_last) = found
+        typical = max(float(np.sqrt(np.mean(slopes_first**2))), FLAT)
+        chance = 2.0 * typical / np.sqrt(rows.n) if self.standardize else FLAT
+        steepest = float(np.abs(last + settings.ridge * self.beta).max())
+        return max(
+            steepest / max(float(np.abs(first).max()), chance),
+            float(np.abs(slopes_last.mean(axis=0)).max()) / typical,
+        )
+
+    # ---------------------------------------------------------------- state
+
+    def state(self) -> Arrays:
+        """Return the weights, the scale and where learning stands."""
+        return {
+            "columns": self.columns,
+            "beta": self.beta,
+            "velocity": self.velocity,
+            "intercept": self.intercept,
+            "mean": self.mean,
+            "squares": self.squares,
+            "counts": np.array(
+                [self.n_features, self.epoch, self.n_rows, self.steep_columns, int(self.standardize)]
+            ),
+            "steepness": np.array([self.steepness]),
+        }
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild."""
+        counts = expect(arrays, "counts", np.int64, (5,)).tolist()
+        columns = np.array(expect(arrays, "columns", np.int64, (None,)))
+        intercept = np.array(expect(arrays, "intercept", np.float64, (2, None)))
+        outputs, left = intercept.shape[1], len(columns)
+        model = cls.__new__(cls)
+        model.n_features, model.epoch, model.n_rows, model.steep_columns, scaled = counts
+        model.standardize = bool(scaled)
+        model.outputs, model.columns, model.intercept = outputs, columns, intercept
+        for name in ("beta", "velocity"):
+            setattr(model, name, np.array(expect(arrays, name, np.float64, (outputs, left))))
+        for name in ("mean", "squares"):
+            setattr(model, name, np.array(expect(arrays, name, np.float64, (left,))))
+        model.steepness = float(expect(arrays, "steepness", np.float64, (1,))[0])
+        ascending = left > 0 and columns[0] >= 0 and bool(np.all(np.diff(columns) > 0))
+        if outputs < 1 or min(counts) < 0 or not ascending or columns[-1] >= model.n_features:
+            raise StateError("the state's columns do not fit its features")
+        numbers = (model.beta, model.velocity, intercept, model.mean, model.squares, model.steepness)
+        if not all(np.all(np.isfinite(part)) for part in numbers) or np.any(model.squares < 0):
+            raise StateError("the state's weights or scales are not numbers")
+        return model
+
+
+def largest(values: FloatArray, k: int) -> IntArray:
+    """Return the places of the k largest in order; among equals the first ones."""
+    threshold = np.partition(values, len(values) - k)[len(values) - k]
+    chosen = values > threshold
+    ties = np.flatnonzero(values == threshold)
+    chosen[ties[: k - int(chosen.sum())]] = True
+    return np.flatnonzero(chosen)
+
+
+def _moments(X: Any) -> tuple[FloatArray, FloatArray]:
+    """Return mean and centred sum of squares of every column."""
+    if not sp.issparse(X):
+        mean, squares, _ = screen(X, np.zeros(X.shape[0]))
+        return mean, squares
+    mean, squares = np.empty(X.shape[1]), np.empty(X.shape[1])
+    kernel.moments_csr(X.indices[: X.nnz], X.data[: X.nnz], X.shape[0], mean, squares)
+    return mean, squares

@@ -1,0 +1,99 @@
+"""Targets of learners: class labels with their codes, and numbers with their scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._validation import check_target
+from streamsieve.exceptions import StateError, TargetError
+from streamsieve.protocols import Arrays, FloatArray, IntArray
+from streamsieve.state import expect, pack_strings, register, unpack_strings
+
+
+def check_labels(y: Any, n: int) -> npt.NDArray[Any]:
+    """Return n class labels."""
+    y = check_target(y, n, "either")
+    if y.dtype.kind == "f":
+        if not np.array_equal(y, np.floor(y)):
+            # the first words are those that scikit-learn's users search for
+            raise TargetError(
+                "Unknown label type: continuous. A classifier needs class labels, but y holds fractional "
+                "numbers: use the regressor, or bin y first"
+            )
+        check_target(y, n, "classes")
+    return np.asarray(y)
+
+
+def check_numbers(y: Any, n: int) -> FloatArray:
+    """Return n numbers to predict."""
+    y = check_target(y, n, "either")
+    if y.dtype.kind in "USO":
+        raise TargetError(
+            f"a regressor needs numbers, but y holds text such as {str(y[0])!r}: use the classifier"
+        )
+    return check_target(y, n, "numeric")
+
+
+@register
+class Classes:
+    """The class labels of a classifier, in order; their places are their codes.
+
+    Parameters
+    ----------
+    labels : array of different labels, ascending
+    """
+
+    def __init__(self, labels: npt.NDArray[Any]) -> None:
+        self.labels = labels
+
+    @classmethod
+    def of(cls, y: npt.NDArray[Any]) -> Self:
+        """Return the classes of a whole target; there must be two at least."""
+        labels = np.unique(y)
+        if len(labels) < 2:
+            raise TargetError(
+                f"y holds one class only ({labels[0].item()!r}), so there is nothing to tell apart: give "
+                "rows of at least two classes"
+            )
+        return cls(labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def encode(self, y: npt.NDArray[Any]) -> IntArray:
+        """Return the codes of labels; refuse those that were not there at the beginning."""
+        if (y.dtype.kind == "U") != (self.labels.dtype.kind == "U"):
+            raise TargetError(
+                f"labels so far were like {self.labels[0].item()!r}, now {y[0].item()!r} came: keep to text "
+                "or to numbers"
+            )
+        places = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
+        unknown = np.flatnonzero(self.labels[places] != y)
+        if len(unknown):
+            raise TargetError(
+                f"y holds the label {y[unknown[0]].item()!r}, which was not among those of the first rows: "
+                "name all labels in the first call, as partial_fit(X, y, classes=...)"
+            )
+        return np.asarray(places, np.int64)
+
+    def state(self) -> Arrays:
+        """Return the labels."""
+        if self.labels.dtype.kind == "U":
+            return pack_strings(self.labels.tolist())
+        return {"labels": self.labels}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild."""
+        labels = arrays["labels"] if "labels" in arrays else np.array(unpack_strings(arrays), str)
+        if labels.ndim != 1 or labels.dtype.kind not in "biufU" or len(labels) < 2:
+            raise StateError("the state's class labels are no labels")
+        if labels.dtype.kind == "f":
+            expect({"labels": labels}, "labels", labels.dtype, (None,))
+        if not np.all(labels[:-1] < labels[1:]):
+            raise StateError("the state's class labels are not different and in order")
+        return cls(np.array(labels))

@@ -1,0 +1,67 @@
+"""How alike rows are, for methods that look at the rows as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from streamsieve._parameters import check_number
+from streamsieve.exceptions import InputError
+from streamsieve.independence._screen import without_offsets
+from streamsieve.protocols import FloatArray, Matrix
+
+#: All pairs of rows are compared: beyond this they would fill gigabytes.
+MOST_ROWS = 20_000
+#: Values of features that are made dense at a time: 32 MB.
+BLOCK_VALUES = 2**22
+
+
+def check_gamma(gamma: float | None) -> None:
+    """Refuse a width that is none."""
+    if gamma is not None:
+        check_number("gamma", gamma, low=0, open_low=True)
+
+
+def gaussian(X: Matrix, gamma: float | None) -> FloatArray:
+    """Return ``exp(-gamma |x - y|^2)`` of all pairs of rows.
+
+    Without gamma it is 1 over the mean of all squared distances, so that scale does not matter.
+    """
+    n = X.shape[0]
+    if n > MOST_ROWS:
+        raise InputError(
+            f"all pairs of rows are compared, and X has {n:,} of them: {MOST_ROWS:,} are the most; take a "
+            "sample of rows, or supervised=True, which compares none"
+        )
+    if sp.issparse(X):
+        X = without_offsets(sp.csc_array(X)).astype(np.float64).tocsr()
+        products = (X @ X.T).toarray()
+    else:
+        X = X - X.mean(axis=0, dtype=np.float64)
+        products = X @ X.T
+    squares = products.diagonal().copy()
+    apart = products  # in its place: one such matrix may be gigabytes
+    apart *= -2.0
+    apart += squares
+    apart += squares[:, None]
+    np.maximum(apart, 0.0, out=apart)
+    np.fill_diagonal(apart, 0.0)
+    mean = float(apart.mean())
+    if gamma is None:
+        gamma = 1.0 / mean if mean > 0 else 1.0
+    with np.errstate(over="ignore"):  # so far apart that nothing is alike
+        apart *= -gamma
+    return np.asarray(np.exp(apart, out=apart))
+
+
+def dense_blocks(X: Matrix) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield all features as dense blocks of columns, some at a time."""
+    n, p = X.shape
+    columns = sp.csc_array(X) if sp.issparse(X) else X
+    step = max(1, BLOCK_VALUES // n)
+    for low in range(0, p, step):
+        part = slice(low, min(low + step, p))
+        block = columns[:, part]
+        yield part, np.asarray(block.toarray() if sp.issparse(block) else block, np.float64)

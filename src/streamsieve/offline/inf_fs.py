@@ -1,0 +1,240 @@
+"""Inf-FS: features as nodes of a graph, ranked by all paths through each of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
+from scipy.stats import rankdata
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve._validation import TASKS
+from streamsieve.exceptions import InputError, ParameterError
+from streamsieve.offline._chosen import ChosenFeatures, best_first
+from streamsieve.offline._coded import CodedFeatures
+from streamsieve.offline._standard import DUST, CorrelatedFeatures
+from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
+
+#: What the strength of a feature is mixed of.
+PARTS = ("information", "fisher", "deviation")
+#: How near the series of paths comes to diverging.
+DAMPING = 0.9
+#: All pairs of features are compared: beyond this they would fill gigabytes.
+MOST_FEATURES = 20_000
+#: Rows of the graph that are made at a time.
+ROWS = 16
+#: Up to this many features, an eigenvalue is found by the dense method.
+FEW = 32
+
+
+class InfFS(ChosenFeatures):
+    """Keep features that vary much and repeat little of what the others say, over paths of all lengths.
+
+    Features are the nodes of a graph.  An edge weighs much if one of its features varies much and the two are
+    not correlated.  The score of a feature is the sum over all paths of any length that begin in it, which
+    is one linear system, not an infinite sum.
+
+    Parameters
+    ----------
+    n_features : int or None, default=None
+        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+    alpha : float, default=0.5
+        Share of the strength of the features in an edge, 0 <= alpha <= 1; the rest is their dissimilarity.
+    supervised : bool, default=False
+        False: y is not looked at, and the strength of a feature is its standard deviation.  True: it is a
+        mixture of its mutual information with y, its Fisher score and its standard deviation.
+    information : float, default=1.0
+        If supervised: the part of the mutual information in that mixture, at least 0.
+    fisher : float, default=1.0
+        If supervised: the part of the Fisher score, at least 0.
+    deviation : float, default=1.0
+        If supervised: the part of the standard deviation, at least 0.  Not all three may be 0.
+    bins : int, default=5
+        If supervised: for the mutual information, features with more than 32 distinct values are cut into so
+        many bins of equal frequency, 2 to 1024.
+    task : {"auto", "classification", "regression"}, default="auto"
+        If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
+
+    Attributes
+    ----------
+    scores_ : float64 array, one a feature, larger is better; 0 for a constant feature
+    selected_ : columns of the selected features, best first
+    task_ : if supervised, "binary", "multiclass" or "regression"
+
+    Notes
+    -----
+    ``A_ij = alpha max(s_i, s_j) + (1 - alpha) (1 - |Spearman_ij|)``, the strengths s scaled from 0 to 1;
+    ``r = 0.9 / rho(A)`` with rho the largest eigenvalue.  The scores are the row sums of
+    ``(I - r A)^-1 - I``, found as the solution of ``(I - r A) x = 1`` by conjugate gradients: the
+    eigenvalues of that matrix lie between 0.1 and 1.9, so some forty products with A suffice.  Constant
+    features are no nodes.  Standard deviations depend on the units of the features: scale them first unless
+    the units mean something.
+
+    Siu's review calls the nodes instances, and forgets r in the sum.  The authors' program of 2020 divides by
+    row sums before it damps, which leaves nearly nothing but the degree of a node.  Its supervised form is
+    not printed in full; here each part of the mixture is scaled from 0 to 1, and takes the place of s.
+
+    Memory: features^2 numbers, so at most 20,000 features.  Sparse X becomes dense, as its ranks are.
+
+    References
+    ----------
+    Roffo, Melzi and Cristani, Infinite feature selection, ICCV 2015; Roffo, Melzi, Castellani, Vinciarelli
+    and Cristani, Infinite feature selection: a graph-based feature filtering approach, TPAMI 2020.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 6)) * [1, 1, 3, 1, 1, 1]
+    >>> ss.InfFS(n_features=1).fit(X).selected_
+    array([2])
+    >>> y = X[:, 4] > 0
+    >>> ss.InfFS(n_features=1, supervised=True, deviation=0).fit(X, y).selected_
+    array([4])
+    """
+
+    def __init__(
+        self,
+        n_features: int | None = None,
+        alpha: float = 0.5,
+        supervised: bool = False,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
+        information: float = 1.0,
+        fisher: float = 1.0,
+        deviation: float = 1.0,
+        bins: int = 5,
+        task: str = "auto",
+    ) -> None:
+        self.n_features = n_features
+        self.alpha = alpha
+        self.supervised = supervised
+        self.information = information
+        self.fisher = fisher
+        self.deviation = deviation
+        self.bins = bins
+        self.task = task
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Without a target, and with one."""
+        yield cls()
+        yield cls(n_features=1, alpha=0.2, supervised=True)
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do with its present parameters."""
+        return Traits(tasks=ANY_TASK if self.supervised is True else frozenset())
+
+    def _check_parameters(self) -> None:
+        check_number("alpha", self.alpha, low=0, high=1)
+        check_choice("supervised", self.supervised, (True, False))
+        check_number("bins", self.bins, low=2, high=1024, integer=True)
+        self._shares()
+        check_choice("task", self.task, TASKS)
+        if self.n_features_in_ > MOST_FEATURES:
+            raise InputError(
+                f"InfFS compares all pairs of features, and X has {self.n_features_in_:,}: {MOST_FEATURES:,} "
+                "are the most; keep the best of them by Screen first"
+            )
+
+    def _shares(self) -> FloatArray:
+        """Return the parts of information, Fisher score and deviation; they sum to 1."""
+        parts = {name: getattr(self, name) for name in PARTS}
+        for name, part in parts.items():
+            check_number(name, part, low=0)
+        if not any(parts.values()):
+            raise ParameterError(
+                f"{', '.join(PARTS)} are all 0, so there is nothing to mix: raise one of them"
+            )
+        weights = np.array(list(parts.values()), np.float64)
+        weights /= weights.max()
+        return np.asarray(weights / weights.sum())
+
+    def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
+        ranks = _standard_ranks(X)
+        nodes = np.flatnonzero(np.einsum("ij,ij->j", ranks, ranks) > 0)
+        self.scores_ = np.zeros(X.shape[1])
+        if len(nodes):
+            strength = _unit(self._strength(X, y)[nodes])
+            self.scores_[nodes] = path_sums(self._graph(ranks[:, nodes], strength))
+        return best_first(self.scores_, wanted)
+
+    def _strength(self, X: Matrix, y: npt.NDArray[Any]) -> FloatArray:
+        deviation = _deviations(X)
+        if not self.supervised:
+            return deviation
+        task = Task(self.task_)
+        coded = CodedFeatures(X, y, task, self.bins)
+        information = coded.information(coded.target, np.arange(X.shape[1]))
+        parts = information, CorrelatedFeatures(X, y, task).f(), deviation
+        return np.asarray(sum(w * _unit(part) for w, part in zip(self._shares(), parts, strict=True)))
+
+    def _graph(self, ranks: FloatArray, strength: FloatArray) -> FloatArray:
+        """Return the weights of all edges, in place of the correlations."""
+        graph = ranks.T @ ranks
+        np.fill_diagonal(graph, 1.0)
+        for low in range(0, len(graph), ROWS):  # a few rows at a time stay in cache over all steps
+            some = graph[low : low + ROWS]
+            np.abs(some, out=some)
+            some[some > 1.0 - DUST] = 1.0
+            some -= 1.0
+            some *= self.alpha - 1.0
+            some += self.alpha * np.maximum(strength, strength[low : low + ROWS, None])
+        return np.asarray(graph)
+
+
+def path_sums(graph: FloatArray) -> FloatArray:
+    """Return the sums over all paths from every node, damped so that they converge."""
+    p = len(graph)
+    radius = _radius(graph)
+    if radius <= DUST:
+        return np.zeros(p)
+    r = DAMPING / radius
+    system = LinearOperator((p, p), matvec=lambda v: v - r * (graph @ v), dtype=np.float64)
+    sums, left = cg(system, np.ones(p), rtol=1e-14, atol=0.0, maxiter=500)
+    residual = np.abs(system.matvec(sums) - 1).max()
+    if left and residual > 1e-9:  # the last digits may be out of reach
+        raise InputError(
+            f"the sums over paths did not converge (residual {residual:.2g}): the features are on too "
+            "different scales; scale them first, for example with StandardScaler"
+        )
+    return np.asarray(sums - 1.0)
+
+
+def _radius(graph: FloatArray) -> float:
+    """Return the largest eigenvalue; no other is larger in size, as no weight is below 0."""
+    if len(graph) > FEW:
+        with contextlib.suppress(ArpackNoConvergence):  # several that are equal
+            start = np.ones(len(graph))
+            return float(eigsh(graph, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
+    return float(np.linalg.eigvalsh(graph)[-1])
+
+
+def _standard_ranks(X: Matrix) -> FloatArray:
+    """Return ranks without their mean, of length 1, whose products are Spearman's correlations."""
+    ranks = np.asarray(rankdata(X.toarray() if sp.issparse(X) else X, axis=0), np.float64)
+    ranks -= (len(ranks) + 1) / 2
+    length = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
+    ranks /= np.where(length > 0, length, 1.0)
+    return ranks
+
+
+def _deviations(X: Matrix) -> FloatArray:
+    """Return the standard deviation of every feature."""
+    dense = X.toarray() if sp.issparse(X) else X
+    shifted = dense - dense[0].astype(np.float64)
+    largest = np.abs(shifted).max(axis=0, initial=0.0)
+    scale = np.where(largest > 0, largest, 1.0)  # squares of small numbers would vanish
+    return np.asarray((shifted / scale).std(axis=0) * scale)
+
+
+def _unit(values: FloatArray) -> FloatArray:
+    """Scale from 0 to 1; all 0 if they are equal."""
+    span = float(values.max() - values.min())
+    if span <= 1e-12 * float(np.abs(values).max()):
+        return np.zeros(len(values))
+    return np.asarray((values - values.min()) / span)

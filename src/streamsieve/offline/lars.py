@@ -1,0 +1,162 @@
+"""LARS: features in the order in which least angle regression lets them in."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from streamsieve._parameters import check_choice
+from streamsieve.offline._chosen import ChosenFeatures, first_best
+from streamsieve.offline._entering import DUST, Inside, entering, ways
+from streamsieve.offline._standard import CorrelatedFeatures, StandardFeatures
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+
+METHODS = ("lar", "lasso")
+#: Steps of the lasso for every feature wanted: features may leave and come again.
+STEPS_A_FEATURE = 8
+
+
+class LARSSelector(ChosenFeatures):
+    """Keep the first features that enter a least angle regression, or a lasso.
+
+    The regression begins with the feature most correlated with y and moves its coefficient until another
+    feature is correlated as much with what is left; then both move together, and so on.
+
+    Parameters
+    ----------
+    n_features : int or None, default=None
+        Keep so many, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where those inside
+        explain y, or every other feature.
+    method : {"lar", "lasso"}, default="lar"
+        "lar": features that are in stay in.  "lasso": a feature whose coefficient comes back to 0 leaves; the
+        path is then that of the lasso.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What y is; "auto" takes fractional numbers for regression and everything else for labels.  Of labels
+        there are two, and they count as two numbers.
+
+    Attributes
+    ----------
+    selected_ : columns of the selected features, in the order they entered (last, for one that left and came
+        again)
+    coef_ : float64 array, one a feature: coefficients of the standardised features where the path was left,
+        in units of the length of y; 0 for features outside
+    task_ : "binary" or "regression"
+
+    Notes
+    -----
+    Features and y are centred and of length 1.  The papers that compare with LARS do not say where they
+    stop; here it is the number of features.  A feature that is a combination of those inside never enters,
+    and of copies the first one does.  A lasso that lets features leave and come again for 8 steps a feature
+    wanted ends with a ``ConvergenceWarning``.
+
+    The path is not that of scikit-learn's ``lars_path``, which leaves the right one in two places.  Where a
+    coefficient passes through 0, its ``method="lar"`` turns the sign of that feature's correlation, too: from
+    there on the features inside are not correlated alike with what is left, and the end is not least squares.
+    And where a feature is dropped as a copy or combination of those inside, its correlation is set to 0 and
+    goes on being looked at, so that steps end too early.  Elsewhere both are the same.
+
+    References
+    ----------
+    Efron, Hastie, Johnstone and Tibshirani, Least angle regression, Annals of Statistics 32, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 6))
+    >>> y = 3 * X[:, 4] - X[:, 1] + 0.1 * rng.normal(size=100)
+    >>> ss.LARSSelector(n_features=2).fit(X, y).selected_
+    array([4, 1])
+    """
+
+    _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+
+    def __init__(self, n_features: int | None = None, method: str = "lar", task: str = "auto") -> None:
+        self.n_features = n_features
+        self.method = method
+        self.task = task
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Both methods, labels and numbers."""
+        yield cls()
+        yield cls(n_features=1, method="lasso", task="regression")
+
+    @property
+    def _elsewhere(self) -> str:
+        return "SPFS is a least angle regression for any number of classes"
+
+    def _check_parameters(self) -> None:
+        check_choice("method", self.method, METHODS)
+
+    def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
+        features = CorrelatedFeatures(X, y, Task(self.task_))
+        walk = lasso if self.method == "lasso" else least_angles
+        order, coefficients = walk(features, features.basis[:, 0], wanted)
+        self.coef_ = np.zeros(features.p)
+        self.coef_[order] = coefficients
+        return order
+
+    def _restored(self) -> None:
+        super()._restored()
+        self._check_numbers("coef_", self.n_features_in_)
+
+
+def least_angles(features: StandardFeatures, y: FloatArray, wanted: int) -> tuple[IntArray, FloatArray]:
+    """Return the features in the order they entered, and their coefficients where the next one would."""
+    path = entering(features, y[:, None], wanted, by_lars=True)
+    return path.order, path.inside.coefficients(path.fitted[:, 0])
+
+
+def lasso(features: StandardFeatures, y: FloatArray, wanted: int) -> tuple[IntArray, FloatArray]:
+    """Return the same for the path on which a feature leaves where its coefficient comes back to 0."""
+    inside, coefficients, fitted = Inside(features), np.zeros(features.p), np.zeros(features.n)
+    pulls = features.products(y)
+    new = first_best(np.where(inside.free, np.abs(pulls), -1.0), 1.0)
+    left, steps = -1, STEPS_A_FEATURE * wanted
+    for _ in range(steps if abs(pulls[new]) > DUST else 0):
+        if left < 0:
+            inside.enter(new)
+        # from here to the regression on those inside, or until a feature enters or leaves
+        ahead = inside.regression(y) - fitted
+        way = ways(features, pulls[:, None], ahead[:, None], inside)
+        if left >= 0:
+            alike = np.abs(features.products(features.column(left))) > 1.0 - DUST  # with its copies
+            way[alike] = _back(float(pulls[left]), float(features.column(left) @ ahead))
+        new = first_best(-way, 1.0)
+        part = float(way[new])
+        now, change = coefficients[inside.order], inside.coefficients(ahead)
+        zero = np.where(now * (now + change) < 0, -now / np.where(change == 0, 1.0, change), np.inf)
+        left = inside.order[int(np.argmin(zero))] if zero.min() < part else -1
+        part = min(part, float(zero.min()))
+        coefficients[inside.order] += part * change
+        fitted = fitted + part * ahead
+        if left >= 0:
+            coefficients[left] = 0.0
+            inside.leave(left)
+        elif len(inside.order) >= wanted or part >= 1.0 - DUST:
+            break
+        pulls = features.products(y - fitted)
+    else:
+        if inside.order:
+            warnings.warn(
+                f"features left and came again for {steps} steps, and {len(inside.order)} of n_features="
+                f"{wanted} are inside: use a smaller n_features, or method='lar', in which none leaves",
+                ConvergenceWarning, stacklevel=5,
+            )  # fmt: skip
+    return np.array(inside.order, np.int64), coefficients[inside.order]
+
+
+def _back(pull: float, towards: float) -> float:
+    """Return the part of the way after which a feature that has just left pulls as much the other way round.
+
+    It pulls as much as those inside at once, and from then on less, until it may come again.
+    """
+    size = abs(pull)
+    closing = size + float(np.sign(pull)) * towards
+    return min(2.0 * size / closing, 1.0) if closing > 0 else 1.0

@@ -1,0 +1,134 @@
+"""RReliefF: good features differ where the target does, and only there, among near rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._parameters import check_number
+from streamsieve.offline._chosen import best_first
+from streamsieve.offline._neighbours import Neighbours, NeighbourSelector
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+
+
+class RReliefF(NeighbourSelector):
+    """Keep features that differ between near rows whose numeric targets differ, and not between others.
+
+    :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbour is a
+    miss to the degree that its target differs.
+
+    Parameters
+    ----------
+    n_features : int or None, default=None
+        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+    k : int, default=10
+        Neighbours that a row looks at, at least 1; all others if there are fewer.
+    sigma : float or None, default=50.0
+        The r-th nearest row counts ``exp(-(r / sigma)^2)``, sigma > 0; None: all neighbours count alike.
+    metric : {"euclidean", "manhattan"}, default="euclidean"
+        How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
+    nominal : None, "all" or list, default=None
+        Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
+        X has names.  All others are numbers and differ by their distance over the range of the feature.
+    sample : int or None, default=None
+        Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
+    random_state : int, default=0
+        Seed of that draw, 0 <= random_state < 2^63.
+
+    Attributes
+    ----------
+    scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
+    selected_ : columns of the selected features, best first
+    task_ : "regression"
+
+    Notes
+    -----
+    With d the weights of a row's neighbours, which sum to 1, and m rows looked at, over all pairs::
+
+        dP   = sum d * diff(y)      dA = sum d * diff(x_j)      dPdA = sum d * diff(y) * diff(x_j)
+        W_j  = dPdA / dP - (dA - dPdA) / (m - dP)
+
+    where diff(y) is the difference over the range of y.  A part that divides by 0 is 0.  Of equally near rows
+    the first comes first.
+
+    References
+    ----------
+    Robnik-Sikonja and Kononenko, An adaptation of Relief for attribute estimation in regression, ICML 1997.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((300, 6))
+    >>> y = np.abs(X[:, 1] - 0.5) + 0.2 * X[:, 4]
+    >>> ss.RReliefF(n_features=2).fit(X, y).selected_
+    array([1, 4])
+    """
+
+    _traits = Traits(tasks=frozenset({Task.REGRESSION}))
+
+    def __init__(
+        self,
+        n_features: int | None = None,
+        k: int = 10,
+        sigma: float | None = 50.0,
+        metric: str = "euclidean",
+        nominal: str | Sequence[int | str] | None = None,
+        sample: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.k = k
+        self.sigma = sigma
+        self.metric = metric
+        self.nominal = nominal
+        self.sample = sample
+        self.random_state = random_state
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Both metrics, equal weights, and a sample of rows."""
+        yield cls()
+        yield cls(k=5, sigma=None, metric="manhattan", sample=80)
+
+    def _check_parameters(self) -> None:
+        check_number("k", self.k, low=1, integer=True)
+        if self.sigma is not None:
+            check_number("sigma", self.sigma, low=0, open_low=True)
+        super()._check_parameters()
+
+    def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
+        n = X.shape[0]
+        rows = self._sampled(n)
+        data = Neighbours(X, self._nominal_mask(), self.metric)
+        weight = self._weights(min(self.k, n - 1))
+        span = float(y.max() - y.min())
+        apart, both, p_apart = np.zeros(data.p), np.zeros(data.p), 0.0
+        for some, (found,) in data.nearest(rows, np.array([0, n]), self.k):
+            ranked = data.by_rank(some, found)
+            one, other = np.repeat(some, ranked.shape[1]), ranked.reshape(-1)
+            d = np.tile(weight, len(some))
+            target_apart = d * (np.abs(y[one] - y[other]) / span)
+            p_apart += float(target_apart.sum())
+            apart += data.weighed(one, other, d)
+            both += data.weighed(one, other, target_apart)
+        alike = len(rows) - p_apart
+        # parts of a sum of so many weights: less is rounding
+        least = 1e-12 * len(rows)
+        scores = both / p_apart if p_apart > least else np.zeros(data.p)
+        if alike > least:
+            scores = scores - (apart - both) / alike
+        self.scores_ = scores
+        return best_first(scores, wanted)
+
+    def _weights(self, k: int) -> FloatArray:
+        """Return how much the nearest, the second nearest, ... counts; they sum to 1."""
+        rank = np.arange(1.0, k + 1)
+        # less the first exponent, so that a small sigma leaves the nearest row and not nothing; below 0.001
+        # it leaves nothing else
+        exponent = np.zeros(k) if self.sigma is None else (rank**2 - 1) / max(float(self.sigma), 1e-3) ** 2
+        weight = np.exp(-np.minimum(exponent, 700.0))
+        return np.asarray(weight / weight.sum())

@@ -1,0 +1,200 @@
+"""SPEC: features that change little between rows that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve.exceptions import ParameterError
+from streamsieve.offline._chosen import ChosenFeatures, best_first
+from streamsieve.offline._similarity import check_gamma, dense_blocks, gaussian
+from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
+
+VARIANTS = (1, 2, 3)
+#: A feature whose variance is this small a share of its size is constant.
+DUST = 1e-24
+
+
+class SPEC(ChosenFeatures):
+    """Keep features that change little between rows that are alike: near rows, or rows of a class.
+
+    A graph joins rows by how alike they are.  A feature is judged by the energy of its values on that
+    graph: what it changes from a row to those alike.
+
+    Parameters
+    ----------
+    n_features : int or None, default=None
+        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+    variant : {1, 2, 3}, default=2
+        1: the energy.  2: the energy over what is left without the trivial constant direction, the usual
+        choice.  3: how much of the feature lies in the smoothest directions.
+    supervised : bool, default=False
+        False: y is not looked at, and rows are alike by a Gaussian kernel of their distance.  True: rows of
+        one class are alike, and others are not.
+    gamma : float or None, default=None
+        If not supervised: ``exp(-gamma distance^2)``, gamma > 0; None: 1 over the mean squared distance.
+    clusters : int or None, default=None
+        For variant 3, if not supervised: the directions looked at, at least 2 and at most the rows; the
+        number of clusters, if it is known.  None: all of them.
+
+    Attributes
+    ----------
+    scores_ : float64 array, one a feature, larger is better: minus the energy for variants 1 and 2; a
+        constant feature has the worst
+    selected_ : columns of the selected features, best first
+    task_ : if supervised, "binary" or "multiclass"
+
+    Notes
+    -----
+    With W the similarities, D their row sums, ``L = D^-1/2 (D - W) D^-1/2`` with eigenvalues lambda and
+    eigenvectors xi, and f the feature as ``D^1/2 x / |D^1/2 x|``::
+
+        phi1 = f'L f    phi2 = phi1 / (1 - (f'xi_1)^2)    phi3 = sum over 2..k of (2 - lambda_i) (f'xi_i)^2
+
+    Of phi1 and phi2 less is better, of phi3 more.  **scikit-feature sorts all three the wrong way round**:
+    its best features are the worst ones.  phi1 favours features far from 0 whatever they say, and a constant
+    one would be best of all; phi2 does not look at the mean.  With labels, phi2 is the sum of squares within
+    classes over the total, so its order is that of Fisher's score; no pair of rows is compared then.  All
+    directions of phi3 together need no eigenvectors: they sum to ``2 (1 - (f'xi_1)^2) - phi1``.
+
+    Without labels memory is rows^2 numbers, so at most 20,000 rows.
+
+    References
+    ----------
+    Zhao and Liu, Spectral feature selection for supervised and unsupervised learning, ICML 2007.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.integers(0, 3, 200)
+    >>> noise = rng.normal(size=(200, 5))
+    >>> X = noise + np.outer(group, [0, 0, 0, 6, -5])
+    >>> ss.SPEC(n_features=2).fit(X).get_support(indices=True)
+    array([3, 4])
+    """
+
+    def __init__(
+        self,
+        n_features: int | None = None,
+        variant: int = 2,
+        supervised: bool = False,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
+        gamma: float | None = None,
+        clusters: int | None = None,
+    ) -> None:
+        self.n_features = n_features
+        self.variant = variant
+        self.supervised = supervised
+        self.gamma = gamma
+        self.clusters = clusters
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Each variant, with labels and without, and over a few directions."""
+        yield cls()
+        yield cls(variant=1, supervised=True)
+        yield cls(variant=3)
+        yield cls(variant=3, supervised=True)
+        yield cls(n_features=1, variant=3, clusters=2)
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do with its present parameters."""
+        return Traits(tasks=CLASSIFICATION if self.supervised is True else frozenset())
+
+    def _check_parameters(self) -> None:
+        check_choice("variant", self.variant, VARIANTS)
+        check_choice("supervised", self.supervised, (True, False))
+        check_gamma(self.gamma)
+        if self.clusters is not None:
+            check_number("clusters", self.clusters, low=2, integer=True)
+
+    def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
+        n = X.shape[0]
+        if self.clusters is not None and self.clusters > n:
+            raise ParameterError(f"clusters={self.clusters}, but X has {n} rows: choose clusters <= {n}")
+        graph = LabelGraph(y) if self.supervised else RowGraph(gaussian(X, self.gamma))
+        directions = graph.smoothest(self.clusters) if self.variant == 3 else None
+        self.scores_ = np.empty(X.shape[1])
+        for part, block in dense_blocks(X):
+            self.scores_[part] = self._score(block, graph, directions)
+        return best_first(self.scores_, wanted)
+
+    def _score(
+        self, x: FloatArray, graph: LabelGraph | RowGraph, directions: tuple[FloatArray, FloatArray] | None
+    ) -> FloatArray:
+        """Score some features, dense."""
+        degree = graph.degree
+        scale = np.abs(x).max(axis=0)
+        x = x / np.where(scale > 0, scale, 1.0)  # squares must neither vanish nor overflow
+        whole = degree @ x**2
+        # the graph does not see a constant, so the mean may go; what is left keeps its digits
+        centred = x - x[0]
+        centred -= degree @ centred / degree.sum()
+        variance = degree @ centred**2
+        varies = variance > DUST * whole
+        whole, variance = np.where(varies, whole, 1.0), np.where(varies, variance, 1.0)
+        energy = np.maximum(graph.energy(centred), 0.0)
+        if self.variant == 1:
+            return np.where(varies, -energy / whole, -2.0)
+        if self.variant == 2:
+            return np.where(varies, -energy / variance, -2.0)
+        if directions is None:
+            return np.where(varies, (2.0 * variance - energy) / whole, 0.0)
+        weights, vectors = directions
+        along = vectors.T @ (np.sqrt(degree)[:, None] * centred)
+        return np.where(varies, weights @ along**2 / whole, 0.0)
+
+
+class LabelGraph:
+    """Rows of a class are joined by 1 over their number; every row has degree 1."""
+
+    def __init__(self, y: npt.NDArray[Any]) -> None:
+        _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        self.degree = np.ones(len(y))
+        self._means = np.zeros((len(counts), len(y)))
+        self._means[codes, np.arange(len(y))] = 1.0 / counts[codes]
+        self._codes = codes
+
+    def energy(self, x: FloatArray) -> FloatArray:
+        """Return the sum of squares within classes."""
+        within = x - (self._means @ x)[self._codes]
+        return np.asarray(np.einsum("ij,ij->j", within, within))
+
+    def smoothest(self, clusters: int | None) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002 - the classes are
+        """Return 2 - lambda = 2 for every contrast between classes, and the contrasts."""
+        contrasts = (self._means / np.sqrt(self._means.max(axis=1, keepdims=True))).T
+        # all but the direction that is constant over rows
+        basis = np.linalg.svd(contrasts - contrasts.mean(axis=0), full_matrices=False)[0]
+        vectors = basis[:, : contrasts.shape[1] - 1]
+        return np.full(vectors.shape[1], 2.0), vectors
+
+
+class RowGraph:
+    """Rows are joined by their similarities."""
+
+    def __init__(self, similarity: FloatArray) -> None:
+        self._similarity = similarity
+        self.degree: FloatArray = similarity.sum(axis=1)
+
+    def energy(self, x: FloatArray) -> FloatArray:
+        """Return ``x'(D - W) x`` of every column."""
+        return np.asarray(self.degree @ x**2 - np.einsum("ij,ij->j", x, self._similarity @ x))
+
+    def smoothest(self, clusters: int | None) -> tuple[FloatArray, FloatArray] | None:
+        """Return 2 - lambda of the smoothest directions but the first, and these; None for all of them."""
+        if clusters is None:
+            return None
+        root = np.sqrt(self.degree)
+        normalised = self._similarity / root / root[:, None]
+        first, n = root / np.sqrt(self.degree.sum()), len(root)
+        # the largest eigenvalues of D^-1/2 W D^-1/2 are the smallest of L; the largest, 1, becomes -1 for the
+        # constant direction alone: where clusters are far apart, others have it, too, and count
+        normalised -= 2.0 * np.outer(first, first)
+        values, vectors = scipy.linalg.eigh(normalised, subset_by_index=[n - clusters + 1, n - 1])
+        return values + 1.0, vectors

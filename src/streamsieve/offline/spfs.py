@@ -1,0 +1,142 @@
+"""SPFS: few features that preserve which rows are alike, chosen along a path of regressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve._validation import TASKS
+from streamsieve.exceptions import ParameterError
+from streamsieve.offline._chosen import ChosenFeatures
+from streamsieve.offline._entering import entering
+from streamsieve.offline._similarity import check_gamma, gaussian
+from streamsieve.offline._standard import CorrelatedFeatures, StandardFeatures
+from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
+
+STEPS = ("lars", "omp")
+
+
+class SPFS(ChosenFeatures):
+    """Keep features that together preserve which rows are alike: those of a class, or near ones.
+
+    The similarities of the rows are written as products of a few response columns.  Features enter a
+    regression on all these columns at once, one after another, each when it explains as much of what is left
+    as those inside.  A feature that repeats others explains nothing new, so redundancy is avoided.
+
+    Parameters
+    ----------
+    n_features : int or None, default=None
+        Keep so many, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where those chosen
+        explain the similarities, or every other feature.
+    step : {"lars", "omp"}, default="lars"
+        "lars": least angle regression with several responses; after each entrance it moves on only until
+        another feature explains as much.  "omp": each entrance is followed by a full regression.
+    supervised : bool, default=True
+        True: rows are alike if they are of one class, or for a numeric target by the product of their
+        deviations from the mean.  False: y is not looked at, and rows are alike by a Gaussian kernel of their
+        distance.
+    gamma : float or None, default=None
+        If not supervised: ``exp(-gamma distance^2)``, gamma > 0; None: 1 over the mean squared distance.
+    rank : int, default=5
+        If not supervised: how many leading eigenvectors of the similarities are the responses, at least 1
+        and below the number of rows.
+    task : {"auto", "classification", "regression"}, default="auto"
+        If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
+
+    Attributes
+    ----------
+    selected_ : columns of the selected features, in the order they entered
+    explained_ : float64 array, one a selected feature: the share of the responses' squares that a regression
+        on it and those before it explains
+    task_ : if supervised, "binary", "multiclass" or "regression"
+
+    Notes
+    -----
+    The responses Y have ``Y Y'`` = the centred similarities K of the rows (1 / n_c for two rows of a class
+    of n_c): C - 1 orthonormal contrasts for labels, scaled eigenvectors otherwise.  Features are
+    standardised.  With R what is left of Y, "lars" keeps ``|x_j'R|`` equal for all features inside and
+    moves towards their regression until another feature has as much: the multiple response sparse
+    regression of Simila and Tikka, which for one response is least angle regression.  SPFS's program is not
+    public, and whether it lets features leave again is not said; here none does.
+
+    References
+    ----------
+    Zhao, Wang, Liu and Ye, On similarity preserving feature selection, TKDE 25, 2013 (Yu et al. 2014 call it
+    SPSF); Simila and Tikka, Multiresponse sparse regression, ICANN 2005.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 3, 300)
+    >>> one, two = (y == [[1], [2]]) + 0.3 * rng.normal(size=(2, 300))
+    >>> X = np.c_[rng.normal(size=(300, 3)), one, one + 0.1 * rng.normal(size=300), two]
+    >>> ss.SPFS(n_features=2).fit(X, y).get_support(indices=True)  # not column 4, which repeats column 3
+    array([3, 5])
+    """
+
+    def __init__(
+        self,
+        n_features: int | None = None,
+        step: str = "lars",
+        supervised: bool = True,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
+        gamma: float | None = None,
+        rank: int = 5,
+        task: str = "auto",
+    ) -> None:
+        self.n_features = n_features
+        self.step = step
+        self.supervised = supervised
+        self.gamma = gamma
+        self.rank = rank
+        self.task = task
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Both steps, labels, numbers, and no target."""
+        yield cls()
+        yield cls(step="omp", task="regression")
+        yield cls(supervised=False, rank=1)
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do with its present parameters."""
+        return Traits(tasks=frozenset() if self.supervised is False else ANY_TASK)
+
+    def _check_parameters(self) -> None:
+        check_choice("step", self.step, STEPS)
+        check_choice("supervised", self.supervised, (True, False))
+        check_gamma(self.gamma)
+        check_number("rank", self.rank, low=1, integer=True)
+        check_choice("task", self.task, TASKS)
+
+    def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
+        by_lars = self.step == "lars"
+        if self.supervised:
+            correlated = CorrelatedFeatures(X, y, Task(self.task_))
+            path = entering(correlated, correlated.basis, wanted, by_lars=by_lars)
+        else:
+            path = entering(StandardFeatures(X), self._eigenvectors(X), wanted, by_lars=by_lars)
+        self.explained_ = path.explained
+        return path.order
+
+    def _eigenvectors(self, X: Matrix) -> FloatArray:
+        """Return the leading eigenvectors of the centred similarities, times the roots of the eigenvalues."""
+        n = X.shape[0]
+        if self.rank >= n:
+            raise ParameterError(f"rank={self.rank}, but X has {n} rows: choose rank < {n}")
+        K = gaussian(X, self.gamma)
+        mean = K.mean(axis=0)
+        K -= mean
+        K -= mean[:, None] - mean.mean()
+        values, vectors = scipy.linalg.eigh(K, subset_by_index=[n - self.rank, n - 1])
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+    def _restored(self) -> None:
+        super()._restored()
+        self._check_numbers("explained_", len(self.selected_))

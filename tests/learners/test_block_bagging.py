@@ -1,0 +1,176 @@
+"""Block bagging: a member a block of columns, votes or weights from rows that were not drawn."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+
+from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, StateError, TargetError
+from streamsieve.learners.block_bagging import BlockBagging
+from streamsieve.learners.fsa import FSAClassifier, FSARegressor
+from tests.reference import block_bagging as twin
+
+KEEPS_ALL = FSAClassifier(1, epochs=5)
+
+
+def test_equals_the_twin():
+    rng = np.random.default_rng(0)
+    for case in range(12):
+        n = int(rng.integers(8, 25))
+        blocks = [rng.normal(size=(n, 2)) for _ in range(3)]
+        combine, convex = ("stack", "vote")[case % 2], bool(case % 3 == 0)
+        codes = rng.integers(0, 3, n)
+        codes[:3] = [0, 1, 2]
+        for y, learner, classes in (
+            (codes, GaussianNB(var_smoothing=0.5), 3),
+            (blocks[0][:, 0] + rng.normal(size=n), Ridge(), 0),
+        ):
+            task = "classification" if classes else "regression"
+            ours = BlockBagging(learner, task=task, bags=3, combine=combine, convex=convex, random_state=case)
+            ours.begin(y)
+            for block in blocks:
+                ours.offer(block)
+            weights, predict = twin.block_bagging(learner, blocks, y, classes, 3, combine, convex, case)
+            np.testing.assert_allclose(ours.weights_, weights, atol=1e-7)
+            others = [rng.normal(size=(10, 2)) for _ in range(3)]
+            np.testing.assert_allclose(ours._combined(np.hstack(others)), predict(others), atol=1e-7)
+
+
+def test_new_columns_become_a_new_member_and_old_ones_stay():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 100)
+    model = BlockBagging(LogisticRegression(), bags=2).begin(y)
+    seen = []
+    for width in (3, 1, 4):
+        model.offer(rng.normal(size=(100, width)) + 0.5 * y[:, None])
+        assert model._members_.fitted[: len(seen)] == seen
+        seen = list(model._members_.fitted)
+        assert len(seen) == 2 * len(model.weights_)
+    assert model.edges_.tolist() == [0, 3, 4, 8]
+    assert model.n_features_in_ == 8
+
+
+def test_noise_gets_little_weight_and_signal_much():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 400)
+    noise, signal = rng.normal(size=(400, 5)), rng.normal(size=(400, 5)) + y[:, None]
+    model = (
+        BlockBagging(LogisticRegression())
+        .begin(y)
+        .offer(noise)
+        .offer(signal)
+        .offer(rng.normal(size=(400, 5)))
+    )
+    assert model.weights_[1] > 2 * max(model.weights_[0], model.weights_[2])
+
+
+def test_fit_is_begin_and_offers():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 7)) * (rng.random((60, 7)) < 0.7)
+    y = X[:, 0] > 0
+    for combine in ("stack", "vote"):
+        whole = BlockBagging(FSAClassifier(2, epochs=40), bags=2, block_size=3, combine=combine).fit(X, y)
+        parts = BlockBagging(FSAClassifier(2, epochs=40), bags=2, combine=combine).begin(y)
+        for low in (0, 3, 6):
+            parts.offer(sp.csc_array(X[:, low : low + 3]))
+        np.testing.assert_allclose(parts.weights_, whole.weights_, atol=1e-6)
+        assert np.array_equal(parts.predict(X), whole.predict(X))
+        np.testing.assert_allclose(whole.predict_proba(sp.csr_array(X)), whole.predict_proba(X), atol=1e-9)
+        assert whole.n_features_in_ == 7
+        whole.offer(X[:, :2])  # the stream goes on
+        assert whole.n_features_in_ == 9
+
+
+def test_rows_that_every_bag_has_drawn_do_not_count():
+    y = np.array([0, 1])  # each is the only one of its class, so each is always drawn
+    model = BlockBagging(GaussianNB(), bags=2).begin(y).offer(np.eye(2)).offer(np.eye(2))
+    assert model.weights_.tolist() == [0.5, 0.5]
+
+
+def test_votes_are_counted():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(50, 4))
+    model = BlockBagging(GaussianNB(), bags=3, combine="vote", block_size=2).fit(X, X[:, 0] > 0)
+    shares = model.predict_proba(X)
+    np.testing.assert_allclose(shares * 6, np.round(shares * 6), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"estimator": 3}, "estimator must have fit and predict, or be None; got 3"),
+        ({"bags": 0}, "bags must be a whole number at least 1"),
+        ({"combine": "mean"}, "combine must be one of 'stack', 'vote'"),
+        ({"block_size": 0}, "block_size must be a whole number"),
+        ({"task": "ranking"}, "task must be one of"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        BlockBagging(**parameters).begin([0, 1, 0, 1])
+
+
+def test_offers_that_make_no_sense_are_refused():
+    with pytest.raises(NotBegunError, match="begin"):
+        BlockBagging().offer(np.eye(3))
+    with pytest.raises(TargetError, match="None"):
+        BlockBagging().begin()
+    model = BlockBagging(KEEPS_ALL).begin([0, 1, 0, 1])
+    with pytest.raises(NotBegunError, match="no columns were offered yet"):
+        model.predict(np.zeros((2, 1)))
+    with pytest.raises(SchemaError, match="the block has 3 rows"):
+        model.offer(np.eye(3))
+    with pytest.raises(ValueError, match="infinity"):
+        model.offer(np.full((4, 1), np.inf))
+    assert model.n_features_in_ == 0
+
+
+def test_a_state_comes_back_and_goes_on(tmp_path):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(50, 6))
+    for task, y, learner in (
+        ("classification", np.array(["a", "b"])[(X[:, 0] > 0).astype(int)], FSAClassifier(1)),
+        ("regression", X[:, 0], FSARegressor(1)),
+    ):
+        model = BlockBagging(learner, task=task, bags=2).begin(y).offer(X[:, :3])
+        model.save(tmp_path / "state.sieve")
+        again = BlockBagging.load(tmp_path / "state.sieve")
+        for either in (model, again):
+            either.offer(X[:, 3:])
+        assert np.array_equal(again.weights_, model.weights_)
+        assert np.array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda m: setattr(m, "weights_", np.array([1.0])),
+        lambda m: setattr(m, "edges_", np.array([0, 4, 3])),
+        lambda m: setattr(m, "edges_", np.array([0, 3, 7])),
+        lambda m: setattr(m, "edges_", np.array([0, 2, 6])),
+        lambda m: setattr(m, "_opinions_", m._opinions_[:, :-1]),
+        lambda m: setattr(m, "_opinions_", m._opinions_ * np.nan),
+        lambda m: setattr(m, "_y_", m._y_ + 5),
+        lambda m: setattr(m, "_y_", m._y_[:-1]),
+        lambda m: setattr(m, "n_rows_", 49),
+        lambda m: setattr(m, "_block_of_", np.array([0, 0])),
+        lambda m: setattr(m, "_block_of_", np.array([1, 0])),
+        lambda m: setattr(m, "_block_of_", np.array([[0, 1]])),
+        lambda m: setattr(m, "_bags_", 0),
+        lambda m: setattr(m, "_seed_", -1),
+        lambda m: setattr(m, "edges_", np.zeros(0, np.int64)),
+        lambda m: setattr(m._members_.fitted[0]._classes_, "labels", np.array([0, 7])),
+        lambda m: setattr(m._members_, "fitted", m._members_.fitted[:-1]),
+    ],
+)
+def test_states_that_do_not_fit_are_refused(tmp_path, spoil):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(50, 6))
+    model = (
+        BlockBagging(FSAClassifier(1, epochs=30), bags=2).begin(X[:, 0] > 0).offer(X[:, :3]).offer(X[:, 3:])
+    )
+    spoil(model)
+    model.save(tmp_path / "state.sieve")
+    with pytest.raises(StateError):
+        BlockBagging.load(tmp_path / "state.sieve")

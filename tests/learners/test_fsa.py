@@ -1,0 +1,491 @@
+"""Annealed learners are the algorithm of the papers, dense or sparse, in one call or many."""
+
+import math
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from streamsieve.exceptions import BadValueError, ParameterError, StateError, TargetError
+from streamsieve.learners.fsa import FSAClassifier, FSARegressor
+from tests.real_data import load_real
+from tests.reference import fsa as twin
+
+MARGIN_LOSSES = ("logistic", "lorenz", "hinge", "squared")
+
+
+def nasty_columns(rng, X):
+    """Spoil some columns: constant, repeated, mirrored, almost empty, on another scale, far from 0."""
+    p = X.shape[1]
+    for kind in rng.choice(6, rng.integers(0, 3), replace=False):
+        j, other = rng.integers(0, p, 2)
+        if kind == 0:
+            X[:, j] = rng.integers(-2, 3)
+        elif kind == 1:
+            X[:, j] = X[:, other]
+        elif kind == 2:
+            X[:, j] = -X[:, other]
+        elif kind == 3:
+            X[1:, j] = 0.0
+        elif kind == 4:
+            X[:, j] *= 1024.0
+        else:
+            X[:, j] += 4096.0
+    return X
+
+
+def a_case(rng):
+    """Return data, a learner, and what the twin must be told."""
+    n, p = int(rng.integers(2, 20)), int(rng.integers(1, 10))
+    X = rng.normal(size=(n, p))
+    if rng.random() < 0.5:
+        X = np.round(X * 4) / 4 * (rng.random((n, p)) < 0.6)
+    X = nasty_columns(rng, X)
+    parameters = {
+        "n_features": int(rng.integers(1, p + 1)),
+        "epochs": int(rng.integers(1, 7)),
+        "annealing": float(rng.choice([0.0, 3.0, 30.0])),
+        "learning_rate": "auto" if rng.random() < 0.6 else float(rng.choice([0.01, 0.2])),
+        "momentum": float(rng.choice([0.0, 0.5, 0.9])),
+        "ridge": float(rng.choice([0.0, 1e-3, 0.5])),
+        "batch_size": int(rng.choice([1, 3, 8, 64])),
+        "standardize": bool(rng.random() < 0.8),
+        "random_state": int(rng.integers(0, 5)),
+    }
+    told = {new: parameters[old] for old, new in TOLD.items()}
+    told["rate"] = None if parameters["learning_rate"] == "auto" else parameters["learning_rate"]
+    if rng.random() < 0.3:
+        loss = str(rng.choice(["squared", "lorenz"]))
+        y = X @ rng.normal(size=p) + rng.normal(size=n)
+        told |= {"loss": loss, "regression": True, "y": in_units_of_its_spread(y, loss)}
+        return X, y, FSARegressor(loss=loss, **parameters), told
+    classes = 2 if rng.random() < 0.6 else 3
+    y = rng.integers(0, classes, n)
+    y[: min(n, classes)] = np.arange(min(n, classes))
+    classes = len(np.unique(y))
+    loss, balanced = str(rng.choice(MARGIN_LOSSES)), bool(rng.random() < 0.3)
+    told |= {"loss": loss, "outputs": 1 if classes == 2 else classes, "y": 2 * y - 1 if classes == 2 else y}
+    if balanced:
+        told["weight"] = (n / (classes * np.bincount(y)))[y]
+    return X, y, FSAClassifier(loss=loss, balanced=balanced, **parameters), told
+
+
+def in_units_of_its_spread(y, loss):
+    if loss == "squared":
+        return (y - y.mean()) / y.std()
+    distance = np.abs(y - np.median(y))
+    return (y - np.median(y)) / (1.4826 * np.median(distance))
+
+
+TOLD = {
+    "n_features": "k", "epochs": "epochs", "annealing": "mu", "momentum": "momentum", "ridge": "ridge",
+    "batch_size": "batch", "standardize": "standardize", "random_state": "seed",
+}  # fmt: skip
+
+
+def quiet_fit(learner, X, y):
+    """Fit; after so few epochs nothing has settled."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return learner.fit(X, y)
+
+
+def test_equals_the_twin_on_many_cases():
+    rng = np.random.default_rng(0)
+    decided = grew = 0
+    for _ in range(500):
+        X, y, learner, told = a_case(rng)
+        with np.errstate(over="ignore", invalid="ignore"):
+            left, beta, intercept, narrowest = twin.fsa(X, told.pop("y"), told.pop("k"), **told)
+        sparse = bool(rng.random() < 0.5)
+        try:
+            quiet_fit(learner, sp.csr_array(X) if sparse else X, y)
+        except ParameterError:
+            grew += 1
+            assert not np.all(np.abs(beta) < 1e100)
+            continue
+        if narrowest < 1e-7 or np.abs(beta).max() > 1e6:
+            continue  # rounding decided, or the twin is on its way to infinity
+        decided += 1
+        model = learner._model_
+        assert model.columns.tolist() == left.tolist()
+        # what is not centred in memory loses digits to a mean of 4,096
+        tolerance = (1e-6 if sparse else 1e-9) * max(1.0, float(np.abs(beta).max()))
+        np.testing.assert_allclose(model.beta, beta, atol=tolerance)
+        np.testing.assert_allclose(model.intercept[0], intercept, atol=tolerance)
+    assert decided > 390
+    assert grew < 30
+
+
+# ------------------------------------------------------------------------------------ the schedule
+
+
+@pytest.mark.parametrize("annealing", [0.0, 10.0, 300.0])
+def test_the_schedule(annealing):
+    settings = FSAClassifier(7, epochs=200, annealing=annealing)._settings(5000)
+    left = [settings.columns_left(5000, e) for e in range(1, 201)]
+    assert all(a >= b for a, b in pairwise(left))
+    assert left[99] == left[-1] == 7
+    assert left[48] > 7
+    if annealing == 0:
+        assert np.abs(np.diff(left[:100], 2)).max() <= 1  # the same number each time, but for rounding
+    mu = max(annealing, 1e-9)
+    expected = (
+        7 * 200 + 4993 * 100 * ((1 + mu) * math.log1p(mu) - mu) / mu**2 if annealing else 7 * 200 + 4993 * 50
+    )
+    assert sum(left) == pytest.approx(expected, rel=0.2)  # a sum, not an integral
+
+
+def test_what_has_gone_never_comes_back_and_the_right_number_is_left():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 60)), rng.integers(0, 2, 200)
+    model = FSAClassifier(5, epochs=30)
+    before = set(range(60))
+    for e in range(1, 40):
+        model.partial_fit(X, y)
+        assert set(model.selected_) <= before
+        assert len(model.selected_) == twin.columns_left(60, 5, 30, 30.0, min(e, 30))
+        assert np.count_nonzero(model.coef_) == len(model.selected_) == model.get_support().sum()
+        before = set(model.selected_)
+
+
+def test_among_equals_the_first_stay():
+    X = np.zeros((20, 6))
+    model = FSAClassifier(2).fit(X, np.arange(20) % 2)
+    assert sorted(model.selected_) == [0, 1]
+    one = np.random.default_rng(0).normal(size=20)
+    twins = FSAClassifier(2).fit(np.repeat(one[:, None], 5, axis=1), one > 0)
+    assert sorted(twins.selected_) == [0, 1]
+
+
+# ------------------------------------------------------------------------------------ laws
+
+
+@pytest.fixture
+def design():
+    """The paper's: any two columns correlated by .5, every tenth counts."""
+
+    def make(n, p, true, seed, noise=0.0):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, p)) + rng.normal(size=(n, 1))
+        support = np.arange(9, p, 10)[:true]
+        return X, X[:, support].sum(axis=1) + noise * rng.normal(size=n), support
+
+    return make
+
+
+@pytest.mark.parametrize("loss", MARGIN_LOSSES)
+def test_planted_features_are_found_by_every_loss(design, loss):
+    for seed in range(3):
+        X, f, support = design(1000, 100, 10, seed)
+        for form in (np.asarray, sp.csr_array):
+            found = FSAClassifier(10, loss=loss).fit(form(X), f > 0).selected_
+            # rows far on the right side are as wrong as others to the squared loss
+            assert len({*found} & {*support}) >= (9 if loss == "squared" else 10)
+
+
+@pytest.mark.parametrize("loss", ["squared", "lorenz"])
+def test_planted_features_are_found_in_regression(design, loss):
+    for seed in range(3):
+        X, y, support = design(300, 200, 10, seed, noise=1.0)
+        assert set(FSARegressor(10, loss=loss).fit(X, y).selected_) == set(support)
+
+
+def test_wrong_labels_and_outliers_hardly_matter_to_lorenz(design):
+    X, f, support = design(1000, 100, 5, 0)
+    rng = np.random.default_rng(0)
+    wrong = rng.random(1000) < 0.1
+    assert set(FSAClassifier(5, loss="lorenz").fit(X, (f > 0) ^ wrong).selected_) == set(support)
+    y = f.copy()
+    y[:20] += 1e3 * rng.normal(size=20)
+    found = FSARegressor(5, loss="lorenz", epochs=300).fit(X, y)
+    assert set(found.selected_) == set(support)
+    np.testing.assert_allclose(found.coef_[support], 1.0, atol=0.1)
+
+
+def test_fit_is_as_many_calls_as_epochs():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(90, 30)) * (rng.random((90, 30)) < 0.4), rng.integers(0, 3, 90)
+    for form in (np.asarray, sp.csr_array):
+        for learner, target in ((FSAClassifier(4, epochs=20), y), (FSARegressor(4, epochs=20), X[:, 0] + y)):
+            whole = quiet_fit(learner, form(X), target)
+            parts = type(learner)(4, epochs=20)
+            for _ in range(20):
+                parts.partial_fit(form(X), target)
+            assert whole.selected_.tolist() == parts.selected_.tolist()
+            np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-8, atol=1e-12)
+            np.testing.assert_allclose(parts.loss_curve_, whole.loss_curve_, rtol=1e-8)
+
+
+def test_a_stream_of_new_rows_finds_planted_features(design):
+    model = FSAClassifier(10, epochs=40)
+    for seed in range(40):
+        X, f, support = design(250, 200, 10, seed)
+        model.partial_fit(X, f > 0)
+    assert set(model.selected_) == set(support)
+    X, f, _ = design(1000, 200, 10, 99)
+    assert model.score(X, f > 0) > 0.95
+
+
+def test_the_scale_and_place_of_columns_do_not_matter():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(120, 25)), rng.integers(0, 2, 120)
+    plain = FSAClassifier(5).fit(X, y)
+    moved = FSAClassifier(5).fit(X * 2.0 ** rng.integers(-20, 20, 25) + 7.0, y)
+    assert moved.selected_.tolist() == plain.selected_.tolist()
+    np.testing.assert_allclose(moved.scores_, plain.scores_, rtol=1e-6)
+    order = rng.permutation(25)
+    shuffled = FSAClassifier(5).fit(X[:, order], y)
+    np.testing.assert_allclose(shuffled.scores_, plain.scores_[order], rtol=1e-9)
+
+
+def test_raw_scales_prefer_large_columns():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 10))
+    y = X[:, 0] + X[:, 5] + 0.5 * rng.normal(size=300)
+    X[:, 5] /= 100
+    assert set(FSARegressor(2).fit(X, y).selected_) == {0, 5}
+    assert 5 not in quiet_fit(FSARegressor(2, standardize=False), X, y).selected_
+
+
+def test_with_all_features_it_is_ridge_regression():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 6)) * np.arange(1, 7) + 3
+    y = X @ rng.normal(size=6) + rng.normal(size=200)
+    ours = FSARegressor(6, ridge=0.1, epochs=400).fit(X, y)
+    Z, t = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+    theirs = Ridge(alpha=0.1 * 200).fit(Z, t)
+    np.testing.assert_allclose(ours._model_.beta[0], theirs.coef_, atol=2e-3)
+    np.testing.assert_allclose(ours.predict(X), X @ ours.coef_ + ours.intercept_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_with_all_features_it_is_logistic_regression(classes):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(600, 4))
+    odds = X @ rng.normal(size=(4, classes)) + rng.gumbel(size=(600, classes))
+    y = np.argmax(odds, axis=1)
+    ours = FSAClassifier(4, ridge=0.0, epochs=400).fit(X, y)
+    theirs = LogisticRegression(C=np.inf, max_iter=1000).fit(X, y)
+    # pairs of classes and all of them at once estimate the same probabilities, not in the same way
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), atol=0.01 if classes == 2 else 0.08
+    )
+    assert np.array_equal(ours.predict(X), ours.classes_[np.argmax(ours.predict_proba(X), axis=1)])
+
+
+def test_balanced_classes_count_the_same():
+    rng = np.random.default_rng(7)
+    y = (rng.random(2000) < 0.05).astype(int)
+    X = rng.normal(size=(2000, 3)) + y[:, None]
+    plain, balanced = (FSAClassifier(3, balanced=b).fit(X, y).predict(X) for b in (False, True))
+    assert plain[y == 1].mean() < 0.6
+    assert balanced[y == 1].mean() > 0.8
+    stream = FSAClassifier(3, balanced=True)
+    for low in range(0, 2000, 250):
+        stream.partial_fit(X[low : low + 250], y[low : low + 250], classes=[0, 1])
+    assert stream.predict(X)[y == 1].mean() > 0.8
+
+
+def test_labels_of_any_kind():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(100, 5))
+    codes = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    for labels in (np.array(["a", "bb", "c"]), np.array([-3, 0, 5]), np.array([1.0, 2.0, 4.0])):
+        model = FSAClassifier(3).fit(X, labels[codes])
+        assert model.classes_.tolist() == labels.tolist()
+        assert model.predict(X).dtype.kind == labels.dtype.kind
+        assert np.mean(model.predict(X) == labels[codes]) > 0.7
+        assert model.decision_function(X).shape == (100, 3)
+
+
+# ------------------------------------------------------------------------------------ when it does not work
+
+
+def test_too_few_epochs_are_named_with_the_remedy(design):
+    X, f, _ = design(200, 100, 10, 0)
+    with pytest.warns(ConvergenceWarning, match=r"have not settled after 2 epochs.*raise epochs"):
+        FSAClassifier(10, epochs=2, learning_rate=1e-4).fit(X, f > 0)
+
+
+def test_too_long_steps_are_named_with_the_remedy(design):
+    X, f, _ = design(600, 100, 10, 0)
+    wrong = np.random.default_rng(0).random(600) < 0.2
+    with pytest.warns(ConvergenceWarning, match="lower learning_rate, or say 'auto'"):
+        FSAClassifier(10, learning_rate=50.0).fit(X, (f > 0) ^ wrong)
+    with pytest.raises(ParameterError, match=r"weights grew without bound in epoch .*learning_rate='auto'"):
+        FSARegressor(10, learning_rate=10.0).fit(X, f)
+
+
+@pytest.mark.parametrize("loss", MARGIN_LOSSES)
+def test_separable_classes_give_finite_weights(loss):
+    X = np.concatenate([np.linspace(-2, -1, 30), np.linspace(1, 2, 30)])[:, None] * np.ones(3)
+    model = FSAClassifier(2, loss=loss).fit(X, X[:, 0] > 0)
+    assert np.all(np.isfinite(model.coef_))
+    assert np.abs(model.coef_).max() < 100
+    assert model.score(X, X[:, 0] > 0) == 1.0
+
+
+def test_separable_classes_without_a_ridge_are_named():
+    X = np.concatenate([np.linspace(-2, -1, 30), np.linspace(1, 2, 30)])[:, None]
+    with pytest.warns(ConvergenceWarning, match=r"separate the classes.*set ridge above 0"):
+        FSAClassifier(1, ridge=0.0).fit(X, X[:, 0] > 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FSAClassifier(1, ridge=0.0, loss="hinge").fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"n_features": 6},
+            "n_features=6, but the rows have 5 feature\\(s\\): choose at most 5",
+        ),
+        ({"n_features": 0}, "n_features must be a whole number at least 1"),
+        ({"loss": "logistik"}, "did you mean 'logistic'"),
+        ({"epochs": 0}, "epochs must be a whole number"),
+        ({"annealing": -1}, "annealing must be a number"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number above 0"),
+        ({"learning_rate": "fast"}, "learning_rate must be one of 'auto'"),
+        ({"momentum": 1.0}, "momentum must be a number at least 0 and below 1"),
+        ({"ridge": -1e-3}, "ridge must be a number"),
+        ({"batch_size": 0}, "batch_size must be a whole number"),
+        ({"balanced": "yes"}, "balanced must be one of"),
+        ({"standardize": 3}, "standardize must be one of"),
+        ({"random_state": None}, "random_state must be a whole number"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        FSAClassifier(**parameters).fit(np.eye(5), [0, 1, 0, 1, 1])
+
+
+def test_targets_that_make_no_sense_are_refused():
+    X = np.eye(4)
+    with pytest.raises(TargetError, match="one class only"):
+        FSAClassifier().fit(X, [1, 1, 1, 1])
+    with pytest.raises(TargetError, match=r"Unknown label type: continuous.*use the regressor"):
+        FSAClassifier().fit(X, [0.5, 1.0, 1.5, 2.0])
+    with pytest.raises(TargetError, match="needs numbers, but y holds text such as 'a'"):
+        FSARegressor().fit(X, ["a", "b", "c", "d"])
+    model = FSAClassifier().partial_fit(X, [0, 1, 0, 1])
+    with pytest.raises(TargetError, match="label 2, which was not among those of the first rows: name all"):
+        model.partial_fit(X, [0, 1, 2, 1])
+    with pytest.raises(TargetError, match="keep to text or to numbers"):
+        model.partial_fit(X, ["a", "b", "a", "b"])
+    with pytest.raises(TargetError, match=r"classes=\[1, 2\], but the first call had \[0, 1\]"):
+        model.partial_fit(X, [0, 1, 0, 1], classes=[1, 2])
+    with pytest.raises(TargetError, match="one class only"):
+        FSAClassifier().partial_fit(X[:2], [1, 1])
+    FSAClassifier().partial_fit(X[:2], [1, 1], classes=[0, 1])
+
+
+def test_probabilities_are_for_the_logistic_loss():
+    model = FSAClassifier(loss="hinge").fit(np.eye(4), [0, 1, 0, 1])
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(np.eye(4))
+
+
+def test_a_refused_call_changes_nothing():
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(50, 8)), rng.integers(0, 2, 50)
+    model, other = (FSAClassifier(3, epochs=6).partial_fit(X, y) for _ in range(2))
+    bad = X.copy()
+    bad[4, 2] = np.nan
+    for rows, labels in ((bad, y), (X, y + 1), (X[:, :7], y)):
+        with pytest.raises(ValueError):
+            model.partial_fit(rows, labels)
+    with pytest.raises(BadValueError, match="'x2' has missing values"):
+        model.fit(bad, y)
+    for either in (model, other):
+        either.partial_fit(X, y)
+    assert np.array_equal(model.coef_, other.coef_)
+
+
+# ------------------------------------------------------------------------------------ saving
+
+
+@pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [1.0, 2.5e9, 3.0]])
+def test_a_state_comes_back_and_goes_on_bit_for_bit(tmp_path, labels):
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(60, 20))
+    y = np.array(sorted(labels))[rng.integers(0, len(labels), 60)]
+    model = FSAClassifier(3, epochs=10, balanced=True)
+    for _ in range(4):
+        model.partial_fit(X, y, classes=labels)
+    model.save(tmp_path / "state.sieve")
+    again = FSAClassifier.load(tmp_path / "state.sieve")
+    for either in (model, again):
+        for _ in range(6):
+            either.partial_fit(X, y)
+    assert np.array_equal(model.coef_, again.coef_)
+    assert np.array_equal(model.predict(X), again.predict(X))
+    assert model.classes_.dtype.kind == again.classes_.dtype.kind
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("columns", np.array([0, 0, 1])),
+        ("columns", np.array([0, 1, 99])),
+        ("columns", np.array([-1, 1, 2])),
+        ("beta", np.full((1, 3), np.nan)),
+        ("beta", np.zeros((2, 3))),
+        ("velocity", np.full((1, 3), np.inf)),
+        ("mean", np.zeros(2)),
+        ("squares", np.array([1.0, -1.0, 1.0])),
+        ("intercept", np.zeros((3, 1))),
+        ("counts", np.array([20, -1, 5, 5, 1])),
+        ("counts", np.array([21, 10, 60, 20, 1])),
+        ("counts", np.array([20, 3, 60, 20, 1])),
+        ("steepness", np.array([np.nan])),
+    ],
+)
+def test_states_that_do_not_fit_are_refused(tmp_path, monkeypatch, name, value):
+    rng = np.random.default_rng(11)
+    model = quiet_fit(FSAClassifier(3, epochs=10), rng.normal(size=(60, 20)), rng.integers(0, 2, 60))
+    state = model._model_.state() | {name: value}
+    monkeypatch.setattr(model._model_, "state", lambda: state)
+    model.save(tmp_path / "state.sieve")
+    with pytest.raises(StateError):
+        FSAClassifier.load(tmp_path / "state.sieve")
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 0]), np.array([1, 1]), np.array([0]), np.zeros((2, 2))])
+def test_labels_that_are_none_are_refused(tmp_path, labels):
+    rng = np.random.default_rng(12)
+    model = quiet_fit(FSAClassifier(3, epochs=10), rng.normal(size=(60, 20)), rng.integers(0, 2, 60))
+    model._classes_.labels = labels
+    model.save(tmp_path / "state.sieve")
+    with pytest.raises(StateError):
+        FSAClassifier.load(tmp_path / "state.sieve")
+
+
+def test_a_regressor_without_its_scale_is_refused(tmp_path):
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(60, 20))
+    model = FSARegressor(3).fit(X, X[:, 0])
+    again_at = tmp_path / "state.sieve"
+    model.save(again_at)
+    assert np.array_equal(FSARegressor.load(again_at).predict(X), model.predict(X))
+    model._target_ = np.array([0.0, -1.0])
+    model.save(again_at)
+    with pytest.raises(StateError, match="no scale"):
+        FSARegressor.load(again_at)
+
+
+# ------------------------------------------------------------------------------------ real data
+
+
+@pytest.mark.parametrize(("name", "k", "least"), [("dexter", 100, 0.92), ("rcv1_vw_slice", 1000, 0.85)])
+def test_a_few_words_classify_text(name, k, least):
+    X, y = load_real(name)
+    train = np.random.default_rng(0).random(len(y)) < 0.7
+    model = FSAClassifier(k).fit(X[train], y[train])
+    assert model.score(X[~train], y[~train]) > least

@@ -1,0 +1,267 @@
+"""The super learner is stacking by non-negative least squares over predictions for rows held out."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeRegressor
+
+from streamsieve.exceptions import InputError, ParameterError, StateError, TargetError
+from streamsieve.learners._members import Members
+from streamsieve.learners._stacking import stacking_weights
+from streamsieve.learners.fsa import FSAClassifier, FSARegressor
+from streamsieve.learners.super_learner import SuperLearner
+from tests.reference import super_learner as twin
+
+
+@pytest.mark.parametrize("convex", [False, True])
+def test_weights_equal_the_twin_on_many_problems(convex):
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        members, values = int(rng.integers(1, 5)), int(rng.integers(1, 12))
+        y = np.round(rng.normal(size=values) * 4) / 4
+        Z = np.round(rng.normal(size=(members, values)) * 4) / 4 + rng.integers(0, 2) * y
+        ours, theirs = stacking_weights(Z, y, convex=convex), twin.weights(Z, y, convex)
+        assert np.all(ours >= 0)
+        assert not convex or ours.sum() == pytest.approx(1)
+        # the minimum is one value, wherever it is taken
+        errors = [np.sum((y - Z.T @ b) ** 2) for b in (ours, theirs)]
+        assert errors[0] == pytest.approx(errors[1], rel=1e-7, abs=1e-9)
+
+
+def test_no_better_weights_exist():
+    rng = np.random.default_rng(1)
+    Z, y = rng.normal(size=(4, 50)), rng.normal(size=50)
+    for convex in (False, True):
+        best = np.sum((y - Z.T @ stacking_weights(Z, y, convex=convex)) ** 2)
+        tried = rng.dirichlet(np.ones(4), 2000) * (1.0 if convex else rng.random((2000, 1)))
+        assert best <= np.sum((y - tried @ Z) ** 2, axis=1).min() + 1e-9
+
+
+def test_equals_the_twin():
+    rng = np.random.default_rng(2)
+    for case in range(4):
+        widths = [3] if case < 2 else [2, 1, 2]  # all columns at once, or three blocks
+        blocks, convex = [rng.normal(size=(25, width)) for width in widths], bool(case % 2)
+        y = blocks[0][:, 0] + rng.normal(size=25)
+        members = [Ridge(), DecisionTreeRegressor(max_depth=2, random_state=0)]
+        ours = SuperLearner(members, task="regression", convex=convex, random_state=case)
+        weights, predict = twin.super_learner(members, blocks, y, convex=convex, seed=case)
+        np.testing.assert_allclose(streamed(ours, blocks, y).weights_, weights, atol=1e-7)
+        others = [rng.normal(size=(10, width)) for width in widths]
+        np.testing.assert_allclose(ours.predict(np.hstack(others)), predict(others)[:, 0], atol=1e-7)
+        codes = rng.integers(0, 3, 25)
+        codes[:4] = [0, 1, 2, 3]  # the only row of its class is never held out
+        members = [GaussianNB(var_smoothing=0.1), DummyClassifier()][: 2 if case < 2 else 1]
+        ours = SuperLearner(members, folds=3, convex=convex, random_state=case)
+        weights, predict = twin.super_learner(members, blocks, codes, 4, 3, convex, case)
+        np.testing.assert_allclose(streamed(ours, blocks, codes).weights_, weights, atol=1e-7)
+        np.testing.assert_allclose(ours._combined(np.hstack(others)), predict(others), atol=1e-7)
+        assert np.array_equal(ours.predict(np.hstack(others)), predict(others).argmax(axis=1))
+
+
+def streamed(model, blocks, y):
+    model.begin(y)
+    for block in blocks:
+        model.offer(block)
+    return model
+
+
+# ------------------------------------------------------------------------------------ laws
+
+
+def test_two_identical_members_weigh_as_much_as_one():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 4))
+    y = X @ rng.normal(size=4) + rng.normal(size=80)
+    one = SuperLearner([Ridge(), DummyRegressor()], task="regression").fit(X, y)
+    two = SuperLearner([Ridge(), Ridge(), DummyRegressor()], task="regression").fit(X, y)
+    assert two.weights_[:2].sum() == pytest.approx(one.weights_[0])
+    np.testing.assert_allclose(two.predict(X), one.predict(X))
+
+
+def test_a_perfect_member_gets_the_weight_1():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 3))
+    y = 2 * X[:, 0] - X[:, 1] + 1
+    for convex in (False, True):
+        model = SuperLearner([DummyRegressor(), LinearRegression()], task="regression", convex=convex).fit(
+            X, y
+        )
+        np.testing.assert_allclose(model.weights_, [0, 1], atol=1e-9)
+
+
+def test_a_member_that_learns_by_heart_gains_nothing():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(300, 5)), rng.normal(size=300)  # nothing to learn
+    model = SuperLearner([DecisionTreeRegressor(random_state=0), DummyRegressor()], task="regression").fit(
+        X, y + 5
+    )
+    assert model.weights_[0] < 0.2
+    assert model.weights_.sum() == pytest.approx(1, abs=0.05)
+
+
+def test_it_is_at_least_as_good_as_its_members():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(900, 10))
+    y = (X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=900) > 1).astype(int)
+    members = [LogisticRegression(), GaussianNB(), FSAClassifier(3)]
+    model = SuperLearner(members).fit(X[:600], y[:600])
+    alone = [member.fit(X[:600], y[:600]).score(X[600:], y[600:]) for member in members]
+    assert model.score(X[600:], y[600:]) > max(alone) - 0.02
+
+
+def test_labels_containers_and_seeds():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(90, 4)) * (rng.random((90, 4)) < 0.7)
+    y = np.array(["no", "yes"])[(X[:, 0] > 0).astype(int)]
+    model = SuperLearner([FSAClassifier(2, epochs=40), FSAClassifier(loss="lorenz", epochs=40)]).fit(X, y)
+    assert set(model.predict(X)) <= {"no", "yes"}
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    sparse = SuperLearner([FSAClassifier(2, epochs=40), FSAClassifier(loss="lorenz", epochs=40)]).fit(
+        sp.csr_array(X), y
+    )
+    np.testing.assert_allclose(sparse.weights_, model.weights_, rtol=1e-6)
+    assert not hasattr(SuperLearner(task="regression").fit(X, X[:, 0]), "predict_proba")
+    assert not hasattr(SuperLearner(task="regression").fit(X, X[:, 0]), "classes_")
+
+
+def test_new_columns_become_new_members_and_old_ones_stay():
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, 120)
+    X = rng.normal(size=(120, 9))
+    X[:, 6] += 2 * y
+    members = [GaussianNB(), LogisticRegression()]
+    model, seen = SuperLearner(members).begin(y), []
+    for low, high in ((0, 4), (4, 5), (5, 9)):
+        model.offer(X[:, low:high])
+        assert model.members_[: len(seen)] == seen
+        seen = list(model.members_)
+        assert [member.n_features_in_ for member in seen[-2:]] == [high - low] * 2
+    assert model.edges_.tolist() == [0, 4, 5, 9]
+    assert len(model.weights_) == len(seen) == 6
+    assert model.weights_[4:].sum() > 2 * model.weights_[:4].sum()
+    assert model.score(X, y) > 0.75
+
+
+def test_fit_is_begin_and_one_offer_and_the_stream_goes_on():
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(60, 6)) * (rng.random((60, 6)) < 0.7)
+    y = X[:, 0] > 0
+    members = [FSAClassifier(2, epochs=40), FSAClassifier(loss="lorenz", epochs=40)]
+    whole, parts = SuperLearner(members).fit(X, y), SuperLearner(members).begin(y).offer(sp.csc_array(X))
+    np.testing.assert_allclose(parts.weights_, whole.weights_, rtol=1e-6)
+    for model in (whole, parts):
+        model.offer(X[:, :2])
+        assert model.n_features_in_ == 8
+    np.testing.assert_allclose(
+        parts.predict_proba(np.hstack([X, X[:, :2]])),
+        whole.predict_proba(np.hstack([X, X[:, :2]])),
+        atol=1e-6,
+    )
+
+
+def test_if_no_row_can_be_held_out_all_weigh_the_same():
+    model = SuperLearner([GaussianNB(), DummyClassifier()]).fit(np.eye(3), [0, 1, 2])
+    assert model.weights_.tolist() == [0.5, 0.5]
+    few = SuperLearner([GaussianNB(), DummyClassifier()]).fit(np.eye(3), [0, 1, 1])
+    assert len(few.weights_) == 2
+
+
+# ------------------------------------------------------------------------------------ errors, saving
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"members": []}, "members must be a sequence of estimators"),
+        ({"members": "fsa"}, "members must be a sequence of estimators"),
+        ({"members": [3]}, "a member must have fit and predict; got 3"),
+        ({"folds": 1}, "folds must be a whole number at least 2"),
+        ({"convex": None}, "convex must be one of"),
+        ({"task": "ranking"}, "task must be one of 'classification', 'regression'"),
+        ({"random_state": -1}, "random_state must be a whole number"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        SuperLearner(**parameters).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_targets_that_make_no_sense_are_refused():
+    with pytest.raises(TargetError, match="one class only"):
+        SuperLearner().fit(np.eye(3), [1, 1, 1])
+    with pytest.raises(InputError, match="n_samples = 1"):
+        SuperLearner(task="regression").fit(np.eye(1), [1.0])
+
+
+def test_members_of_this_library_are_saved(tmp_path):
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(60, 6)), rng.integers(0, 3, 60)
+    inner = SuperLearner([FSAClassifier(1, epochs=30), FSAClassifier(2, epochs=30)], folds=2)
+    model = SuperLearner([FSAClassifier(3, epochs=30), inner], folds=2).fit(X, np.array(list("abc"))[y])
+    model.save(tmp_path / "state.sieve")
+    again = SuperLearner.load(tmp_path / "state.sieve")
+    assert np.array_equal(again.predict(X), model.predict(X))
+    assert np.array_equal(again._combined(X), model._combined(X))
+    assert repr(again.get_params()) == repr(model.get_params())
+
+
+def test_other_members_are_not_saved_and_it_says_why(tmp_path):
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(60, 6))
+    model = SuperLearner(task="regression").fit(X, X[:, 0])
+    with pytest.raises(StateError, match=r"member 1 is a Ridge, which could only be saved as code.*joblib"):
+        model.save(tmp_path / "state.sieve")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda m: setattr(m, "weights_", np.array([1.0])),
+        lambda m: setattr(m, "weights_", np.array([1.0, -1.0])),
+        lambda m: setattr(m, "weights_", np.array([np.nan, 1.0])),
+        lambda m: setattr(m, "n_features_in_", 7),
+        lambda m: setattr(m, "_classes_", 3),
+        lambda m: setattr(m, "_parts_", m._parts_[:-1]),
+        lambda m: setattr(m, "_parts_", m._parts_ * 1.0),
+        lambda m: setattr(m, "_members_", 3),
+        lambda m: setattr(m._members_, "fitted", m._members_.fitted[:1]),
+        lambda m: setattr(m._members_.fitted[0], "_target_", np.array([0.0, -1.0])),
+    ],
+)
+def test_states_that_do_not_fit_are_refused(tmp_path, spoil):
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(40, 6))
+    short = [FSAClassifier(2, epochs=30), FSAClassifier(3, epochs=30)]
+    model = SuperLearner(short, folds=2).fit(X, X[:, 0] > 0)
+    if "_target_" in spoil.__code__.co_consts:
+        model = SuperLearner([FSARegressor(2, epochs=30)] * 2, task="regression", folds=2).fit(X, X[:, 0])
+    spoil(model)
+    model.save(tmp_path / "state.sieve")
+    with pytest.raises(StateError):
+        SuperLearner.load(tmp_path / "state.sieve")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[1]",
+        b"[" * 100_000,
+        b'{"member": 3, "attributes": {}}',
+        b'{"member": {"$selector": "os", "parameters": {}}, "attributes": {}}',
+        b'{"member": {"$selector": "FSAClassifier", "parameters": {"sieve": 1}}, "attributes": {}}',
+        b'{"member": {"$selector": "FSAClassifier", "parameters": {}}, "attributes": {"fit": 1}}',
+        b'{"member": {"$selector": "FSAClassifier", "parameters": {}}, "attributes": {}}',
+    ],
+)
+def test_members_that_are_none_are_refused(header):
+    with pytest.raises(StateError):
+        Members.from_state({"count": np.array([1]), "0/header": np.frombuffer(header, np.uint8)})
+    with pytest.raises(StateError):
+        Members.from_state({"count": np.array([2**40])})
+    with pytest.raises(StateError):
+        Members.from_state({"count": np.array([0]), "0/arrays" * 50: np.zeros(1)})

@@ -1,0 +1,106 @@
+"""Inf-FS equals the inverse of a matrix, and the sum of its series."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve.exceptions import InputError, ParameterError
+from streamsieve.offline.inf_fs import path_sums
+from tests.offline.cases import features, labels, some_form
+from tests.reference.inf_fs import graph, inf_fs, paths, unit
+
+TASKS = ("binary", "multiclass", "regression")
+
+
+def target(rng, task, n):
+    if task == "regression":
+        return np.round(rng.normal(size=n), 2) + 0.001
+    return labels(rng, n, 2 if task == "binary" else int(rng.integers(3, 5)))
+
+
+def test_the_unsupervised_form_equals_its_twin():
+    rng = np.random.default_rng(0)
+    for case in range(60):
+        y = labels(rng, int(rng.integers(5, 40)), 2)
+        X = features(rng, y, int(rng.integers(1, 9)))
+        alpha = float(rng.choice([0.0, 0.3, 0.5, 1.0]))
+        found = ss.InfFS(alpha=alpha).fit(some_form(rng, X))
+        np.testing.assert_allclose(found.scores_, inf_fs(X, alpha=alpha), rtol=1e-8, atol=1e-9, err_msg=case)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_supervised_form_equals_its_twin(task):
+    rng = np.random.default_rng(1)
+    for case in range(40):
+        y = target(rng, task, int(rng.integers(10, 60)))
+        X = features(rng, y, int(rng.integers(1, 9)))
+        weights = [(1, 1, 1), (2, 0, 1), (0, 5, 0)][case % 3]
+        alpha = float(rng.choice([0.3, 0.7]))
+        parts = dict(zip(("information", "fisher", "deviation"), weights, strict=True))
+        found = ss.InfFS(alpha=alpha, supervised=True, **parts).fit(some_form(rng, X), y)
+        expected = inf_fs(X, y, task, alpha, weights)
+        np.testing.assert_allclose(found.scores_, expected, rtol=1e-6, atol=1e-8, err_msg=f"case {case}")
+
+
+@pytest.mark.parametrize("p", [3, 40])
+def test_the_sums_are_those_of_the_series_of_paths(p):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, p))
+    A = graph(X, unit(X.std(axis=0)), 0.5)
+    r = 0.9 / np.linalg.eigvalsh(A)[-1]
+    total, term = np.zeros(p), np.ones(p)
+    for _ in range(400):
+        term = r * A @ term
+        total += term
+    np.testing.assert_allclose(path_sums(A), total, rtol=1e-10)
+    np.testing.assert_allclose(path_sums(A), paths(A), rtol=1e-10)
+
+
+def test_a_feature_that_repeats_others_scores_less():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(500, 6))
+    X /= X.std(axis=0)
+    X[:, 5] = X[:, 4]
+    scores = ss.InfFS(alpha=0.0).fit(X).scores_
+    assert scores[4] == pytest.approx(scores[5])
+    assert scores[4] < scores[:4].min()
+
+
+def test_order_preserving_changes_of_values_leave_dissimilarity_as_it_is():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 5))
+    scores = ss.InfFS(alpha=0.0).fit(X).scores_
+    np.testing.assert_allclose(ss.InfFS(alpha=0.0).fit(np.exp(X)).scores_, scores, rtol=1e-9)
+
+
+def test_constant_features_and_one_feature_score_nothing():
+    assert ss.InfFS().fit(np.ones((5, 3))).scores_.tolist() == [0, 0, 0]
+    assert ss.InfFS().fit(np.arange(5.0)[:, None]).scores_.tolist() == [0]
+    X = np.column_stack([np.arange(6.0), np.full(6, 2.0), [1, 5, 2, 4, 3, 0]])
+    scores = ss.InfFS().fit(X).scores_
+    assert scores[1] == 0
+    assert scores[[0, 2]].min() > 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 1.5}, "alpha must be a number at least 0 and at most 1; got 1.5"),
+        ({"supervised": "yes"}, "supervised must be one of True, False; got 'yes'"),
+        ({"fisher": -1}, "fisher must be a number at least 0; got -1"),
+        ({"information": 0, "fisher": 0, "deviation": 0}, "information, fisher, deviation are all 0"),
+        ({"n_features": 9}, "n_features=9, but X has 4 features"),
+    ],
+)
+def test_parameters_are_refused_by_name(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        ss.InfFS(**parameters).fit(np.eye(4), [0, 1] * 2)
+
+
+def test_too_many_features_for_all_pairs_are_refused_before_they_are_compared():
+    wide = sp.csr_array((3, 20_001))
+    with pytest.raises(
+        InputError, match=r"X has 20,001: 20,000 are the most; keep the best of them by Screen"
+    ):
+        ss.InfFS().fit(wide)
