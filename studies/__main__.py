@@ -24,6 +24,7 @@ STUDIES = (
     "markov_blankets",
     "discovery",
     "dofs",
+    "recovery",
 )
 
 
