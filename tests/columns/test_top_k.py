@@ -38,7 +38,7 @@ def random_parameters(rng, measure):
 def test_random_streams_in_mixed_blocks_equal_the_twin(measure, task):
     rng = np.random.default_rng(0)
     seen = Counter()
-    for case in range(150):
+    for case in range(120):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 20)), far=False)
         parameters = random_parameters(rng, measure)
@@ -337,7 +337,7 @@ def with_gaps(rng, X):
 def test_streams_with_gaps_equal_the_twin(task):
     rng = np.random.default_rng(14)
     seen = Counter()
-    for case in range(150):
+    for case in range(80):
         y = target(rng, task, rows(rng, task))
         X = with_gaps(rng, columns(rng, y, int(rng.integers(1, 16)), far=False))
         parameters = random_parameters(rng, "fisher_z") | {"missing": "omit"}

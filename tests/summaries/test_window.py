@@ -278,7 +278,7 @@ def test_mixtures_of_dense_and_sparse_rows_keep_what_late_features_are():
 @each_list
 def test_merging_is_the_other_stream_afterwards(kind):
     rng = np.random.default_rng(4)
-    for _ in range(200):
+    for _ in range(100):
         size = int(rng.integers(1, 15))
         segments = random_segments(rng, kind.target)
         text = segments[0].y.dtype.kind == "U"
@@ -341,7 +341,7 @@ def test_only_like_windows_merge(other, message):
 def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
     rng = np.random.default_rng(5)
     forgot = 0
-    for _ in range(300):
+    for _ in range(120):
         window, twin = Window(kind(), int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, kind.target):
@@ -358,7 +358,7 @@ def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
                 if rng.random() < 0.1:
                     window = Window.from_state(snapshot(window))
         check_rows(window, twin)
-    assert forgot > 200
+    assert forgot > 100
 
 
 @each_real
@@ -381,7 +381,7 @@ def test_real_summaries_forget_too(make):
 @each_list
 def test_features_move_to_other_places(kind):
     rng = np.random.default_rng(7)
-    for _ in range(300):
+    for _ in range(120):
         window, twin = Window(kind(), int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, kind.target):
@@ -406,7 +406,7 @@ def test_features_move_to_other_places(kind):
 @each_list
 def test_a_state_goes_on_where_it_was_saved(kind):
     rng = np.random.default_rng(8)
-    for _ in range(300):
+    for _ in range(120):
         window, twin = Window(kind(), int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         again = None

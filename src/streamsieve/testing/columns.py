@@ -68,12 +68,12 @@ def check_memory_follows_kept(selector: Any) -> None:
     kept_before = len(sieve.selected_)
     tracemalloc.start()
     try:
-        for _ in range(20):
+        for _ in range(12):
             sieve.offer(rng.normal(size=(n, width)))
         grown = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    seen = 20 * width * n * 8
+    seen = 12 * width * n * 8
     kept = max(len(sieve.selected_) - kept_before, 0)
     # stores double, so allow four columns for each one kept
     assert grown < 4 * (kept + 32) * n * 8 + 200_000, f"{grown:,} bytes for {kept} more columns kept"
