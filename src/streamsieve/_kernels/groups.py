@@ -66,9 +66,19 @@ def informations(
             size = levels[a] * width
             if size > len(cell):
                 cell = np.zeros(size, np.int64)
-            cell[:size] = 0
-            for t in range(n):
-                cell[codes[a, t] * width + other_codes[b, t]] += 1
+            if size == 4 and width == 2:
+                # two yes-or-no columns: sums, which vectorise as a table of counts does not
+                ones, other_ones, both_ones = 0, 0, 0
+                for t in range(n):
+                    ones += np.int64(codes[a, t])
+                    other_ones += np.int64(other_codes[b, t])
+                    both_ones += np.int64(codes[a, t] & other_codes[b, t])
+                cell[1], cell[2], cell[3] = other_ones - both_ones, ones - both_ones, both_ones
+                cell[0] = n - cell[1] - cell[2] - cell[3]
+            else:
+                cell[:size] = 0
+                for t in range(n):
+                    cell[codes[a, t] * width + other_codes[b, t]] += 1
             joint = 0.0
             for c in range(size):
                 joint += g[cell[c]]
