@@ -123,7 +123,7 @@ def test_blocks_of_features_change_nothing(form, monkeypatch):
 )
 def test_parameters_are_refused_by_name(parameters, message):
     with pytest.raises(ParameterError, match=message):
-        ss.SPEC(**parameters).fit(np.eye(4))
+        ss.SPEC(**parameters).fit(np.eye(4), [0, 1, 0, 1])
 
 
 def test_too_many_rows_for_all_pairs_are_refused():

@@ -19,21 +19,20 @@ class OfflineSelector(Selector):
 
     @property
     def _target(self) -> str | None:
-        """What ``y`` must be: "classes", "numeric", or None if it is not needed."""
+        """What ``y`` must be: "classes", "numeric", "either", or None if it is not needed."""
         return "classes"
 
     @abstractmethod
     def _fit(self, batch: RowBatch) -> None:
         """Learn from all rows."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose features.
 
         Parameters
         ----------
         X : all rows (dense, sparse or dataframe)
         y : one label or number a row
-        sample_weight : one non-negative number a row, where the traits allow weights
 
         Returns
         -------
@@ -41,5 +40,5 @@ class OfflineSelector(Selector):
         """
         with untouched_on_error(self):
             self._forget()
-            self._fit(check_rows(self, X, y, sample_weight, target=self._target, reset=True))
+            self._fit(check_rows(self, X, y, None, target=self._target, reset=True))
         return self

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_choice, check_number
-from streamsieve._validation import TASKS, check_rows, task_of
+from streamsieve._validation import TASKS, task_of
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import InputError, ParameterError, StateError, TargetError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, RowBatch, Task
-from streamsieve.state import untouched_on_error
 
 #: Features kept where nobody says how many.
 DEFAULT_FEATURES = 10
@@ -43,23 +42,6 @@ class ChosenFeatures(OfflineSelector):
         says which), and is empty where no target is wanted; ``wanted`` is how many features to keep.
         """
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # weights have no meaning here
-        """Choose features.
-
-        Parameters
-        ----------
-        X : all rows (dense, sparse or dataframe)
-        y : one label or number a row
-
-        Returns
-        -------
-        self
-        """
-        with untouched_on_error(self):
-            self._forget()
-            self._fit(check_rows(self, X, y, None, target=self._target, reset=True))
-        return self
-
     # ---------------------------------------------------------------- the target
 
     @property
@@ -74,15 +56,29 @@ class ChosenFeatures(OfflineSelector):
     def _target(self) -> str | None:
         if not self.traits.tasks:
             return None
-        return {"classification": "classes", "regression": "numeric", "auto": "either"}[self._asked_task]
+        known = {"classification": "classes", "regression": "numeric", "auto": "either"}
+        # a method for one kind of target says itself where to go with the other
+        return known[self._asked_task] if hasattr(self, "task") else "either"
 
     def _checked_target(self, y: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
         """Return a target that varies, and note what kind it is."""
         if y is None:
             return np.zeros(0)
+        tasks = self.traits.tasks
+        fractional = y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
+        if fractional and Task.REGRESSION not in tasks:
+            raise TargetError(
+                f"{type(self).__name__} needs class labels, but y holds fractional numbers: bin y, or take "
+                "RReliefF, MRMR, FCBF or HITONPC"
+            )
+        if y.dtype.kind in "USO" and tasks == {Task.REGRESSION}:
+            raise TargetError(
+                f"{type(self).__name__} needs numbers, but y holds text such as {str(y[0])!r}: "
+                f"{self._elsewhere}"
+            )
         y, task = task_of(y, self._asked_task)
-        if task not in self.traits.tasks:
-            known = " or ".join(sorted(self.traits.tasks))
+        if task not in tasks:
+            known = " or ".join(sorted(tasks))
             raise TargetError(
                 f"{type(self).__name__} needs a {known} target, but y is {task}: {self._elsewhere}"
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -37,9 +39,13 @@ def gaussian(X: Matrix, gamma: float | None) -> FloatArray:
         )
     if sp.issparse(X):
         X = without_offsets(sp.csc_array(X)).astype(np.float64).tocsr()
+        unit = _size(X.data)
+        X.data /= unit
         products = (X @ X.T).toarray()
     else:
         X = X - X.mean(axis=0, dtype=np.float64)
+        unit = _size(X)
+        X /= unit
         products = X @ X.T
     squares = products.diagonal().copy()
     apart = products  # in its place: one such matrix may be gigabytes
@@ -51,9 +57,16 @@ def gaussian(X: Matrix, gamma: float | None) -> FloatArray:
     mean = float(apart.mean())
     if gamma is None:
         gamma = 1.0 / mean if mean > 0 else 1.0
+    else:
+        gamma = min(gamma * unit * unit, sys.float_info.max)
     with np.errstate(over="ignore"):  # so far apart that nothing is alike
         apart *= -gamma
     return np.asarray(np.exp(apart, out=apart))
+
+
+def _size(values: FloatArray) -> float:
+    """Return the power of two just above the largest value: in that unit, squares can be told from 0."""
+    return math.ldexp(1.0, int(np.frexp(np.abs(values).max(initial=0.0))[1]))
 
 
 def dense_blocks(X: Matrix) -> Iterator[tuple[slice, FloatArray]]:

@@ -127,7 +127,7 @@ class InfFS(ChosenFeatures):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=ANY_TASK if self.supervised is True else frozenset())
+        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset())
 
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, low=0, high=1)

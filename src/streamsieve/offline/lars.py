@@ -89,7 +89,7 @@ class LARSSelector(ChosenFeatures):
 
     @property
     def _elsewhere(self) -> str:
-        return "SPFS is a least angle regression for any number of classes"
+        return "SPFS has any number of classes; if these are numbers to predict, say task='regression'"
 
     def _check_parameters(self) -> None:
         check_choice("method", self.method, METHODS)

@@ -105,7 +105,7 @@ class SPEC(ChosenFeatures):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=CLASSIFICATION if self.supervised is True else frozenset())
+        return Traits(tasks=CLASSIFICATION if bool(self.supervised) else frozenset())
 
     def _check_parameters(self) -> None:
         check_choice("variant", self.variant, VARIANTS)

@@ -106,7 +106,7 @@ class SPFS(ChosenFeatures):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=frozenset() if self.supervised is False else ANY_TASK)
+        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset())
 
     def _check_parameters(self) -> None:
         check_choice("step", self.step, STEPS)
