@@ -31,8 +31,8 @@ def relieff_madelon(size: Size) -> Race:
         best["ours"] = ss.ReliefF(n_features=20).fit(X, y).selected_
 
     def peer() -> None:
-        importances = skrebate.ReliefF(n_neighbors=10, n_jobs=1).fit(X.copy(), y).feature_importances_
-        best["peer"] = np.argsort(-importances, kind="stable")[:20]
+        relieff = skrebate.ReliefF(n_neighbors=10, categorical_threshold=0, n_jobs=1)  # all are numbers
+        best["peer"] = np.argsort(-relieff.fit(X.copy(), y).feature_importances_, kind="stable")[:20]
 
     def note() -> str:
         common = len(set(best["ours"].tolist()) & set(best["peer"].tolist()))
