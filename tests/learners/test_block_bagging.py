@@ -65,6 +65,18 @@ def test_noise_gets_little_weight_and_signal_much():
     assert model.weights_[1] > 2 * max(model.weights_[0], model.weights_[2])
 
 
+def test_it_does_not_matter_where_the_target_has_its_zero():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(200, 6))
+    y = 2 * X[:, 0] + 2 * X[:, 4] + 0.1 * rng.normal(size=200)
+    for combine in ("stack", "vote"):
+        model = BlockBagging(Ridge(), task="regression", block_size=3, combine=combine).fit(X, y)
+        assert model.score(X, y) > (0.98 if combine == "stack" else 0.7)
+        far = BlockBagging(Ridge(), task="regression", block_size=3, combine=combine).fit(X, y + 1e4)
+        np.testing.assert_allclose(far.weights_, model.weights_, atol=1e-7)
+        np.testing.assert_allclose(far.predict(X) - 1e4, model.predict(X), atol=1e-7)
+
+
 def test_fit_is_begin_and_offers():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 7)) * (rng.random((60, 7)) < 0.7)
@@ -99,7 +111,10 @@ def test_votes_are_counted():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"estimator": 3}, "estimator must have fit and predict, or be None; got 3"),
+        ({"estimator": 3}, "estimator must have fit and predict; got 3"),
+        ({"estimator": GaussianNB}, r"estimator .* GaussianNB is a class: write GaussianNB\(\)"),
+        ({"estimator": Ridge()}, r"estimator must be a classifier, but Ridge\(\) is a regressor"),
+        ({"estimator": GaussianNB(), "task": "regression"}, "estimator must be a regressor"),
         ({"bags": 0}, "bags must be a whole number at least 1"),
         ({"combine": "mean"}, "combine must be one of 'stack', 'vote'"),
         ({"block_size": 0}, "block_size must be a whole number"),

@@ -1,6 +1,10 @@
 """Every learner, in every variant, passes scikit-learn's checks and keeps our contracts."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -9,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import streamsieve as ss
 from streamsieve import registry
 from streamsieve.base import Selector
-from streamsieve.exceptions import StreamSieveError
+from streamsieve.exceptions import InputError, SchemaError, StreamSieveError, TargetError
 from streamsieve.protocols import Task
 from streamsieve.testing import parametrize_with_contracts
 from streamsieve.testing._data import sample, task_for
@@ -79,6 +83,76 @@ def test_a_saved_learner_comes_back(learner, tmp_path):
             assert repr(again.get_params()) == repr(learner.get_params())
             assert np.array_equal(outcome(again, X), outcome(fitted, X))
             assert np.array_equal(again.predict(X), fitted.predict(X))
+
+
+#: Those that learn from columns as they come.
+streams = pytest.mark.parametrize("learner", [v for v in VARIANTS if hasattr(v, "begin")], ids=repr)
+
+
+def counted(learner):
+    """A chain counts its moves only when it is asked to."""
+    return learner.sample() if hasattr(learner, "sample") else learner
+
+
+@streams
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names_of_blocks_are_kept(learner, frame, tmp_path):
+    X, y, _ = sample(task_for(learner), n=60, p=6)
+    names = list("fedcba")
+    table = frame(dict(zip(names, X.T, strict=True)))
+    stream = counted(clone(learner).begin(y).offer(table[names[:2]]).offer(X[:, 2:], names=names[2:]))
+    assert stream.feature_names_in_.tolist() == names
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = stream.predict(table)
+    if savable(learner):
+        stream.save(tmp_path / "state.sieve")
+        stream = type(learner).load(tmp_path / "state.sieve")
+    assert np.array_equal(stream.predict(table), expected)
+    if isinstance(stream, Selector):
+        chosen = [names[j] for j in np.flatnonzero(stream.get_support())]
+        assert stream.get_feature_names_out().tolist() == chosen
+        assert list(stream.transform(table).columns) == chosen
+    with pytest.raises(InputError, match="must be in the same order"):
+        stream.predict(table[names[::-1]])
+    for again in ({"X": table[["c"]]}, {"X": X[:, 0], "names": "c"}, {"X": X[:, :2], "names": ["g", "g"]}):
+        with pytest.raises(SchemaError, match="came twice"):
+            stream.offer(**again)
+    with pytest.raises(SchemaError, match="names has 1 entries for 2 columns"):
+        stream.offer(X[:, :2], names="g")
+    assert np.array_equal(stream.predict(table), expected)
+
+
+@streams
+def test_names_go_on_after_a_fit_and_columns_without_are_counted(learner):
+    X, y, _ = sample(task_for(learner), n=60, p=6)
+    names = list("fedcba")
+    stream = clone(learner).fit(pd.DataFrame(X, columns=names), y)
+    stream.offer(X[:, :2] + 1).offer(X[:, 0] + 2, names="late")
+    assert stream.feature_names_in_.tolist() == [*names, "x6", "x7", "late"]
+    late = clone(learner).begin(y).offer(X)
+    assert not hasattr(late, "feature_names_in_")
+    assert late.offer(X[:, 0], names="late").feature_names_in_.tolist() == [f"x{j}" for j in range(6)] + [
+        "late"
+    ]
+    assert not hasattr(late.begin(y).offer(X), "feature_names_in_")
+
+
+@streams
+@pytest.mark.parametrize("y", [[[1, 2], [3]], 3.0, "abc", None, [], iter([0, 1]), [[0, 1], [1, 0]], {1: 2}])
+def test_targets_that_are_none_are_refused(learner, y):
+    with pytest.raises(TargetError, match=r"\by\b.*: give|y must be one-dimensional"):
+        clone(learner).begin(y)
+
+
+@ensembles
+def test_a_score_may_weigh_rows(learner):
+    X, y, _ = sample(task_for(learner), n=50, p=6)
+    fitted = clone(learner).fit(X, y)
+    some = np.arange(50) % 3
+    assert fitted.score(X, y, sample_weight=some) == pytest.approx(
+        fitted.score(np.repeat(X, some, axis=0), np.repeat(y, some))
+    )
 
 
 @ensembles

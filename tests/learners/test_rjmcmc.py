@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from streamsieve.exceptions import (
     InputError,
@@ -122,6 +123,39 @@ def test_counting_begins_anew_when_columns_come():
     assert 0 < chain.acceptance_ < 1
 
 
+def test_counting_begins_anew_when_the_prior_is_another_one(tmp_path):
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(60, 5))
+    y = 0.35 * X[:, 0] + rng.normal(size=60)
+    chain = RJMCMC(moves=4000, burn_in=500).fit(X, y)
+    chain.save(tmp_path / "state.sieve")
+    for change in ({"prior": 0.001}, {"g": 3.0}):
+        for walked in (clone(chain).fit(X, y), RJMCMC.load(tmp_path / "state.sieve")):
+            walked.set_params(**change).sample()
+            assert walked._walk_.moves == 4000
+            expected = RJMCMC(moves=4000, burn_in=500, **change).fit(X, y).inclusion_
+            np.testing.assert_allclose(walked.inclusion_, expected, atol=0.1)
+            walked.set_params(threshold=0.9).sample()  # the same posterior
+            assert walked._walk_.moves == 8000
+    full = RJMCMC(moves=4000, prior=0.9999).fit(X, y)
+    assert len(full.model_) > 0
+    assert full.set_params(prior=1e-9).sample().inclusion_.max() == 0  # it burnt in again
+
+
+def test_columns_without_moves_counted_say_what_is_missing():
+    rng = np.random.default_rng(14)
+    X, y = a_case(rng, 3, 20)
+    calls = ("predict", "transform", "get_support", "get_feature_names_out", "inverse_transform")
+    for name in calls:
+        arguments = () if name.startswith("get") else (X,)
+        with pytest.raises(NotFittedError):
+            getattr(RJMCMC(), name)(*arguments)
+        with pytest.raises(NotBegunError, match="no columns were offered yet: offer some, and call sample"):
+            getattr(RJMCMC().begin(y), name)(*arguments)
+        with pytest.raises(NotBegunError, match=r"no moves were counted .*: call sample first"):
+            getattr(RJMCMC().begin(y).offer(X), name)(*arguments)
+
+
 def test_a_chain_that_has_not_settled_is_named_with_the_remedy():
     rng = np.random.default_rng(12)
     one = rng.normal(size=300)
@@ -129,6 +163,10 @@ def test_a_chain_that_has_not_settled_is_named_with_the_remedy():
     chain = RJMCMC(moves=300, g=1e4).begin(one + 0.1 * rng.normal(size=300)).offer(X)
     with pytest.warns(ConvergenceWarning, match=r"has not settled: column [01] .* raise moves"):
         [chain.sample() for _ in range(20)]
+    y = one + 0.1 * rng.normal(size=300)
+    with pytest.warns(ConvergenceWarning) as caught:  # it points to whoever has called
+        [RJMCMC(moves=300, g=1e4, random_state=seed).fit(X, y) for seed in range(20)]
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_planted_columns_are_found_among_many():
@@ -234,6 +272,8 @@ def test_a_state_comes_back_and_goes_on_bit_for_bit(tmp_path):
         ("length", np.zeros(5)),
         ("target_scale", np.array([0.0, 0.0])),
         ("stays", np.full(5, np.inf)),
+        ("prior", np.array([30.0, np.nan, 5.0])),
+        ("prior", np.array([30.0, 0.0])),
     ],
 )
 def test_states_that_do_not_fit_are_refused(tmp_path, monkeypatch, name, value):

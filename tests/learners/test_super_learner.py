@@ -100,7 +100,26 @@ def test_a_member_that_learns_by_heart_gains_nothing():
         X, y + 5
     )
     assert model.weights_[0] < 0.2
-    assert model.weights_.sum() == pytest.approx(1, abs=0.05)
+    np.testing.assert_allclose(model.predict(rng.normal(size=(50, 5))), y.mean() + 5, atol=0.5)
+
+
+@pytest.mark.parametrize("convex", [False, True])
+def test_it_does_not_matter_where_the_target_has_its_zero(convex):
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(200, 6))
+    y = 2 * X[:, 0] + 2 * X[:, 4] + 0.1 * rng.normal(size=200)
+    model = SuperLearner([LinearRegression()], task="regression", convex=convex)
+    blocks = [X[:, :3], X[:, 3:]]
+    weights, expected = streamed(model, blocks, y).weights_, model.predict(X)
+    assert model.score(X, y) > (0.7 if convex else 0.98)
+    for shift in (-3.0, 100.0, 1e6):
+        np.testing.assert_allclose(streamed(model, blocks, y + shift).weights_, weights, atol=1e-6)
+        np.testing.assert_allclose(model.predict(X) - shift, expected, atol=1e-6)
+
+
+def test_members_that_all_weigh_nothing_predict_the_mean():
+    X, y = np.zeros((10, 1)), np.arange(10.0) + 5
+    assert SuperLearner([DummyRegressor()], task="regression").fit(X, y).predict(X) == pytest.approx(9.5)
 
 
 def test_it_is_at_least_as_good_as_its_members():
@@ -179,6 +198,12 @@ def test_if_no_row_can_be_held_out_all_weigh_the_same():
         ({"members": []}, "members must be a sequence of estimators"),
         ({"members": "fsa"}, "members must be a sequence of estimators"),
         ({"members": [3]}, "a member must have fit and predict; got 3"),
+        ({"members": [GaussianNB]}, r"GaussianNB is a class: write GaussianNB\(\)"),
+        ({"members": [GaussianNB(), Ridge()]}, r"Ridge\(\) is a regressor: .*task='regression'"),
+        (
+            {"members": [Ridge(), GaussianNB()], "task": "regression"},
+            r"GaussianNB\(\) is a classifier: .*task='classification'",
+        ),
         ({"folds": 1}, "folds must be a whole number at least 2"),
         ({"convex": None}, "convex must be one of"),
         ({"task": "ranking"}, "task must be one of 'classification', 'regression'"),
@@ -224,6 +249,12 @@ def test_other_members_are_not_saved_and_it_says_why(tmp_path):
         lambda m: setattr(m, "weights_", np.array([1.0, -1.0])),
         lambda m: setattr(m, "weights_", np.array([np.nan, 1.0])),
         lambda m: setattr(m, "n_features_in_", 7),
+        lambda m: setattr(m, "_centre_", float("inf")),
+        lambda m: setattr(m, "_centre_", "0"),
+        lambda m: delattr(m, "_centre_"),
+        lambda m: setattr(m, "feature_names_in_", np.array(list("abcde"), object)),
+        lambda m: setattr(m, "feature_names_in_", np.array(list("abcdda"), object)),
+        lambda m: setattr(m, "feature_names_in_", np.arange(6.0)),
         lambda m: setattr(m, "_classes_", 3),
         lambda m: setattr(m, "_parts_", m._parts_[:-1]),
         lambda m: setattr(m, "_parts_", m._parts_ * 1.0),

@@ -2,8 +2,9 @@
 
 For every bag the rows are drawn with repetition, as many as there are, class by class.  Every block has a
 learner a bag, learnt from the block's columns of the rows drawn.  A row is judged by the learners whose bags
-lack it.  Weights are those of ``tests.reference.super_learner`` over these judgements, or equal; a vote
-counts the predictions of all learners of all blocks (Breiman's F_T, the most often predicted label).
+lack it.  Weights are those of ``tests.reference.super_learner`` over these judgements, or equal; numbers are
+deviations from their mean, which is added at the end.  A vote counts the predictions of all learners of all
+blocks (Breiman's F_T, the most often predicted label).
 
 Sources: ALGORITHMS.md 9; Siu's review, Bagging Predictors.
 """
@@ -28,6 +29,7 @@ def block_bagging(learner, blocks, y, classes=0, bags=5, combine="stack", convex
     n = len(y)
     bag_rows = draws(y, n, classes, bags, seed)
     fitted = [[clone(learner).fit(X[rows], y[rows]) for rows in bag_rows] for X in blocks]
+    mean = 0.0 if classes else np.mean(y)
     judged = [i for i in range(n) if any(i not in rows for rows in bag_rows)]
     if combine == "vote" or not judged:
         b = np.full(len(blocks), 1 / len(blocks))
@@ -40,16 +42,16 @@ def block_bagging(learner, blocks, y, classes=0, bags=5, combine="stack", convex
                 said.extend(np.mean([says(m, X[[i]], classes)[0] for m in absent], axis=0))
             Z.append(said)
         target = [value for i in judged for value in (np.eye(classes)[y[i]] if classes else [y[i]])]
-        b = weights(np.array(Z), np.array(target), convex)
+        b = weights(np.array(Z) - mean, np.array(target) - mean, convex)
 
     def predict(others):
-        total = 0.0
+        total = mean
         for w, X, own in zip(b, others, fitted, strict=True):
             for m in own:
                 said = says(m, X, classes)
                 if combine == "vote" and classes:
                     said = np.eye(classes)[said.argmax(axis=1)]
-                total = total + w / bags * said
+                total = total + w / bags * (said - mean)
         return total
 
     return b, predict

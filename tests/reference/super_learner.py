@@ -4,7 +4,8 @@ Rows are dealt out to the folds one by one, class after class, each class in a r
 class is never held out.  Weights b >= 0 minimise |y - Z b|^2: the best of the least-squares fits over all
 subsets of members whose coefficients are not negative (the minimum has some support, and on it it is plain
 least squares).  With weights that sum to 1, Z b - y = sum b_k (z_k - y), and least squares have that
-constraint.  If no row may be held out, all weigh the same.
+constraint.  If no row may be held out, all weigh the same.  Numbers are predicted as deviations from their
+mean, which is added at the end.
 
 Sources: ALGORITHMS.md 9.  The review's general loss lacks y, and it does not say that Z must be out of fold.
 """
@@ -64,11 +65,17 @@ def super_learner(members, blocks, y, classes=0, many=5, convex=False, seed=0):
             X = blocks[block]
             Z[k].extend(says(clone(member).fit(X[rest], y[rest]), X[[i]], classes)[0])
     target = np.array([value for i in judged for value in (np.eye(classes)[y[i]] if classes else [y[i]])])
-    b = weights(np.array(Z), target, convex) if len(judged) else np.full(len(voices), 1 / len(voices))
+    mean = 0.0 if classes else np.mean(y)
+    b = np.full(len(voices), 1 / len(voices))
+    if len(judged):
+        b = weights(np.array(Z) - mean, target - mean, convex)
     fitted = [(block, clone(member).fit(blocks[block], y)) for block, member in voices]
 
     def predict(others):
-        return sum(w * says(m, others[block], classes) for w, (block, m) in zip(b, fitted, strict=True))
+        deviations = (
+            w * (says(m, others[block], classes) - mean) for w, (block, m) in zip(b, fitted, strict=True)
+        )
+        return mean + sum(deviations)
 
     return b, predict
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +18,10 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import check_block, matrix, refuse_non_finite
 from streamsieve.base._saved import Saved
 from streamsieve.exceptions import NotBegunError, StateError
+from streamsieve.learners._block_names import check_names, names_with
 from streamsieve.learners._members import Members, check_members, check_weights, opinion
 from streamsieve.learners._stacking import stacking_weights
-from streamsieve.learners._targets import Classes, check_labels, check_numbers
+from streamsieve.learners._targets import Classes, check_labels, check_numbers, rows_of
 from streamsieve.protocols import CLASSIFICATION, BoolArray, FloatArray, IntArray, Task, Traits
 from streamsieve.state import untouched_on_error
 
@@ -42,6 +43,7 @@ class Ensemble(Saved, ABC):
     Attributes
     ----------
     _y_ : what is learnt, codes of classes or numbers
+    _centre_ : mean of the numbers to learn, from which deviations are weighted; 0 for classes
     _bags_ : learners a voice
     _block_of_ : block of every voice
     _opinions_ : (voices, rows, classes), what each said about rows that it did not learn from
@@ -89,7 +91,7 @@ class Ensemble(Saved, ABC):
         """
         with untouched_on_error(self):
             self._forget()
-            self._begin(y, np.shape(y)[0] if y is not None and np.ndim(y) else 0)
+            self._begin(y, rows_of(y))
         return self
 
     def _begin(self, y: Any, n: int) -> None:
@@ -98,6 +100,7 @@ class Ensemble(Saved, ABC):
         check_number("random_state", self.random_state, low=0, high=2**32 - 1, integer=True)
         self._check_parameters()
         self._y_ = self._target(y, n)
+        self._centre_ = 0.0 if self._n_classes else float(self._y_.mean())
         self.n_rows_, self.n_features_in_, self._bags_ = n, 0, 1
         self.edges_: IntArray = np.zeros(1, np.int64)
         self.weights_: FloatArray = np.zeros(0)
@@ -106,12 +109,13 @@ class Ensemble(Saved, ABC):
         self._members_ = Members([])
         self._plan()
 
-    def offer(self, X: Any) -> Self:
+    def offer(self, X: Any, names: Sequence[str] | str | None = None) -> Self:
         """Learn a block of columns, which becomes a new member, and weigh all members anew.
 
         Parameters
         ----------
         X : columns (dense, sparse or dataframe) over the rows given to ``begin``
+        names : their names, unlike any before; a dataframe brings its own
 
         Returns
         -------
@@ -119,11 +123,13 @@ class Ensemble(Saved, ABC):
         """
         if not hasattr(self, "_y_"):
             raise NotBegunError(f"call {type(self).__name__}.begin(y) before offering columns")
-        block = check_block(X, None, self.n_rows_).X
+        block = check_block(X, [names] if isinstance(names, str) else names, self.n_rows_)
+        all_names = names_with(self, block)
         with untouched_on_error(self):
             self._check_parameters()
-            self._learn(sp.csr_array(block) if sp.issparse(block) else np.ascontiguousarray(block))
-            self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
+            self._learn(sp.csr_array(block.X) if sp.issparse(block.X) else np.ascontiguousarray(block.X))
+            if all_names is not None:
+                self.feature_names_in_ = all_names
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -170,8 +176,8 @@ class Ensemble(Saved, ABC):
         if not judged.any():
             return np.full(voices, 1.0 / voices)
         return stacking_weights(
-            self._opinions_[:, judged].reshape(voices, -1),
-            self._wanted(self._y_)[judged].ravel(),
+            self._opinions_[:, judged].reshape(voices, -1) - self._centre_,
+            self._wanted(self._y_)[judged].ravel() - self._centre_,
             convex=self.convex,
         )
 
@@ -201,14 +207,14 @@ class Ensemble(Saved, ABC):
 
     def _combined(self, X: Any) -> FloatArray:
         """Return the combined opinion on some rows: (rows, classes), or (rows, 1) for numbers."""
-        combined = np.zeros((X.shape[0], max(self._n_classes, 1)))
+        combined = np.full((X.shape[0], max(self._n_classes, 1)), self._centre_)
         bags = self._bags_
         for voice, weight in enumerate(self.weights_):
             if weight > 0:
                 low, high = self.edges_[self._block_of_[voice] :][:2]
                 block = X if high - low == X.shape[1] else X[:, low:high]
                 for learner in self._members_.fitted[voice * bags : (voice + 1) * bags]:
-                    combined += weight / bags * self._said(learner, block)
+                    combined += weight / bags * (self._said(learner, block) - self._centre_)
         return combined
 
     def _said(self, learner: Any, X: Any) -> FloatArray:
@@ -257,15 +263,16 @@ class Ensemble(Saved, ABC):
         likely: FloatArray = shares / shares.sum(axis=1, keepdims=True)
         return likely
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of right predictions, or R^2 in regression.
 
         Parameters
         ----------
         X, y : rows and what they are
+        sample_weight : how much each row counts; None for all the same
         """
         measure = r2_score if self.task == "regression" else accuracy_score
-        return float(measure(y, self.predict(X)))
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     # ---------------------------------------------------------------- the scikit-learn face
 
@@ -287,6 +294,8 @@ class Ensemble(Saved, ABC):
         if self.task == "classification" and not isinstance(self._classes_, Classes):
             raise StateError("the state lacks its classes")
         check_number("bags", self._bags_, low=1, integer=True)
+        check_number("centre", self._centre_)
+        check_names(self)
         edges, block_of = self.edges_, self._block_of_
         if edges.dtype != np.int64 or edges[0] != 0 or np.any(np.diff(edges) < 1):
             raise StateError("the state's blocks do not fit together")

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 
 from streamsieve import state
 from streamsieve.base._saved import Saved
-from streamsieve.exceptions import StateError
+from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.learners._fsa_learner import AnnealedLearner
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 
@@ -74,6 +74,27 @@ def _member(i: int, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
         raise StateError(f"member {i} of the state is no learner")
     member._restore(attributes, f"member {i}")  # noqa: SLF001
     return member
+
+
+def check_member(what: str, member: Any, task: str) -> None:
+    """Refuse what cannot learn, and what learns another kind of target."""
+    if isinstance(member, type):
+        name = member.__name__
+        raise ParameterError(f"{what} must be an estimator, but {name} is a class: write {name}()")
+    if not hasattr(member, "fit") or not hasattr(member, "predict"):
+        raise ParameterError(f"{what} must have fit and predict; got {member!r}")
+    if not hasattr(member, "__sklearn_tags__"):
+        return
+    if task == "classification" and is_regressor(member):
+        raise ParameterError(
+            f"{what} must be a classifier, but {member!r} is a regressor: take another, or say "
+            "task='regression'"
+        )
+    if task == "regression" and is_classifier(member):
+        raise ParameterError(
+            f"{what} must be a regressor, but {member!r} is a classifier: take another, or say "
+            "task='classification'"
+        )
 
 
 def learnt(estimator: Any, X: Any, y: npt.NDArray[Any]) -> Any:

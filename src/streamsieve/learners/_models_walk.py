@@ -25,6 +25,10 @@ class Prior(NamedTuple):
     most: int
 
 
+#: Nothing was counted so far.
+NONE_YET = Prior(0.0, 0.0, 0)
+
+
 @register
 class ModelsWalk:
     """A walk over linear models whose space grows as columns arrive.
@@ -47,10 +51,11 @@ class ModelsWalk:
         #: first.
         self._mean, self._length, self._c = np.zeros(16), np.zeros(16), np.zeros(16)
         self._order = np.zeros(16, np.int64)
+        self.prior = NONE_YET
         self._forget_counts()
 
     def _forget_counts(self) -> None:
-        """Count anew, because the space has grown."""
+        """Count anew, because the space or the prior is another one."""
         self.moves = self.accepted = 0
         self._stays, self._sums = np.zeros(self.p), np.zeros(self.p)
 
@@ -95,6 +100,12 @@ class ModelsWalk:
         self._gram, self._factor, self._z = gram, factor, z
 
     # ---------------------------------------------------------------- moving
+
+    def believe(self, prior: Prior) -> None:
+        """Forget what was counted under another prior: it belongs to another posterior."""
+        if prior != self.prior:
+            self.prior = prior
+            self._forget_counts()
 
     def walk(self, moves: int, prior: Prior, rng: np.random.Generator, *, count: bool) -> IntArray:
         """Make some moves; return what each did, and count where it led if asked to."""
@@ -156,6 +167,7 @@ class ModelsWalk:
             "target_scale": np.array([self.y_mean, self.y_length]),
             "stays": self._stays,
             "sums": self._sums,
+            "prior": np.array(self.prior, np.float64),
             "counts": np.array([self.q, self.moves, self.accepted]),
         }
 
@@ -165,13 +177,14 @@ class ModelsWalk:
         target = expect(arrays, "target", np.float64, (None,))
         columns = expect(arrays, "columns", np.float64, (None, len(target)))
         scale = expect(arrays, "target_scale", np.float64, (2,))
+        prior = expect(arrays, "prior", np.float64, (3,))
         q, moves, accepted = expect(arrays, "counts", np.int64, (3,)).tolist()
         p = len(columns)
         vectors = {
             name: expect(arrays, name, np.float64, (p,)) for name in ("mean", "length", "stays", "sums")
         }
         order = expect(arrays, "order", np.int64, (p,))
-        numbers = (target, columns, scale, *vectors.values())
+        numbers = (target, columns, scale, prior, *vectors.values())
         if (
             len(target) < 3
             or np.ptp(target) == 0
@@ -191,6 +204,7 @@ class ModelsWalk:
         walk._y = np.array(target)
         walk.p, walk.q, walk.moves, walk.accepted = p, q, moves, accepted
         walk.y_mean, walk.y_length = scale.tolist()
+        walk.prior = Prior(float(prior[0]), float(prior[1]), int(prior[2]))
         width, depth = max(p, 16), max(q, 8)
         walk._X = np.empty((width, walk.n))
         walk._X[:p] = columns

@@ -14,9 +14,24 @@ from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect, pack_strings, register, unpack_strings
 
 
+def rows_of(y: Any) -> int:
+    """Return for how many rows a target is, before it is checked; 0 for what has no length."""
+    try:
+        return len(y)
+    except TypeError:
+        return 0
+
+
+def _checked(y: Any, n: int) -> npt.NDArray[Any]:
+    y = check_target(y, n, "either")
+    if n == 0:
+        raise TargetError("y is empty: give one label or number a row")
+    return np.asarray(y)
+
+
 def check_labels(y: Any, n: int) -> npt.NDArray[Any]:
     """Return n class labels."""
-    y = check_target(y, n, "either")
+    y = _checked(y, n)
     if y.dtype.kind == "f":
         if not np.array_equal(y, np.floor(y)):
             # the first words are those that scikit-learn's users search for
@@ -30,7 +45,7 @@ def check_labels(y: Any, n: int) -> npt.NDArray[Any]:
 
 def check_numbers(y: Any, n: int) -> FloatArray:
     """Return n numbers to predict."""
-    y = check_target(y, n, "either")
+    y = _checked(y, n)
     if y.dtype.kind in "USO":
         raise TargetError(
             f"a regressor needs numbers, but y holds text such as {str(y[0])!r}: use the classifier"

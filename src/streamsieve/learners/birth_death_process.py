@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 STARTS = ("stationary", "empty")
 #: Memberships that fit into memory with room to spare.
 MOST = 2e8
+#: Objects whose numbers fit likewise: a feature is drawn at once, and its objects take 16 times the memory.
+MOST_OBJECTS = MOST / 16
 #: Memberships drawn at a time: each takes 16 times the memory while it is drawn.
 CHUNK = 2**20
 
@@ -119,14 +122,15 @@ def birth_death_process(
     check_number("duration", duration, low=0)
     check_choice("start", start, STARTS)
     check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
-    sizes = np.arange(1, n_objects + 1)
-    harmonic = float(np.sum(1.0 / sizes))
-    expected = harmonic * (rate * duration + (alpha if start == "stationary" else 0.0))
-    if expected * n_objects > MOST:
+    about = math.log(n_objects) + np.euler_gamma + 0.5 / n_objects  # H_N, without an array as long as N
+    expected = about * (rate * duration + (alpha if start == "stationary" else 0.0))
+    if n_objects > MOST_OBJECTS or expected * n_objects > MOST:
         raise ParameterError(
             f"about {expected:.3g} features of {n_objects} objects are to be expected, too many for memory: "
             "choose a smaller alpha, rate, duration or n_objects"
         )
+    sizes = np.arange(1, n_objects + 1)
+    harmonic = float(np.sum(1.0 / sizes))
     rng = np.random.default_rng(random_state)
     there = int(rng.poisson(alpha * harmonic)) if start == "stationary" else 0
     later = np.sort(rng.random(int(rng.poisson(rate * harmonic * duration)))) * duration

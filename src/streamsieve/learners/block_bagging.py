@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from streamsieve._parameters import check_choice, check_number
-from streamsieve.exceptions import ParameterError
 from streamsieve.learners._ensemble import Ensemble
-from streamsieve.learners._members import learnt, opinion
+from streamsieve.learners._members import check_member, learnt, opinion
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
@@ -48,16 +47,18 @@ class BlockBagging(Ensemble):
     edges_ : int64 array, the first column of every block, and the number of columns
     classes_ : the labels, in order; in classification
     n_features_in_ : columns offered
+    feature_names_in_ : their names; if any came with a name
     n_rows_ : rows
 
     Notes
     -----
     The draws are the same for all blocks, so that all are judged on the same rows.  In classification they
-    are made within each class, so that no learner misses one.  A row that every bag has drawn does not count
-    in the weights; if there is no other, all blocks count the same.  A new block costs its own learners and a
-    small least-squares problem.  Whatever came before stays as it is.  :class:`SuperLearner` does the same
-    with several kinds of learners a block, judged by cross-validation instead of draws.  Where a block has
-    fewer columns than an FSA learner is to keep, it keeps them all.
+    are made within each class, so that no learner misses one.  A row that every bag has drawn does not
+    count in the weights; if there is no other, all blocks count the same.  In regression it is deviations
+    from the mean of y that are weighted, so weights do not depend on where y has its 0.  A new block
+    costs its own learners and a small least-squares problem.  Whatever came before stays as it is.
+    :class:`SuperLearner` does the same with several kinds of learners a block, judged by cross-validation
+    instead of draws.  Where a block has fewer columns than an FSA learner is to keep, it keeps them all.
 
     The target and the predictions for rows not drawn are kept, one number a row, class and block, because the
     weights of all blocks change when a new one comes.
@@ -110,8 +111,7 @@ class BlockBagging(Ensemble):
     # ---------------------------------------------------------------- learning
 
     def _check_parameters(self) -> None:
-        if not hasattr(self._estimator, "fit") or not hasattr(self._estimator, "predict"):
-            raise ParameterError(f"estimator must have fit and predict, or be None; got {self.estimator!r}")
+        check_member("estimator", self._estimator, self.task)
         check_number("bags", self.bags, low=1, integer=True)
         check_choice("combine", self.combine, COMBINE)
         check_number("block_size", self.block_size, low=1, integer=True)

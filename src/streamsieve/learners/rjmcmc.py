@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,8 +17,9 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import check_block, matrix, refuse_non_finite
 from streamsieve.base import Selector
 from streamsieve.exceptions import InputError, NotBegunError, StateError, TargetError
+from streamsieve.learners._block_names import check_names, names_with
 from streamsieve.learners._models_walk import ModelsWalk, Prior
-from streamsieve.learners._targets import check_numbers
+from streamsieve.learners._targets import check_numbers, rows_of
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Task, Traits
 from streamsieve.state import untouched_on_error
 
@@ -41,7 +42,7 @@ class RJMCMC(RegressorMixin, Selector):
     moves : int, default=50000
         Moves that ``fit`` and ``sample`` count, at least 1.
     burn_in : int, default=1000
-        Moves that are made first and not counted, when columns have come since, at least 0.
+        Moves that are made first and not counted, when counting begins anew, at least 0.
     moves_per_column : int, default=20
         Moves made when a column arrives, at least 0.
     prior : float, default=0.5
@@ -64,6 +65,7 @@ class RJMCMC(RegressorMixin, Selector):
     model_ : columns in the model where the chain is now
     acceptance_ : share of the counted moves that were accepted
     n_features_in_ : columns offered
+    feature_names_in_ : their names; if any came with a name
     n_rows_ : rows
 
     Notes
@@ -75,10 +77,11 @@ class RJMCMC(RegressorMixin, Selector):
     A column that is constant, or that those in the model determine, has no model of its own and is never
     born.
 
-    Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near
-    where the posterior is; ``sample`` counts, and counting begins anew after the next ``offer``.  All columns
-    are kept, because any of them may be born again: memory is rows times columns.  For more than some
-    thousands use a selector from ``streamsieve.columns`` first.
+    Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near where
+    the posterior is; ``sample`` counts, and counting begins anew after the next ``offer``, and when
+    ``prior`` or ``g`` has changed.  All columns are kept, because any of them may be born again: memory
+    is rows times columns.  For more than some thousands use a selector from ``streamsieve.columns``
+    first.
 
     Strongly correlated columns stand in for each other.  Each is then less probable than both together, and
     the chain is slow to exchange them: raise ``moves``, and look whether two seeds agree.  A
@@ -148,7 +151,7 @@ class RJMCMC(RegressorMixin, Selector):
         """
         with untouched_on_error(self):
             self._forget()
-            self._begin(y, np.shape(y)[0] if np.ndim(y) else 0)
+            self._begin(y, rows_of(y))
         return self
 
     def _begin(self, y: Any, n: int) -> None:
@@ -165,12 +168,13 @@ class RJMCMC(RegressorMixin, Selector):
         self._walk_ = ModelsWalk(y)
         self.n_rows_, self.n_features_in_ = n, 0
 
-    def offer(self, X: Any) -> Self:
+    def offer(self, X: Any, names: Sequence[str] | str | None = None) -> Self:
         """Let columns arrive: for each, the space grows and the chain makes a few moves.
 
         Parameters
         ----------
         X : a column or a block (dense, sparse or dataframe) over the rows given to ``begin``
+        names : their names, unlike any before; a dataframe brings its own
 
         Returns
         -------
@@ -179,8 +183,11 @@ class RJMCMC(RegressorMixin, Selector):
         if not hasattr(self, "_walk_"):
             raise NotBegunError("call RJMCMC.begin(y) before offering columns")
         self._check_parameters()
-        self._arrive(check_block(X, None, self.n_rows_).X)
-        self.__dict__.pop("feature_names_in_", None)  # of a fit before: no longer all there is
+        block = check_block(X, [names] if isinstance(names, str) else names, self.n_rows_)
+        all_names = names_with(self, block)
+        self._arrive(block.X)
+        if all_names is not None:
+            self.feature_names_in_ = all_names
         return self
 
     def _arrive(self, X: Any) -> None:
@@ -197,8 +204,8 @@ class RJMCMC(RegressorMixin, Selector):
 
         Parameters
         ----------
-        moves : how many moves; None for the parameter ``moves``.  They add to those counted before, if no
-            column has come since
+        moves : how many moves; None for the parameter ``moves``.  They add to those counted before, unless
+            a column has come since, or ``prior`` or ``g`` has changed
 
         Returns
         -------
@@ -209,19 +216,22 @@ class RJMCMC(RegressorMixin, Selector):
         self._check_parameters()
         if moves is not None:
             check_number("moves", moves, low=1, integer=True)
+        self._count(int(self.moves if moves is None else moves))
+        return self
+
+    def _count(self, wanted: int) -> None:
         walk = self._walk_
-        rng = np.random.default_rng([self.random_state, 1, walk.p, walk.moves])
         prior = self._prior(walk)
+        walk.believe(prior)
+        rng = np.random.default_rng([self.random_state, 1, walk.p, walk.moves])
         if walk.moves == 0:
             walk.walk(int(self.burn_in), prior, rng, count=False)
-        wanted = int(self.moves if moves is None else moves)
         start = walk.stays
         walk.walk(wanted // 2, prior, rng, count=True)
         half = walk.stays
         walk.walk(wanted - wanted // 2, prior, rng, count=True)
         shares = (half - start) / max(wanted // 2, 1), (walk.stays - half) / (wanted - wanted // 2)
         self._warn_unless_settled(*shares, wanted)
-        return self
 
     @staticmethod
     def _warn_unless_settled(first: FloatArray, second: FloatArray, moves: int) -> None:
@@ -233,7 +243,7 @@ class RJMCMC(RegressorMixin, Selector):
                 f"half of {moves:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
                 "out columns that are almost equal",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,  # whoever called fit or sample
             )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -254,7 +264,7 @@ class RJMCMC(RegressorMixin, Selector):
             refuse_non_finite(X, getattr(self, "feature_names_in_", None))
             self._begin(y, X.shape[0])
             self._arrive(X)
-            self.sample()
+            self._count(int(self.moves))
         return self
 
     def _prior(self, walk: ModelsWalk) -> Prior:
@@ -279,6 +289,13 @@ class RJMCMC(RegressorMixin, Selector):
         if not hasattr(self, "_walk_") or not self._walk_.moves:
             raise AttributeError(f"{name} is there after fit, or after sample: columns alone say nothing yet")
         return self._walk_
+
+    def _check_sampled(self) -> None:
+        check_is_fitted(self)
+        if not self.n_features_in_:
+            raise NotBegunError("no columns were offered yet: offer some, and call sample")
+        if not self._walk_.moves:
+            raise NotBegunError("no moves were counted since the last column came: call sample first")
 
     @property
     def inclusion_(self) -> FloatArray:
@@ -321,7 +338,12 @@ class RJMCMC(RegressorMixin, Selector):
         return self._sampled("intercept_").linear_function[1]
 
     def _support(self) -> BoolArray:
+        self._check_sampled()
         return np.asarray(self.inclusion_ >= self.threshold)
+
+    def _transform_frame(self, X: Any) -> Any:
+        self._check_sampled()
+        return super()._transform_frame(X)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the mean prediction of all models, weighted by their probability.
@@ -330,10 +352,10 @@ class RJMCMC(RegressorMixin, Selector):
         ----------
         X : rows with all columns, in order of arrival
         """
-        check_is_fitted(self)
+        self._check_sampled()
         X = matrix(self, X, reset=False, sparse="csr")
         refuse_non_finite(X, getattr(self, "feature_names_in_", None))
-        weights, intercept = self._sampled("predict").linear_function
+        weights, intercept = self._walk_.linear_function
         return np.asarray(X @ weights) + intercept
 
     def __sklearn_tags__(self) -> Any:
@@ -348,3 +370,4 @@ class RJMCMC(RegressorMixin, Selector):
         walk = self._walk_
         if not isinstance(walk, ModelsWalk) or (walk.n, walk.p) != (self.n_rows_, self.n_features_in_):
             raise StateError("the state's columns do not fit its rows")
+        check_names(self)

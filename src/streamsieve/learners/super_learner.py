@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge, SGDClassifier
 from streamsieve._parameters import check_number
 from streamsieve.exceptions import InputError, ParameterError, StateError
 from streamsieve.learners._ensemble import Ensemble
-from streamsieve.learners._members import learnt, opinion
+from streamsieve.learners._members import check_member, learnt, opinion
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
@@ -44,15 +44,18 @@ class SuperLearner(Ensemble):
     edges_ : int64 array, the first column of every block, and the number of columns
     classes_ : the labels, in order; in classification
     n_features_in_ : columns seen
+    feature_names_in_ : their names; if any came with a name
     n_rows_ : rows
 
     Notes
     -----
     Every member predicts every part of the rows after learning from the others.  With these predictions Z,
-    the weights b >= 0 minimise ``|y - Z b|^2``.  Then the members learn again from all rows.  A member that
-    adds nothing gets the weight 0, and two that are equal share one weight in any way.  In classification Z
-    are probabilities and y is 1 for the own class and 0 for the others; there is one weight a member for all
-    classes.  A classifier without probabilities is taken to be sure of its prediction.
+    the weights b >= 0 minimise ``|y - Z b|^2``.  Then the members learn again from all rows.  A member
+    that adds nothing gets the weight 0, and two that are equal share one weight in any way.  In
+    regression the mean of y is taken from y and Z and added to what is predicted, so weights do not
+    depend on where y has its 0, and a member that always says the mean weighs nothing.  In classification
+    Z are probabilities and y is 1 for the own class and 0 for the others; there is one weight a member
+    for all classes.  A classifier without probabilities is taken to be sure of its prediction.
 
     The review that this follows leaves y out of the general loss and does not say that Z must be predictions
     for rows held out.  With predictions for the learnt rows, the member that overfits most would win.
@@ -83,7 +86,7 @@ class SuperLearner(Ensemble):
     >>> both.weights_.round(2).tolist()
     [0.0, 1.0]
     >>> late = rng.normal(size=(200, 3))  # columns that come later become new members
-    >>> both.offer(late).weights_.round(1).tolist()
+    >>> both.offer(late).weights_.round().tolist()
     [0.0, 1.0, 0.0, 0.0]
     """
 
@@ -118,8 +121,7 @@ class SuperLearner(Ensemble):
         if isinstance(self.members, str) or not isinstance(self.members, Sequence) or not len(self.members):
             raise ParameterError(f"members must be a sequence of estimators, or None; got {self.members!r}")
         for member in self.members:
-            if not hasattr(member, "fit") or not hasattr(member, "predict"):
-                raise ParameterError(f"a member must have fit and predict; got {member!r}")
+            check_member("a member", member, self.task)
 
     @property
     def _to_learn(self) -> list[Any]:

@@ -1,0 +1,40 @@
+"""Names of columns that arrive in blocks, some with names and some without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.exceptions import StateError
+from streamsieve.protocols import ColumnBlock
+from streamsieve.verdicts import Names
+
+
+def names_with(learner: Any, block: ColumnBlock) -> npt.NDArray[Any] | None:
+    """Return the names of all columns when a block has come; None if no column ever had one.
+
+    Columns without a name are called x0, x1, ... once another has one, because scikit-learn knows names for
+    all columns or for none.  A name that is taken is refused.
+    """
+    known, start = getattr(learner, "feature_names_in_", None), learner.n_features_in_
+    if known is None and block.names is None:
+        return None
+    book = Names()
+    if known is not None:
+        book.claim(known.tolist(), 0)
+    if block.names is not None:
+        book.claim(block.names, start)
+    return np.array([book[i] for i in range(start + block.X.shape[1])], dtype=object)
+
+
+def check_names(learner: Any) -> None:
+    """Refuse names of a state that are not one a column, all different."""
+    names = getattr(learner, "feature_names_in_", None)
+    if names is None:
+        return
+    if np.shape(names) != (learner.n_features_in_,) or names.dtype != object:
+        raise StateError("the state's names are not one a column")
+    if len(set(names.tolist())) != len(names):
+        raise StateError("the state's names are not all different")
