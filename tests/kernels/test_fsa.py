@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import fsa as kernel
-from streamsieve.learners._fsa_rows import DenseRows, SparseRows, Steps, Weights
+from streamsieve.learners._fsa_rows import DenseRows, SparseRows, Steps, Weights, rows_of
 
 
 @pytest.mark.parametrize("kind", range(6))
@@ -42,8 +42,10 @@ def test_slopes_of_several_outputs_are_derivatives(kind):
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
-@pytest.mark.parametrize(("momentum", "decay"), [(0.9, 0.999), (0.0, 1.0), (0.9, 0.9)])
-def test_lazy_steps_over_sparse_rows_are_steps_over_dense_ones(outputs, momentum, decay):
+@pytest.mark.parametrize(
+    ("momentum", "decay", "limited"), [(0.9, 0.999, False), (0.0, 1.0, True), (0.9, 0.9, True)]
+)
+def test_lazy_steps_over_sparse_rows_are_steps_over_dense_ones(outputs, momentum, decay, limited):
     rng = np.random.default_rng(0)
     n, p = 41, 9
     X = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.15)
@@ -59,15 +61,36 @@ def test_lazy_steps_over_sparse_rows_are_steps_over_dense_ones(outputs, momentum
         totals = []
         for e in range(3):
             order = np.random.default_rng(e).permutation(n)
-            steps = Steps(3, 0.3, momentum, decay, 0)
+            steps = Steps(3, 3.0 if limited else 0.3, momentum, decay, 0, limited)
             totals.append(rows.epoch(order, y, np.linspace(0.5, 1.5, n), weights, steps))
-        some = np.arange(5)
-        found.append(
-            [*weights, totals, rows.gram(some), rows.products(weights[0]), rows.back_products(X[:, :2])]
-        )
+        pairs = rows.pair_products(np.arange(5))(np.arange(5.0))
+        found.append([*weights, totals, pairs, rows.products(weights[0]), rows.back_products(X[:, :2])])
     for one, *others in zip(*found, strict=True):
         for other in others:
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_limited_step_solves_one_row_and_goes_no_further(form):
+    X, y = np.array([[300.0, 400.0]]), np.array([2.0])
+    rows = rows_of(form(X), None, np.zeros(2), np.ones(2))
+    weights = Weights(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((2, 1)))
+    loss = rows.epoch(np.arange(1), y, np.ones(1), weights, Steps(1, 1.0, 0.0, 1.0, 4, True))
+    assert loss == 2.0
+    assert rows.products(weights.beta)[0, 0] + weights.intercept[0, 0] == pytest.approx(2.0)
+
+
+def test_sparse_columns_without_zeros_are_centred_in_memory():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(9, 4)) + 1e8
+    X[:, 2] = rng.normal(size=9) * (np.arange(9) > 3)
+    mean, scale = X.mean(axis=0), 1 / X.std(axis=0)
+    some = np.array([0, 2, 3])
+    for columns in (None, some):
+        own = slice(None) if columns is None else columns
+        rows = SparseRows(sp.csr_array(X), columns, mean[own], scale[own])
+        Z = ((X - mean) * scale)[:, own]
+        np.testing.assert_allclose(rows.products(np.eye(Z.shape[1])), Z, atol=1e-12)
 
 
 def test_rows_far_from_0_are_copied():
@@ -97,7 +120,9 @@ def test_rows_keep_their_columns(sparse, all_columns):
         vectors = rng.normal(size=(2, len(columns)))
         Z = ((X - mean) * scale)[:, columns]
         np.testing.assert_allclose(rows.products(vectors), Z @ vectors.T, atol=1e-12)
-        np.testing.assert_allclose(rows.gram(np.arange(7)), Z @ Z.T, atol=1e-12)
+        np.testing.assert_allclose(
+            rows.pair_products(np.arange(7))(np.arange(7.0)), Z @ Z.T @ np.arange(7.0), atol=1e-10
+        )
         slopes = rng.normal(size=(7, 2))
         np.testing.assert_allclose(rows.back_products(slopes), slopes.T @ Z, atol=1e-12)
     assert np.array_equal(given.toarray() if sparse else given, before)  # the user's rows stay as they are

@@ -243,6 +243,97 @@ def test_the_scale_and_place_of_columns_do_not_matter():
     np.testing.assert_allclose(shuffled.scores_, plain.scores_[order], rtol=1e-9)
 
 
+def with_a_long_row(factor):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 50))
+    X[7] *= factor
+    return X, X[:, 3] + 0.1 * rng.normal(size=2000)
+
+
+@pytest.mark.parametrize("factor", [10, 20, 30, 100, 1000])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_long_row_does_not_lead_astray(factor, form):
+    X, y = with_a_long_row(factor)
+    model = FSARegressor(1).fit(form(X), y)
+    assert model.selected_.tolist() == [3]
+    assert model.score(X, y) > 0.98
+    assert model.loss_curve_.max() < 0.5  # that of no weights
+    # a label says nothing of how long its row is, so that this may be told to clip
+    assert quiet_fit(FSAClassifier(1, loss="squared"), form(X), y > 0).selected_.tolist() == [3]
+
+
+@pytest.mark.parametrize("batch_size", [32, 200, 500])
+def test_the_steepness_of_a_minibatch_is_nearly_its_largest_eigenvalue(batch_size):
+    rng = np.random.default_rng(15)
+    for p in (3, 100, 1000):
+        X, y = rng.normal(size=(500, p)), rng.normal(size=500)
+        model = quiet_fit(FSARegressor(p, epochs=1, batch_size=batch_size), X, y)._model_
+        order = np.random.default_rng([0, 1]).permutation(500)
+        sample = order[: min(-(-500 // -(-500 // batch_size)), 256)]
+        Z = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), np.ones(500)])[sample]
+        assert model.steepness == pytest.approx(np.linalg.norm(Z, 2) ** 2 / len(sample), rel=0.15)
+
+
+def test_sparse_columns_far_from_0_give_the_dense_result():
+    rng = np.random.default_rng(16)
+    X = rng.normal(size=(300, 8)) + 1e8
+    X[:, 6] *= rng.random(300) < 0.5
+    y = X[:, 2] - 1e8 + 0.1 * rng.normal(size=300)
+    dense, sparse = (FSARegressor(1).fit(form(X), y) for form in (np.asarray, sp.csr_array))
+    assert dense.selected_.tolist() == sparse.selected_.tolist() == [2]
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-6)
+    assert sparse.score(sp.csr_array(X), y) > 0.98
+
+
+@pytest.mark.parametrize("loss", ["squared", "lorenz"])
+@pytest.mark.parametrize("first", [1, 2, 29])
+def test_a_small_first_batch_does_not_fix_the_scale_of_the_target(tmp_path, loss, first):
+    rng = np.random.default_rng(17)
+    X = rng.normal(size=(1000, 10))
+    y = 5000 + 1000 * X[:, 0] + 10 * rng.normal(size=1000)
+    model = FSARegressor(2, loss=loss).partial_fit(X[:first], y[:first])
+    model.save(tmp_path / "state.sieve")
+    model = FSARegressor.load(tmp_path / "state.sieve")
+    for _ in range(99):
+        model.partial_fit(X, y)
+    assert model._target_[1] == pytest.approx(1000, rel=0.1)
+    assert model._first_targets_.size == 0
+    assert model.score(X, y) > 0.999
+
+
+def test_predictions_stay_when_the_targets_units_change():
+    rng = np.random.default_rng(18)
+    X = rng.normal(size=(20, 3))
+    model = FSARegressor(2, loss="lorenz").partial_fit(X, 7 + X[:, 0])
+    before, old = model.predict(X), model._target_
+    new = np.array([-3.0, 50.0])
+    model._model_.change_units(old, new)
+    model._target_ = new
+    np.testing.assert_allclose(model.predict(X), before)
+
+
+def test_a_constant_target_says_nothing_about_its_spread():
+    model = FSARegressor(1)
+    rng = np.random.default_rng(19)
+    for _ in range(5):
+        model.partial_fit(rng.normal(size=(100, 3)), np.full(100, 4.0))
+    assert len(model._first_targets_) == 30
+    X = rng.normal(size=(300, 3))
+    model.partial_fit(X, 1e4 * X[:, 1])
+    assert model._target_[1] > 5e3
+    assert len(model._first_targets_) == 0
+
+
+def test_raw_weights_are_compared_by_what_they_do():
+    rng = np.random.default_rng(20)
+    Z = rng.normal(size=(500, 2))
+    y = 0.2 * Z[:, 0] + Z[:, 1] + 0.1 * rng.normal(size=500)
+    for factor in (1.0, 10.0, 30.0):  # a larger column needs a smaller weight
+        model = quiet_fit(FSARegressor(1, standardize=False), Z * [1.0, factor], y)
+        assert model.selected_.tolist() == [1]
+        assert model.scores_[1] == pytest.approx(np.abs(model.coef_[1]) * Z[:, 1].std() * factor / y.std())
+
+
 def test_raw_scales_prefer_large_columns():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(300, 10))
@@ -308,8 +399,15 @@ def test_labels_of_any_kind():
 
 def test_too_few_epochs_are_named_with_the_remedy(design):
     X, f, _ = design(200, 100, 10, 0)
-    with pytest.warns(ConvergenceWarning, match=r"have not settled after 2 epochs.*raise epochs"):
-        FSAClassifier(10, epochs=2, learning_rate=1e-4).fit(X, f > 0)
+    for rate in ("auto", 0.1):
+        with pytest.warns(ConvergenceWarning, match=r"have not settled after 2 epochs.*raise epochs"):
+            FSAClassifier(10, epochs=2, learning_rate=rate).fit(X, f > 0)
+
+
+def test_too_short_steps_are_named_with_the_remedy(design):
+    X, f, _ = design(200, 100, 10, 0)
+    with pytest.warns(ConvergenceWarning, match="have not settled.*; raise learning_rate, or say 'auto'"):
+        FSAClassifier(10, learning_rate=1e-5).fit(X, f > 0)
 
 
 def test_too_long_steps_are_named_with_the_remedy(design):
@@ -317,8 +415,19 @@ def test_too_long_steps_are_named_with_the_remedy(design):
     wrong = np.random.default_rng(0).random(600) < 0.2
     with pytest.warns(ConvergenceWarning, match="lower learning_rate, or say 'auto'"):
         FSAClassifier(10, learning_rate=50.0).fit(X, (f > 0) ^ wrong)
-    with pytest.raises(ParameterError, match=r"weights grew without bound in epoch .*learning_rate='auto'"):
+    with pytest.raises(ParameterError, match=r"weights grew without bound in epoch .*or say 'auto'"):
         FSARegressor(10, learning_rate=10.0).fit(X, f)
+
+
+def test_a_loss_that_exploded_on_the_way_is_named():
+    X, y = with_a_long_row(30)
+    with pytest.warns(
+        ConvergenceWarning, match=r"in epoch \d+ the mean loss was.*lower learning_rate, or say"
+    ):
+        FSARegressor(1, learning_rate=0.2).fit(X, y)
+    X[7] *= 100  # now one class's only row of note is wrong by a thousand deviations
+    with pytest.warns(ConvergenceWarning, match=r"the mean loss was .*a few rows outweigh all others: clip"):
+        FSAClassifier(1, loss="squared").fit(X, np.where(np.arange(len(y)) == 7, y < 0, y > 0))
 
 
 @pytest.mark.parametrize("loss", MARGIN_LOSSES)
@@ -380,7 +489,7 @@ def test_targets_that_make_no_sense_are_refused():
         model.partial_fit(X, ["a", "b", "a", "b"])
     with pytest.raises(TargetError, match=r"classes=\[1, 2\], but the first call had \[0, 1\]"):
         model.partial_fit(X, [0, 1, 0, 1], classes=[1, 2])
-    with pytest.raises(TargetError, match="one class only"):
+    with pytest.raises(TargetError, match=r"one class only \(1\).*partial_fit\(X, y, classes=...\)"):
         FSAClassifier().partial_fit(X[:2], [1, 1])
     FSAClassifier().partial_fit(X[:2], [1, 1], classes=[0, 1])
 
@@ -478,6 +587,12 @@ def test_a_regressor_without_its_scale_is_refused(tmp_path):
     model.save(again_at)
     with pytest.raises(StateError, match="no scale"):
         FSARegressor.load(again_at)
+    model._target_ = np.array([0.0, 1.0])
+    for wrong in (np.array([np.nan]), np.zeros(31), np.zeros((2, 2))):
+        model._first_targets_ = wrong
+        model.save(again_at)
+        with pytest.raises(StateError):
+            FSARegressor.load(again_at)
 
 
 # ------------------------------------------------------------------------------------ real data
@@ -489,3 +604,16 @@ def test_a_few_words_classify_text(name, k, least):
     train = np.random.default_rng(0).random(len(y)) < 0.7
     model = FSAClassifier(k).fit(X[train], y[train])
     assert model.score(X[~train], y[~train]) > least
+
+
+def test_long_documents_and_rare_words_do_not_lead_the_squared_loss_astray():
+    X, y = load_real("spam_assassin_stream")
+    X, y = X[:3000], y[:3000]
+    model = FSARegressor(20).fit(X, y.astype(float))
+    assert model.score(X, y) > 0.7
+    assert model.loss_curve_.max() < 0.5
+    assert FSAClassifier(20, loss="squared").fit(X, y).score(X, y) > 0.9
+    X, y = load_real("spambase")
+    model = FSARegressor(5).fit(X, y.astype(float))
+    assert model.score(X, y) > 0.3
+    assert model.loss_curve_.max() < 0.5

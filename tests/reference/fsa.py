@@ -13,8 +13,12 @@ other classes of the loss of f_own - f_other.
 A chosen rate is 1 over the steepest curvature met: the largest second derivative of the loss, times the
 number of outputs if there are several, times the largest eigenvalue of the products of a minibatch's rows,
 each with a 1 for the intercept, divided by their number; plus the ridge.  The minibatch is the first of the
-epoch, and the largest eigenvalue counts since the columns last fell below three quarters.  After half of the
-epochs the rate falls in equal steps, nearly to 0.
+epoch, and the largest eigenvalue counts since the columns last fell below three quarters.  It is estimated by
+six multiplications of a vector, and raised by a tenth.  After half of the epochs the rate falls in equal
+steps, nearly to 0.  If rate |g|^2 > 2 L with the gradient g and the mean loss L of a minibatch, g is
+multiplied by 2 L / (rate |g|^2) first.
+
+Columns that are only centred are ranked by |b| times their standard deviation.
 
 Sources: ALGORITHMS.md 2; Wang 2021, equation 2.26.  The thesis prints no momentum, ridge, minibatch or rate.
 """
@@ -33,6 +37,26 @@ def margin_slope(loss, u):
     if loss == "hinge":
         return -min(max((1.1 - u) / 0.2, 0.0), 1.0)
     return u - 1
+
+
+def margin_loss(loss, u):
+    if loss == "logistic":
+        return np.logaddexp(0.0, -u)
+    if loss == "lorenz":
+        return np.log1p((u - 1) ** 2) if u < 1 else 0.0
+    if loss == "hinge":
+        return 1 - u if u <= 0.9 else max(1.1 - u, 0.0) ** 2 / 0.4
+    return (u - 1) ** 2 / 2
+
+
+def loss_of(loss, y, f, regression):
+    """Loss of one row; y is a number, -1 or 1, or a class."""
+    if regression:
+        r = f[0] - y
+        return r * r / 2 if loss == "squared" else np.log1p(r * r)
+    if len(f) == 1:
+        return margin_loss(loss, y * f[0])
+    return sum(margin_loss(loss, f[y] - f[c]) for c in range(len(f)) if c != y)
 
 
 def slopes(loss, y, f, regression):
@@ -69,6 +93,16 @@ def standardised(X, standardize):
     return Z
 
 
+def steepness(rows):
+    """Largest eigenvalue of the products of all pairs of rows, nearly."""
+    products = rows @ rows.T
+    vector = np.random.default_rng(0).normal(size=len(rows))
+    for _ in range(5):
+        vector = products @ vector
+        vector /= np.linalg.norm(vector) or 1.0
+    return 1.1 * np.linalg.norm(products @ vector)
+
+
 def fsa(
     X, y, k, *, outputs=1, loss="logistic", regression=False, epochs=100, mu=30.0, rate=None, momentum=0.9,
     ridge=1e-3, batch=32, weight=None, standardize=True, seed=0,
@@ -94,26 +128,33 @@ def fsa(
             sample = order[: min(-(-n // len(minibatches(order, batch))), 256)]
             rows = np.column_stack([Z[np.ix_(sample, left)], np.ones(len(sample))])
             rows *= np.sqrt(weight[sample])[:, None]
-            steepest = max(steepest, np.linalg.norm(rows, 2) ** 2 / len(sample))
+            steepest = max(steepest, steepness(rows) / len(sample))
             curvature = (RESIDUAL_CURVATURE if regression else CURVATURE)[loss]
             eta = 1 / (curvature * outputs * steepest + ridge)
             if e > epochs / 2:
                 eta *= max(epochs - e + 1, 1) / (epochs / 2 + 1)
         for some in minibatches(order, batch):
-            gradient, its_gradient = np.zeros((outputs, p)), np.zeros(outputs)
+            gradient, its_gradient, met = np.zeros((outputs, p)), np.zeros(outputs), 0.0
             for i in some:
                 f = intercept + np.array([np.sum(Z[i, left] * beta[c, left]) for c in range(outputs)])
                 d = weight[i] * slopes(loss, y[i], f, regression)
                 for c in range(outputs):
                     gradient[c, left] += d[c] * Z[i, left]
                 its_gradient += d
-            velocity[:, left] = momentum * velocity[:, left] + (1 - momentum) * gradient[:, left] / len(some)
+                met += weight[i] * loss_of(loss, y[i], f, regression)
+            gradient, its_gradient = gradient / len(some), its_gradient / len(some)
+            square = np.sum(gradient**2) + np.sum(its_gradient**2)
+            if rate is None and eta * square > 2 * met / len(some):
+                shorter = 2 * met / len(some) / (eta * square)
+                gradient, its_gradient = gradient * shorter, its_gradient * shorter
+            velocity[:, left] = momentum * velocity[:, left] + (1 - momentum) * gradient[:, left]
             beta[:, left] = (1 - eta * ridge) * beta[:, left] - eta * velocity[:, left]
-            its_velocity = momentum * its_velocity + (1 - momentum) * its_gradient / len(some)
+            its_velocity = momentum * its_velocity + (1 - momentum) * its_gradient
             intercept = intercept - eta * its_velocity
         many = columns_left(p, k, epochs, mu, e)
         if many < len(left):
-            size = {j: np.sqrt(np.sum(beta[:, j] ** 2)) for j in left}
+            unit = np.ones(p) if standardize else X.std(axis=0)
+            size = {j: np.sqrt(np.sum(beta[:, j] ** 2)) * unit[j] for j in left}
             ranked = sorted(left, key=lambda j: (-size[j], j))
             last, next_one = ranked[many - 1], ranked[many]
             one, other = X[:, last], X[:, next_one]

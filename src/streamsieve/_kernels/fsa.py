@@ -6,6 +6,12 @@ A step takes ``batch`` rows or one fewer.  With the mean gradient g of their los
 
 for every weight; intercepts do the same without decay.
 
+**Steps may be limited.**  A loss that is never negative and nowhere more curved than K has
+``|g|^2 <= 2 K L``, so a rate of at most 1 / K never exceeds ``2 L / |g|^2``, with the mean loss L of the
+minibatch.  Where the rate does exceed it, the minibatch is more curved than was thought, and its gradient is
+shortened by as much.  If the loss is convex, such a step (without momentum) can lead away from the best
+weights only by as much as these are wrong for the minibatch, so that nothing grows without bound.
+
 **Sparse rows are never centred in memory.**  A standardised value is ``x / s - c`` with the column's mean c
 in units of its deviation s, and the stored part is ``x / s``.  The part of the gradient that comes from the
 means is ``-c_j D`` with the same number D for all columns.  So the weights are kept as ``b = a - c U`` and
@@ -89,6 +95,14 @@ def all_slopes(
         losses[i] = slopes(kind, y[i], outputs[i], weight[i], out[i])
 
 
+@nb.njit(nogil=True, cache=True)
+def shortening(loss: float, square: float, rate: float) -> float:
+    """Return the factor that makes a gradient's step safe; ``square`` is its own, times the rows' number."""
+    if rate * square > 2.0 * loss:
+        return 2.0 * loss / (rate * square)
+    return 1.0
+
+
 # ------------------------------------------------------------------------------------ dense
 
 
@@ -96,7 +110,7 @@ def all_slopes(
 def epoch_dense(
     X: FloatArray, centre: FloatArray, scale: FloatArray, order: IntArray, y: FloatArray, weight: FloatArray,
     beta: FloatArray, velocity: FloatArray, head: FloatArray,
-    batch: int, rate: float, momentum: float, decay: float, kind: int,
+    batch: int, rate: float, momentum: float, decay: float, kind: int, limited: bool,
 ) -> float:  # fmt: skip
     """Pass once over the rows of X in order; return the sum of the losses met on the way.
 
@@ -111,6 +125,7 @@ def epoch_dense(
     total = 0.0
     for t in range(steps):
         low, high = t * n // steps, (t + 1) * n // steps
+        met = 0.0
         sums[:] = 0.0
         for c in range(outputs):
             own, coefficients, factors = gradient[c], beta[c], scaled[c]
@@ -132,7 +147,7 @@ def epoch_dense(
                     for j in range(width):
                         s += row[j] * factors[j]
                     f[c] = moved[c] + s
-                total += slopes(kind, y[r], f, weight[r], slope[k])
+                met += slopes(kind, y[r], f, weight[r], slope[k])
                 for c in range(outputs):
                     sums[c] += slope[k, c]
             for k in range(many, 4):
@@ -145,34 +160,27 @@ def epoch_dense(
                 d0, d1, d2, d3 = slope[0, c], slope[1, c], slope[2, c], slope[3, c]
                 for j in range(width):
                     own[j] += (r0[j] * d0 + r1[j] * d1) + (r2[j] * d2 + r3[j] * d3)
+        square = 0.0
+        for c in range(outputs):
+            own = gradient[c]
+            square += sums[c] * sums[c]
+            for j in range(width):
+                slant = (own[j] - sums[c] * centre[j]) * scale[j]
+                own[j] = slant
+                square += slant * slant
+        total += met
         share = 1.0 / (high - low)
+        if limited:
+            share *= shortening(met, square * share, rate)
         for c in range(outputs):
             own, coefficients, speed = gradient[c], beta[c], velocity[c]
             for j in range(width):
-                slant = (own[j] - sums[c] * centre[j]) * scale[j] * share
-                v = momentum * speed[j] + (1.0 - momentum) * slant
+                v = momentum * speed[j] + (1.0 - momentum) * share * own[j]
                 speed[j] = v
                 coefficients[j] = decay * coefficients[j] - rate * v
             head[1, c] = momentum * head[1, c] + (1.0 - momentum) * (sums[c] * share)
             head[0, c] -= rate * head[1, c]
     return total
-
-
-@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def gram_dense(Z: FloatArray) -> FloatArray:
-    """Return the products of all pairs of rows."""
-    m, width = Z.shape
-    gram = np.empty((m, m))
-    for a in range(m):
-        row = Z[a]
-        for b in range(a + 1):
-            other = Z[b]
-            s = 0.0
-            for j in range(width):
-                s += row[j] * other[j]
-            gram[a, b] = s
-            gram[b, a] = s
-    return gram
 
 
 @nb.njit(nogil=True, cache=True)
@@ -212,10 +220,10 @@ def moments_csr(
 @nb.njit(nogil=True, cache=True)
 def take_csr(
     indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: FloatArray,
-    number: npt.NDArray[np.int32], scale: FloatArray,
+    number: npt.NDArray[np.int32], shift: FloatArray, scale: FloatArray,
     new_indptr: npt.NDArray[np.int32], new_indices: npt.NDArray[np.int32], new_data: FloatArray,
 ) -> int:  # fmt: skip
-    """Write CSR rows with the columns that have a new number, times their scale; return how many values.
+    """Write columns of CSR rows that have a new number, as ``(x - shift) * scale``; return how many values.
 
     The new arrays may be the old ones: what is written never lies behind what is read.
     """
@@ -227,7 +235,7 @@ def take_csr(
         for e in range(low, high):
             j = number[indices[e]]
             if j >= 0:
-                x = data[e] * scale[indices[e]]
+                x = (data[e] - shift[indices[e]]) * scale[indices[e]]
                 new_indices[at] = j
                 new_data[at] = x
                 at += 1
@@ -236,43 +244,16 @@ def take_csr(
 
 
 @nb.njit(nogil=True, cache=True)
-def gram_csr(
-    indptr: npt.NDArray[np.int32],
-    indices: npt.NDArray[np.int32],
-    data: FloatArray,
-    rows: IntArray,
-    width: int,
-) -> FloatArray:
-    """Return the products of all pairs of some CSR rows."""
-    m = len(rows)
-    gram = np.empty((m, m))
-    row = np.zeros(width)
-    for a in range(m):
-        low, high = indptr[rows[a]], indptr[rows[a] + 1]
-        for e in range(low, high):
-            row[indices[e]] = data[e]
-        for b in range(a + 1):
-            s = 0.0
-            for e in range(indptr[rows[b]], indptr[rows[b] + 1]):
-                s += row[indices[e]] * data[e]
-            gram[a, b] = s
-            gram[b, a] = s
-        for e in range(low, high):
-            row[indices[e]] = 0.0
-    return gram
-
-
-@nb.njit(nogil=True, cache=True)
 def epoch_sparse(
     indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: FloatArray, offset: FloatArray,
     centre: FloatArray, order: IntArray, y: FloatArray, weight: FloatArray,
     cells: FloatArray, head: FloatArray,
-    batch: int, rate: float, momentum: float, decay: float, kind: int,
+    batch: int, rate: float, momentum: float, decay: float, kind: int, limited: bool,
 ) -> float:  # fmt: skip
     """Pass once over sparse rows in order; return the sum of the losses met on the way.
 
     ``offset`` are the products of the rows with ``centre``, the columns' means.  A row of ``cells`` is a
-    column: the step up to which it is known, its weights and their velocities, and room to fill a cache line.
+    column: the step up to which it is known, its weights, their velocities, and the gradient of this step.
     """
     n, outputs = len(order), head.shape[1]
     steps = (n + batch - 1) // batch
@@ -292,11 +273,11 @@ def epoch_sparse(
             common[2, c] += centre[j] * cells[j, 1 + c]
             common[3, c] += centre[j] * cells[j, 1 + outputs + c]
     slope = np.empty((n // steps + 1, outputs))
-    f = np.empty(outputs)
+    f, sums, with_offsets = np.empty(outputs), np.empty(outputs), np.empty(outputs)
     total = 0.0
     for t in range(steps):
         low, high = t * n // steps, (t + 1) * n // steps
-        share = 1.0 / (high - low)
+        met = 0.0
         for i in range(low, high):
             r = order[i]
             for c in range(outputs):
@@ -312,7 +293,28 @@ def epoch_sparse(
                         cell[1 + outputs + c] = powers[missed, 2] * v
                 for c in range(outputs):
                     f[c] += data[e] * cell[1 + c]
-            total += slopes(kind, y[r], f, weight[r] * share, slope[i - low]) * (high - low)
+            met += slopes(kind, y[r], f, weight[r], slope[i - low])
+        # square of the gradient, from that of its stored part and the means' part, with D = sums
+        square = 0.0
+        for i in range(low, high):
+            r = order[i]
+            for e in range(indptr[r], indptr[r + 1]):
+                cell = cells[indices[e]]
+                for c in range(outputs):
+                    more = slope[i - low, c] * data[e]
+                    square += more * (2.0 * cell[1 + 2 * outputs + c] + more)
+                    cell[1 + 2 * outputs + c] += more
+        for c in range(outputs):
+            sums[c], with_offsets[c] = 0.0, 0.0
+            for i in range(low, high):
+                sums[c] += slope[i - low, c]
+                with_offsets[c] += slope[i - low, c] * offset[order[i]]
+            square += sums[c] * (sums[c] * (1.0 + size) - 2.0 * with_offsets[c])
+        total += met
+        share = 1.0 / (high - low)
+        if limited:
+            share *= shortening(met, square * share, rate)
+        share *= 1.0 - momentum
         for i in range(low, high):
             r = order[i]
             for e in range(indptr[r], indptr[r + 1]):
@@ -320,23 +322,16 @@ def epoch_sparse(
                 if int(cell[0]) == t:
                     cell[0] = t + 1
                     for c in range(outputs):
-                        v = momentum * cell[1 + outputs + c]
+                        v = momentum * cell[1 + outputs + c] + share * cell[1 + 2 * outputs + c]
                         cell[1 + outputs + c] = v
                         cell[1 + c] = decay * cell[1 + c] - rate * v
-                for c in range(outputs):
-                    v = (1.0 - momentum) * (slope[i - low, c] * data[e])
-                    cell[1 + outputs + c] += v
-                    cell[1 + c] -= rate * v
+                        cell[1 + 2 * outputs + c] = 0.0
         for c in range(outputs):
-            all_slopes, with_offsets = 0.0, 0.0
-            for i in range(low, high):
-                all_slopes += slope[i - low, c]
-                with_offsets += slope[i - low, c] * offset[order[i]]
-            head[1, c] = momentum * head[1, c] + (1.0 - momentum) * all_slopes
+            head[1, c] = momentum * head[1, c] + share * sums[c]
             head[0, c] -= rate * head[1, c]
-            common[1, c] = momentum * common[1, c] + (1.0 - momentum) * all_slopes
+            common[1, c] = momentum * common[1, c] + share * sums[c]
             common[0, c] = decay * common[0, c] - rate * common[1, c]
-            common[3, c] = momentum * common[3, c] + (1.0 - momentum) * with_offsets
+            common[3, c] = momentum * common[3, c] + share * with_offsets[c]
             common[2, c] = decay * common[2, c] - rate * common[3, c]
     for j in range(len(centre)):
         cell = cells[j]

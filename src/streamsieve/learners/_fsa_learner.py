@@ -23,6 +23,10 @@ from streamsieve.state import untouched_on_error
 DEFAULT_FEATURES = 10
 #: Slope of the loss that may be left in the end, as a share of that at the start.
 SETTLED = 0.25
+#: Mean loss of an epoch, as a multiple of that without weights, above which learning went astray.
+ASTRAY = 10.0
+#: Share of a safe rate below which a given one is what learning suffers from.
+SLOW = 0.1
 
 
 class AnnealedLearner(Selector):
@@ -53,6 +57,11 @@ class AnnealedLearner(Selector):
     @abstractmethod
     def _outputs(self) -> int:
         """How many linear functions there are."""
+
+    @property
+    def _units(self) -> FloatArray:
+        """Centre and spread of the target, in whose units it is learnt."""
+        return np.array([0.0, 1.0])
 
     # ---------------------------------------------------------------- learning
 
@@ -114,7 +123,7 @@ class AnnealedLearner(Selector):
                 [self._step(model, rows, target, weight, settings) for _ in range(settings.epochs)]
             )
             self._model_ = model
-        self._warn_unless_settled(model.unsettled(rows, target, weight, settings))
+        self._warn_unless_settled(model, rows, target, weight, settings)
         self._look_back(rows, target)
         return self
 
@@ -127,8 +136,13 @@ class AnnealedLearner(Selector):
             X = matrix(self, X, reset=first, sparse="csr")
             refuse_non_finite(X, getattr(self, "feature_names_in_", None))
             settings = self._settings(X.shape[1])
+            units = self._units
             target, weight = self._targets(y, X.shape[0])
-            model = self._new_model(X.shape[1]) if first else self._model_.copy()
+            if first:
+                model = self._new_model(X.shape[1])
+            else:
+                model = self._model_.copy()
+                model.change_units(units, self._units)
             rows = model.rows(X)
             loss = self._step(model, rows, target, weight, settings)
             self.loss_curve_ = np.append(getattr(self, "loss_curve_", ()), loss)
@@ -146,23 +160,45 @@ class AnnealedLearner(Selector):
         if not (np.isfinite(loss) and np.all(np.isfinite(model.beta))):
             raise ParameterError(
                 f"with learning_rate={self.learning_rate!r} the weights grew without bound in epoch "
-                f"{model.epoch}: choose learning_rate='auto' or a smaller number, or a loss whose slope is "
-                "bounded, such as 'lorenz'"
+                f"{model.epoch}: {self._shorter_steps}"
             )
         return loss
 
-    def _warn_unless_settled(self, share: float) -> None:
-        if share <= SETTLED:
-            return
-        curve = self.loss_curve_
-        rising = curve[-1] > 1.1 * curve.min()
-        remedy = "lower learning_rate, or say 'auto'" if rising else "raise epochs"
-        warnings.warn(
-            f"the weights have not settled after {self.epochs} epochs: the loss is still {share:.0%} as "
-            f"steep as at the start; {remedy}",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    @property
+    def _shorter_steps(self) -> str:
+        """What to do when weights grow too much."""
+        calmer = "a loss whose slope is bounded, such as 'lorenz'"
+        if self.learning_rate == "auto":
+            return f"a few rows outweigh all others: clip or transform large values, or choose {calmer}"
+        return f"lower learning_rate, or say 'auto', or choose {calmer}"
+
+    def _warn_unless_settled(
+        self, model: AnnealedModel, rows: Rows, target: FloatArray, weight: FloatArray, settings: Settings
+    ) -> None:
+        """Say what to change if the loss is still steep, or exploded on the way."""
+        share, start = model.unsettled(rows, target, weight, settings)
+        curve, rate = self.loss_curve_, settings.learning_rate
+        worst = int(np.argmax(curve))
+        if curve[worst] > ASTRAY * start:
+            warnings.warn(
+                f"the features left may be the wrong ones: in epoch {worst + 1} the mean loss was "
+                f"{curve[worst]:.3g}, but {start:.3g} without any weights; {self._shorter_steps}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif share > SETTLED:
+            remedy = "raise epochs"
+            if rate is not None and curve[-1] > 1.1 * curve.min():
+                remedy = "lower learning_rate, or say 'auto'"
+            elif rate is not None:
+                safe = model.copy().safe_rate(rows, np.arange(rows.n), weight, settings)
+                remedy = "raise learning_rate, or say 'auto'" if rate < SLOW * safe else remedy
+            warnings.warn(
+                f"the weights have not settled after {self.epochs} epochs: the loss is still {share:.0%} as "
+                f"steep as at the start; {remedy}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     # ---------------------------------------------------------------- what was learnt
 

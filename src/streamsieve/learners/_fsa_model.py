@@ -13,12 +13,15 @@ import scipy.sparse as sp
 from streamsieve._kernels import fsa as kernel
 from streamsieve.exceptions import StateError
 from streamsieve.independence._screen import screen
-from streamsieve.learners._fsa_rows import Rows, Steps, Weights, rows_of
+from streamsieve.learners._fsa_rows import Product, Rows, Steps, Weights, rows_of
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect, register
 
 #: Rows whose products say how long a step may be; of larger minibatches, so many.
 MOST_SAMPLED = 256
+#: How often a vector is multiplied by these products to find their largest eigenvalue, and by how much the
+#: estimate, which is never too large, is raised.
+MULTIPLICATIONS, MARGIN = 6, 1.1
 #: Below this share of the columns that an estimate of steepness was made with, it is made anew.
 ANEW = 0.75
 #: Slopes below this are rounding.
@@ -94,10 +97,23 @@ class AnnealedModel:
         """What every column left is multiplied by; 0 for a constant one, if they are standardised."""
         if not self.standardize:
             return np.ones(len(self.columns))
-        deviation = np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1))
+        deviation = self._deviation
         scale = np.zeros(len(deviation))
         np.divide(1.0, deviation, out=scale, where=deviation > 1e-150)
         return scale
+
+    @property
+    def _deviation(self) -> FloatArray:
+        deviation: FloatArray = np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1))
+        return deviation
+
+    def change_units(self, old: FloatArray, new: FloatArray) -> None:
+        """Predict the same numbers when the target's centre and spread are others than before."""
+        factor = old[1] / new[1]
+        self.beta, self.velocity, self.intercept = (
+            part * factor for part in (self.beta, self.velocity, self.intercept)
+        )
+        self.intercept[0] += (old[0] - new[0]) / new[1]
 
     def rows(self, X: Any) -> Rows:
         """Take means and spreads of some more rows into account, and return them standardised."""
@@ -119,12 +135,11 @@ class AnnealedModel:
         """Pass once over rows, drop columns by the schedule, and return the mean loss on the way."""
         epoch = self.epoch + 1
         order = np.random.default_rng([settings.random_state, epoch]).permutation(rows.n)
-        rate = settings.learning_rate
+        rate, chosen = settings.learning_rate, settings.learning_rate is None
         if rate is None:
-            rate = self._safe_rate(rows, order, weight, settings) * settings.cooling(epoch)
-        steps = Steps(
-            settings.batch_size, rate, settings.momentum, 1.0 - min(rate * settings.ridge, 1.0), settings.loss
-        )
+            rate = self.safe_rate(rows, order, weight, settings) * settings.cooling(epoch)
+        decay = 1.0 - min(rate * settings.ridge, 1.0)
+        steps = Steps(settings.batch_size, rate, settings.momentum, decay, settings.loss, chosen)
         total = rows.epoch(order, y, weight, Weights(self.beta, self.velocity, self.intercept), steps)
         self.epoch = epoch
         left = settings.columns_left(self.n_features, epoch)
@@ -133,21 +148,19 @@ class AnnealedModel:
             self._drop(rows, left)
         return total / rows.n
 
-    def _safe_rate(self, rows: Rows, order: IntArray, weight: FloatArray, settings: Settings) -> float:
-        """Return the longest step that shortens every error of a minibatch, by the steepest one met.
+    def safe_rate(self, rows: Rows, order: IntArray, weight: FloatArray, settings: Settings) -> float:
+        """Return the longest step that shortens every error of a minibatch, by the steepest one sampled.
 
         A step of rate a changes the outputs of a minibatch by a times the products of its rows, so 1 over
         their largest eigenvalue, times the loss's curvature, never overshoots; the ridge adds to the
-        curvature.
+        curvature.  One minibatch an epoch is sampled; steps for a steeper one are shortened when it is met.
         """
         if len(self.columns) < ANEW * self.steep_columns:
             self.steepness, self.steep_columns = 0.0, len(self.columns)
         n = rows.n
         steps = -(-n // settings.batch_size)
         sample = order[: min(-(-n // steps), MOST_SAMPLED)]
-        products = (rows.gram(sample) + 1.0) * np.sqrt(np.outer(weight[sample], weight[sample]))
-        steepest = float(np.linalg.eigvalsh(products)[-1]) / len(sample)
-        self.steepness = max(self.steepness, steepest)
+        self.steepness = max(self.steepness, _steepness(rows.pair_products(sample), weight[sample]))
         # the sum over the other classes is as steep as a star with one edge for each of them
         several = max(1, self.outputs)
         return 1.0 / (settings.curvature * several * self.steepness + settings.ridge)
@@ -160,12 +173,13 @@ class AnnealedModel:
 
     @property
     def strength(self) -> FloatArray:
-        """How large the weight of every column left is, over all outputs."""
+        """How large the weight of every column left is, over all outputs, for a column of deviation 1."""
+        sizes: FloatArray
         if self.outputs == 1:
-            sizes: FloatArray = np.abs(self.beta[0])
-            return sizes
-        lengths: FloatArray = np.sqrt(np.einsum("ij,ij->j", self.beta, self.beta))
-        return lengths
+            sizes = np.abs(self.beta[0])
+        else:
+            sizes = np.sqrt(np.einsum("ij,ij->j", self.beta, self.beta))
+        return sizes if self.standardize else sizes * self._deviation
 
     # ---------------------------------------------------------------- looking
 
@@ -180,8 +194,10 @@ class AnnealedModel:
         result: FloatArray = ((some - self.mean) * scale) @ self.beta.T + self.intercept[0]
         return result
 
-    def unsettled(self, rows: Rows, y: FloatArray, weight: FloatArray, settings: Settings) -> float:
-        """Return how steep the mean loss still is along some weight, as a share of the start.
+    def unsettled(
+        self, rows: Rows, y: FloatArray, weight: FloatArray, settings: Settings
+    ) -> tuple[float, float]:
+        """Return how steep the mean loss still is, as a share of the start, and the loss without weights.
 
         An intercept is compared with the typical slope of a row, a weight with the steepest one among those
         that are left, or with what chance makes of so many rows.
@@ -190,15 +206,16 @@ class AnnealedModel:
         for outputs in (np.zeros((rows.n, self.outputs)), rows.products(self.beta) + self.intercept[0]):
             slopes, losses = np.empty((rows.n, self.outputs)), np.empty(rows.n)
             kernel.all_slopes(settings.loss, y, outputs, weight, losses, slopes)
-            found.append((rows.back_products(slopes) / rows.n, slopes))
-        (first, slopes_first), (last, slopes_last) = found
+            found.append((rows.back_products(slopes) / rows.n, slopes, float(losses.mean())))
+        (first, slopes_first, start), (last, slopes_last, _) = found
         typical = max(float(np.sqrt(np.mean(slopes_first**2))), FLAT)
         chance = 2.0 * typical / np.sqrt(rows.n) if self.standardize else FLAT
         steepest = float(np.abs(last + settings.ridge * self.beta).max())
-        return max(
+        share = max(
             steepest / max(float(np.abs(first).max()), chance),
             float(np.abs(slopes_last.mean(axis=0)).max()) / typical,
         )
+        return share, start
 
     # ---------------------------------------------------------------- state
 
@@ -240,6 +257,19 @@ class AnnealedModel:
         if not all(np.all(np.isfinite(part)) for part in numbers) or np.any(model.squares < 0):
             raise StateError("the state's weights or scales are not numbers")
         return model
+
+
+def _steepness(product: Product, weight: FloatArray) -> float:
+    """Return the largest eigenvalue of a minibatch's products, intercept included, over its rows."""
+    root = np.sqrt(weight)
+    vector = np.random.default_rng(0).normal(size=len(weight))  # orthogonal to nothing
+    length = 0.0
+    for _ in range(MULTIPLICATIONS):
+        turned = root * vector
+        vector = root * (product(turned) + turned.sum())
+        length = float(np.sqrt(vector @ vector))
+        vector /= length or 1.0
+    return MARGIN * length / len(weight)
 
 
 def largest(values: FloatArray, k: int) -> IntArray:

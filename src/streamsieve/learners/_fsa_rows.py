@@ -21,15 +21,19 @@ FAR = 100.0
 #: Values standardised at a time: they stay in the cache between the two operations.
 TILE = 2**15
 
+#: Multiplies a vector by a matrix.
+Product = Callable[[FloatArray], FloatArray]
+
 
 class Steps(NamedTuple):
-    """How the steps of one epoch are made."""
+    """How the steps of one epoch are made; ``limited`` ones are shortened where they would overshoot."""
 
     batch: int
     rate: float
     momentum: float
     decay: float
     loss: int
+    limited: bool
 
 
 class Weights(NamedTuple):
@@ -91,10 +95,10 @@ class DenseRows:
             own[:] = part[:, self._place]
         return float(total)
 
-    def gram(self, rows: IntArray) -> FloatArray:
-        """Return the products of all pairs of some rows."""
-        products: FloatArray = kernel.gram_dense((self._block[rows] - self._centre) * self._scale)
-        return products
+    def pair_products(self, rows: IntArray) -> Product:
+        """Return what multiplies a vector by the products of all pairs of some rows."""
+        Z = (self._block[rows] - self._centre) * self._scale
+        return lambda vector: Z @ (Z.T @ vector)
 
     def products(self, beta: FloatArray) -> FloatArray:
         """Return the products of all rows with some vectors (outputs, columns)."""
@@ -135,7 +139,10 @@ def _can_stay(X: Any) -> bool:
 
 
 class SparseRows:
-    """CSR rows in arrays that shrink; means are taken off in arithmetic and never in memory.
+    """CSR rows in arrays that shrink; means are taken off in arithmetic, so that zeros stay what they are.
+
+    Columns without zeros have nothing to keep.  They are centred in memory, because their means may be as far
+    from 0 as they like; with a single 0 a mean is within a few deviations.
 
     Parameters
     ----------
@@ -144,18 +151,18 @@ class SparseRows:
     """
 
     def __init__(self, X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> None:
-        self.n: int = X.shape[0]
-        self._centre = mean * scale
-        number, scales = np.arange(X.shape[1], dtype=np.int32), scale
-        if columns is not None:
-            number, scales = _numbers(X.shape[1], columns), np.zeros(X.shape[1])
-            scales[columns] = scale
+        self.n, width = X.shape
+        own = np.arange(width) if columns is None else columns
+        full = np.bincount(X.indices[: X.nnz], minlength=width)[own] == self.n
+        self._centre = np.where(full, 0.0, mean * scale)
+        shifts, scales = np.zeros(width), np.zeros(width)
+        shifts[own], scales[own] = np.where(full, mean, 0.0), scale
         self._arrays = np.empty(self.n + 1, np.int32), np.empty(X.nnz, np.int32), np.empty(X.nnz)
-        self._take(X, number, scales)
+        self._take(X, _numbers(width, own), shifts, scales)
 
-    def _take(self, X: Any, number: npt.NDArray[np.int32], scale: FloatArray) -> None:
+    def _take(self, X: Any, number: npt.NDArray[np.int32], shift: FloatArray, scale: FloatArray) -> None:
         """Make the columns of X that have a number the own ones, in the memory that is there."""
-        count = kernel.take_csr(X.indptr, X.indices, X.data, number, scale, *self._arrays)
+        count = kernel.take_csr(X.indptr, X.indices, X.data, number, shift, scale, *self._arrays)
         indptr, indices, data = self._arrays
         self._X = sp.csr_array(
             (data[:count], indices[:count], indptr), shape=(self.n, len(self._centre)), copy=False
@@ -167,8 +174,7 @@ class SparseRows:
     ) -> float:
         """Change the weights by one pass over the rows in order; return the sum of the losses on the way."""
         outputs, width = weights.beta.shape
-        room = 4 if outputs == 1 else 1 + 2 * outputs
-        cells = aligned_zeros((width, room))
+        cells = aligned_zeros((width, 1 + 3 * outputs))
         cells[:, 1 : 1 + outputs] = weights.beta.T
         cells[:, 1 + outputs : 1 + 2 * outputs] = weights.velocity.T
         X = self._X
@@ -180,12 +186,16 @@ class SparseRows:
         weights.velocity[:] = cells[:, 1 + outputs : 1 + 2 * outputs].T
         return float(total)
 
-    def gram(self, rows: IntArray) -> FloatArray:
-        """Return the products of all pairs of some rows."""
-        X, offset = self._X, self._offset[rows]
-        products: FloatArray = kernel.gram_csr(X.indptr, X.indices, X.data, rows, X.shape[1])
-        products += float(self._centre @ self._centre) - offset[:, None] - offset
-        return products
+    def pair_products(self, rows: IntArray) -> Product:
+        """Return what multiplies a vector by the products of all pairs of some rows."""
+        X, offset, size = self._X[rows], self._offset[rows], float(self._centre @ self._centre)
+
+        def product(vector: FloatArray) -> FloatArray:
+            total = float(vector.sum())
+            result: FloatArray = X @ (X.T @ vector) - offset * total + (size * total - offset @ vector)
+            return result
+
+        return product
 
     def products(self, beta: FloatArray) -> FloatArray:
         """Return the products of all rows with some vectors (outputs, columns)."""
@@ -201,7 +211,7 @@ class SparseRows:
         """Leave some of the columns, given by ascending numbers."""
         width = len(self._centre)
         self._centre = self._centre[columns]
-        self._take(self._X, _numbers(width, columns), np.ones(width))
+        self._take(self._X, _numbers(width, columns), np.zeros(width), np.ones(width))
 
 
 def _numbers(width: int, columns: IntArray) -> npt.NDArray[np.int32]:

@@ -21,6 +21,9 @@ from streamsieve.learners._targets import Classes, check_labels, check_numbers
 from streamsieve.protocols import CLASSIFICATION, FloatArray, Task, Traits
 from streamsieve.state import untouched_on_error
 
+#: Targets below which their spread is not taken for that of all.
+FEW = 30
+
 
 def _has_probabilities(learner: Any) -> bool:
     if learner.loss != "logistic":
@@ -48,8 +51,9 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     annealing : float, default=30.0
         How fast features go at first, 0 to 1e6; the papers' mu.  0: the same number after every pass.
     learning_rate : float or "auto", default="auto"
-        Length of the steps, above 0 and at most 1000.  "auto": as long as is safe for the minibatches met,
-        and shorter and shorter once the features are found.
+        Length of the steps, above 0 and at most 1000.  "auto": as long as is safe for a minibatch sampled in
+        every pass, shortened for those that would overshoot, and shorter and shorter once the features are
+        found.
     momentum : float, default=0.9
         Share of the last direction in the next, 0 <= momentum < 1.
     ridge : float, default=0.001
@@ -59,9 +63,9 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     balanced : bool, default=False
         Whether all classes count the same, however many rows they have.
     standardize : bool, default=True
-        Whether features are compared in units of their standard deviation.  False: they are only centred, so
-        those of large values, or frequent ones, are preferred.  That may suit text, whose rare words would
-        otherwise count as much as frequent ones.
+        Whether features are learnt in units of their standard deviation.  False: they are only centred, so
+        the weights of large or frequent ones are learnt sooner, and in doubt these are preferred.  That may
+        suit text, whose rare words would otherwise count as much as frequent ones.
     random_state : int, default=0
         Seed of the order of rows, 0 <= random_state < 2^32.
 
@@ -78,8 +82,13 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
     Notes
     -----
-    After pass e of N, ``k + (p - k) max(0, (N - 2 e) / (2 e mu + N))`` of p features are left.  Of equal
-    weights those of the first columns stay.
+    After pass e of N, ``k + (p - k) max(0, (N - 2 e) / (2 e mu + N))`` of p features are left.  Weights are
+    compared in units of standard deviations, whatever ``standardize`` says; of equal ones those of the first
+    columns stay.
+
+    With a rate chosen by "auto", the gradient g of a minibatch with mean loss L is shortened until the step
+    is no longer than ``2 L / |g|^2``.  That binds only where a minibatch is more curved than the one sampled,
+    for example by a row of very large values or by rare words.
 
     ``partial_fit`` makes one pass over the rows it is given and drops features once, so N calls are a whole
     run, with new rows each time or with the same ones again and again.  Calling it N times with the rows of
@@ -96,8 +105,9 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     summand), so ``predict_proba`` is their softmax.
 
     If the classes can be separated, the logistic loss has no least value and without a ridge weights only
-    grow; with the default ridge they settle.  A ``ConvergenceWarning`` says what to change if the loss is
-    still steep in the end, or if the classes are separated and there is no ridge.
+    grow; with the default ridge they settle.  A ``ConvergenceWarning`` of ``fit`` says what to change if the
+    loss exploded on the way or is still steep in the end, or if the classes are separated and there is no
+    ridge.
 
     Where the papers leave things open or their programs differ from them: momentum is a moving average of
     gradients; the rate is chosen by default, because the programs' fixed one diverges for correlated features
@@ -194,6 +204,12 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         check_choice("balanced", self.balanced, (False, True))
         y = check_labels(y, n)
         if not hasattr(self, "_classes_"):
+            if np.all(y == y[0]):
+                raise TargetError(
+                    f"y holds one class only ({y[0].item()!r}), so there is nothing to tell apart: give rows "
+                    "of at least two classes, or name all of them in the first call, as partial_fit(X, y, "
+                    "classes=...)"
+                )
             self._classes_ = Classes.of(y)
         codes = self._classes_.encode(y)
         seen = np.bincount(codes, minlength=len(self._classes_))
@@ -300,8 +316,9 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     annealing : float, default=30.0
         How fast features go at first, 0 to 1e6; the papers' mu.  0: the same number after every pass.
     learning_rate : float or "auto", default="auto"
-        Length of the steps, above 0 and at most 1000.  "auto": as long as is safe for the minibatches met,
-        and shorter and shorter once the features are found.
+        Length of the steps, above 0 and at most 1000.  "auto": as long as is safe for a minibatch sampled in
+        every pass, shortened for those that would overshoot, and shorter and shorter once the features are
+        found.
     momentum : float, default=0.9
         Share of the last direction in the next, 0 <= momentum < 1.
     ridge : float, default=0.001
@@ -309,9 +326,9 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     batch_size : int, default=32
         Rows whose mean gradient makes a step, at least 1.
     standardize : bool, default=True
-        Whether features are compared in units of their standard deviation.  False: they are only centred, so
-        those of large values, or frequent ones, are preferred.  That may suit text, whose rare words would
-        otherwise count as much as frequent ones.
+        Whether features are learnt in units of their standard deviation.  False: they are only centred, so
+        the weights of large or frequent ones are learnt sooner, and in doubt these are preferred.  That may
+        suit text, whose rare words would otherwise count as much as frequent ones.
     random_state : int, default=0
         Seed of the order of rows, 0 <= random_state < 2^32.
 
@@ -327,9 +344,10 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     Notes
     -----
-    As for :class:`FSAClassifier`.  The target is learnt in units of its spread about its centre, both from
-    the first call: standard deviation and mean, or for "lorenz", which would otherwise take the outliers'
-    measure, 1.4826 times the median distance from the median.
+    As for :class:`FSAClassifier`.  The target is learnt in units of its spread about its centre: standard
+    deviation and mean, or for "lorenz", which would otherwise take the outliers' measure, 1.4826 times the
+    median distance from the median.  Both are those of the first call; if it has fewer than 30 rows, or its
+    target does not vary, those of the first calls up to and with the one that makes good for it.
 
     References
     ----------
@@ -350,6 +368,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.REGRESSION}), any_chunking=False)
     _losses: ClassVar[dict[str, tuple[int, float]]] = {"squared": (4, 1.0), "lorenz": (5, 2.0)}
+    _first_targets_: FloatArray
 
     def __init__(
         self,
@@ -398,13 +417,20 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     def _targets(self, y: Any, n: int) -> tuple[FloatArray, FloatArray]:
         y = check_numbers(y, n)
-        if not hasattr(self, "_target_"):
-            centre, spread = float(np.mean(y)), float(np.std(y))
+        if not hasattr(self, "_target_") or len(self._first_targets_):
+            seen: FloatArray = np.concatenate([getattr(self, "_first_targets_", ()), y])
+            centre, spread = float(np.mean(seen)), float(np.std(seen))
             if self.loss == "lorenz":
-                centre = float(np.median(y))
-                spread = 1.4826 * float(np.median(np.abs(y - centre))) or spread
+                centre = float(np.median(seen))
+                spread = 1.4826 * float(np.median(np.abs(seen - centre))) or spread
             self._target_ = np.array([centre, spread or 1.0])
+            # a target that does not vary says as much in a few rows as in many
+            self._first_targets_ = seen[: FEW if len(seen) < FEW or not spread else 0]
         return (y - self._target_[0]) / self._target_[1], np.ones(n)
+
+    @property
+    def _units(self) -> FloatArray:
+        return self._target_ if hasattr(self, "_target_") else super()._units
 
     @property
     def _outputs(self) -> int:
@@ -442,4 +468,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         target = self._target_
         if np.shape(target) != (2,) or not np.all(np.isfinite(target)) or target[1] <= 0:
             raise StateError("the state's target has no scale")
+        first = self._first_targets_
+        if np.ndim(first) != 1 or len(first) > FEW or not np.all(np.isfinite(first)):
+            raise StateError("the state's first targets are not a few numbers")
         super()._restored()
