@@ -68,7 +68,7 @@ def informations(
                 cell = np.zeros(size, np.int64)
             if size == 4 and width == 2:
                 # two yes-or-no columns: sums, which vectorise as a table of counts does not
-                ones, other_ones, both_ones = 0, 0, 0
+                ones = other_ones = both_ones = np.int64(0)
                 for t in range(n):
                     ones += np.int64(codes[a, t])
                     other_ones += np.int64(other_codes[b, t])
