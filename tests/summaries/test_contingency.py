@@ -32,7 +32,7 @@ from tests.summaries.pieces import (
 @pytest.mark.parametrize("half_life", HALF_LIVES)
 def test_any_rows_in_any_forms_widths_and_cuts(kind, half_life):
     rng = np.random.default_rng(1)
-    for _ in range(100):
+    for _ in range(60):
         pieces = random_pieces(rng, kind)
         check(feed(Contingency(half_life), *pieces), pieces, half_life)
 
@@ -40,7 +40,7 @@ def test_any_rows_in_any_forms_widths_and_cuts(kind, half_life):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_by_itself(form):
     rng = np.random.default_rng(2)
-    for _ in range(50):
+    for _ in range(30):
         pieces = random_pieces(rng, forms=[form])
         check(feed(Contingency(), *pieces), pieces)
 
@@ -49,7 +49,7 @@ def test_every_form_by_itself(form):
 @pytest.mark.parametrize("cap", [1, 2, 3])
 def test_values_beyond_the_cap_are_counted_together(kind, cap):
     rng = np.random.default_rng(3)
-    for case in range(100):
+    for case in range(60):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         pieces = random_pieces(rng, kind)
         check(feed(Contingency(half_life, cap), *pieces), pieces, half_life, cap)
@@ -93,7 +93,7 @@ def test_weight_k_is_k_copies_and_weight_0_is_no_row(kind):
 @pytest.mark.parametrize("cap", [2, 256])
 def test_the_cut_changes_no_bit(cap):
     rng = np.random.default_rng(5)
-    for case in range(60):
+    for case in range(40):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         piece = random_piece(rng, 12, 3, "mixed", weights="fraction", labels=(0,))
         whole, single = feed(Contingency(half_life, cap), piece), Contingency(half_life, cap)
@@ -106,7 +106,7 @@ def test_the_cut_changes_no_bit(cap):
 
 def test_dense_and_sparse_rows_give_the_same():
     rng = np.random.default_rng(6)
-    for case in range(60):
+    for case in range(40):
         piece = random_piece(rng, 30, 3, weights="whole", forms=["C"])
         results = []
         for form in ("C", "F", "csr_array", "csr with zeros", "object"):

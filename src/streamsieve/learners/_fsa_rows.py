@@ -152,13 +152,16 @@ class SparseRows:
 
     def __init__(self, X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> None:
         self.n, width = X.shape
-        own = np.arange(width) if columns is None else columns
-        full = np.bincount(X.indices[: X.nnz], minlength=width)[own] == self.n
-        self._centre = np.where(full, 0.0, mean * scale)
-        shifts, scales = np.zeros(width), np.zeros(width)
-        shifts[own], scales[own] = np.where(full, mean, 0.0), scale
+        full = np.bincount(X.indices[: X.nnz], minlength=width) == self.n
+        number, shift, scales = np.arange(width, dtype=np.int32), np.zeros(width), scale
+        if columns is not None:
+            number, scales, full = _numbers(width, columns), np.zeros(width), full[columns]
+            scales[columns] = scale
+        shift[full if columns is None else columns[full]] = mean[full]
+        self._centre = mean * scale
+        self._centre[full] = 0.0
         self._arrays = np.empty(self.n + 1, np.int32), np.empty(X.nnz, np.int32), np.empty(X.nnz)
-        self._take(X, _numbers(width, own), shifts, scales)
+        self._take(X, number, shift, scales)
 
     def _take(self, X: Any, number: npt.NDArray[np.int32], shift: FloatArray, scale: FloatArray) -> None:
         """Make the columns of X that have a number the own ones, in the memory that is there."""
