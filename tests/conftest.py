@@ -19,18 +19,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items):
-    """Shuffle the files of the second half among those of the first, as cards are.
+    """Order files so that two processes, which take them in turn, seldom compile the same kernel at a time.
 
-    Two processes take files in turn.  Neighbours in the alphabet need the same kernels, and both processes
-    would compile them at the same time; from far apart, each finds in the cache what the other compiled.
+    Neighbours in the alphabet need the same kernels, so the second half is shuffled among the first as cards
+    are; what goes over all selectors comes last, when everything is in the cache.
     """
     by_file = {}
     for item in items:
         by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    files = list(by_file.values())
+    late = [name for name in by_file if "contract" in name]
+    files = [some for name, some in by_file.items() if name not in late]
     half = (len(files) + 1) // 2
     pairs = itertools.zip_longest(files[:half], files[half:], fillvalue=[])
-    items[:] = [item for pair in pairs for file in pair for item in file]
+    ordered = [*itertools.chain.from_iterable(pairs), *(by_file[name] for name in late)]
+    items[:] = itertools.chain.from_iterable(ordered)
 
 
 @pytest.fixture(scope="session")
