@@ -206,7 +206,7 @@ def _numeric_target(y: npt.NDArray[Any]) -> FloatArray:
     if y.dtype.kind in "USO":
         raise TargetError(
             f"a numeric target is wanted, but y holds text such as {str(y[0])!r}; "
-            "for class labels use criterion='f' or 'fisher'"
+            "class labels want a method, or a criterion, for classes"
         )
     y = np.ascontiguousarray(y, np.float64)
     _refuse_missing_target(y)
@@ -290,7 +290,7 @@ def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
     if task == "auto" and y.dtype.kind in "fiu" and classes > max(MANY_CLASSES, len(y) / 10):
         raise TargetError(
             f"y holds {classes} different whole numbers over {len(y)} rows, which may be classes or a "
-            "quantity: say task='classification' or task='regression'"
+            "quantity: say task='classification' or task='regression' (--task)"
         )
     if classes < 2:
         raise TargetError(

@@ -13,10 +13,14 @@
     ├── NotBegunError (ValueError)       a column was offered before begin(y)
     ├── MergeError (ValueError)          two states do not belong together
     ├── StateError (ValueError)          a .sieve file is damaged, foreign or too new
-    └── SourceError (ValueError)         a source cannot be opened or read, or lacks the needed axis
+    ├── SourceError (ValueError)         a source cannot be opened or read, or lacks the needed axis
+    └── ProtocolError (RuntimeError)     parts of a comparison failed; it brings the report of the others
 
 A message says what was wanted, what came, and what to do about it.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 
 class StreamSieveError(Exception):
@@ -72,3 +76,17 @@ class StateError(StreamSieveError, ValueError):
 
 class SourceError(StreamSieveError, ValueError):
     """A source cannot be opened or read, or does not have the needed axis."""
+
+
+class ProtocolError(StreamSieveError, RuntimeError):
+    """Some parts of a protocol failed; ``failures`` says which, and ``report`` holds all others.
+
+    Attributes
+    ----------
+    failures : list of Failure
+    report : the Report of whatever succeeded
+    """
+
+    def __init__(self, message: str, failures: Sequence[Any] = (), report: Any = None) -> None:
+        super().__init__(message)
+        self.failures, self.report = list(failures), report

@@ -335,9 +335,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
             file = temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="")
         except OSError as error:
             raise StateError(f"cannot write {target}: {error.strerror or error}") from error
-        with file:
-            yield file
         try:
+            with file:
+                yield file
             temporary.replace(target)
         except OSError as error:
             raise StateError(f"cannot write {target}: {error.strerror or error}") from error

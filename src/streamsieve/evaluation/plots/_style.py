@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from streamsieve.exceptions import CapabilityError
+
 #: Colours whose greys differ, from dark to light.
-COLOURS = ("#0b2545", "#8c2d04", "#41822a", "#9a80bd", "#d99a1c")
+COLOURS = ("#0b2545", "#8c2d04", "#41822a", "#9a80bd", "#d99a1c", "#1b6a85", "#c2577e")
+#: Curves of this many points have a marker at each.
+FEW = 12
 LINES = ("-", "--", "-.", ":")
 MARKERS = "os^Dv<>Xph"
 #: The line of a pair that stands for no forgetting, and of anything that only explains.
@@ -23,15 +27,19 @@ def style(i: int, n_points: int) -> dict[str, Any]:
         "marker": MARKERS[i % len(MARKERS)],
         "markersize": 4,
         # a few markers are enough to tell curves apart, and apart from each other they stay visible
-        "markevery": (i % 5 * max(1, n_points // 40), max(1, n_points // 8)),
+        "markevery": None if n_points <= FEW else (i % 5 * max(1, n_points // 40), max(1, n_points // 8)),
         "linewidth": 1.6,
     }
 
 
 def new_figure(width: float, height: float) -> Any:
     """Return an empty figure that needs no display."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - needs the cli extra
-
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415 - needs the cli extra
+    except ImportError as error:
+        raise CapabilityError(
+            "pictures need matplotlib, which is not here: pip install 'streamsieve[cli]'"
+        ) from error
     return Figure(figsize=(width, height), layout="constrained")
 
 
