@@ -50,7 +50,9 @@ def test_what_the_column_example_claims(tmp_path, monkeypatch, capsys):
         assert comment in out
 
 
-@pytest.mark.parametrize("name", ["baselines_and_learners", "running_a_stream", "streams_of_columns"])
+@pytest.mark.parametrize(
+    "name", ["baselines_and_learners", "comparing", "running_a_stream", "streams_of_columns"]
+)
 def test_the_examples_of_a_page_run(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / f"{name}.md").read_text()

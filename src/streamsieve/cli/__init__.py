@@ -1,4 +1,4 @@
-"""The command line: ``streamsieve methods | select | screen | merge | show | plot | demo``."""
+"""The command line: ``streamsieve methods | select | screen | compare | merge | show | plot | demo``."""
 
 from __future__ import annotations
 

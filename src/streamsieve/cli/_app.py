@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,7 +50,8 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoin
 def invoke(arguments: Sequence[str] | None = None) -> int:
     """Run a command; errors become one line on standard error and an exit code."""
     try:
-        code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        code = app(args=given, standalone_mode=False, obj=given)  # a report tells how it was made
     except (StreamSieveError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             sys.stderr.close()  # the reader of our output left, as `| head` does
@@ -162,6 +164,47 @@ def screen(
         "epsilon": epsilon, "task": task, "review_every": review_every,
     }  # fmt: skip
     raise typer.Exit(_select.screen(request, parameters))
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    data: Annotated[
+        list[str],
+        typer.Argument(help="Files or glob patterns, or the name of a data set such as breast_cancer."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report and its files.")],
+    target: Target = None,
+    selectors: Annotated[
+        str | None, typer.Option(help="As saola,fast_osfs,top_k,none; see `streamsieve methods`.")
+    ] = None,
+    learners: Annotated[str | None, typer.Option(help="As knn,logistic,nb,forest.")] = None,
+    protocol: Annotated[
+        str, typer.Option(help="screening (sizes), streaming (columns), prequential (rows).")
+    ] = "screening",
+    sizes: Annotated[str | None, typer.Option(help="Numbers of features to try, as 5,10,20.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Times that rows are dealt anew; default 5.")] = None,
+    folds: Annotated[int | None, typer.Option(help="Folds of each run; default 5.")] = None,
+    metric: Annotated[str | None, typer.Option(help="auc, accuracy, r2; default by the target.")] = None,
+    task: Annotated[str, typer.Option(help="auto, classification, regression.")] = "auto",
+    jobs: Annotated[int | None, typer.Option(help="Processes; default by the processors.")] = None,
+    seed: Annotated[int, typer.Option(help="Another seed, other folds.", min=0)] = 0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the comparison in the folder.")
+    ] = False,
+    skip_text: SkipText = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Compare selectors and learners on your data; write a report that says what to use."""
+    from streamsieve.cli import _compare, _compare_plan  # noqa: PLC0415
+
+    options = _compare_plan.Options(
+        protocol, selectors, learners, sizes, runs, folds, metric, task, jobs, seed
+    )
+    command = shlex.join(["streamsieve", *(context.obj or [])])
+    request = _compare.Request(data, target, out, options, resume, skip_text, quiet, json, command)
+    raise typer.Exit(_compare.compare(request))
 
 
 @app.command()

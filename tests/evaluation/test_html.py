@@ -1,0 +1,416 @@
+"""The page: harmless, self-contained, and good to look at in a real browser, wide and narrow."""
+
+import base64
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html import escape
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import streamsieve as ss
+from streamsieve.evaluation import prequential, screening_protocol, streaming_protocol
+from streamsieve.evaluation._problem import Problem
+from streamsieve.evaluation._selectors import as_selectors
+from streamsieve.evaluation.final_fit import Feature, FinalFit, chosen_table, final_fits
+from streamsieve.evaluation.html import Facts, check_extra, write_page
+from streamsieve.evaluation.verdict import verdict
+from streamsieve.exceptions import CapabilityError
+
+HOSTILE = [
+    "<script>document.title='taken'</script>", '"><img src=x onerror="document.title=\'taken\'">',
+    "{{ 7 * 7 }}", "{% raw %}", "' onmouseover='x", "</style></title><h1>", "&lt;b&gt;", "ä " * 40_000,
+]  # fmt: skip
+PROTOCOLS = ("screening", "streaming", "prequential")
+LARGEST = 3_000_000
+
+
+class Made:
+    """A small comparison by one protocol, and its page."""
+
+    def __init__(self, protocol, folder):
+        rng = np.random.default_rng(0)
+        n, p = 120, 30
+        self.y = np.array(["no", "<i>yes</i>"])[rng.integers(0, 2, n)]
+        X = rng.normal(size=(n, p))
+        for j, loudness in enumerate((0.5, 2, 1, 1, 0.7, 1, 1.4, 1.4)):
+            X[:, j] += loudness * (self.y == "no")
+        X[:, 8] = X[:, 1] + 0.1 * rng.normal(size=n)
+        names = [*HOSTILE, *(f"x{j}" for j in range(len(HOSTILE), p))]
+        problem = Problem.of(X, self.y, names=names)
+        selectors = as_selectors({"screening": ["none", "f", "saola"], "streaming": ["none", "saola"],
+                                  "prequential": ["none", "f"]}[protocol], problem.task)  # fmt: skip
+        if protocol == "screening":
+            self.report = screening_protocol(
+                X, self.y, selectors, ["nb"], sizes=[2, 25], runs=1, folds=3, names=names
+            )
+        elif protocol == "streaming":
+            self.report = streaming_protocol(
+                X, self.y, selectors, ["nb"], orders=2, split=2, checkpoints=3, names=names
+            )
+        else:
+            follow = {"none": None, "f": ss.Screen("f", k=5, on_drift="reset", drift_every=20)}
+            source = ss.open(np.vstack([X, -X]), target=np.tile(self.y, 2), names=names)
+            self.report = prequential(source, follow, ["sgd", "no_change"], every=40, batch_size=20)
+        self.report.warnings["<b>careful</b>"] = 1200
+        self.verdict = verdict(self.report)
+        batch_size = 20 if protocol == "prequential" else None
+        self.fits = final_fits(problem, selectors, {"f": 25}, batch_size=batch_size)
+        self.facts = Facts(
+            "<script>.csv", "/data/<script>.csv", HOSTILE[0], "streamsieve compare '<script>.csv'", 3.25,
+            notes=("Columns of text were left out.",),
+        )  # fmt: skip
+        self.path = folder / f"{protocol}.html"
+        write_page(self.path, self.report, self.verdict, self.fits, self.facts)
+        self.text = self.path.read_text("utf-8")
+        self.tags = Tags(self.text)
+
+
+class Tags(HTMLParser):
+    """Every tag of a page with its attributes, and the text of headings."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.headings, self._within = [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        if re.fullmatch("h[1-6]", tag):
+            self._within = tag
+            self.headings.append((tag, ""))
+
+    def handle_endtag(self, tag):
+        if tag == self._within:
+            self._within = None
+
+    def handle_data(self, data):
+        if self._within:
+            tag, text = self.headings[-1]
+            self.headings[-1] = (tag, text + data)
+
+    def of(self, tag):
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    return {protocol: Made(protocol, folder) for protocol in PROTOCOLS}
+
+
+# ------------------------------------------------------------------------------------ the text
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_names_are_text_and_nothing_else(pages, protocol):
+    page = pages[protocol]
+    assert page.tags.of("script") == []
+    assert not [name for _, attributes in page.tags.found for name in attributes if name.startswith("on")]
+    assert "{{ 7 * 7 }}" in page.text or protocol == "prequential"
+    assert "49" not in re.findall(r'class="name">([^<]*)<', page.text)
+    assert len(page.tags.of("h1")) == 1
+    assert all(image["src"].startswith("data:image/") for image in page.tags.of("img"))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_needs_nothing_from_anywhere(pages, protocol):
+    page = pages[protocol]
+    for _, attributes in page.tags.found:
+        for name in ("src", "href", "action", "srcset", "data"):
+            if name in attributes:
+                assert attributes[name].startswith(("data:", "#"))
+    assert "@import" not in page.text
+    assert "url(" not in page.text
+    assert any("default-src 'none'" in meta.get("content", "") for meta in page.tags.of("meta"))
+    assert len(page.text.encode()) <= LARGEST
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_says_the_important_first(pages, protocol):
+    page = pages[protocol]
+    headings = [text for _, text in page.tags.headings]
+    order = [
+        "Recommendation",
+        "All combinations",
+        "as rows arrive",
+        "What each selector",
+        "Failures",
+        "Settings",
+    ]
+    order[2] = {"screening": "Score against", "streaming": "as columns arrive"}.get(protocol, order[2])
+    places = [next(i for i, text in enumerate(headings) if part in text) for part in order]
+    assert places == sorted(places)
+    levels = [int(tag[1]) for tag, _ in page.tags.headings]
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    text = page.text.replace("\N{NO-BREAK SPACE}", " ")
+    assert f'<p class="sentence">{escape(page.verdict.sentence)}</p>' in text
+    assert all(image["alt"].strip() for image in page.tags.of("img"))
+    assert "1,200 times: &lt;b&gt;careful&lt;/b&gt;" in page.text
+    assert "<title>&lt;script&gt;.csv: which features" in page.text
+    for name in ("numpy", "scikit-learn", "streamsieve", "3.25 s"):
+        assert name in page.text
+
+
+def test_the_ledgers_reasons_are_there(pages):
+    articles = pages["screening"].text.split("<article>")[1:]
+    told = {re.search(r"<h3>(\w+)", article)[1]: article for article in articles}
+    assert "makes redundant" in told["saola"]
+    assert "Left out, and why: the 20 that came nearest" in told["saola"]
+    assert re.search(r'class="wrap">redundant given ', told["saola"])
+    assert "irrelevant</td>" in told["saola"]
+    assert ">score</th>" in told["f"]
+    assert "<summary>5 more" in told["f"]  # 25 were asked for, 20 stand open
+
+
+def test_a_page_stays_small_whatever_is_kept(pages, tmp_path):
+    page = pages["screening"]
+    many = [Feature("long " * 20 + str(j), j, 1.0, 0.5, "", ("other " * 20,) * 9) for j in range(4_000)]
+    names = ("f", "saola", *"abcdefg")
+    fits = {name: FinalFit(name, 0, many, many[:20], {"kept": 4_000}, "score") for name in names}
+    path = tmp_path / "large.html"
+    write_page(path, page.report, page.verdict, fits, page.facts)
+    assert path.stat().st_size <= LARGEST
+    assert "in chosen.csv" in path.read_text("utf-8")
+
+
+def test_failures_and_empty_choices_are_told(pages, tmp_path):
+    page = pages["screening"]
+    fits = {"f": FinalFit("f", 0, error="ValueError: <b>no</b>"), "saola": FinalFit("saola", 0)}
+    kept = page.report.extras["selections"]["n_selected"]
+    before = kept.copy()
+    kept[:] = 0
+    try:
+        write_page(tmp_path / "empty.html", page.report, page.verdict, fits, page.facts)
+    finally:
+        kept[:] = before
+    text = (tmp_path / "empty.html").read_text("utf-8")
+    assert "It failed: ValueError: &lt;b&gt;no&lt;/b&gt;" in text
+    assert "f, fitted to all rows: ValueError" in text
+    assert "It keeps nothing." in text
+    assert "saola kept nothing every time; learners then predict the most frequent class" in text
+
+
+def test_it_is_complete_or_not_there(pages, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("before")
+    with pytest.raises(AttributeError):
+        write_page(
+            path, pages["screening"].report, pages["screening"].verdict, {"f": None}, pages["screening"].facts
+        )
+    assert path.read_text() == "before"
+    assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "jinja2" else name)
+    with pytest.raises(
+        CapabilityError, match=r"needs jinja2, which is not here: pip install 'streamsieve\[cli\]'"
+    ):
+        check_extra()
+
+
+# ------------------------------------------------------------------------------------ what was fitted
+
+
+def test_final_fits_are_those_of_the_selectors():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 150)
+    X = rng.normal(size=(150, 12))
+    X[:, 3] += 2 * y
+    X[:, 5] = X[:, 3] + 0.05 * rng.normal(size=150)
+    names = [f"gene {j}" for j in range(12)]
+    problem = Problem.of(X, y, names=names)
+    seen = []
+    selectors = as_selectors(["none", "f", "saola", "random"], problem.task)
+    fits = final_fits(problem, selectors, {"f": 4, "saola": 0, "random": 2}, progress=seen.append)
+    assert list(fits) == ["f", "saola", "random"]
+    assert seen == [1] * 4
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    screen = ss.Screen("f", k=4).fit(scaled, y)
+    assert [each.column for each in fits["f"].features] == screen.selected_.tolist()
+    np.testing.assert_allclose([each.number for each in fits["f"].features], screen.scores_[screen.selected_])
+    sieve = ss.SAOLA().fit(np.asfortranarray(scaled), y)
+    assert {each.column for each in fits["saola"].features} == set(sieve.selected_.tolist())
+    assert fits["saola"].features[0].name in ("gene 3", "gene 5")
+    assert fits["saola"].features[0].others in (("gene 5",), ("gene 3",))
+    assert len(fits["saola"].decisions) == len(sieve.ledger_)
+    assert all(fit.peak_bytes > 0 for fit in fits.values())
+    table = chosen_table(fits)
+    assert table.where(selector="f")["column"].tolist() == screen.selected_.tolist()
+    assert table.n_rows == sum(len(fit.features) for fit in fits.values())
+    assert [each.name for each in fits["random"].features] == [
+        names[each.column] for each in fits["random"].features
+    ]
+
+
+def test_memory_is_what_was_allocated():
+    from sklearn.base import BaseEstimator
+
+    class Greedy(BaseEstimator):
+        def fit(self, X, y):
+            self.selected_ = np.arange(2)
+            np.ones(10**6)  # 8 MB, for a moment
+            return self
+
+    problem = Problem.of(np.eye(4), [0, 1, 0, 1])
+    fit = final_fits(problem, {"greedy": Greedy()}, {})["greedy"]
+    assert 8e6 <= fit.peak_bytes < 9e6
+    assert (fit.measure, [each.name for each in fit.features]) == ("", ["x0", "x1"])
+
+
+# ------------------------------------------------------------------------------------ in a browser
+
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+#: Chromium reads from 3 and writes to 4; either may be one of the pipe's own ends.
+WIRED = """
+import os, sys
+high = [os.dup2(int(end), 103 + i) for i, end in enumerate(sys.argv[1:3])]
+for i, end in enumerate(high):
+    os.dup2(end, 3 + i)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+LOOK = """JSON.stringify({
+  width: innerWidth,
+  content: document.documentElement.scrollWidth,
+  title: document.title,
+  figures: [...document.images].map(i => {
+    const box = i.getBoundingClientRect();
+    return {natural: i.naturalWidth, width: box.width, height: box.height, left: box.left, right: box.right};
+  }),
+  outside: [...document.querySelectorAll("main *")].filter(
+    e => !e.closest(".scroll, pre") && e.getBoundingClientRect().right > innerWidth + 0.5
+  ).map(e => e.tagName),
+  small: [...document.querySelectorAll("p, td, th, li, summary, figcaption")].filter(
+    e => parseFloat(getComputedStyle(e).fontSize) < 11
+  ).length,
+  scripts: document.scripts.length,
+})"""
+
+
+class Browser:
+    """Headless Chromium, spoken to by its DevTools protocol over a pipe: JSON with a zero byte at the end."""
+
+    def __init__(self, program, folder):
+        to_it, self._write = os.pipe()
+        self._read, from_it = os.pipe()
+        command = [program, *FLAGS, "--remote-debugging-pipe", f"--user-data-dir={folder}"]
+        self._process = subprocess.Popen(
+            [sys.executable, "-S", "-c", WIRED, str(to_it), str(from_it), *command],
+            pass_fds=(to_it, from_it), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(to_it)
+        os.close(from_it)
+        self._waiting, self._number, self.events = b"", 0, []
+
+    def call(self, method, session=None, **parameters):
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        message |= {"sessionId": session} if session else {}
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                return answer["result"]
+            self.events.append(answer)
+
+    def _next(self):
+        while b"\0" not in self._waiting:
+            piece = os.read(self._read, 2**16)
+            assert piece, "Chromium has gone"
+            self._waiting += piece
+        message, _, self._waiting = self._waiting.partition(b"\0")
+        return json.loads(message)
+
+    def open(self, path, width):
+        """Open a page as on a screen or telephone of this width, and return its session."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable", session)
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.call("Emulation.setDeviceMetricsOverride", session, **size)
+        self.events.clear()
+        self.call("Page.navigate", session, url=path.as_uri())
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self._next())
+        return session
+
+    def close(self):
+        try:
+            self.call("Browser.close")
+            self._process.wait(20)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            os.close(self._write)
+            os.close(self._read)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    programs = ("chromium", "chromium-browser", "google-chrome")
+    program = next((found for name in programs if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"NO BROWSER: none of {', '.join(programs)} is on PATH, so no page was looked at")
+    started = Browser(program, tmp_path_factory.mktemp("browser"))
+    yield started
+    started.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_in_chromium(pages, browser, protocol, width):
+    session = browser.open(pages[protocol].path, width)
+    seen = json.loads(browser.call("Runtime.evaluate", session, expression=LOOK)["result"]["value"])
+    noise = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+    told = [event for event in browser.events if event["method"] in noise]
+    assert told == []
+    asked = [
+        e["params"]["request"]["url"] for e in browser.events if e["method"] == "Network.requestWillBeSent"
+    ]
+    assert all(url.startswith(("file:///", "data:")) for url in asked)
+    assert seen["title"].startswith("<script>.csv")
+    assert seen["scripts"] == 0
+    assert seen["width"] == width
+    assert seen["content"] <= width  # nothing makes the page scroll sideways
+    assert seen["outside"] == []
+    assert seen["small"] == 0
+    assert len(seen["figures"]) == len(pages[protocol].tags.of("img")) >= 3
+    for figure in seen["figures"]:
+        assert figure["natural"] > 0
+        assert figure["width"] > 250
+        assert figure["height"] > 60
+        assert figure["left"] >= 0
+        assert figure["right"] <= width
+
+
+def test_figures_are_drawn_and_not_blank(pages, browser):
+    """A picture of each figure, as the browser paints it, has dark ink on white."""
+    from matplotlib.image import imread
+
+    session = browser.open(pages["screening"].path, 1280)
+    boxes = json.loads(browser.call("Runtime.evaluate", session, expression=LOOK)["result"]["value"])[
+        "figures"
+    ]
+    top = "JSON.stringify([...document.images].map(i => i.getBoundingClientRect().top + scrollY))"
+    tops = json.loads(browser.call("Runtime.evaluate", session, expression=top)["result"]["value"])
+    for box, y in zip(boxes, tops, strict=True):
+        clip = {"x": box["left"], "y": y, "width": box["width"], "height": box["height"], "scale": 0.5}
+        shot = browser.call("Page.captureScreenshot", session, clip=clip, captureBeyondViewport=True)
+        painted = imread(io.BytesIO(base64.b64decode(shot["data"])))[..., :3].mean(axis=2)
+        assert np.median(painted) == 1
+        assert 0.005 < np.mean(painted < 0.5) < 0.6
