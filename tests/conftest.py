@@ -22,7 +22,8 @@ def pytest_collection_modifyitems(items):
     """Order files so that two processes, which take them in turn, seldom compile the same kernel at a time.
 
     Neighbours in the alphabet need the same kernels, so the second half is shuffled among the first as cards
-    are; what goes over all selectors comes last, when everything is in the cache.
+    are.  What goes over all selectors comes last, when most is in the cache; there every second file goes
+    from the last selector to the first, so that two processes meet half way.
     """
     by_file = {}
     for item in items:
@@ -31,7 +32,8 @@ def pytest_collection_modifyitems(items):
     files = [some for name, some in by_file.items() if name not in late]
     half = (len(files) + 1) // 2
     pairs = itertools.zip_longest(files[:half], files[half:], fillvalue=[])
-    ordered = [*itertools.chain.from_iterable(pairs), *(by_file[name] for name in late)]
+    last = [by_file[name][:: -1 if place % 2 else 1] for place, name in enumerate(late)]
+    ordered = [*itertools.chain.from_iterable(pairs), *last]
     items[:] = itertools.chain.from_iterable(ordered)
 
 
