@@ -45,6 +45,8 @@ class Picture:
         """Return the whole picture as an address: nothing has to be fetched."""
         import matplotlib as mpl  # noqa: PLC0415 - needs the cli extra
 
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")  # what is placed once stays: each file would place it anew
         content = io.BytesIO()
         with mpl.rc_context({"svg.hashsalt": "streamsieve", "svg.fonttype": "path"}):
             self.figure.savefig(content, format="svg", metadata={"Date": None})
