@@ -10,12 +10,15 @@ from pathlib import Path
 
 from rich.console import Console
 
+from studies import _overview
 from studies._desk import HERE, Desk
 
 STUDIES = (
     "drift",
     "screening",
     "learning",
+    "screens_and_learners",
+    "adaptation",
     "saola",
     "osfs",
     "order",
@@ -29,7 +32,7 @@ STUDIES = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the studies asked for and write their pages."""
+    """Run the studies asked for and write their pages, and the overview of all."""
     options = _options(arguments)
     console = Console(highlight=False, soft_wrap=True)
 
@@ -41,6 +44,9 @@ def main(arguments: list[str] | None = None) -> int:
         desk = Desk(name, folder, options.quick, options.fresh, say)
         page = importlib.import_module(f"studies.{name}").run(desk)
         say(f"{name}: nothing to write" if page is None else f"{name}: wrote {desk.write(page)}")
+    (folder / _overview.PAGE).write_text(_overview.overview(folder), "utf-8")
+    if not options.study:
+        say(f"wrote {folder / _overview.PAGE}")
     return 0
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from streamsieve.evaluation import plots
-from studies._parts import Parts
+from studies._parts import Part, Parts
 
 HERE = Path(__file__).resolve().parent
 
@@ -38,6 +38,16 @@ class Desk:
         (self.folder / "results").mkdir(parents=True, exist_ok=True)
         stored = self.folder / "results" / f"{self.study}.json"
         self.part = Parts(stored, fresh=self.fresh, say=lambda text: self.say(f"{self.study}: {text}"))
+
+    def ahead(self, *parts: Part) -> None:
+        """Compute missing parts together, unless they are tiny; none of them may measure time."""
+        if not self.quick:
+            self.part.ahead(parts)
+
+    def together(self, parts: Sequence[Part]) -> list[Any]:
+        """Return the results of several parts, computed together."""
+        self.ahead(*parts)
+        return [self.part(*part) for part in parts]
 
     def skip(self, what: str, why: str) -> None:
         """Note, aloud and in the report, what could not be done."""

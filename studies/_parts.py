@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from joblib import Parallel, delayed
 
 from streamsieve.state import replacing
+
+#: Name, settings, the function, and what it is called with.
+Part: TypeAlias = tuple[Any, ...]
 
 
 class Parts:
@@ -43,16 +49,36 @@ class Parts:
         compute : function that returns the result, made of numbers, text, lists and dicts
         given : what the function is called with
         """
-        wanted = json.loads(json.dumps(settings))  # as it comes back from the file: tuples are lists there
-        stored = self._stored.get(name)
-        if stored is None or stored["settings"] != wanted:
-            started = time.perf_counter()
-            result = json.loads(json.dumps(compute(*given)))
-            seconds = time.perf_counter() - started
-            self._stored[name] = {"settings": wanted, "seconds": round(seconds, 3), "result": result}
-            self._write()
-            self.say(f"{name}: {seconds:.1f} s")
+        if self._lacks(name, settings):
+            self._keep(name, settings, *_timed(compute, given))
         return self.result(name)
+
+    def ahead(self, parts: Iterable[Part]) -> None:
+        """Compute the parts that are missing, as many at a time as there are processors.
+
+        A part that fails is left: it fails again, and is heard of, when it is asked for.
+
+        Parameters
+        ----------
+        parts : what a call would be given, for each of them
+        """
+        missing = [part for part in parts if self._lacks(part[0], part[1])]
+        found = Parallel(n_jobs=cores(), return_as="generator_unordered")(
+            delayed(_tried)(part) for part in missing
+        )
+        for part, timed in found:
+            if timed is not None:
+                self._keep(part[0], part[1], *timed)
+
+    def _lacks(self, name: str, settings: Mapping[str, Any]) -> bool:
+        stored = self._stored.get(name)
+        return stored is None or stored["settings"] != _as_stored(settings)
+
+    def _keep(self, name: str, settings: Mapping[str, Any], result: Any, seconds: float) -> None:
+        kept = {"settings": _as_stored(settings), "seconds": round(seconds, 3), "result": result}
+        self._stored[name] = kept
+        self._write()
+        self.say(f"{name}: {seconds:.1f} s")
 
     def result(self, name: str) -> Any:
         """Return the result of a part that is there."""
@@ -60,4 +86,29 @@ class Parts:
 
     def _write(self) -> None:
         with replacing(self.path) as file:
-            file.write(json.dumps(self._stored, indent=1, sort_keys=True) + "\n")
+            # parts by name; within a part the order is the study's own, as it is before it is stored
+            file.write(json.dumps(dict(sorted(self._stored.items())), indent=1) + "\n")
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _as_stored(value: Any) -> Any:
+    """Return what comes back from the file: tuples are lists there."""
+    return json.loads(json.dumps(value))
+
+
+def _timed(compute: Callable[..., Any], given: Sequence[Any]) -> tuple[Any, float]:
+    started = time.perf_counter()
+    result = _as_stored(compute(*given))
+    return result, time.perf_counter() - started
+
+
+def _tried(part: Part) -> tuple[Part, tuple[Any, float] | None]:
+    _, _, compute, *given = part
+    try:
+        return part, _timed(compute, given)
+    except Exception:  # noqa: BLE001 - whoever asks for the part gets it again
+        return part, None

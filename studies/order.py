@@ -15,6 +15,7 @@ from studies._columns.toolbox import forced_alpha_investing
 from studies._columns.trials import averaged, judged
 from studies._data import MissingDataError
 from studies._desk import Desk
+from studies._parts import Part
 
 ORDERS = 12
 LEVEL = 0.05
@@ -39,11 +40,16 @@ def run(desk: Desk) -> str | None:
     """Compute, and return the page; None if no data set is there."""
     orders = 3 if desk.quick else ORDERS
     settings = {"form": 2, "orders": orders, "level": LEVEL, "fdr": FDR, "quick": desk.quick}
+    columns = 100 if desk.quick else None
+    parts: dict[str, Part] = {
+        name: (name, settings, compute, ColumnData(file, columns), name, orders)
+        for name, file in FILES.items()
+    }
+    desk.ahead(*parts.values())
     done = []
-    for name, file in FILES.items():
-        data = ColumnData(file, 100 if desk.quick else None)
+    for name, part in parts.items():
         try:
-            desk.part(name, settings, compute, data, name, orders)
+            desk.part(*part)
         except MissingDataError as error:
             desk.skip(name, str(error))
         else:

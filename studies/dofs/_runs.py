@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from studies._columns.splits import ColumnData, Labels
 from studies._columns.trials import Trial, averaged, judged
 from studies._data import MissingDataError
 from studies._desk import Desk
+from studies._parts import Part
 from studies.dofs._guesses import GUESSES, guessed
 from studies.dofs._readings import (
     AS_PRINTED,
@@ -64,13 +66,20 @@ def compute(desk: Desk) -> list[str]:
     folds, draws = (2, 2) if desk.quick else (FOLDS, DRAWS)
     paper = {"level": LEVEL, "penalty": PENALTY, "group": GROUP}
     settings = {"form": 1, "folds": folds, "draws": draws, "quick": desk.quick, **paper}
-    done = []
+    parts: dict[str, list[Part]] = {}
     for name, file in FILES.items():
         data = _FewRows(file, 60) if desk.quick else ColumnData(file)
+        parts[name] = [
+            (f"{name}: all rows", settings, on_all_rows, data, folds, draws),
+            (f"{name}: folds", settings, in_folds, data, folds),
+            (f"{name}: pairs", settings, redundant_pairs, data),
+        ]
+    desk.ahead(*chain.from_iterable(parts.values()))
+    done = []
+    for name, own in parts.items():
         try:
-            desk.part(f"{name}: all rows", settings, on_all_rows, data, folds, draws)
-            desk.part(f"{name}: folds", settings, in_folds, data, folds)
-            desk.part(f"{name}: pairs", settings, redundant_pairs, data)
+            for part in own:
+                desk.part(*part)
         except MissingDataError as error:
             desk.skip(name, str(error))
         else:

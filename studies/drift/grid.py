@@ -57,6 +57,6 @@ def _row(desk: Desk, size: Size, shift: int) -> FloatArray:
 
     settings = {"size": asdict(size), "lives": LIVES}
     names = [f"heat map, a shift every {shift} rows, seed {seed}" for seed in range(min(SEEDS, size.seeds))]
-    found = [desk.part(name, settings, compute, seed) for seed, name in enumerate(names)]
+    found = desk.together([(name, settings, compute, seed) for seed, name in enumerate(names)])
     mean: FloatArray = np.mean(found, axis=0)
     return mean

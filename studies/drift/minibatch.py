@@ -75,4 +75,4 @@ def _differences(desk: Desk, size: Size, shift: int) -> FloatArray:
 
     settings = {"size": asdict(size), "alphas": FADING}
     names = [f"row or minibatch, a shift every {shift} rows, seed {s}" for s in range(min(SEEDS, size.seeds))]
-    return np.array([desk.part(name, settings, compute, seed) for seed, name in enumerate(names)])
+    return np.array(desk.together([(name, settings, compute, seed) for seed, name in enumerate(names)]))

@@ -48,7 +48,7 @@ def _cells(desk: Desk, size: Size, shift: int) -> FloatArray:
 
     settings = {"size": asdict(size), "alphas": ALPHAS}
     names = [f"reference, a shift every {shift} rows, seed {seed}" for seed in range(size.seeds)]
-    return np.array([desk.part(name, settings, compute, seed) for seed, name in enumerate(names)])
+    return np.array(desk.together([(name, settings, compute, seed) for seed, name in enumerate(names)]))
 
 
 def _table(ours: FloatArray, difference: FloatArray, spread: FloatArray) -> str:

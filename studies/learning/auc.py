@@ -138,9 +138,7 @@ def _by_budget(desk: Desk, names: Sequence[str]) -> str:
     results = {name: desk.part.result(f"{name}: AUC") for name in names}
     rows = []
     for method in results[names[0]]:
-        cells = [
-            np.mean([list(results[name][method].values())[i] for name in names]) for i in range(len(BUDGETS))
-        ]
+        cells = [np.mean([results[name][method][str(k)] for name in names]) for k in BUDGETS]
         rows.append([method, *(f"{cell:.3f}" for cell in cells)])
     rows.sort(key=lambda row: row[1], reverse=True)
     return "By budget, mean over the data sets:\n\n" + _report.table(

@@ -14,6 +14,7 @@ from studies._columns.splits import ColumnData
 from studies._columns.trials import compared
 from studies._data import MissingDataError
 from studies._desk import Desk
+from studies._parts import Part
 from studies.markov_blankets._readings import ALGORITHMS, DEFAULT, PAPER, READINGS
 
 #: Sets with few rows for their levels, and one with many rows.
@@ -27,11 +28,15 @@ MANY = 2000
 def compute(desk: Desk) -> list[str]:
     """Compute every data set; return those that are there."""
     settings = {"form": 1, "folds": FOLDS, "repeats": REPEATS, "level": LEVEL, "quick": desk.quick}
+    columns, repeats = (15, 1) if desk.quick else (None, REPEATS)
+    parts: dict[str, Part] = {
+        name: (f"{name}: accuracy", settings, one_set, ColumnData(name, columns), repeats) for name in NAMES
+    }
+    desk.ahead(*parts.values())
     done = []
-    for name in NAMES:
-        data = ColumnData(name, 15 if desk.quick else None)
+    for name, part in parts.items():
         try:
-            desk.part(f"{name}: accuracy", settings, one_set, data, 1 if desk.quick else REPEATS)
+            desk.part(*part)
         except MissingDataError as error:
             desk.skip(name, str(error))
         else:

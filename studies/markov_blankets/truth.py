@@ -14,6 +14,7 @@ from studies._columns.methods import FDR
 from studies._columns.trials import averaged
 from studies._data import MissingDataError
 from studies._desk import Desk
+from studies._parts import Part
 from studies.markov_blankets._networks import NAMES, blanket, network
 from studies.markov_blankets._readings import ALGORITHMS, DEFAULT, LEVELS, PAPER, READINGS
 
@@ -31,10 +32,12 @@ Found = dict[str, float]
 def compute(desk: Desk) -> list[str]:
     """Compute every network; return those that are there."""
     settings = {"form": 2, "fdr": FDR, "targets": TARGETS, "samples": SAMPLES, "quick": desk.quick}
+    parts: dict[str, Part] = {name: (name, settings, one_network, name, desk.quick) for name in NAMES}
+    desk.ahead(*parts.values())
     done = []
-    for name in NAMES:
+    for name, part in parts.items():
         try:
-            desk.part(name, settings, one_network, name, desk.quick)
+            desk.part(*part)
         except MissingDataError as error:
             desk.skip(name, str(error))
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from studies._columns.splits import ColumnData, Labels, Split
 from studies._data import MissingDataError
 from studies._desk import Desk
+from studies._parts import cores
 from studies.ranking._judge import CLASSIFIERS, TREES, Judge
 from studies.ranking._methods import ALL, FDR, GROUP, RANKED
 
@@ -98,7 +98,7 @@ def _two_classes(y: Labels) -> Labels:
 def compute(desk: Desk) -> list[str]:
     """Compute all parts; return the data sets that are there."""
     quick = Size(folds=2, orders=ORDERS[:3], trees=2, rows=80, columns=60)
-    size = quick if desk.quick else Size(workers=_cores())
+    size = quick if desk.quick else Size(workers=cores())
     settings = {
         "form": 2, "folds": size.folds, "orders": size.orders, "trees": size.trees, "rows": size.rows,
         "fdr": FDR, "group": GROUP, "methods": list(RANKED), "quick": desk.quick,
@@ -112,10 +112,6 @@ def compute(desk: Desk) -> list[str]:
         else:
             done.append(name)
     return done
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def on_data(data: RankedData, size: Size) -> dict[str, Any]:

@@ -76,3 +76,22 @@ def test_paragraphs_are_filled_and_tables_are_not():
 
 def test_cells_of_a_table_cannot_break_it():
     assert table(["a", "b"], [["x|y", "1"]]).splitlines()[-1] == "| x\\|y | 1 |"
+
+
+def _squared(value):
+    if value < 0:
+        raise ValueError("there is no such part")
+    return value**2
+
+
+def test_parts_computed_together_are_those_computed_one_by_one(tmp_path):
+    said = []
+    parts = Parts(tmp_path / "a.json", say=said.append)
+    parts("kept", {}, _squared, 2)
+    parts.ahead([("kept", {}, _squared, 9), *((f"{i}", {}, _squared, i) for i in (3, 4, -1))])
+    assert [parts.result(name) for name in ("kept", "3", "4")] == [4, 9, 16]
+    assert len(said) == 3
+    assert set(json.loads((tmp_path / "a.json").read_text())) == {"kept", "3", "4"}
+    with pytest.raises(ValueError, match="no such part"):
+        parts("-1", {}, _squared, -1)
+    assert Desk("b", tmp_path).together([("x", {}, _squared, 5), ("y", {}, _squared, 6)]) == [25, 36]
