@@ -224,7 +224,7 @@ def test_unusable_labels_are_refused(y, message):
     [
         (
             ["a", "b", "a", "b"],
-            "a numeric target is wanted, but y holds text such as .*'a'.*use criterion='f' or",
+            "a numeric target is wanted, but y holds text such as .*'a'.*criterion, for classes",
         ),
         ([0.5, np.nan, 1, 2], "y contains NaN or infinity"),
         ([0.5, -np.inf, 1, 2], "y contains NaN or infinity"),
