@@ -77,10 +77,12 @@ def change(of: Sequence[float] | Any, against: Sequence[float] | Any, rows: Sequ
     ratio = apart.sum() / n.sum()
     rest = apart - ratio * n
     squares = float(rest @ rest)
+    blocks = len(n)
+    if blocks == 1:
+        return Change(float(ratio), math.inf)  # one block says nothing about the next
     if squares == 0:
         return Change(float(ratio), 0.0)
     alike = max(0.0, float(rest[1:] @ rest[:-1]) / squares)
-    blocks = len(n)
     return Change(
         float(ratio), 2 * math.sqrt(squares * blocks / (blocks - 1) * (1 + 2 * alike)) / float(n.sum())
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from studies._parts import cores
 from studies.adaptation._methods import EPOCHS, FIRST_STEP, STEP, learners, selectors
 from studies.adaptation._streams import BLOCKS, LIVES, STREAMS, Stream, read
 
-QUICK_ROWS = 200
+QUICK_ROWS, QUICK_BATCH = 200, 10
 
 
 def compute(desk: Desk) -> list[str]:
@@ -35,6 +36,8 @@ def compute(desk: Desk) -> list[str]:
 
 def on_stream(stream: Stream, quick: bool) -> dict[str, Any]:  # noqa: FBT001 - as a part is called
     """Return the errors of each screen and learner in each block."""
+    if quick:
+        stream = replace(stream, batch=QUICK_BATCH)
     source = read(stream, QUICK_ROWS if quick else None)
     n, p = source.n_rows, source.n_columns
     k = min(stream.k, max(2, p // 2))

@@ -68,6 +68,7 @@ def test_the_doubt_grows_where_blocks_resemble_their_neighbours():
     none, rows = np.zeros(30), np.ones(30)
     assert change(slow, none, rows).doubt > 1.3 * change(mixed, none, rows).doubt
     assert change(np.ones(30), none, rows) == (1.0, 0.0)
+    assert not change([5.0], [1.0], [9.0]).certain
 
 
 def test_annealing_learns_all_rows_or_the_last_ones():
