@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-# Tests start Python some two hundred times; without bytecode each start would compile the package again.
+# Many tests start Python; without bytecode each start would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
 help:

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import random
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,8 @@ def numeric(selector):
     return Task.REGRESSION in selector.traits.tasks and getattr(selector, "task", "auto") != "classification"
 
 
+#: A shuffle under which what cannot hold does not.
+SEED = 0
 #: What cannot hold, and why.
 EXCEPTIONS = {
     (
@@ -38,10 +41,6 @@ EXCEPTIONS = {
         "check_shuffle_features_no_impact",
     ): "of columns that are copies, as all are after two rows, the first to come stands for all",
 }
-
-
-#: Takes seconds a selector, and what it looks at is the adapter's; a few different ones show that.
-SLOW, SHOWN_ON = "check_bounded_memory_growth", {"Screen", "OFS", "MISSION"}
 
 
 def checks_for(cls):
@@ -53,15 +52,14 @@ def checks_for(cls):
         if dataset is not None and not numeric(selector):
             check = functools.partial(check.func, dataset=Taken(datasets.Phishing(), 200))  # noqa: PLW2901
         name = getattr(check, "__name__", None) or check.func.__name__
-        if name == SLOW and cls.__name__ not in SHOWN_ON:
-            continue
         reason = EXCEPTIONS.get((cls.__name__, name))
-        marks = [] if reason is None else [pytest.mark.skip(reason=reason)]
+        marks = [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]
         yield pytest.param(model, check, id=f"{cls.__name__}-{name}", marks=marks)
 
 
 @pytest.mark.parametrize(("model", "check"), [case for cls in SELECTORS for case in checks_for(cls)])
 def test_river_check(model, check):
+    random.seed(SEED)  # river shuffles features as chance has it
     check(model.clone())
 
 
