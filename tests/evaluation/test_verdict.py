@@ -257,7 +257,7 @@ def prequential_report(accuracy, regression=False):
     names = ("selector", "learner", "rows", "score", "n_selected", score, "select_seconds", "learn_seconds")
     table = Table(dict(zip(names, zip(*rows, strict=True), strict=True)))
     metric = "fading_r2" if regression else "fading_accuracy"
-    return Report("prequential", table, {"metric": metric, "data": {"columns": 40}})
+    return Report("prequential", table, {"metric": metric, "data": {"features": 40}})
 
 
 def test_of_rows_that_stream_nothing_is_tested():

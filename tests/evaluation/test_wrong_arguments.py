@@ -1,5 +1,7 @@
 """Whatever is given wrongly is refused in one sentence, before anything is computed or written."""
 
+import os
+
 import numpy as np
 import pytest
 from river import forest, linear_model
@@ -20,7 +22,14 @@ from streamsieve.evaluation import (
 )
 from streamsieve.evaluation.significance import friedman, signed_rank, table_of_groups
 from streamsieve.evaluation.stability import jaccard, stability
-from streamsieve.exceptions import CapabilityError, InputError, ParameterError, SchemaError, SourceError
+from streamsieve.exceptions import (
+    CapabilityError,
+    InputError,
+    ParameterError,
+    ProtocolError,
+    SchemaError,
+    SourceError,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
@@ -54,7 +63,7 @@ SOURCE = ss.open(X, target=Y)
     ],
 )
 def test_screening(wrong, error, told, tmp_path):
-    given = {"y": Y, "selectors": "f", "learners": "nb"} | wrong
+    given = {"y": Y, "selectors": "f", "learners": "nb", "folder": tmp_path / "run"} | wrong
     with pytest.raises(error, match=told):
         screening_protocol(X, **given)
     assert not any(tmp_path.iterdir())
@@ -77,7 +86,7 @@ def test_screening(wrong, error, told, tmp_path):
             "not made for a target of classes",
         ),
         (lambda: recovery(X, "f"), SourceError, "a source is wanted"),
-        (lambda: recovery(SOURCE, "f", truth=[0, 500]), Exception, "truth names column 500"),
+        (lambda: recovery(SOURCE, "f", truth=[0, 500]), ProtocolError, "truth names column 500"),
         (lambda: online_offline(X, "f"), SourceError, "a source is wanted"),
         (lambda: online_offline(SOURCE, "f", offline="gini"), ParameterError, "offline is selectors by name"),
         (lambda: online_offline(SOURCE, "saola"), CapabilityError, "one over columns"),
@@ -171,3 +180,17 @@ def test_held_out_rows_leave_some_of_each_class():
     y = np.array([0] * 57 + [1] * 3)
     report = streaming_protocol(X, y, "none", "nb", split=0.9, orders=2, checkpoints=1)
     assert not report.failures
+
+
+class Dies(ss.Screen):
+    """Takes its process with it."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        os._exit(3)
+
+
+def test_a_process_that_dies_is_told_in_a_sentence(tmp_path):
+    with pytest.raises(ProtocolError, match="a process of the run could not do its part"):
+        screening_protocol(
+            X, Y, {"dies": Dies("f")}, "nb", sizes=[2], runs=1, folds=2, n_jobs=2, folder=tmp_path
+        )

@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,7 +16,6 @@ from pickle import PicklingError
 from typing import Any, NamedTuple, Protocol
 
 from joblib import Parallel, delayed  # type: ignore[import-untyped]  # they ship no types
-from joblib.externals.loky.process_executor import TerminatedWorkerError  # type: ignore[import-untyped]
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from streamsieve._parameters import check_choice, check_number
@@ -176,7 +176,7 @@ def _computed(
     try:
         for each in found:  # noqa: UP028 - "yield from" would close it before joblib is told to be quiet
             yield each
-    except (TerminatedWorkerError, PicklingError) as error:
+    except (BrokenProcessPool, PicklingError) as error:
         raise ProtocolError(
             f"a process of the run could not do its part ({type(error).__name__}: {error}): parts that are "
             "finished are in folder=, if it was given; n_jobs=1 does without processes"

@@ -84,26 +84,26 @@ def as_learners(learners: Any, *, regression: bool) -> dict[str, Any]:
     regression : whether the target is numeric
     """
     if isinstance(learners, Mapping):
-        named = {str(name): _learner(learner, regression=regression) for name, learner in learners.items()}
+        named = {str(name): learner_of(learner, regression=regression) for name, learner in learners.items()}
     else:
         several = isinstance(learners, Sequence) and not isinstance(learners, str)
         named = {}
         for each in learners if several else [learners]:
             name = each if isinstance(each, str) else type(each).__name__
-            named[_free(name, named)] = _learner(each, regression=regression)
+            named[free_name(name, named)] = learner_of(each, regression=regression)
     if not named:
         raise ParameterError("learners is empty: give a name such as 'logistic', or an estimator")
     return named
 
 
-def _free(name: str, taken: Mapping[str, Any]) -> str:
+def free_name(name: str, taken: Mapping[str, Any]) -> str:
     """Return a name that is not taken."""
     if name not in taken:
         return name
     return next(f"{name} {i}" for i in range(2, len(taken) + 3) if f"{name} {i}" not in taken)
 
 
-def _learner(learner: Any, *, regression: bool) -> Any:
+def learner_of(learner: Any, *, regression: bool) -> Any:
     if isinstance(learner, str):
         return _by_name(learner, regression=regression)
     if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):

@@ -14,7 +14,7 @@ from streamsieve import registry
 from streamsieve._parameters import did_you_mean
 from streamsieve.base import ColumnSelector, Selector
 from streamsieve.evaluation._copies import seeds_for, unfitted
-from streamsieve.evaluation._learners import _free
+from streamsieve.evaluation._learners import free_name
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import BoolArray, IntArray, Matrix, Task
 from streamsieve.rows import Screen
@@ -81,7 +81,7 @@ def as_selectors(selectors: Any, task: Task) -> dict[str, Any]:
         several = isinstance(selectors, Sequence) and not isinstance(selectors, str)
         named = {}
         for each in selectors if several else [selectors]:
-            named[_free(_label(each), named)] = _selector(each)
+            named[free_name(_label(each), named)] = _selector(each)
     if not named:
         raise ParameterError("selectors is empty: give a name such as 'saola', or a selector")
     return {name: _told(name, each, task) for name, each in named.items()}
@@ -201,6 +201,11 @@ def chosen(selector: Any) -> IntArray:
 def support_of(selector: Any) -> BoolArray:
     """Return the mask of what a fitted selector keeps."""
     return np.asarray(selector.get_support(), np.bool_)
+
+
+def wants_raw(selector: Any) -> bool:
+    """Whether a selector refuses negative values, and so takes rows as they are, not scaled."""
+    return bool(getattr(getattr(selector, "traits", None), "non_negative", False))
 
 
 def in_layout(selector: Any, X: Matrix) -> Matrix:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._parameters import did_you_mean
-from streamsieve.evaluation._learners import _free, _learner, fresh, learner_names, taken
+from streamsieve.evaluation._learners import free_name, fresh, learner_names, learner_of, taken
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import Matrix
 
@@ -122,7 +122,7 @@ def as_stream_learners(learners: Any, *, regression: bool) -> dict[str, Any]:
         ]
     named: dict[str, Any] = {}
     for name, learner in pairs:
-        named[_free(name, named)] = _checked(name, learner, regression=regression)
+        named[free_name(name, named)] = _checked(name, learner, regression=regression)
     if not named:
         raise ParameterError("learners is empty: give a name such as 'sgd', or an estimator")
     return named
@@ -137,7 +137,7 @@ def _checked(name: str, learner: Any, *, regression: bool) -> Any:
             kind = "numbers" if regression else "classes"
             raise CapabilityError(f"learner {name!r} is not made for a target of {kind}: use another")
         return learner
-    made = _learner(learner, regression=regression)
+    made = learner_of(learner, regression=regression)
     if not hasattr(made, "partial_fit"):
         able = [each for each in learner_names(regression=regression) if _learns(each, regression=regression)]
         known = ", ".join([*able, *baselines(regression=regression)])
@@ -150,7 +150,7 @@ def _checked(name: str, learner: Any, *, regression: bool) -> Any:
 
 
 def _learns(name: str, *, regression: bool) -> bool:
-    return hasattr(_learner(name, regression=regression), "partial_fit")
+    return hasattr(learner_of(name, regression=regression), "partial_fit")
 
 
 def started(learner: Any, n_classes: int, seed: int) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from streamsieve.base import ColumnSelector
 from streamsieve.evaluation._problem import Problem
 from streamsieve.evaluation._scaling import Scaler
-from streamsieve.evaluation._selectors import chosen, in_layout, seeded, size_parameter
+from streamsieve.evaluation._selectors import chosen, in_layout, seeded, size_parameter, wants_raw
 from streamsieve.evaluation._settings import seed_of
 from streamsieve.evaluation._table import Table
 from streamsieve.protocols import Decision, IntArray, Matrix
@@ -125,10 +125,11 @@ def final_fits(
     found = {}
     for name, selector in selectors.items():
         if selector is not None:
-            raw = getattr(getattr(selector, "traits", None), "non_negative", False)
             size = _fitting(sizes.get(name, 0), selector, len(names))
             copy = seeded(selector, seed_of(random_state, "final", name), _sized(selector, size))
-            found[name] = _fit(name, copy, size, problem.X if raw else rows, problem.y, names, batch_size)
+            found[name] = _fit(
+                name, copy, size, problem.X if wants_raw(selector) else rows, problem.y, names, batch_size
+            )
         if progress is not None:
             progress(1)
     return found

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, check_number
-from streamsieve._validation import task_of
 from streamsieve.base import RowSelector
 from streamsieve.evaluation._cells import Key, Notes, Outcome, Progress, Running, run_cells
 from streamsieve.evaluation._fading import FadingClasses, FadingNumbers, array_bytes
 from streamsieve.evaluation._finish import finished
-from streamsieve.evaluation._scaling import RunningScaler
-from streamsieve.evaluation._selectors import as_selectors, chosen, seeded, support_of
-from streamsieve.evaluation._settings import described, plain, seed_of, versions
+from streamsieve.evaluation._selectors import as_selectors
+from streamsieve.evaluation._settings import described, seed_of, versions
+from streamsieve.evaluation._sources import cut, identity_of, target_of
 from streamsieve.evaluation._stream_learners import as_stream_learners, started
 from streamsieve.evaluation._table import Table
+from streamsieve.evaluation._view import View
 from streamsieve.evaluation.report import Report
-from streamsieve.evaluation.track import _cut
-from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, TargetError
-from streamsieve.protocols import BoolArray, IntArray, Matrix, RowBatch, RowSource, Task
+from streamsieve.exceptions import CapabilityError, SourceError, TargetError
+from streamsieve.protocols import Matrix, RowSource, Task
 
 FOLLOWS = ("zero", "frozen")
 MEASURES = {
@@ -138,7 +136,7 @@ def prequential(
     check_choice("follow", follow, FOLLOWS)
     check_choice("scale", scale, (False, True))
     check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
-    kind, labels = _target(source, classes, task, int(batch_size))
+    kind, labels = target_of(source, classes, task, int(batch_size))
     chosen_selectors = as_selectors(selectors, kind)
     for name, selector in chosen_selectors.items():
         _check_selector(name, selector)
@@ -234,7 +232,7 @@ class _Following:
 
     def __call__(self, key: Key, notes: Notes) -> dict[str, Any]:
         plan, name = self.plan, str(key["selector"])
-        view = _View(self.selectors[name], plan, seed_of(plan.seed, "selector", name))
+        view = View(self.selectors[name], plan.follow, seed_of(plan.seed, "selector", name), scale=plan.scale)
         n_classes = 0 if plan.regression else len(plan.labels)
         followers = {
             learner: _Follower(
@@ -245,7 +243,7 @@ class _Following:
         seen = 0
         rows: list[list[Any]] = []
         selections: list[list[Any]] = []
-        for batch in _cut(self.source.rows(plan.batch_size), plan.every):
+        for batch in cut(self.source.rows(plan.batch_size), plan.every):
             y = plan.codes(batch.y)
             if seen:
                 _test(followers, view.seen(batch.X), y, notes)
@@ -261,7 +259,7 @@ class _Following:
         return {"rows": rows, "selections": selections, "drift": view.drift()}
 
     def _look(
-        self, seen: int, view: _View, followers: dict[str, _Follower], rows: list[list[Any]],
+        self, seen: int, view: View, followers: dict[str, _Follower], rows: list[list[Any]],
         selections: list[list[Any]],
     ) -> None:  # fmt: skip
         kept, entered = view.look()
@@ -328,89 +326,6 @@ class _watched:  # noqa: N801 - reads as a statement
         return True
 
 
-class _View:
-    """What learners see of the rows: scaled, and without the features that are not selected now."""
-
-    def __init__(self, selector: Any, plan: Plan, seed: int) -> None:
-        self.selector = None if selector is None else _prepared(selector, plan.follow, seed)
-        self._follow, self._scaler = plan.follow, RunningScaler() if plan.scale else None
-        self._mask: BoolArray | None = None
-        self._frozen: IntArray | None = None
-        self._before: set[int] = set()
-        self._width = 0
-        self.seconds = 0.0
-
-    def learn(self, batch: RowBatch) -> None:
-        """Let the selector learn a batch, and the scales with it."""
-        self._width = batch.X.shape[1]
-        if self.selector is not None:
-            begun = time.perf_counter()
-            _learn(self.selector, batch)
-            self.seconds += time.perf_counter() - begun
-            if self._follow == "frozen" and self._frozen is None:
-                self._frozen = chosen(self.selector).copy()
-        if self._scaler is not None:
-            self._scaler.learn(_floats(batch.X))
-
-    def seen(self, X: Matrix) -> Matrix:
-        """Return rows as the learner gets them."""
-        X = _floats(X)
-        out = X if self._scaler is None else self._scaler(X)
-        if self.selector is None:
-            return out
-        begun = time.perf_counter()
-        if "output" in self.selector.get_params(deep=False):
-            out = self.selector.transform(out)
-        else:
-            out = self._zeroed(out)
-        self.seconds += time.perf_counter() - begun
-        return out
-
-    def _zeroed(self, X: Matrix) -> Matrix:
-        """Set to 0 what a selector of another library does not select."""
-        if self._mask is None or self._follow == "zero":
-            self._mask = support_of(self.selector)
-        if not sp.issparse(X):
-            return np.where(self._mask, X, 0.0)
-        out = X.copy()
-        out.data = np.where(self._mask[out.indices], out.data, 0.0)
-        return out
-
-    def look(self) -> tuple[IntArray, int]:
-        """Return what learners get of the features, and how many of it they did not at the last look."""
-        if self.selector is None:
-            return np.arange(self._width), 0
-        kept = chosen(self.selector) if self._frozen is None else self._frozen
-        now = set(kept.tolist())
-        entered = len(now - self._before)
-        self._before = now
-        return kept, entered
-
-    def drift(self) -> list[list[Any]]:
-        """Return the changes of relevance that the selector noticed."""
-        noticed = getattr(self.selector, "drift_", None) or []
-        return [[int(d.row), int(d.feature), float(d.before), float(d.after)] for d in noticed]
-
-
-def _prepared(selector: Any, follow: str, seed: int) -> Any:
-    """Return a copy whose output keeps its width, or its columns."""
-    parameters = {"output": follow} if "output" in selector.get_params(deep=False) else {}
-    return seeded(selector, seed, parameters)
-
-
-def _learn(selector: Any, batch: RowBatch) -> None:
-    if isinstance(selector, RowSelector):
-        selector.learn(RowBatch(batch.X, batch.y, batch.weight))
-    else:
-        selector.partial_fit(batch.X, batch.y)
-
-
-def _floats(X: Matrix) -> Matrix:
-    if sp.issparse(X):
-        return sp.csr_array(X, dtype=np.float64)
-    return np.asarray(X, np.float64)
-
-
 def _check_selector(name: str, selector: Any) -> None:
     if selector is None or isinstance(selector, RowSelector):
         return
@@ -419,46 +334,6 @@ def _check_selector(name: str, selector: Any) -> None:
             f"selector {name!r} ({type(selector).__name__}) does not learn from rows that stream in: use a "
             "selector over rows, such as Screen('f', k=10, half_life=1000)"
         )
-
-
-def _target(
-    source: Any, classes: Sequence[Any] | None, task: str, batch_size: int
-) -> tuple[Task, tuple[Any, ...]]:
-    """Return the kind of target, and the labels in order."""
-    if classes is not None:
-        if task == "regression":
-            raise ParameterError("classes are labels, and task='regression' has none: leave one of them out")
-        labels = np.unique(np.asarray(classes))
-        if np.ndim(classes) != 1 or len(labels) < 2:
-            raise ParameterError(f"classes must name two labels at least; got {classes!r}")
-        return (Task.BINARY if len(labels) == 2 else Task.MULTICLASS), tuple(labels.tolist())
-    known = getattr(source, "y", None)
-    if known is None:
-        parts = list(_targets(source, batch_size))
-        if not parts:
-            raise SourceError("the source has no rows: there is nothing to follow")
-        known = np.concatenate(parts)
-    y, kind = task_of(known, task)
-    return kind, () if kind is Task.REGRESSION else tuple(np.unique(y).tolist())
-
-
-def identity_of(source: Any, running: Running) -> Any:
-    """Return what makes a source this source; one that cannot say so cannot be resumed."""
-    if hasattr(source, "identity"):
-        return plain(source.identity())
-    if running.folder is not None:
-        raise SourceError(
-            f"{type(source).__name__} has no identity(), so nobody could tell whether a run is resumed with "
-            "the same data: leave out folder=, or use streamsieve.open(data, target=...)"
-        )
-    return {"kind": type(source).__name__}
-
-
-def _targets(source: Any, batch_size: int) -> Iterator[npt.NDArray[Any]]:
-    for batch in source.rows(max(batch_size, 4096)):
-        if batch.y is None:
-            raise SourceError("the source has no target: open it with target=...")
-        yield np.asarray(batch.y)
 
 
 def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome, *, regression: bool) -> Report:

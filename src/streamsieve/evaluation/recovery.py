@@ -17,11 +17,10 @@ from streamsieve.evaluation._cells import Key, Notes, Outcome, Progress, Running
 from streamsieve.evaluation._finish import finished
 from streamsieve.evaluation._selectors import as_selectors, chosen, seeded
 from streamsieve.evaluation._settings import described, plain, seed_of, versions
+from streamsieve.evaluation._sources import cut, identity_of, target_of
 from streamsieve.evaluation._table import Table
 from streamsieve.evaluation.agreement import misranked, recovered, score_difference
-from streamsieve.evaluation.prequential import _target, identity_of
 from streamsieve.evaluation.report import Report
-from streamsieve.evaluation.track import _cut
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
 from streamsieve.protocols import IntArray, Matrix, RowBatch
 from streamsieve.rows import Screen
@@ -98,7 +97,7 @@ def recovery(
         check_number("k", k, low=1, integer=True)
     _check_source(source)
     relevant = _relevant(source, truth)
-    kind, _ = _target(source, None, task, READ)
+    kind, _ = target_of(source, None, task, READ)
     named = as_selectors(selectors, kind)
     for name, selector in named.items():
         _check_axis(name, selector, source)
@@ -168,7 +167,7 @@ def online_offline(
         check_number("every", every, low=1, integer=True)
     check_number("best", best, low=0, high=1, open_low=True)
     _check_source(source)
-    kind, _ = _target(source, None, task, READ)
+    kind, _ = target_of(source, None, task, READ)
     named = as_selectors(online, kind)
     for name, selector in named.items():
         _check_axis(name, selector, source)
@@ -267,7 +266,7 @@ class _Finding:
 def _learnt(source: Any, selector: Any, every: int) -> Iterator[int]:
     """Let a selector learn rows; yield how many it has seen, at every look."""
     seen = 0
-    for batch in _cut(source.rows(READ), every):
+    for batch in cut(source.rows(READ), every):
         selector.learn(batch)
         seen += batch.X.shape[0]
         if seen % every == 0:
@@ -362,7 +361,7 @@ class _Comparing:
         rows: list[list[Any]] = []
         seen = 0
         every = self.every
-        for batch in self.source.rows(READ) if every is None else _cut(self.source.rows(READ), every):
+        for batch in self.source.rows(READ) if every is None else cut(self.source.rows(READ), every):
             selector.learn(batch)
             batches.append(batch)
             seen += batch.X.shape[0]

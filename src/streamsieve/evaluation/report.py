@@ -68,12 +68,11 @@ class Report:
     @property
     def n_features(self) -> int:
         """How many features there were; 0 where the source of the rows did not say."""
-        data = self.settings.get("data", {})
-        names = data.get("names")
-        if isinstance(names, dict):
-            data = data | {"named": names.get("count")}
-        counts = (data.get(key) for key in ("features", "columns", "n_features", "named"))
-        return next((int(count) for count in counts if isinstance(count, int)), 0)
+        return int(self.settings.get("data", {}).get("features") or 0)
+
+    def keeps_all(self, selector: str) -> bool:
+        """Whether a selector of this name stands for all features."""
+        return self.settings.get("selectors", {"none": None}).get(selector, "") is None
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the table as a dataframe of pandas, polars or pyarrow; see :meth:`Table.to_frame`."""

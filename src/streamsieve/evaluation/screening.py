@@ -22,7 +22,7 @@ from streamsieve.evaluation._learners import as_learners, check_scores, fresh, p
 from streamsieve.evaluation._metrics import measured, metric_for
 from streamsieve.evaluation._problem import Problem
 from streamsieve.evaluation._scaling import Scaler
-from streamsieve.evaluation._selectors import Choice, as_selectors, choices, in_layout
+from streamsieve.evaluation._selectors import Choice, as_selectors, choices, in_layout, wants_raw
 from streamsieve.evaluation._settings import described, seed_of, versions
 from streamsieve.evaluation._sizes import checked_sizes
 from streamsieve.evaluation._table import Table
@@ -321,7 +321,7 @@ class _Fold:
 
     def rows_for(self, selector: Any) -> Matrix:
         """Return the training rows as a selector wants them."""
-        if getattr(getattr(selector, "traits", None), "non_negative", False):
+        if wants_raw(selector):
             return self._raw
         if not isinstance(selector, ColumnSelector):
             return self.train

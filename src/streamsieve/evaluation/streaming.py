@@ -21,7 +21,14 @@ from streamsieve.evaluation._learners import as_learners, check_scores, fresh, p
 from streamsieve.evaluation._metrics import measured, metric_for
 from streamsieve.evaluation._problem import Problem
 from streamsieve.evaluation._scaling import Scaler
-from streamsieve.evaluation._selectors import as_selectors, chosen, in_layout, seeded, size_parameter
+from streamsieve.evaluation._selectors import (
+    as_selectors,
+    chosen,
+    in_layout,
+    seeded,
+    size_parameter,
+    wants_raw,
+)
 from streamsieve.evaluation._settings import described, plain, seed_of, versions
 from streamsieve.evaluation._table import Table
 from streamsieve.evaluation.report import Report
@@ -197,9 +204,8 @@ class _Streaming:
             scaler = Scaler(raw)
             train, test = scaler(raw), scaler(test)
         selector, y = self.selectors[name], problem.y[train_rows]
-        wants_raw = selector is not None and getattr(getattr(selector, "traits", None), "non_negative", False)
         seed = seed_of(plan.seed, "selector", name, order, fold)
-        looks = _kept(selector, raw if wants_raw else train, y, columns, plan.looks, seed)
+        looks = _kept(selector, raw if wants_raw(selector) else train, y, columns, plan.looks, seed)
         rows: list[list[Any]] = []
         selections: list[list[Any]] = []
         for look, (kept, seconds) in zip(plan.looks, looks, strict=True):

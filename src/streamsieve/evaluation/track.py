@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from streamsieve._parameters import check_number, did_you_mean
+from streamsieve.evaluation._sources import cut
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import FloatArray, IntArray, Position, RowBatch
 from streamsieve.state import replacing
@@ -154,7 +155,7 @@ def track(
     notes = {name: _Notes() for name in named}
     rows: list[int] = []
     seen = 0
-    for part in _cut(source.rows(batch), every):
+    for part in cut(source.rows(batch), every):
         for screen in named.values():
             screen.learn(part)
         n = part.X.shape[0]
@@ -242,21 +243,3 @@ def _named(screens: Tracked | Mapping[str, Tracked]) -> dict[str, Tracked]:
             "twice: make one for each name"
         )
     return named
-
-
-def _cut(batches: Iterator[RowBatch], every: int) -> Iterator[RowBatch]:
-    """Cut batches where a look is due, so that the size of batches does not matter."""
-    seen = 0
-    for batch in batches:
-        n, low = batch.X.shape[0], 0
-        while low < n:
-            high = min(n, low + every - seen % every)
-            yield batch if high - low == n else _piece(batch, slice(low, high))
-            seen += high - low
-            low = high
-
-
-def _piece(batch: RowBatch, part: slice) -> RowBatch:
-    y = None if batch.y is None else batch.y[part]
-    weight = None if batch.weight is None else batch.weight[part]
-    return RowBatch(batch.X[part], y, weight, batch.names, batch.position)

@@ -164,7 +164,7 @@ def verdict(report: Report, *, alpha: float = 0.05) -> Verdict:
     -----
     Best sizes, and the best combination, are chosen by the scores that are then compared, so p-values are
     somewhat too small.  A selector that was tried at many sizes has more chances than keeping all features,
-    which has one: on noise, the best of fifteen sizes of a random choice came out .03 AUC above all features.
+    which has one: on noise its best size comes out above all features by chance.
 
     References
     ----------
@@ -322,9 +322,9 @@ def _entry(report: Report, key: tuple[str, str, int], rows: IntArray, score: str
     values[places] = table[score]
     features = 0.0 if learner in BASELINES else float(table["n_selected"].mean())
     seconds = [_median(table[name]) for name in (SELECT_SECONDS[report.protocol], "learn_seconds")]
-    known = report.settings.get("selectors", {"none": None})
-    keeps_all = known.get(selector, "") is None
-    return _Entry(selector, learner, size, features, values, (seconds[0], seconds[1]), keeps_all)
+    return _Entry(
+        selector, learner, size, features, values, (seconds[0], seconds[1]), report.keeps_all(selector)
+    )
 
 
 def _median(values: Any) -> float:
