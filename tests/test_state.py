@@ -104,7 +104,7 @@ def test_what_cannot_be_saved_is_named(path):
         def from_state(self, arrays):
             return self
 
-    with pytest.raises(StateError, match="part_ is a Unregistered, which is not registered"):
+    with pytest.raises(StateError, match="a Unregistered cannot be saved: its class is not registered"):
         state.pack({"part_": Unregistered()})
 
 

@@ -24,14 +24,14 @@ from streamsieve.exceptions import (
 from streamsieve.protocols import Task, Traits
 
 
-class Anyone(BaseEstimator):
+class NullEstimator(BaseEstimator):
     """An estimator that nothing is expected of."""
 
     traits = Traits(missing=True, weights=True)
 
 
 def rows(X, y, weight=None, target="classes", selector=None, reset=True):
-    return v.check_rows(selector or Anyone(), X, y, weight, target=target, reset=reset)
+    return v.check_rows(selector or NullEstimator(), X, y, weight, target=target, reset=reset)
 
 
 X = np.arange(8.0).reshape(4, 2)
@@ -80,7 +80,7 @@ def test_a_choice_is_returned_or_the_nearest_one_named():
 
 
 def test_a_plain_array_of_the_known_width_is_passed_on_untouched():
-    selector = Anyone()
+    selector = NullEstimator()
     rows(X, Y, selector=selector)
     for A in (X, np.asfortranarray(X), X.astype(np.float32)):
         assert rows(A, Y, selector=selector, reset=False).X is A
@@ -146,9 +146,11 @@ def test_what_is_no_matrix_of_numbers_is_refused(given, error, message):
 
 
 def test_another_width_or_other_names_are_refused():
-    selector = Anyone()
+    selector = NullEstimator()
     rows(pd.DataFrame(X, columns=["a", "b"]), Y, selector=selector)
-    with pytest.raises(InputError, match="X has 3 features, but Anyone is expecting 2 features as input"):
+    with pytest.raises(
+        InputError, match="X has 3 features, but NullEstimator is expecting 2 features as input"
+    ):
         rows(np.ones((4, 3)), Y, selector=Plain(2), reset=False)
     with pytest.raises(InputError, match="feature names should match those that were passed during fit"):
         rows(pd.DataFrame(X, columns=["a", "c"]), Y, selector=selector, reset=False)
@@ -157,7 +159,7 @@ def test_another_width_or_other_names_are_refused():
 
 
 def Plain(width):  # noqa: N802 - reads as a class
-    selector = Anyone()
+    selector = NullEstimator()
     selector.n_features_in_ = width
     return selector
 

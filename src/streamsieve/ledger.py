@@ -9,11 +9,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays, Decision, Event, FloatArray, Reason
-from streamsieve.state import expect, pack_strings, register, replacing, unpack_strings
+from streamsieve.state import Array, Choice, Part, Texts, register, replacing
+from streamsieve.state.tree import pack_texts
 from streamsieve.verdicts import (
     EVENT_CODE,
     EVENTS,
@@ -32,7 +32,7 @@ KEEP = ("all", "kept", "none")
 
 
 @register
-class Ledger(Sequence[Decision]):
+class Ledger(Part, Sequence[Decision]):
     """Every decision of a selector, in order; a table to export and a memory to ask.
 
     Parameters
@@ -51,6 +51,23 @@ class Ledger(Sequence[Decision]):
     >>> sieve.ledger_.why("noise").reason
     <Reason.IRRELEVANT: 'irrelevant'>
     """
+
+    fields = {
+        "keep": Choice(*KEEP),
+        "step": Array("i8", "decisions", low=0),
+        "event": Array("u1", "decisions", high=len(EVENTS) - 1),
+        "reason": Array("u1", "decisions", high=len(REASONS) - 1),
+        "statistic": Array("f8", "decisions"),
+        "p_value": Array("f8", "decisions"),
+        "by_count": Array("i8", "decisions", low=0, high=2**31),
+        "feature": Texts("decisions"),
+        "by": Texts("reasons"),
+        "stretches": Array("i8", "stretches", 2, low=0),
+        "named": Array("i8", "names", low=0, unique=True),
+        "name": Texts("names", unique=True),
+        "timed": Array("i8", "timed", low=0, order="rising", optional=True),
+        "seconds": Array("f8", "timed", low=0, optional=True),
+    }
 
     def __init__(self, keep: str = "all", p_value_of: PValue | None = None) -> None:
         if keep not in KEEP:
@@ -219,51 +236,55 @@ class Ledger(Sequence[Decision]):
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return the ledger as arrays."""
+    def _record(self) -> Mapping[str, Any]:
         fresh = list(islice(self, len(self._packed["step"]), None))
         if fresh:
             self._packed = _appended(self._packed, _columns(fresh))
-        return {
-            "keep": np.array([KEEP.index(self.keep)], np.uint8),
+        record: dict[str, Any] = {
             **self._packed,
+            **{name: pack_under(name, self._packed) for name in ("feature", "by")},
+            "keep": self.keep,
             "stretches": np.array(self.names.named, np.int64).reshape(-1, 2),
             "named": np.fromiter(self.names.given, np.int64, len(self.names.given)),
-            **{f"name_{k}": a for k, a in pack_strings(list(self.names.given.values())).items()},
-            **({"timed": np.array(self._timed), "seconds": np.array(self._seconds)} if self._timed else {}),
+            "name": list(self.names.given.values()),
         }
+        if self._timed:
+            record |= {"timed": np.array(self._timed), "seconds": np.array(self._seconds)}
+        return record
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
         """Rebuild a ledger; the p-values are those computed when it was saved."""
-        keep = int(expect(arrays, "keep", np.uint8, (1,))[0])
-        if keep >= len(KEEP):
-            raise StateError(f"the state's ledger has an unknown mode {keep}")
-        ledger = cls(KEEP[keep])
-        features = unpack_strings(_part(arrays, "feature_"))
-        n = len(features)
-        step, by_count = (expect(arrays, key, np.int64, (n,)) for key in ("step", "by_count"))
-        event, reason = (expect(arrays, key, np.uint8, (n,)) for key in ("event", "reason"))
-        statistic, p_value = (expect(arrays, key, np.float64, (n,)) for key in ("statistic", "p_value"))
-        if n and (event.max() >= len(EVENTS) or reason.max() >= len(REASONS)):
-            raise StateError("the state's ledger has events or reasons that this version does not know")
-        by = iter(unpack_strings(_part(arrays, "by_")))
-        for i in range(n):
-            names = tuple(name for _, name in zip(range(int(by_count[i])), by, strict=False))
-            what, why = EVENTS[event[i]], REASONS[reason[i]]
-            numbers = float(statistic[i]), float(p_value[i])
-            ledger._open.append(Decision(int(step[i]), features[i], what, why, *numbers, names))
-        ledger._length = n
-        ledger._packed = {key: np.array(arrays[key]) for key in ledger._packed}
-        given = unpack_strings(_part(arrays, "name_"))
-        ledger.names.restore(expect(arrays, "named", np.int64, (len(given),)).tolist(), given)
-        stretches = expect(arrays, "stretches", np.int64, (None, 2))
-        if np.any(np.diff(stretches.reshape(-1)) < 0):
-            raise StateError("the state's names overlap")
-        ledger.names.named = stretches.tolist()
-        if "timed" in arrays or "seconds" in arrays:  # few streams are timed
-            ledger.clock(*_clocked(arrays))
+        ledger, by = cls(record["keep"]), iter(record["by"])
+        if (record["timed"] is None) is not (record["seconds"] is None):
+            raise StateError("the state's ledger has times of no columns")
+        if record["by_count"].sum() != len(record["by"]):
+            raise StateError("the state's ledger names more features as reasons, or fewer, than it counts")
+        numbers = zip(
+            *(
+                record[name].tolist()
+                for name in ("step", "event", "reason", "statistic", "p_value", "by_count")
+            ),
+            record["feature"],
+            strict=True,
+        )
+        ledger._open = [
+            Decision(step, feature, EVENTS[event], REASONS[why], statistic, p, tuple(islice(by, n)))
+            for step, event, why, statistic, p, n, feature in numbers
+        ]
+        ledger._length = len(ledger._open)
+        ledger.names.restore(record["named"].tolist(), record["name"])
+        ledger.names.named = record["stretches"].tolist()
+        if record["timed"] is not None:
+            ledger.clock(record["timed"].tolist(), record["seconds"].tolist())
         return ledger
+
+    def _consistent(self) -> Iterator[str]:
+        ends = [end for stretch in self.names.named for end in stretch]
+        if ends != sorted(ends):
+            yield "stretches of named columns overlap"
+        if len(self._timed) != len(self._seconds):
+            yield "there are times of no columns"
 
 
 def _columns(rows: list[Decision]) -> Arrays:
@@ -276,29 +297,22 @@ def _columns(rows: list[Decision]) -> Arrays:
         "statistic": np.array([row.statistic for row in rows], np.float64),
         "p_value": np.array([row.p_value for row in rows], np.float64),
         "by_count": np.array([len(row.by) for row in rows], np.int64),
-        **{f"feature_{k}": a for k, a in pack_strings([row.feature for row in rows]).items()},
-        **{f"by_{k}": a for k, a in pack_strings(by).items()},
+        **{f"feature/{k}": a for k, a in pack_texts([row.feature for row in rows]).items()},
+        **{f"by/{k}": a for k, a in pack_texts(by).items()},
     }
+
+
+def pack_under(name: str, arrays: Arrays) -> Arrays:
+    """Return the two arrays of some texts."""
+    return {key: arrays[f"{name}/{key}"] for key in ("text", "ends")}
 
 
 def _appended(before: Arrays, after: Arrays) -> Arrays:
     """Return the arrays of some decisions and of those that followed; texts end after the texts before."""
     return {
-        key: np.concatenate([array, after[key] + array[-1:].sum() if key.endswith("_ends") else after[key]])
+        key: np.concatenate([array, after[key] + array[-1:].sum() if key.endswith("/ends") else after[key]])
         for key, array in before.items()
     }
-
-
-def _clocked(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[list[int], list[float]]:
-    timed = expect(arrays, "timed", np.int64, (None,))
-    seconds = expect(arrays, "seconds", np.float64, (len(timed),))
-    if np.any(np.diff(timed, prepend=-1) <= 0) or not np.all(seconds >= 0):
-        raise StateError("the state's times belong to no columns")
-    return timed.tolist(), seconds.tolist()
-
-
-def _part(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:
-    return {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
 
 
 def _last(chunk: Sequence[Decision], feature: str, names: Names) -> Decision | None:

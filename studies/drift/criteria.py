@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from streamsieve.criteria._formula import Formula
 
 from streamsieve import criteria
-from streamsieve.criteria._formula import Formula
 from streamsieve.evaluation import found, plots, track
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
 from streamsieve.rows import Screen

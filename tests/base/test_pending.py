@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve import Screen
-from streamsieve.base._pending import MOST_ROWS, SMALL, Pending
+from streamsieve.base.row_buffer import MOST_ROWS, SMALL, RowBuffer
 from streamsieve.exceptions import StreamSieveError
 
 CRITERIA = ["t", "f", "mutual_info", "correlation"]
@@ -41,7 +41,7 @@ def test_gathered_rows_give_the_result_of_one_batch(criterion, size):
     X, y = rows()
     whole = Screen(criterion, k=2).fit(X, y)
     small = one_by_one(Screen(criterion, k=2), X, y, size)
-    assert small._pending is not None
+    assert small._buffer is not None
     assert_equal(small, whole)
     assert small.summary_.n_rows == len(y)
 
@@ -54,9 +54,9 @@ def test_gathered_rows_give_the_result_of_one_batch(criterion, size):
 def test_whoever_looks_sees_all_rows(look):
     X, y = rows(101)
     screen = one_by_one(Screen(k=2), X, y)
-    assert screen._pending.labels
+    assert screen._buffer.labels
     look(screen)
-    assert not screen._pending.labels
+    assert not screen._buffer.labels
 
 
 def test_every_way_on_includes_the_kept_rows(tmp_path):
@@ -134,6 +134,6 @@ def test_text_labels_and_weights():
 def test_the_buffer_is_bounded():
     X, y = rows(2 * MOST_ROWS + 10)
     screen = one_by_one(Screen(k=2), X, y)
-    assert len(screen._pending.rows) == MOST_ROWS
-    assert len(screen._pending.labels) <= MOST_ROWS
-    assert len(Pending(10**7, np.dtype(np.float64), numeric=False).rows) == 1
+    assert len(screen._buffer.rows) == MOST_ROWS
+    assert len(screen._buffer.labels) <= MOST_ROWS
+    assert len(RowBuffer(10**7, np.dtype(np.float64), numeric=False).rows) == 1

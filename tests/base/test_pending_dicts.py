@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from streamsieve import Screen
-from streamsieve.base._pending import MOST_ROWS, PendingDicts
+from streamsieve.base.row_buffer import MOST_ROWS, DictBuffer
 from streamsieve.exceptions import StreamSieveError
 
 CRITERIA = ["t", "f", "mutual_info", "correlation", "chi2"]
@@ -16,7 +16,7 @@ CRITERIA = ["t", "f", "mutual_info", "correlation", "chi2"]
 class Patient(Screen):
     """Learns every dict row at once, the long way."""
 
-    _gathers = False
+    _buffers_rows = False
 
 
 def text(n=700, seed=0, words=60):
@@ -55,8 +55,8 @@ def assert_equal(a, b):
 def test_gathered_dicts_give_the_result_of_learning_each_at_once(criterion, seed):
     rows, y = text(seed=seed)
     kept = learnt(Screen(criterion, k=2), rows, y)
-    assert isinstance(kept._pending, PendingDicts)
-    assert kept._pending.labels, "rows are waiting"
+    assert isinstance(kept._buffer, DictBuffer)
+    assert kept._buffer.labels, "rows are waiting"
     assert_equal(kept, learnt(Patient(criterion, k=2), rows, y))
     assert kept.summary_.n_rows == len(y)
 
@@ -74,7 +74,7 @@ def test_names_of_kept_rows_are_known_at_once():
     screen = Screen(k=1)
     screen.learn_one({"a": 1.0}, 0)
     screen.learn_one({"b": 1.0}, 0)
-    assert screen._pending.labels
+    assert screen._buffer.labels
     assert (screen.n_features_in_, screen.feature_names_in_.tolist()) == (2, ["a", "b"])
 
 
@@ -144,4 +144,4 @@ def test_what_waits_is_bounded():
     screen = Screen()
     for i in range(3 * MOST_ROWS):
         screen.learn_one({"a": float(i)}, i % 2)
-        assert len(screen._pending.labels) <= MOST_ROWS
+        assert len(screen._buffer.labels) <= MOST_ROWS

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import murmurhash3_32
 
-from streamsieve.base._vocabulary import HashedVocabulary, Vocabulary
+from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
 from streamsieve.exceptions import MergeError, ParameterError, SchemaError, StateError
 
 NAMES = st.text(st.characters(codec=None), max_size=3)
@@ -159,7 +159,7 @@ def test_foreign_names_are_pointed_out():
 def test_slots_are_the_same_in_every_process():
     """MurmurHash3 of "a" is 0x3c2569b2 = 1009084850, and of nothing 0."""
     code = (
-        "from streamsieve.base._vocabulary import HashedVocabulary\n"
+        "from streamsieve.base.vocabulary import HashedVocabulary\n"
         "print(HashedVocabulary(1000).meet(['a', 'price', 'w\\u00f6rter', '']).ids.tolist())"
     )
     for seed in ("0", "1"):

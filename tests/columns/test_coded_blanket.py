@@ -295,18 +295,18 @@ def put(place, value):
 
 
 SPOILT = {
-    "no rules": lambda state: {k: a for k, a in state.items() if k != "rules"},
-    "no test": lambda state: {k: a for k, a in state.items() if k != "test_y"},
+    "no rules": lambda state: {k: a for k, a in state.items() if k != "most"},
+    "no test": lambda state: {k: a for k, a in state.items() if k != "test/y"},
     "no columns": lambda state: {k: a for k, a in state.items() if k not in ("bits", "numbers")},
-    "another test": spoilt("rules", put(0, 2)),
-    "larger sets": spoilt("rules", put(1, 4)),
-    "half a rule": spoilt("rules", put(2, 2)),
+    "another test": spoilt("test/$kind", put(0, 2)),
+    "larger sets": spoilt("most", put((), 4)),
+    "half a rule": spoilt("skip", lambda a: np.array(2)),
     "one level": spoilt("levels", put(0, 1)),
     "many levels": spoilt("levels", put(0, 60_000)),
     "no level": spoilt("levels", put(0, -1)),
     "levels of another length": spoilt("levels", lambda a: a[:-1]),
-    "classes without rows": spoilt("test_y", put(0, 700)),
-    "more rows": spoilt("test_y", lambda a: np.concatenate([a, a])),
+    "classes without rows": spoilt("test/y", put(0, 700)),
+    "more rows": spoilt("test/y", lambda a: np.concatenate([a, a])),
 }
 
 

@@ -399,7 +399,7 @@ def test_a_store_for_gaps_belongs_to_a_selector_that_omits(cls, tmp_path):
         sieve = cls(missing=mine).fit(X, y)
         sieve.missing = other
         sieve.save(tmp_path / "false.sieve")
-        with pytest.raises(StateError, match=f"does not go with missing='{other}'"):
+        with pytest.raises(StateError, match=f"does not go with .*missing='{other}'"):
             cls.load(tmp_path / "false.sieve")
 
 
@@ -436,9 +436,9 @@ def without_a_number(array):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("rules", lambda a: a[:1]),
-        ("rules", lambda a: np.array([4, 0])),
-        ("rules", lambda a: np.array([2, 2])),
+        ("most", lambda a: a[None]),
+        ("most", lambda a: np.array(4)),
+        ("skip", lambda a: np.array(2)),
         ("labels", lambda a: a[:-1]),
         ("labels", lambda a: a + 1),
         ("labels", lambda a: np.where(a == 3, 2, a)),
@@ -463,8 +463,8 @@ def without_a_number(array):
         ("joint", lambda a: a[:1]),
         ("joint", lambda a: np.triu(a)),
         ("joint", None),
-        ("test_basis", lambda a: a[:-1]),
-        ("test_alpha", None),
+        ("test/basis", lambda a: a[:-1]),
+        ("test/alpha", None),
     ],
 )
 def test_false_states_are_refused(name, change):
@@ -477,9 +477,6 @@ def test_false_states_are_refused(name, change):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("rows", lambda a: a + 1),
-        ("rows", lambda a: a * 0),
-        ("columns", lambda a: a[:, :-1]),
         ("columns", lambda a: a[:-1]),
         ("columns", lambda a: a * 50),
         ("relevance", lambda a: a[:-1]),
@@ -507,7 +504,7 @@ def test_classes_that_are_not_one_a_row_are_refused(tmp_path):
     sieve = ss.SAOLA(missing="omit").fit(y[:, None] + rng.normal(size=(30, 2)), y)
     sieve._pairs_.labels = sieve._pairs_.labels[:-1]
     sieve.save(tmp_path / "false.sieve")
-    with pytest.raises(StateError, match="one class a row"):
+    with pytest.raises(StateError, match="one class per row"):
         ss.SAOLA.load(tmp_path / "false.sieve")
 
 

@@ -246,7 +246,7 @@ HOSTILE = {
     "weights": lambda a: a[:-1].copy(),
     "products": lambda a: a[:, :0].copy(),
     "columns": lambda a: a[:, :-1].copy(),
-    "test_alpha": lambda a: a + 2,
+    "test_alpha": lambda a: np.array(a + 2),
     "numbers": lambda a: a + 1,
 }
 

@@ -7,11 +7,12 @@ from scipy.special import digamma
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
 from streamsieve import exceptions as ex
-from streamsieve import state
-from streamsieve.criteria.ksg import KSG, WINDOW
+from streamsieve.criteria import KSG
 from streamsieve.rows import Screen
 from streamsieve.summaries import Moments
 from tests.reference import ksg as twin
+
+WINDOW = KSG.default_window
 
 FORMS = {
     "C": np.asarray,
@@ -339,11 +340,7 @@ def test_a_state_over_another_summary_is_refused(tmp_path):
     X, y = stream(n=50)
     screen = Screen(KSG(), window=20).fit(X, y)
     screen._summary_ = Moments()
-    plain, arrays = state.pack(screen._learnt())
-    parameters = {k: state.encode(k, v) for k, v in screen.get_params(deep=False).items()}
-    state.write(
-        tmp_path / "bad.sieve", {"class": "Screen", "parameters": parameters, "attributes": plain}, arrays
-    )
+    screen.save(tmp_path / "bad.sieve")
     with pytest.raises(ex.StateError, match="does not serve criterion='ksg'"):
         Screen.load(tmp_path / "bad.sieve")
 
@@ -351,7 +348,7 @@ def test_a_state_over_another_summary_is_refused(tmp_path):
 REFUSED = [
     ({"alpha": 0.05}, ex.CapabilityError, "criterion='ksg' has no p-values, so alpha has no meaning"),
     ({"on_drift": "reset"}, ex.CapabilityError, "watches p-values, and criterion='ksg' has none: use window"),
-    ({"half_life": 50}, ex.CapabilityError, "counts neighbours, which cannot fade by half_life=50"),
+    ({"half_life": 50}, ex.CapabilityError, "needs a window of rows, which cannot fade by half_life=50"),
     ({"criterion": KSG(0)}, ex.ParameterError, "neighbours must be a whole number at least 1; got 0"),
     ({"criterion": KSG("four")}, ex.ParameterError, "neighbours must be .* got 'four'"),
 ]

@@ -12,6 +12,7 @@ from sklearn.metrics import mutual_info_score
 from sklearn.tree import DecisionTreeClassifier
 
 from streamsieve.criteria import ChiSquare, Gini, MutualInfo, SymmetricUncertainty
+from streamsieve.criteria.summary_for import serves
 from streamsieve.summaries import Contingency, Moments, Quantiles
 from tests.criteria.random_tables import TABLE_CRITERIA, TABLE_TWINS
 from tests.criteria.scoring import scored, summarised
@@ -209,11 +210,11 @@ def test_each_criterion_knows_its_summary(name):
     summary = binned.new_summary(half_life=50.0, epsilon=0.01)
     assert (summary.half_life, summary.epsilon) == (50.0, 0.01)
     assert levels.new_summary(half_life=50.0).half_life == 50.0
-    assert binned.serves(Quantiles())
-    assert levels.serves(Contingency())
+    assert serves(binned, Quantiles())
+    assert serves(levels, Contingency())
     for stranger in (Contingency(), Moments(), None):
-        assert not binned.serves(stranger)
-    assert not levels.serves(Quantiles())
+        assert not serves(binned, stranger)
+    assert not serves(levels, Quantiles())
     for form in FORMS:
         empty = binned.new_summary()
         empty.update(FORMS[form](np.zeros((0, 3))), np.zeros(0))

@@ -6,6 +6,7 @@ import scipy.stats
 from sklearn.feature_selection import f_classif, f_regression
 
 from streamsieve.criteria import AnovaF, Correlation, Fisher, WelchT
+from streamsieve.criteria.summary_for import target_of
 from tests.criteria.scoring import CRITERIA, TWINS, scored
 from tests.summaries.streams import random_stream
 
@@ -102,7 +103,7 @@ def test_weights_gaps_and_fading_equal_the_twin(name, half_life):
     rng = np.random.default_rng(2)
     told = 0
     for _ in range(35):
-        target = CRITERIA[name].summary_type.target
+        target = target_of(CRITERIA[name]) or "classes"
         stream = random_stream(
             rng, target, n=int(rng.integers(1, 40)), labels=(0, 1) if name == "t" else (0, 1, 2)
         )
@@ -114,7 +115,7 @@ def test_weights_gaps_and_fading_equal_the_twin(name, half_life):
 def test_sparse_rows_with_gaps_and_whole_weights_equal_the_twin(name):
     rng = np.random.default_rng(3)
     for _ in range(35):
-        target = CRITERIA[name].summary_type.target
+        target = target_of(CRITERIA[name]) or "classes"
         stream = random_stream(rng, target, n=30, labels=(0, 1) if name == "t" else (0, 1, 2))
         stream.weight = rng.integers(0, 4, 30).astype(float) if rng.random() < 0.5 else None
         assert_equal_twin(name, stream, None, "csr_array", int(rng.integers(1, 40)))

@@ -234,7 +234,7 @@ def test_a_table_without_two_classes_scores_worst(name, ordered, kind):
     tables = block(NOTHING[kind], ordered=ordered)
     scores, p = scored(name, tables)
     assert (scores.tolist(), p.tolist()) == ([WORST[name]], [1.0])
-    assert TABLE_CRITERIA[name].surprise(tables).tolist() == [0.0]
+    assert TABLE_CRITERIA[name].relevance_index(tables).tolist() == [0.0]
     assert TABLE_CRITERIA[name].worst == WORST[name]
 
 
@@ -262,7 +262,7 @@ def test_every_table_has_a_finite_score_and_a_probability(name, ordered, n, kind
     scores, p = scored(name, tables)
     assert np.all(np.isfinite(scores) & (scores >= WORST[name]))
     assert np.all((p >= 0) & (p <= 1))
-    surprise = TABLE_CRITERIA[name].surprise(tables)
+    surprise = TABLE_CRITERIA[name].relevance_index(tables)
     assert np.all((surprise >= 0) & (surprise <= 1))
     if name == "mutual_info":
         corrected = MutualInfo(bias_correction="miller_madow").score(tables)
@@ -273,7 +273,12 @@ def test_every_table_has_a_finite_score_and_a_probability(name, ordered, n, kind
 def test_no_feature_at_all(name):
     for shape in ((0, 2, 5), (0, 0, 0)):
         scores, p = scored(name, block(np.zeros(shape)))
-        assert scores.shape == p.shape == TABLE_CRITERIA[name].surprise(block(np.zeros(shape))).shape == (0,)
+        assert (
+            scores.shape
+            == p.shape
+            == TABLE_CRITERIA[name].relevance_index(block(np.zeros(shape))).shape
+            == (0,)
+        )
 
 
 # ------------------------------------------------------------------------------------ rows that faded
@@ -326,12 +331,12 @@ def test_surprise_grows_from_0_to_1_as_chance_shrinks():
         tables = block(table * factor)
         for name, criterion in TABLE_CRITERIA.items():
             wanted = -np.log10(criterion.p_value(tables)) / 10
-            np.testing.assert_allclose(criterion.surprise(tables), wanted, rtol=1e-12, err_msg=name)
+            np.testing.assert_allclose(criterion.relevance_index(tables), wanted, rtol=1e-12, err_msg=name)
         assert previous < wanted[0] < 1
         previous = wanted[0]
     for factor in (100, 1e6):
         tables = block(table * factor)
-        assert [c.surprise(tables)[0] for c in TABLE_CRITERIA.values()] == [1.0] * 4
+        assert [c.relevance_index(tables)[0] for c in TABLE_CRITERIA.values()] == [1.0] * 4
     assert MutualInfo().p_value(tables)[0] == 0  # and of a p-value of 0 there is no logarithm
 
 
@@ -345,7 +350,7 @@ def test_surprise_is_there_for_moments_too():
     X[:, 2] = 1.0
     moments = Moments()
     moments.update(X, y)
-    surprise = Fisher().surprise(moments.block(0, 3))
+    surprise = Fisher().relevance_index(moments.block(0, 3))
     assert surprise[0] == 1
     assert 0 < surprise[1] < 0.5
     assert surprise[2] == 0

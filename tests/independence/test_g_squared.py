@@ -326,10 +326,10 @@ def test_a_state_comes_back():
         ("y", np.zeros(3)),
         ("alpha", np.array([1.0])),
         ("alpha", np.array([np.nan])),
-        ("rules", np.array([3, 5, 0])),
-        ("rules", np.array([0, 1, 0])),
-        ("rules", np.array([0, 5, -1])),
-        ("rules", np.array([0, 5])),
+        ("degrees", np.array([3], np.uint8)),
+        ("bins", np.array(1)),
+        ("reliable", np.array([9], np.uint8)),
+        ("bins", np.array([5])),
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(name, array):

@@ -156,7 +156,7 @@ class Told(NamedTuple):
         yield 0, 2
         yield 2, len(self.surprises)
 
-    def surprise(self, block):
+    def relevance_index(self, block):
         return self.surprises[slice(*block)]
 
 
@@ -294,7 +294,7 @@ def test_false_alarms_are_as_rare_and_true_ones_as_quick_as_told():
 
     rng = np.random.default_rng(8)
 
-    def surprise(shift, blocks, p):
+    def relevance_index(shift, blocks, p):
         tail = 2 * ndtr(-np.abs(rng.normal(size=(blocks, p)) + shift))
         return np.minimum(-np.log10(np.maximum(tail, 1e-10)) / 10, 1)
 
@@ -304,9 +304,9 @@ def test_false_alarms_are_as_rare_and_true_ones_as_quick_as_told():
         return np.array([test.update(row) for row in x])
 
     for shift in (0.0, 3.15, 4.32, 5.32):  # mean surprise 0.04, 0.3, 0.5, 0.7
-        assert alarms(surprise(shift, 200, 5000)).sum() <= 10  # of a million
+        assert alarms(relevance_index(shift, 200, 5000)).sum() <= 10  # of a million
     for one, two, slowest in ((4.32, 0.0, 8), (0.0, 4.32, 10), (5.32, 0.0, 5), (0.0, 5.32, 6)):
-        noticed = alarms(np.vstack([surprise(one, 30, 1000), surprise(two, 20, 1000)]))
+        noticed = alarms(np.vstack([relevance_index(one, 30, 1000), relevance_index(two, 20, 1000)]))
         first = np.where(noticed[30:].any(axis=0), noticed[30:].argmax(axis=0) + 1, 99)
         assert np.quantile(first, 0.9) <= slowest
 

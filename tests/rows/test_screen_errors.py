@@ -33,7 +33,10 @@ PARAMETERS = [
     ({"half_life": float("nan")}, r"half_life must be a number at least 1; got nan"),
     ({"ledger": "kept"}, r"ledger must be one of 'all', 'none'; got 'kept'"),
     ({"criterion": "fishr"}, r"got 'fishr'; did you mean 'fisher'\?"),
-    ({"criterion": 7}, r"criterion must be a name \('.*'\) or an object of streamsieve\.criteria; got 7"),
+    (
+        {"criterion": 7},
+        r"criterion must be a name \('.*'\) or a streamsieve\.criteria\.Criterion, which has .*; got 7",
+    ),
 ]
 
 

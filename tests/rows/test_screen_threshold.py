@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streamsieve import exceptions as ex
 from streamsieve.criteria import ChiSquare, Gini, MutualInfo
-from streamsieve.criteria._formula import LARGEST
+from streamsieve.criteria.criterion import LARGEST
 from streamsieve.rows import Screen
 from streamsieve.rows._choice import outstanding
 from tests.rows.toys import table, table_for
@@ -52,7 +52,7 @@ def test_any_criterion_with_or_without_a_window(criterion, way, window):
             screen = Screen(criterion, window=window, **way)
             for low in range(0, len(y), 17):
                 screen.partial_fit(form(X[low : low + 17]), y[low : low + 17])
-            wanted = above(screen.scores_.tolist(), way["threshold"], screen._formula.worst, way.get("k"))
+            wanted = above(screen.scores_.tolist(), way["threshold"], screen._criterion.worst, way.get("k"))
             assert np.flatnonzero(screen.get_support()).tolist() == wanted
             assert sorted(screen.selected_.tolist()) == wanted
             last = slice(None) if window is None else slice(-window, None)

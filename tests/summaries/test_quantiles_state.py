@@ -100,7 +100,7 @@ FEW = learnt(Stream(np.round(stream_of().X[:, :1]), stream_of().y)).state()
 def damaged(state, damage):
     for name in state:
         if damage is None:
-            if not name.endswith(("few_values", "few_masses")):
+            if not name.endswith(("few/values", "few/masses")):
                 yield name, {key: array for key, array in state.items() if key != name}
         else:
             yield name, {**state, name: damage(state[name])}
@@ -111,6 +111,8 @@ def other_dtype(a):
 
 
 def longer(a):
+    if a.ndim == 0:
+        return np.stack([a, a])
     return np.concatenate([a, a[:1], a[:1]]) if len(a) else np.ones((3, *a.shape[1:]), a.dtype)
 
 
@@ -148,58 +150,57 @@ def wider(state, width):
     """Claim runs of another width without having any."""
     out = {k: a for k, a in state.items() if k.split("/")[-1] not in ("runs", "run_weights", "run_levels")}
     for c in range(3):
-        p = state[f"store/class{c}/rows"].shape[1]
-        out[f"store/class{c}/runs"] = np.empty((0, p, width))
-        out[f"store/class{c}/run_weights"] = np.empty(0)
-        out[f"store/class{c}/run_levels"] = np.empty(0, np.int64)
+        out[f"store/classes/{c}/k"] = np.array(width)
+        out[f"store/classes/{c}/run_weights"] = np.empty(0)
+        out[f"store/classes/{c}/run_levels"] = np.empty(0, np.int64)
     return out
 
 
-RUNS, LEVELS = "store/class0/runs", "store/class0/run_levels"
+RUNS, LEVELS = "store/classes/0/runs", "store/classes/0/run_levels"
 HOSTILE = {
     "unsorted run": put(RUNS, (0, 0, 3), 1e9),
     "NaN in a run": put(RUNS, (1, 0, -1), np.nan),
     "-inf in a run": put(RUNS, (0, 0, 0), -np.inf),
-    "inf in the buffer": put("store/class0/rows", (0, 0), np.inf),
-    "NaN weight of a run": put("store/class0/run_weights", 0, np.nan),
-    "negative weight of a run": put("store/class0/run_weights", 0, -1.0),
-    "no weight of a run": put("store/class0/run_weights", 0, 0.0),
-    "infinite weight of a run": put("store/class0/run_weights", 0, np.inf),
-    "heavier run": put("store/class0/run_weights", -1, 1e9),
+    "inf in the buffer": put("store/classes/0/rows", (0, 0), np.inf),
+    "NaN weight of a run": put("store/classes/0/run_weights", 0, np.nan),
+    "negative weight of a run": put("store/classes/0/run_weights", 0, -1.0),
+    "no weight of a run": put("store/classes/0/run_weights", 0, 0.0),
+    "infinite weight of a run": put("store/classes/0/run_weights", 0, np.inf),
+    "heavier run": put("store/classes/0/run_weights", -1, 1e9),
     "level below 0": put(LEVELS, 0, -1),
     "level that is not there": put(LEVELS, -1, 99),
     "level far too high": put(LEVELS, -1, 2**60),
     "levels out of order": lambda state: {**state, LEVELS: state[LEVELS][::-1]},
-    "flip that is no bit": put("store/class0/flips", 0, 2),
-    "negative mass in runs": put("store/class0/facts", 0, -1.0),
-    "NaN mass in runs": put("store/class0/facts", 0, np.nan),
-    "error beyond epsilon": put("store/class0/facts", 1, 1e6),
-    "negative error": put("store/class0/facts", 1, -1.0),
-    "shift beyond the error": put("store/class0/facts", 2, 1e6),
-    "NaN shift": put("store/class0/facts", 2, np.nan),
-    "negative missing": put("store/class0/missing", 0, -1.0),
-    "infinite missing": put("store/class0/missing", 0, np.inf),
-    "size of a table": put("store/class0/few", 0, 65),
-    "size below -1": put("store/class0/few", 0, -2),
+    "flip that is no bit": put("store/classes/0/flips", 0, 2),
+    "negative mass in runs": put("store/classes/0/in_runs", (), -1.0),
+    "NaN mass in runs": put("store/classes/0/in_runs", (), np.nan),
+    "error beyond epsilon": put("store/classes/0/error", (), 1e6),
+    "negative error": put("store/classes/0/error", (), -1.0),
+    "shift beyond the error": put("store/classes/0/shift", (), 1e6),
+    "NaN shift": put("store/classes/0/shift", (), np.nan),
+    "negative missing": put("store/classes/0/missing", 0, -1.0),
+    "infinite missing": put("store/classes/0/missing", 0, np.inf),
+    "size of a table": put("store/classes/0/few/sizes", 0, 65),
+    "size below -1": put("store/classes/0/few/sizes", 0, -2),
     "huge k": lambda state: wider(state, 2**40),
     "k that is no power of two": lambda state: wider(state, 48),
     "k of 0": lambda state: wider(state, 0),
-    "k too small for epsilon": lambda state: {**wider(state, 32), "epsilon": np.array([1e-4])},
-    "epsilon of 0": put("epsilon", 0, 0.0),
-    "NaN epsilon": put("epsilon", 0, np.nan),
+    "k too small for epsilon": lambda state: {**wider(state, 32), "epsilon": np.array(1e-4)},
+    "epsilon of 0": put("epsilon", (), 0.0),
+    "NaN epsilon": put("epsilon", (), np.nan),
     "negative mass": put("mass", 0, -1.0),
     "other mass": put("mass", 0, 1e6),
     "infinite mass": put("mass", 0, np.inf),
     "NaN squares": put("squares", 0, np.nan),
     "negative rows": put("rows", 0, -1),
-    "unknown kind": put("shape", 0, 3),
-    "no store": put("shape", 0, 0),
-    "huge number of features": put("shape", 1, 2**62),
-    "negative number of features": put("shape", 1, -1),
-    "other number of features": put("shape", 1, 12),
-    "endless levels": lambda state: {**state, "store/class0/flips": np.zeros(10_000, np.int64)},
+    "unknown kind": put("store/$kind", 0, 3),
+    "no store": lambda state: {k: a for k, a in state.items() if not k.startswith("store/")},
+    "huge number of features": put("store/n_features", (), 2**62),
+    "negative number of features": put("store/n_features", (), -1),
+    "other number of features": put("store/n_features", (), 12),
+    "endless levels": lambda state: {**state, "store/classes/0/flips": np.zeros(10_000, np.int64)},
     "mixed types": lambda state: {
-        key: a.astype(np.float32) if key in ("store/class1/rows", "store/class1/runs") else a
+        key: a.astype(np.float32) if key in ("store/classes/1/rows", "store/classes/1/runs") else a
         for key, a in state.items()
     },
 }  # fmt: skip
@@ -216,30 +217,34 @@ def test_hostile_values_are_refused(name):
 @pytest.mark.parametrize(
     ("name", "place", "value"),
     [
-        ("few_values", (0, 1), -1e9),
-        ("few_values", (0, 0), np.nan),
-        ("few_values", (0, 0), -np.inf),
-        ("few_masses", (0, 0), -1.0),
-        ("few_masses", (0, 0), np.nan),
-        ("few_masses", (0, 0), np.inf),
+        ("few/values", (0, 1), -1e9),
+        ("few/values", (0, 0), np.nan),
+        ("few/values", (0, 0), -np.inf),
+        ("few/masses", (0, 0), -1.0),
+        ("few/masses", (0, 0), np.nan),
+        ("few/masses", (0, 0), np.inf),
     ],
 )
 def test_hostile_tables_of_few_values_are_refused(name, place, value):
-    with pytest.raises(StateError, match="few values are not in order"):
-        Quantiles.from_state(put(f"store/class0/{name}", place, value)(FEW))
+    with pytest.raises(StateError, match="few/.* should be within|not in order|counted less than 0 times"):
+        Quantiles.from_state(put(f"store/classes/0/{name}", place, value)(FEW))
 
 
 def test_a_state_without_its_tables_of_few_values_is_refused():
-    hostile = {key: array for key, array in FEW.items() if not key.startswith("store/class0/few_")}
-    with pytest.raises(StateError, match="lacks its tables of few values"):
+    hostile = {
+        key: array
+        for key, array in FEW.items()
+        if not key.startswith(("store/classes/0/few/values", "store/classes/0/few/masses"))
+    }
+    with pytest.raises(StateError, match="its values or their masses are missing"):
         Quantiles.from_state(hostile)
 
 
 def test_two_runs_of_one_level_are_refused_where_weights_are_equal():
-    state, name = dict(PLAIN), "store/class0/"
+    state, name = dict(PLAIN), "store/classes/0/"
     for key in ("runs", "run_weights", "run_levels"):
         state[name + key] = np.concatenate([state[name + key][:1], state[name + key]])
-    state[name + "facts"] = state[name + "facts"] + [state[RUNS].shape[2], 0, 0]
+    state[name + "in_runs"] = np.array(state[name + "in_runs"] + state[RUNS].shape[2])
     state["mass"] = state["mass"] + [state[RUNS].shape[2], 0, 0]
     with pytest.raises(StateError, match="do not add up"):
         Quantiles.from_state(state)
@@ -251,9 +256,9 @@ def test_no_single_value_of_a_state_can_crash_what_follows():
     accepted = 0
     for state in (PLAIN, HEAVY, FEW):
         stream = stream_of()
-        stream.X = stream.X[:, : state["shape"][1]]
+        stream.X = stream.X[:, : state["store/n_features"]]
         for _ in range(80):
-            name = rng.choice([key for key in state if state[key].size and key != "labels"])
+            name = rng.choice([key for key in state if state[key].size and not key.startswith("labels")])
             array = state[name].copy()
             value = rng.choice([0.0, 1.0, -1.0, 1e300, 1e-320, 7.0, np.nan, np.inf])
             if array.dtype.kind != "f":

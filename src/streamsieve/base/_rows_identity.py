@@ -7,7 +7,6 @@ A fingerprint of 64 bits a row is enough to tell which rows differ, and holds no
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -16,15 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.exceptions import SchemaError, StateError, TargetError
-from streamsieve.protocols import Arrays
-from streamsieve.state import expect, register
+from streamsieve.exceptions import SchemaError, TargetError
+from streamsieve.state import Array, Int, Part, register
 
 Fingerprints = npt.NDArray[np.uint64]
 
 
 @register
-class RowsIdentity:
+class RowsIdentity(Part):
     """Fingerprints of the target and, where rows have identifiers, of those.
 
     Parameters
@@ -33,6 +31,12 @@ class RowsIdentity:
     y : fingerprints of the target, or None for states that were saved without
     rows : fingerprints of the rows' identifiers, or None
     """
+
+    fields = {
+        "n": Int(1, 2**31, size="rows"),
+        "y": Array("u8", "rows", optional=True),
+        "rows": Array("u8", "rows", optional=True),
+    }
 
     def __init__(self, n: int, y: Fingerprints | None, rows: Fingerprints | None) -> None:
         self.n, self.y, self.rows = n, y, rows
@@ -82,20 +86,9 @@ class RowsIdentity:
         """Return the identity of the same target over rows with these identifiers."""
         return type(self)(self.n, self.y, _row_fingerprints(rows, self.n))
 
-    def state(self) -> Arrays:
-        """Return the fingerprints; without a row where there are none."""
-        none = np.zeros(0, np.uint64)
-        y, rows = (none if a is None else a for a in (self.y, self.rows))
-        return {"n": np.array([self.n], np.int64), "y": y, "rows": rows}
-
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
-        n = int(expect(arrays, "n", np.int64, (1,))[0])
-        y, rows = (np.array(expect(arrays, name, np.uint64, (None,))) for name in ("y", "rows"))
-        if n < 1 or len(y) not in (0, n) or len(rows) not in (0, n):
-            raise StateError(f"the state claims {n} rows, but knows {len(y)} targets and {len(rows)} rows")
-        return cls(n, y if len(y) else None, rows if len(rows) else None)
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        return cls(**record)
 
 
 def index_of(X: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,9 @@ import scipy.sparse as sp
 from streamsieve._kernels import paired
 from streamsieve.columns._budget import OUTSCORED, Budget, Candidates, Outcome, unsettled
 from streamsieve.columns._correlated import TIE, _pieces
-from streamsieve.exceptions import StateError
 from streamsieve.independence.fisher_z import FisherZ, Relevance, p_value_given
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason, Task
-from streamsieve.state import expect, register
+from streamsieve.state import Array, Part, expect, register
 from streamsieve.verdicts import REASON_CODE
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ FEWEST = 4
 
 
 @register
-class PairedTarget:
+class PairedTarget(Part):
     """Correlation with a target over the rows where a column is seen, beside a test for complete columns.
 
     Parameters
@@ -36,6 +35,8 @@ class PairedTarget:
     y : labels or numbers, one a row
     task : what kind of target they are
     """
+
+    fields = {"labels": Array("i8", "labels", codes=True)}
 
     def __init__(self, y: npt.NDArray[Any], task: Task) -> None:
         many = task is Task.MULTICLASS
@@ -102,19 +103,6 @@ class PairedTarget:
         reason = np.where(spread > 0, reason, CONSTANT)
         reason = np.where((seen < FEWEST) | (classes < 2) | (seen <= classes), UNRELIABLE, reason)
         return reason.astype(np.uint8), r, p_value
-
-    def state(self) -> Arrays:
-        """Return the classes."""
-        return {"labels": self.labels}
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
-        target = cls.__new__(cls)
-        target.labels = np.array(expect(arrays, "labels", np.int64, (None,)))
-        if len(target.labels) and not 0 <= target.labels.min() <= target.labels.max() < len(target.labels):
-            raise StateError("the state's classes are no codes")
-        return target
 
 
 @register

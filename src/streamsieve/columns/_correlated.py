@@ -11,10 +11,9 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import dominance
 from streamsieve._kernels.dominance import LANES
-from streamsieve.exceptions import StateError
 from streamsieve.independence.fisher_z import Relevance
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Part, register
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -41,13 +40,19 @@ class Dominance(NamedTuple):
 
 
 @register
-class CorrelatedColumns:
+class CorrelatedColumns(Part):
     """Columns centred, of unit length, in tiles of 32; memory grows with the columns kept.
 
     Parameters
     ----------
     n : number of rows
     """
+
+    fields = {
+        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
+        "relevance": Array("f8", "kept", low=0, high=1 + 1e-6),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+    }
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -111,33 +116,27 @@ class CorrelatedColumns:
         )
         self._free = np.concatenate([np.arange(slots, 2 * slots)[::-1], np.zeros(slots, np.int64)])
 
-    def state(self) -> Arrays:
-        """Return the kept columns, in order of arrival."""
+    def _record(self) -> Mapping[str, Any]:
         slots = self._order[: self._kept]
         return {
-            "columns": np.ascontiguousarray(self._tiles[slots // LANES, :, slots % LANES]),
+            "columns": self._tiles[slots // LANES, :, slots % LANES],
             "relevance": self._relevance[slots],
             "feature": self._feature[slots],
-            "rows": np.array([self._tiles.shape[1]], np.int64),
         }
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
-        n = int(expect(arrays, "rows", np.int64, (1,))[0])
-        columns = expect(arrays, "columns", np.float64, (None, None))
-        if not 0 < n < 2**31 or (len(columns) and columns.shape[1] != n):
-            raise StateError(f"the state claims {n} rows for columns of shape {columns.shape}")
-        kept = cls(n)
-        q = len(columns)
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        q, n = record["columns"].shape
+        kept, slots = cls(n), np.arange(q)
         while len(kept._order) < q:
             kept._double()
         capacity = len(kept._order)
-        slots = np.arange(q)
-        kept._tiles[slots // LANES, :, slots % LANES] = columns
-        kept._relevance[:q] = expect(arrays, "relevance", np.float64, (q,))
-        kept._feature[:q] = expect(arrays, "feature", np.int64, (q,))
-        kept._order[:q] = slots
+        kept._tiles[slots // LANES, :, slots % LANES] = record["columns"]
+        kept._relevance[:q], kept._feature[:q], kept._order[:q] = (
+            record["relevance"],
+            record["feature"],
+            slots,
+        )
         kept._free[: capacity - q] = np.arange(q, capacity)[::-1]
         kept._kept = q
         return kept

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import paired_columns as kernel
 from streamsieve.columns._correlated import TIE, Dominance, _pieces
-from streamsieve.exceptions import StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Part, register
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -44,13 +42,19 @@ def standardised(X: Matrix, chosen: IntArray) -> Iterator[tuple[slice, FloatArra
 
 
 @register
-class PairedColumns:
+class PairedColumns(Part):
     """Columns of unit length with NaN for what is missing; memory grows with the columns kept.
 
     Parameters
     ----------
     n : number of rows
     """
+
+    fields = {
+        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, gaps=True, copy=False),
+        "relevance": Array("f8", "kept", low=-1 - 1e-6, high=1 + 1e-6),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+    }
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -108,31 +112,22 @@ class PairedColumns:
         )
         self._order = np.concatenate([self._order, len(self._order) + np.arange(len(self._order))])
 
-    def state(self) -> Arrays:
-        """Return the kept columns, in order of arrival."""
+    def _record(self) -> Mapping[str, Any]:
         slots = self._order[: self._kept]
         return {
             "columns": self._columns[slots],
             "relevance": self._relevance[slots],
             "feature": self._feature[slots],
-            "rows": np.array([self.n], np.int64),
         }
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
-        n = int(expect(arrays, "rows", np.int64, (1,))[0])
-        columns = expect(arrays, "columns", np.float64, (None, None))
-        if not 0 < n < 2**31 or (len(columns) and columns.shape[1] != n):
-            raise StateError(f"the state claims {n} rows for columns of shape {columns.shape}")
-        if np.any(np.abs(columns) > 1 + 1e-6):
-            raise StateError("the state's columns are not of length 1")
-        kept, q = cls(n), len(columns)
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        q, n = record["columns"].shape
+        kept = cls(n)
         while len(kept._order) < q:
             kept._double()
-        kept._columns[:q] = columns
-        kept._seen[:q] = n - np.isnan(columns).sum(axis=1)
-        kept._relevance[:q] = expect(arrays, "relevance", np.float64, (q,))
-        kept._feature[:q] = expect(arrays, "feature", np.int64, (q,))
+        kept._columns[:q], kept._relevance[:q] = record["columns"], record["relevance"]
+        kept._seen[:q] = n - np.isnan(record["columns"]).sum(axis=1)
+        kept._feature[:q] = record["feature"]
         kept._kept = q
         return kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,8 +19,8 @@ from streamsieve.columns._correlated import _pieces
 from streamsieve.columns._paired_columns import standardised
 from streamsieve.exceptions import StateError
 from streamsieve.independence.fisher_z import FisherZ, p_value_given
-from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
-from streamsieve.state import expect, register
+from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.state import Array, Bool, Int, Nested, Part, register
 from streamsieve.verdicts import REASON_CODE
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _PAIRS = ("total", "within", "alone")
 
 
 @register
-class PairedPartialColumns:
+class PairedPartialColumns(Part):
     """Columns of unit length with NaN for what is missing, and what every pair says over joint rows.
 
     A newcomer costs one pass over every kept column; whether a set makes it redundant is then arithmetic on
@@ -56,6 +56,24 @@ class PairedPartialColumns:
     most : members that a conditioning set may have, 0 to 3
     skip : pass over sets that the joint rows do not suffice to test, instead of calling the test independent
     """
+
+    fields = {
+        "_test": Nested(FisherZ, shares=("rows", "contrasts")),
+        "_labels": Array("i8", "labels", codes=True),
+        "_most": Int(0, LARGEST_SET),
+        "_skip": Bool(),
+        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, gaps=True, copy=False),
+        # what the target leaves of a correlation over other rows may be larger than the correlation
+        **{
+            name: Array(
+                "f8", "kept", "kept", low=-1 - (name == "within") - 1e-6, high=1 + (name == "within") + 1e-6
+            )
+            for name in _PAIRS
+        },
+        "joint": Array("i8", "kept", "kept", low=0, high=2**31),
+        "loads": Array("f8", "kept", "loads", low=-1 - 1e-6, high=1 + 1e-6),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+    }
 
     def __init__(self, test: FisherZ, labels: IntArray, *, most: int, skip: bool) -> None:
         self.n = n = test.n
@@ -188,74 +206,45 @@ class PairedPartialColumns:
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return the test, and the kept columns in order of arrival with what is known of their pairs."""
+    def _record(self) -> Mapping[str, Any]:
         slots = self._order[: self._kept]
+        square = np.ix_(slots, slots)
         return {
-            **{f"test_{name}": array for name, array in self._test.state().items()},
-            "rules": np.array([self._most, self._skip], np.int64),
-            "labels": self._labels,
+            **{name: getattr(self, name) for name in ("_test", "_labels", "_most", "_skip")},
             "columns": self._columns[slots],
-            **{name: pairs[np.ix_(slots, slots)] for name, pairs in zip(_PAIRS, self._pairs, strict=True)},
-            "joint": self._joint[np.ix_(slots, slots)],
+            **{name: pairs[square] for name, pairs in zip(_PAIRS, self._pairs, strict=True)},
+            "joint": self._joint[square],
             "loads": self._loads[slots],
             "feature": self._feature[slots],
         }
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
-        prefix = "test_"
-        test = FisherZ.from_state(
-            {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-        )
-        most, skip = expect(arrays, "rules", np.int64, (2,)).tolist()
-        if not 0 <= most <= LARGEST_SET or skip not in (0, 1):
-            raise StateError(f"the state claims sets of {most} columns and a rule {skip} for small ones")
-        kept = cls(test, _labels(arrays, test), most=most, skip=bool(skip))
-        feature = expect(arrays, "feature", np.int64, (None,))
-        q = len(feature)
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        test, labels, q = record["_test"], record["_labels"], len(record["feature"])
+        if len(labels) and (len(labels) != test.n or int(labels.max()) != test.n_contrasts):
+            raise StateError("the state's classes are not those of its target")
+        kept = cls(test, labels, most=record["_most"], skip=record["_skip"])
+        if record["loads"].shape[1] != kept._loads.shape[1] or bool(len(labels)) is not (
+            test.n_contrasts > 1
+        ):
+            raise StateError("the state's loads are not those of its target")
         if q > FIRST_SLOTS:
             kept._grow(q)
-        # what the target leaves of a correlation over other rows may be larger than the correlation
-        kept._columns[:q] = _bounded(arrays, "columns", (q, test.n), gaps=True)
-        kept._pairs[:, :q, :q] = [_bounded(arrays, name, (q, q), 1 + (name == "within")) for name in _PAIRS]
-        kept._loads[:q] = _bounded(arrays, "loads", (q, kept._loads.shape[1]))
-        joint = expect(arrays, "joint", np.int64, (q, q))
-        seen = test.n - np.isnan(kept._columns[:q]).sum(axis=1)
-        fits = np.all((joint >= 0) & (joint <= np.minimum.outer(seen, seen)) & (joint == joint.T))
-        own = joint.diagonal()  # 0 where the target does not vary
-        if not fits or not np.all((own == seen) | (own == 0)):
-            raise StateError("the state's numbers of joint rows are not those of its columns")
-        kept._joint[:q, :q] = joint
-        kept._feature[:q] = feature
+        kept._columns[:q], kept._loads[:q], kept._feature[:q] = (
+            record[k] for k in ("columns", "loads", "feature")
+        )
+        kept._pairs[:, :q, :q], kept._joint[:q, :q] = [record[name] for name in _PAIRS], record["joint"]
         kept._kept = q
-        if np.any(joint < test.n):
+        if np.any(record["joint"] < test.n):
             kept._expect_gaps()
         return kept
 
-
-def _labels(arrays: Mapping[str, npt.NDArray[Any]], test: FisherZ) -> IntArray:
-    """Return the classes of a state; none, unless there are more than two."""
-    labels = np.array(expect(arrays, "labels", np.int64, (test.n if test.n_contrasts > 1 else 0,)))
-    if len(labels) and not np.array_equal(np.unique(labels), np.arange(test.n_contrasts + 1)):
-        raise StateError("the state's classes are not those of its target")
-    return labels
-
-
-def _bounded(
-    arrays: Mapping[str, npt.NDArray[Any]],
-    name: str,
-    shape: tuple[int, int],
-    most: int = 1,
-    *,
-    gaps: bool = False,
-) -> FloatArray:
-    """Return numbers of a state that are not too large; NaN only where there may be gaps."""
-    array: FloatArray = expect(arrays, name, np.float64, shape)
-    if not np.all((np.abs(array) <= most + 1e-6) | (gaps & np.isnan(array))):
-        raise StateError(f"the state's {name!r} of the kept columns are no correlations")
-    return array
+    def _consistent(self) -> Iterator[str]:
+        joint = self._joint[: self._kept, : self._kept]
+        seen, own = self.n - np.isnan(self._columns[: self._kept]).sum(axis=1), joint.diagonal()
+        fits = np.all((joint <= np.minimum.outer(seen, seen)) & (joint == joint.T))
+        if not fits or not np.all((own == seen) | (own == 0)):  # 0 where the target does not vary
+            yield "the numbers of pairwise-complete rows are not those of the columns"
 
 
 def _lines(m: int) -> tuple[IntArray, FloatArray]:

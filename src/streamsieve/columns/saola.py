@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._budget_paired import PairedTarget
 from streamsieve.columns._coded import CodedColumns
 from streamsieve.columns._correlated import CorrelatedColumns, Dominance
-from streamsieve.columns._gate import Gate, check_gate
+from streamsieve.columns._gate import LONGEST_LAG, RULES, Gate
 from streamsieve.columns._paired_columns import PairedColumns
 from streamsieve.exceptions import ParameterError, TargetError
 from streamsieve.independence import FisherZ, fisher_z
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task, Traits
+from streamsieve.state import Choice, Float, Int, Nested, Undeclared
 from streamsieve.verdicts import REASON_CODE, Eviction, PValue, Verdicts
 
 MEASURES = ("fisher_z", "su", "mutual_info")
@@ -144,6 +144,26 @@ class SAOLA(ColumnSelector):
         self.ledger = ledger
         self.stop = stop
 
+    parameters = {
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "measure": Choice(*MEASURES),
+        "delta": Float(0),
+        "bound": Choice(*BOUNDS),
+        "mode": Choice(*MODES),
+        "missing": Choice(*MISSING),
+        "bins": Int(2, 1024),
+        "fdr": Choice(None, *RULES),
+        "lag": Int(0, LONGEST_LAG),
+        **ColumnSelector.common_parameters,
+    }
+    fields = {
+        **ColumnSelector.common_fields,
+        "_test_": Nested(FisherZ, shares=("rows",), optional=True),
+        "_pairs_": Nested(PairedTarget, optional=True),
+        "_gate_": Undeclared(Gate, optional=True),
+        "_kept_": Nested(CorrelatedColumns, PairedColumns, CodedColumns, shares=("rows",)),
+    }
+
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Each measure, the other bound and mode, missing values, and levels after what was found."""
@@ -159,24 +179,7 @@ class SAOLA(ColumnSelector):
         return Traits(missing=self.missing == "omit")
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
-        check_choice("measure", self.measure, MEASURES)
-        check_number("delta", self.delta, low=0)
-        check_choice("bound", self.bound, BOUNDS)
-        check_choice("mode", self.mode, MODES)
-        check_choice("missing", self.missing, MISSING)
-        check_number("bins", self.bins, low=2, high=1024, integer=True)
-        check_gate("addis" if self.fdr is None else self.fdr, self.alpha, self.lag)
-        if self.fdr is not None and self.measure != "fisher_z":
-            raise ParameterError(
-                f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
-                "measure='fisher_z', or fdr=None and delta for a threshold"
-            )
-        if self.missing == "omit" and self.measure != "fisher_z":
-            raise ParameterError(
-                f"missing='omit' goes with measure='fisher_z'; got measure={self.measure!r}: "
-                "give missing values a code of their own, or use missing='refuse'"
-            )
+        self._check_parameters()
         task = Task(self.task_)
         if self.measure == "fisher_z":
             self._test_ = FisherZ(y, task, self.alpha)
@@ -187,6 +190,18 @@ class SAOLA(ColumnSelector):
                 self._gate_ = Gate(self.fdr, self.alpha, self.lag)
         else:
             self._kept_ = CodedColumns(_coded_target(y, task), self.bins)
+
+    def _check_together(self) -> None:
+        if self.fdr is not None and self.measure != "fisher_z":
+            raise ParameterError(
+                f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
+                "measure='fisher_z', or fdr=None and delta for a threshold"
+            )
+        if self.missing == "omit" and self.measure != "fisher_z":
+            raise ParameterError(
+                f"missing='omit' goes with measure='fisher_z'; got measure={self.measure!r}: "
+                "give missing values a code of their own, or use missing='refuse'"
+            )
 
     def _selected(self) -> IntArray:
         return self._kept_.features
@@ -241,17 +256,20 @@ class SAOLA(ColumnSelector):
         plain = self.measure == "fisher_z" and self.missing == "refuse"
         return self._test_.p_value if plain else None
 
-    def _restored(self) -> None:
-        super()._restored()
-        if np.any((self.selected_ < 0) | (self.selected_ >= self.n_features_in_)):
-            raise ValueError("a kept column was never offered")
-        omits = self.missing == "omit"
-        if isinstance(self._kept_, PairedColumns) is not omits:
-            raise ValueError(f"a {type(self._kept_).__name__} does not go with missing={self.missing!r}")
-        if omits and len(self._pairs_.labels) not in (0, self.n_rows_):
-            raise ValueError("there is not one class a row")
-        if self.fdr is not None:
-            self._gate_.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
+    def _consistent(self) -> Iterator[str]:
+        correlated, omits = self.measure == "fisher_z", self.missing == "omit"
+        needed = CodedColumns if not correlated else PairedColumns if omits else CorrelatedColumns
+        if type(self._kept_) is not needed or hasattr(self, "_test_") is not correlated:
+            found = type(self._kept_).__name__
+            yield f"a {found} does not go with measure={self.measure!r}, missing={self.missing!r}"
+        elif np.any(self.selected_ >= self.n_features_in_):
+            yield "a kept column was never offered"
+        elif hasattr(self, "_pairs_") is not omits or hasattr(self, "_gate_") is not (self.fdr is not None):
+            yield "there is a part too many or too few for missing or fdr"
+        elif omits and len(self._pairs_.labels) not in (0, self.n_rows_):
+            yield "there is not one class per row"
+        elif self.fdr is not None:
+            yield from self._gate_.problems(self.fdr, self.alpha, self.lag, self.n_features_in_)
 
 
 def _dominated(start: int, redundant: IntArray, settled: Dominance) -> dict[int, tuple[int, ...]]:

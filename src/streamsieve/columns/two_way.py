@@ -210,7 +210,7 @@ class TwoWay(ColumnSelector):
     # ---------------------------------------------------------------- beginning
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
-        self._check_parameters(len(y))
+        self._check_for_rows(len(y))
         if getattr(self.row_screen, "_target", None) == "numeric" and y.dtype.kind == "U":
             raise ParameterError(
                 f"row_screen needs numbers, but y holds text such as {y[0].item()!r}: choose another one; "
@@ -229,7 +229,7 @@ class TwoWay(ColumnSelector):
         self._prints_: list[tuple[Fingerprints, Fingerprints | None]] = []
         self.__dict__.pop("_values_", None)  # the table has them
 
-    def _check_parameters(self, n: int) -> None:
+    def _check_for_rows(self, n: int) -> None:
         screen = self.row_screen
         if screen is not None:
             if not isinstance(screen, RowSelector):
@@ -494,7 +494,7 @@ class TwoWay(ColumnSelector):
         self._prints_ = []
         if not isinstance(self._table_, GrowingTable) or not isinstance(self._columns_, NestedSelector):
             raise StateError("the state lacks its table, or its selector over columns")
-        self._check_parameters(2)
+        self._check_for_rows(2)
         table = self._table_
         self._columns_ = self._columns_.revived(self._fresh(), "column_selector")
         fresh = self._fresh_screen(len(table.features))

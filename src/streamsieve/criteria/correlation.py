@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import stdtr
 
-from streamsieve.criteria._formula import Formula, ratio
+from streamsieve.criteria.criterion import Criterion, Needs, ratio
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.state import register
-from streamsieve.summaries import CoMoments
 from streamsieve.summaries.comoments import CoMomentsBlock
 
 
 @register
 @dataclass(frozen=True)
-class Correlation(Formula):
+class Correlation(Criterion):
     """Score by the absolute value of Pearson's correlation with a numeric target.
 
     By absolute value: a strongly negative correlation is as good as a positive one.  (Wang 2021, section
@@ -41,7 +40,7 @@ class Correlation(Formula):
 
     name: ClassVar[str] = "correlation"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.REGRESSION})
-    summary_type: ClassVar[type[Any]] = CoMoments
+    needs: ClassVar[Needs] = Needs.COMOMENTS
 
     def score(self, block: CoMomentsBlock) -> FloatArray:
         """|covariance| over both standard deviations, at most 1."""

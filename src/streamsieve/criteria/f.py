@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from streamsieve.criteria._formula import Formula
-from streamsieve.criteria._variance import f_p_value, f_statistic, split
+from streamsieve.criteria.criterion import Criterion, Needs
+from streamsieve.criteria.variance import f_p_value, f_statistic, split
 from streamsieve.protocols import CLASSIFICATION, FloatArray, Task
 from streamsieve.state import register
-from streamsieve.summaries import Moments
 from streamsieve.summaries.moments import MomentsBlock
 
 
 @register
 @dataclass(frozen=True)
-class AnovaF(Formula):
+class AnovaF(Criterion):
     """Score by the F statistic of a one-way analysis of variance, for any number of classes.
 
     The same numbers as scikit-learn's ``f_classif``, in one pass over a stream, with weights, missing
@@ -38,7 +37,7 @@ class AnovaF(Formula):
 
     name: ClassVar[str] = "f"
     tasks: ClassVar[frozenset[Task]] = CLASSIFICATION
-    summary_type: ClassVar[type[Any]] = Moments
+    needs: ClassVar[Needs] = Needs.MOMENTS
 
     def score(self, block: MomentsBlock) -> FloatArray:
         """Mean square between classes over mean square within."""

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from streamsieve.criteria._formula import Formula, ratio
-from streamsieve.criteria._variance import f_p_value, split
+from streamsieve.criteria.criterion import Criterion, Needs, ratio
+from streamsieve.criteria.variance import f_p_value, split
 from streamsieve.protocols import CLASSIFICATION, FloatArray, Task
 from streamsieve.state import register
-from streamsieve.summaries import Moments
 from streamsieve.summaries.moments import MomentsBlock
 
 
 @register
 @dataclass(frozen=True)
-class Fisher(Formula):
+class Fisher(Criterion):
     """Score by variance between classes over variance within, for any number of classes.
 
     ``sum_c n_c (mean_c - mean)^2 / sum_c n_c var_c``.  For two classes it is ``r^2 / (1 - r^2)`` with the
@@ -41,7 +40,7 @@ class Fisher(Formula):
 
     name: ClassVar[str] = "fisher"
     tasks: ClassVar[frozenset[Task]] = CLASSIFICATION
-    summary_type: ClassVar[type[Any]] = Moments
+    needs: ClassVar[Needs] = Needs.MOMENTS
 
     def score(self, block: MomentsBlock) -> FloatArray:
         """Between over within."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import digamma
@@ -12,14 +12,11 @@ from scipy.special import digamma
 from streamsieve._kernels import neighbours as kernel
 from streamsieve._kernels.threads import over_features
 from streamsieve._parameters import check_number
-from streamsieve.criteria._formula import Formula
-from streamsieve.exceptions import CapabilityError
+from streamsieve.criteria.criterion import Criterion, Needs
 from streamsieve.protocols import ANY_TASK, FloatArray, Task
 from streamsieve.state import register
-from streamsieve.summaries._recent_rows import ColumnsBlock, RecentRows
+from streamsieve.summaries._recent_rows import ColumnsBlock
 
-#: Rows remembered where nobody says how many.
-WINDOW = 1000
 #: A value takes as long as this many of those by which threads judge whether they pay.
 EFFORT = 256
 #: Counts whose digamma is looked up; beyond, four terms of its series are exact.
@@ -28,7 +25,7 @@ LOOKED_UP = 4096
 
 @register
 @dataclass(frozen=True)
-class KSG(Formula):
+class KSG(Criterion):
     """Score by the mutual information of feature and target, estimated from nearest neighbours, in nats.
 
     No bins: it sees dependence of any shape at the scale the rows themselves suggest.  A numeric target is
@@ -93,27 +90,13 @@ class KSG(Formula):
 
     name: ClassVar[str] = "ksg"
     tasks: ClassVar[frozenset[Task]] = ANY_TASK
-    summary_type: ClassVar[type[Any]] = RecentRows
-    has_p_values: ClassVar[bool] = False
+    needs: ClassVar[Needs] = Needs.ROWS
 
     neighbours: int = 4
 
-    def new_summary(
-        self,
-        *,
-        half_life: float | None = None,
-        epsilon: float = 1e-3,  # noqa: ARG002 - nothing is rounded to ranks here
-        target: str = "classes",
-        window: int | None = None,
-    ) -> Any:
-        """Make the empty window this formula reads."""
+    def check_values(self) -> None:
+        """Raise ``ParameterError`` for parameters out of range."""
         check_number("neighbours", self.neighbours, low=1, integer=True)
-        if half_life is not None:
-            raise CapabilityError(
-                f"criterion='ksg' counts neighbours, which cannot fade by half_life={half_life:g}: "
-                "use window, or criterion='mutual_info'"
-            )
-        return RecentRows(target, WINDOW if window is None else window)
 
     def score(self, block: ColumnsBlock) -> FloatArray:
         """Information in nats."""
@@ -137,12 +120,6 @@ class KSG(Formula):
         n_values = len(block.data) if block.n_classes else n_features * len(block.y)
         over_features(n_features, EFFORT * n_values, work)
         return out
-
-    def p_value(self, block: ColumnsBlock) -> FloatArray:  # noqa: ARG002
-        """Refuse: there is none."""
-        raise CapabilityError(
-            "criterion='ksg' has no p-values: use 'mutual_info' for those of a test over bins"
-        )
 
 
 @cache

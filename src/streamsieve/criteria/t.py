@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import stdtr
 
-from streamsieve.criteria._formula import Formula, ratio
+from streamsieve.criteria.criterion import Criterion, Needs, ratio
 from streamsieve.exceptions import TargetError
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.state import register
@@ -18,7 +18,7 @@ from streamsieve.summaries.moments import MomentsBlock
 
 @register
 @dataclass(frozen=True)
-class WelchT(Formula):
+class WelchT(Criterion):
     """Score by the absolute value of Welch's t, for two classes.
 
     ``|mean_1 - mean_2| / sqrt(s_1^2 / n_1 + s_2^2 / n_2)``, with p-values by the Welch-Satterthwaite
@@ -47,7 +47,7 @@ class WelchT(Formula):
 
     name: ClassVar[str] = "t"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
-    summary_type: ClassVar[type[Any]] = Moments
+    needs: ClassVar[Needs] = Needs.MOMENTS
     most_classes: ClassVar[int | None] = 2
 
     ddof: int = 1

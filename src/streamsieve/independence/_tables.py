@@ -16,8 +16,8 @@ from streamsieve._kernels import tables_search as search
 from streamsieve._kernels.threads import over_features
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError, StateError, TargetError
-from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason, Task
-from streamsieve.state import expect
+from streamsieve.protocols import FloatArray, IntArray, Reason, Task
+from streamsieve.state import Array, Choice, Float, Int, Part
 from streamsieve.verdicts import REASON_CODE
 
 if TYPE_CHECKING:
@@ -69,11 +69,19 @@ class Tested(NamedTuple):
     reliable: bool
 
 
-class TableTest:
+class TableTest(Part):
     """A test of independence by contingency tables, bound to a target once; see `GSquared`."""
 
     #: Pearson's statistic, or the likelihood ratio.
     _pearson: ClassVar[bool]
+
+    fields = {
+        "y": Array("u2", "rows", codes=True),
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "degrees": Choice(*DEGREES),
+        "bins": Int(2, MOST_BINS),
+        "reliable": Choice(*RELIABLE),
+    }
 
     def __init__(
         self,
@@ -269,30 +277,15 @@ class TableTest:
                 j, math.nan,
             )  # fmt: skip
 
-    # ---------------------------------------------------------------- state
-
-    def state(self) -> Arrays:
-        """Return the target as classes, and the rules."""
-        return {
-            "y": self.y.astype(np.uint16),
-            "alpha": np.array([self.alpha]),
-            "rules": np.array(
-                [DEGREES.index(self.degrees), self.bins, RELIABLE.index(self.reliable)], np.int64
-            ),
-        }
+    def _record(self) -> Mapping[str, Any]:
+        return {**{name: getattr(self, name) for name in self.fields}, "y": self.y.astype(np.uint16)}
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
-        y = np.array(expect(arrays, "y", np.uint16, (None,)))
-        alpha = float(expect(arrays, "alpha", np.float64, (1,))[0])
-        degrees, bins, reliable = expect(arrays, "rules", np.int64, (3,)).tolist()
-        if not (len(y) and 0 < alpha < 1 and np.all(np.bincount(y) > 0)):
-            raise StateError(f"the state claims {len(y)} rows, classes without rows, or alpha={alpha}")
-        if not (0 <= degrees < len(DEGREES) and 2 <= bins <= MOST_BINS and 0 <= reliable < len(RELIABLE)):
-            raise StateError(f"the state claims rules {degrees} and {reliable} and {bins} bins")
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        if not len(record["y"]):
+            raise StateError("the state's target has no rows")
         test = cls.__new__(cls)
-        test._bind(y, alpha, DEGREES[degrees], bins, RELIABLE[reliable])  # noqa: SLF001 - its own class
+        test._bind(**record)  # noqa: SLF001
         return test
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -14,8 +13,8 @@ from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 from streamsieve._kernels import screen as kernel
 from streamsieve.exceptions import StateError
 from streamsieve.independence._screen import screen, without_offsets
-from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason, Task
-from streamsieve.state import expect, register
+from streamsieve.protocols import FloatArray, IntArray, Reason, Task
+from streamsieve.state import Array, Float, Part, register
 from streamsieve.verdicts import REASON_CODE
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class Relevance(NamedTuple):
 
 
 @register
-class FisherZ:
+class FisherZ(Part):
     """Correlation with a target, bound to it once, for whole blocks of columns.
 
     Two classes count as 0 and 1.  For more, the label is no number: the correlation ratio eta (the square
@@ -92,6 +91,11 @@ class FisherZ:
     ----------
     Fisher (1915); Spirtes, Glymour and Scheines (2000).
     """
+
+    fields = {
+        "basis": Array("f8", "rows", "contrasts", low=-1 - 1e-6, high=1 + 1e-6),
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+    }
 
     def __init__(self, y: npt.NDArray[Any], task: Task, alpha: float) -> None:
         self._bind(_basis(y, task), alpha)
@@ -157,19 +161,12 @@ class FisherZ:
         z = math.atanh(abs(r)) * math.sqrt(self.n - 3)
         return r, math.erfc(z / math.sqrt(2.0))
 
-    def state(self) -> Arrays:
-        """Return the target, as far as correlations see it, and the level."""
-        return {"basis": self.basis, "alpha": np.array([self.alpha])}
-
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        if 0 in record["basis"].shape:
+            raise StateError("the state's target has no rows, or no contrast")
         test = cls.__new__(cls)
-        basis = np.array(expect(arrays, "basis", np.float64, (None, None)))
-        alpha = float(expect(arrays, "alpha", np.float64, (1,))[0])
-        if 0 in basis.shape or not 0 < alpha < 1:
-            raise StateError(f"the state claims a target of shape {basis.shape} and alpha={alpha}")
-        test._bind(basis, alpha)  # noqa: SLF001 - its own class
+        test._bind(**record)  # noqa: SLF001
         return test
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Stateful, Task, Traits
 from streamsieve.rows._choice import best
 from streamsieve.rows._ranked import DEFAULT_K, RankedSelector
 from streamsieve.rows._row_entries import RowEntries, row_entries
 from streamsieve.rows._signs import Signs
+from streamsieve.state import Int, Nested
+
+#: Features that a loaded model may claim without names for them; its scores then take 1 GB.
+WIDEST = 2**27
 
 
 class LinearModel(Stateful, Protocol):
@@ -39,11 +44,12 @@ class LinearSelector(RankedSelector):
     A subclass writes :meth:`_check_parameters`, :meth:`_new_model` and :meth:`_advance`.
     """
 
+    common_fields = {
+        **RankedSelector.common_fields,
+        "_signs_": Nested(Signs),
+        "_mistakes_": Int(),
+    }
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}))
-
-    @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse parameters of its own that make no sense."""
 
     @abstractmethod
     def _new_model(self) -> LinearModel:
@@ -79,29 +85,25 @@ class LinearSelector(RankedSelector):
 
     # ---------------------------------------------------------------- what was learnt
 
-    @property
+    @fitted_property
     def mistakes_(self) -> int:
         """Rows whose label the model had wrong, or no opinion of, before it learnt them."""
-        self._check_learnt("mistakes_")
         return self._mistakes_
 
-    @property
+    @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
         """The labels seen, the negative one first."""
-        self._check_learnt("classes_")
         return np.array(self._signs_.classes)
 
-    @property
+    @fitted_property
     def coef_(self) -> FloatArray:
         """One weight a feature, 0 for those that are not kept."""
-        self._check_learnt("coef_")
         coefficients: FloatArray = self._model_.coefficients(self.n_features_in_)
         return coefficients
 
-    @property
+    @fitted_property
     def scores_(self) -> FloatArray:
         """One score a feature, larger is better, 0 where nothing was learnt."""
-        self._check_learnt("scores_")
         if "scores" not in self._cache_:
             scores = self._model_.scores(self.n_features_in_)
             scores.setflags(write=False)  # shared with whoever asks next
@@ -109,16 +111,15 @@ class LinearSelector(RankedSelector):
         cached: FloatArray = self._cache_["scores"]
         return cached
 
-    def _check_learnt(self, name: str) -> None:
-        if not hasattr(self, "_model_"):
-            raise AttributeError(f"{name} is there after fit or partial_fit")
-        self._catch_up()
-
     def _choose(self) -> BoolArray:
         # a feature of which nothing was learnt is not worth a place, even if places are left
         return best(self.scores_, self._budget) & (self.scores_ > 0)
 
     # ---------------------------------------------------------------- saving
+
+    def _consistent(self) -> Iterator[str]:
+        # few weights prove nothing about the number of features, and ``scores_`` has one number for each
+        yield from self._proven_features(WIDEST)
 
     def _restored(self) -> None:
         super()._restored()

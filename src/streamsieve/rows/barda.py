@@ -92,7 +92,7 @@ class BARDA(RankedSelector):
     """
 
     _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION)
-    _gathers: ClassVar[bool] = True
+    _buffers_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class BARDA(RankedSelector):
 
     # ---------------------------------------------------------------- learning
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_for_width(self, n_features: int) -> None:
         self._check_k(n_features)
         check_number("learning_rate", self.learning_rate, low=0, high=1e3, open_low=True)
         check_number("ridge", self.ridge, low=0, high=1e6)
@@ -133,7 +133,7 @@ class BARDA(RankedSelector):
 
     def _start(self, batch: RowBatch) -> None:
         n_features = batch.X.shape[1]
-        self._check_parameters(n_features)
+        self._check_for_width(n_features)
         self._start_ranking()
         self._learners_ = BardaClasses(n_features)
 
@@ -149,7 +149,7 @@ class BARDA(RankedSelector):
     def _learnt_so_far(self, name: str) -> BardaClasses:
         if not hasattr(self, "_learners_"):
             raise AttributeError(f"{name} is there after fit or partial_fit")
-        self._catch_up()
+        self._flush_buffer()
         return self._learners_
 
     @property
@@ -186,7 +186,7 @@ class BARDA(RankedSelector):
 
     def _restored(self) -> None:
         super()._restored()
-        self._check_parameters(self.n_features_in_)
+        self._check_for_width(self.n_features_in_)
         learners = self._learners_
         if not isinstance(learners, BardaClasses):
             raise StateError("the state lacks its learners")

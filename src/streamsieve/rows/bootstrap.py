@@ -168,8 +168,8 @@ class Bootstrap(RankedSelector):
         return self._inner._slots  # noqa: SLF001
 
     @property
-    def _gathers(self) -> bool:  # type: ignore[override]  # it depends on the selector
-        return self._inner._gathers  # noqa: SLF001
+    def _buffers_rows(self) -> bool:  # type: ignore[override]  # it depends on the selector
+        return self._inner._buffers_rows  # noqa: SLF001
 
     def _known_labels(self) -> Iterable[Any]:
         return self._replicas_.original._known_labels()  # noqa: SLF001
@@ -177,12 +177,12 @@ class Bootstrap(RankedSelector):
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        self._check_parameters(batch.X.shape[1])
+        self._check_for_width(batch.X.shape[1])
         self._start_ranking()
         self._next_row_ = int(self.first_row)
         self._replicas_ = Replicas.begin(self._inner, self.replicas, self, batch)
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_for_width(self, n_features: int) -> None:
         check_number("replicas", self.replicas, low=2, high=MOST_REPLICAS, integer=True)
         check_number("threshold", self.threshold, low=0, high=1, open_low=True)
         self._check_k(n_features)
@@ -204,7 +204,7 @@ class Bootstrap(RankedSelector):
     def _members(self, asked: str) -> Replicas:
         if not hasattr(self, "_replicas_"):
             raise AttributeError(f"{asked} is there after fit or partial_fit")
-        self._catch_up()
+        self._flush_buffer()
         self._replicas_.follow(self)
         return self._replicas_
 
@@ -270,7 +270,7 @@ class Bootstrap(RankedSelector):
 
     def _restored(self) -> None:
         super()._restored()
-        self._check_parameters(self.n_features_in_)
+        self._check_for_width(self.n_features_in_)
         if type(self._next_row_) is not int or not self.first_row <= self._next_row_ <= 2 * LAST_ROW:
             raise StateError(f"the state claims row {self._next_row_} to be the next one")
         if not isinstance(self._replicas_, Replicas):

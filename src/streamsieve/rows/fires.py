@@ -134,12 +134,12 @@ class FIRES(RankedSelector):
         return self._traits if self.batch_size is not None else _BY_BATCHES
 
     @property
-    def _gathers(self) -> bool:  # type: ignore[override]  # where every batch is a step, none may be kept
+    def _buffers_rows(self) -> bool:  # type: ignore[override]  # where every batch is a step, none may be kept
         return self.batch_size is not None
 
     # ---------------------------------------------------------------- learning
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_for_width(self, n_features: int) -> None:
         self._check_k(n_features)
         for name in ("learning_rate_mean", "learning_rate_spread"):
             check_number(name, getattr(self, name), low=0, high=1e3)
@@ -151,7 +151,7 @@ class FIRES(RankedSelector):
 
     def _start(self, batch: RowBatch) -> None:
         n_features = batch.X.shape[1]
-        self._check_parameters(n_features)
+        self._check_for_width(n_features)
         self._start_ranking()
         self._signs_ = Signs()
         self._model_ = FiresModel(n_features)
@@ -178,7 +178,7 @@ class FIRES(RankedSelector):
     def _learnt_so_far(self, name: str) -> FiresModel:
         if not hasattr(self, "_model_"):
             raise AttributeError(f"{name} is there after fit or partial_fit")
-        self._catch_up()
+        self._flush_buffer()
         return self._model_
 
     @property
@@ -230,7 +230,7 @@ class FIRES(RankedSelector):
 
     def _restored(self) -> None:
         super()._restored()
-        self._check_parameters(self.n_features_in_)
+        self._check_for_width(self.n_features_in_)
         kinds = (Signs, self._signs_), (FiresModel, self._model_), (FiresWaiting, self._waiting_)
         if not all(isinstance(part, kind) for kind, part in kinds):
             raise StateError("the state's parts are not those of FIRES")

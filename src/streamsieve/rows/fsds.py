@@ -137,11 +137,11 @@ class FSDS(RankedSelector):
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        self._check_parameters(batch.X.shape[1])
+        self._check_for_width(batch.X.shape[1])
         self._start_ranking()
         self._directions_ = FrequentDirections()
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_for_width(self, n_features: int) -> None:
         self._check_k(n_features)
         check_number("rank", self.rank, low=1, integer=True)
         if self.sketch_size is not None:
@@ -223,7 +223,7 @@ class FSDS(RankedSelector):
 
     def _restored(self) -> None:
         super()._restored()
-        self._check_parameters(self.n_features_in_)
+        self._check_for_width(self.n_features_in_)
         directions = self._directions_
         if not isinstance(directions, FrequentDirections):
             raise StateError("the state lacks its sketch")

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from streamsieve._frames import is_frame, names_of, take_named, zero_columns
 from streamsieve._parameters import check_number
-from streamsieve.base._pending import PendingDicts
 from streamsieve.base._unbounded import UnboundedVocabulary
-from streamsieve.base._vocabulary import Arrival, HashedVocabulary, Vocabulary
+from streamsieve.base.row_buffer import DictBuffer
+from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary
 from streamsieve.exceptions import MergeError, ParameterError, SchemaError, StateError
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import CLASSIFICATION, BoolArray, FloatArray, IntArray, RowBatch, Traits
@@ -111,7 +111,7 @@ class MISSION(RankedSelector):
     ['minutes', 'prize']
     """
 
-    _gathers: ClassVar[bool] = True
+    _buffers_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class MISSION(RankedSelector):
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        self._check_parameters(batch.X.shape[1])
+        self._check_for_width(batch.X.shape[1])
         self._model_ = SketchedModel(
             width=self.width, depth=self.depth, capacity=self._capacity(batch.X.shape[1]),
             seed=self.random_state, half_life=self.half_life,
@@ -158,7 +158,7 @@ class MISSION(RankedSelector):
         self._start_ranking()
         self._top_: Any = TopFeatures()
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_for_width(self, n_features: int) -> None:
         self._check_k(n_features)
         if self.k is not None:
             check_number("k", self.k, high=MOST)
@@ -198,20 +198,20 @@ class MISSION(RankedSelector):
         return cast("UnboundedVocabulary", self._vocabulary_)
 
     def _vocabulary(self) -> Vocabulary | HashedVocabulary:
-        self._catch_up()  # which forgets names
+        self._flush_buffer()  # which forgets names
         return super()._vocabulary() if hasattr(self, "n_features_in_") else UnboundedVocabulary()
 
     def _meet(self, names: list[str]) -> tuple[Vocabulary | HashedVocabulary, Arrival]:
-        self._catch_up()
+        self._flush_buffer()
         return super()._meet(names)
 
-    def _gather_dicts(self) -> None:
+    def _buffer_dicts(self) -> None:
         # once the heap is full, rows that wait cannot change the number of features
         if self._fixed_ or not self._model_.hitters.is_full:
             return
-        if not isinstance(self._pending, PendingDicts):
-            self._pending = PendingDicts(self._names_known, numeric=False)
-        self._pending.known = frozenset(self._known_labels())
+        if not isinstance(self._buffer, DictBuffer):
+            self._buffer = DictBuffer(self._names_known, numeric=False)
+        self._buffer.known = frozenset(self._known_labels())
 
     def learn_one(self, x: Mapping[str, float], y: Any = None) -> None:
         """Learn one row given as ``{feature: value}``; new features are welcome, absent ones are 0."""
@@ -222,7 +222,7 @@ class MISSION(RankedSelector):
     @property
     def feature_names_in_(self) -> npt.NDArray[Any]:
         """Names of the features; with dict rows, of those in the heap."""
-        self._catch_up()
+        self._flush_buffer()
         return super().feature_names_in_
 
     @feature_names_in_.setter
@@ -252,8 +252,8 @@ class MISSION(RankedSelector):
         The sum is not the model of one pass over all rows; see the notes of the class.
         """
         self._check_same(other)
-        self._catch_up()
-        other._catch_up()
+        self._flush_buffer()
+        other._flush_buffer()
         if self._fixed_ is not other._fixed_:
             raise MergeError(
                 "features are columns here and names there: only selectors that both began with learn_one or "
@@ -267,7 +267,7 @@ class MISSION(RankedSelector):
             vocabulary = UnboundedVocabulary(names)
             vocabulary.keep(model.hitters.features)
             self._vocabulary_, self.n_features_in_ = vocabulary, vocabulary.width
-            self._pending = None
+            self._buffer = None
         self._model_ = model
         self.n_rows_seen_ += other.n_rows_seen_
         self._cache_.clear()
@@ -278,7 +278,7 @@ class MISSION(RankedSelector):
     def _fitted(self, what: str) -> SketchedModel:
         if not hasattr(self, "_model_"):
             raise AttributeError(f"{what} is there after fit or partial_fit")
-        self._catch_up()
+        self._flush_buffer()
         return self._model_
 
     @property
@@ -440,7 +440,7 @@ class MISSION(RankedSelector):
 
     def _restored(self) -> None:
         super(RankedSelector, self)._restored()  # past the ranked selector, whose top set is another one
-        self._check_parameters(self.n_features_in_)
+        self._check_for_width(self.n_features_in_)
         model, top = self._model_, self._top_
         if not isinstance(model, SketchedModel) or not isinstance(top, TopFeatures):
             raise StateError("the state lacks its model or its top features")

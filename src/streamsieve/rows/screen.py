@@ -8,28 +8,42 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from streamsieve import criteria
-from streamsieve._parameters import check_choice, check_number
+from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, refuse_infinite
 from streamsieve.base import WeightedRowSelector
-from streamsieve.criteria._formula import Formula
-from streamsieve.criteria.ksg import KSG
-from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetError
+from streamsieve.base.fitted import fitted_property
+from streamsieve.criteria import Criterion, Needs
+from streamsieve.criteria.summary_for import serves, sorts_columns, summary_for, target_of
+from streamsieve.exceptions import CapabilityError, ParameterError, TargetError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
 from streamsieve.rows._choice import best, outstanding, significant
 from streamsieve.rows._drift_monitor import Drift, DriftMonitor
-from streamsieve.rows._exact import exact_scores, new_columns, sorts
-from streamsieve.rows._memory import new_memory
 from streamsieve.rows._ranked import RankedSelector
+from streamsieve.state import Bool, Choice, Float, Int, Undeclared
 from streamsieve.summaries._inner import innermost
-from streamsieve.summaries._sorted_columns import SortedColumns
 
-CORRECTIONS = ("none", "bonferroni", "bh")
-ON_DRIFT = ("reset", "reweigh")
-DETECTORS = ("page_hinkley", "adwin")
+#: One instance of each built-in criterion; they are frozen and may be shared.
+_BY_NAME: dict[str, Criterion] = {name: kind() for name, kind in criteria.by_name().items()}
 
-_BY_NAME: dict[str, type[Formula]] = {
-    getattr(criteria, name).name: getattr(criteria, name) for name in criteria.__all__
-}
+
+class CriterionParameter:
+    """A parameter that is the name of a criterion or a :class:`~streamsieve.criteria.Criterion`."""
+
+    def check_value(self, name: str, value: Any) -> None:
+        """Raise ``ParameterError`` unless the value is a criterion with legal parameters."""
+        self.of(name, value).check_values()
+
+    @staticmethod
+    def of(name: str, value: Any) -> Criterion:
+        """Return the criterion."""
+        if isinstance(value, Criterion):
+            return value
+        if isinstance(value, str):
+            return _BY_NAME[check_choice(name, value, _BY_NAME)]
+        raise ParameterError(
+            f"{name} must be a name ({', '.join(map(repr, _BY_NAME))}) or a streamsieve.criteria.Criterion, "
+            f"which has needs, tasks and score(block); got {value!r}"
+        )
 
 
 class Screen(WeightedRowSelector, RankedSelector):
@@ -139,11 +153,37 @@ class Screen(WeightedRowSelector, RankedSelector):
     (array([4, 1]), array(['x1', 'x4'], dtype=object))
     """
 
-    _gathers: ClassVar[bool] = True
+    _buffers_rows: ClassVar[bool] = True
+
+    parameters = {
+        "criterion": CriterionParameter(),
+        "k": Int(1, optional=True),
+        "percentile": Float(0, 100, open_low=True, optional=True),
+        "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
+        "correction": Choice("none", "bonferroni", "bh"),
+        "threshold": Float(optional=True),
+        "half_life": Float(1, optional=True),
+        "window": Int(1, optional=True),
+        "on_drift": Choice(None, "reset", "reweigh"),
+        "drift_every": Int(10),
+        "detector": Choice("page_hinkley", "adwin"),
+        "task": Choice(*TASKS),
+        "epsilon": Float(1e-6, 1, open_high=True),
+        "exact": Bool(),
+        "hashed": Int(1, 2**31 - 1, optional=True),
+        "review_every": Int(1, optional=True),
+        **RankedSelector.common_parameters,
+    }
+    fields = {
+        **RankedSelector.common_fields,
+        "_regression_": Bool(),
+        "_summary_": Undeclared(),
+        "_monitor_": Undeclared(DriftMonitor, optional=True),
+    }
 
     def __init__(
         self,
-        criterion: str | Formula = "f",
+        criterion: str | Criterion = "f",
         *,
         k: int | None = None,
         percentile: float | None = None,
@@ -196,7 +236,7 @@ class Screen(WeightedRowSelector, RankedSelector):
         yield cls("mutual_info", percentile=50, window=120)
         yield cls("f", percentile=50, window=50, review_every=40)
         yield cls("mutual_info", threshold=0.5, window=120)
-        yield cls(KSG(neighbours=3), percentile=20, window=100, task="regression")
+        yield cls(criteria.KSG(neighbours=3), percentile=20, window=100, task="regression")
         yield cls("chi2", percentile=50, on_drift="reset", drift_every=25)
         yield cls("mutual_info", percentile=50, on_drift="reweigh", drift_every=25)
         yield cls("f", output="zero")
@@ -206,46 +246,40 @@ class Screen(WeightedRowSelector, RankedSelector):
     # ---------------------------------------------------------------- what the criterion can do
 
     @property
-    def _formula(self) -> Formula:
-        if isinstance(self.criterion, str):
-            check_choice("criterion", self.criterion, _BY_NAME)
-            return _BY_NAME[self.criterion]()
-        if not isinstance(self.criterion, Formula):
-            raise ParameterError(
-                f"criterion must be a name ({', '.join(map(repr, _BY_NAME))}) or an object of "
-                f"streamsieve.criteria; got {self.criterion!r}"
-            )
-        return self.criterion
+    def _criterion(self) -> Criterion:
+        return CriterionParameter.of("criterion", self.criterion)
 
     @property
     def traits(self) -> Traits:
         """What the screen can do with its criterion."""
-        known = isinstance(self.criterion, Formula) or self.criterion in _BY_NAME
-        tasks = self._formula.tasks if known else frozenset()
+        known = isinstance(self.criterion, Criterion) or self.criterion in _BY_NAME
+        needs = self._criterion.needs if known else None
+        tasks = self._criterion.tasks if known else frozenset()
         if self.task == "regression":
             tasks &= {Task.REGRESSION}
         elif self.task == "classification":
             tasks -= {Task.REGRESSION}
-        forgets = any(way is not None for way in (self.half_life, self.window, self.on_drift))
-        forgets = forgets or (known and isinstance(self._formula, KSG))
-        merges = self.on_drift is None
-        text = known and bool(getattr(self._formula, "discrete", False)) and self.window is None
-        return Traits(tasks=tasks, missing=True, text=text, weights=True, merges=merges, forgets=forgets)
+        adapts = any(way is not None for way in (self.half_life, self.window, self.on_drift))
+        return Traits(
+            tasks=tasks, missing=True, text=needs is Needs.COUNTS and self.window is None, weights=True,
+            merges=self.on_drift is None, forgets=adapts or needs is Needs.ROWS,
+        )  # fmt: skip
 
     @property
     def _target(self) -> str:
         if hasattr(self, "_regression_"):
             return "numeric" if self._regression_ else "classes"
-        formula = self._formula
+        criterion = self._criterion
         check_choice("task", self.task, TASKS)
-        if formula.summary_type.target == "numeric" or self.task == "regression":
+        if target_of(criterion) == "numeric" or self.task == "regression":
             return "numeric"
-        return "either" if self.task == "auto" and Task.REGRESSION in formula.tasks else "classes"
+        return "either" if self.task == "auto" and Task.REGRESSION in criterion.tasks else "classes"
 
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        self._check_parameters(batch.X.shape[1])
+        self._check_parameters()
+        self._check_k(batch.X.shape[1], otherwise=", or percentile")
         y = batch.y
         fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
         self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
@@ -254,109 +288,74 @@ class Screen(WeightedRowSelector, RankedSelector):
         if self.on_drift is not None:
             self._monitor_ = DriftMonitor(self.drift_every, self.detector)
 
-    @property
-    def _sorts(self) -> bool:
-        """Whether columns are sorted, instead of a summary of them."""
-        return self.exact and sorts(self._formula)
-
     def _new_summary(self) -> Any:
-        if self._sorts:
-            return new_columns(self._formula, regression=self._regression_)
-        return new_memory(
-            self._formula, regression=self._regression_, half_life=self.half_life, window=self.window,
-            epsilon=self.epsilon,
+        return summary_for(
+            self._criterion, target="numeric" if self._regression_ else "classes", half_life=self.half_life,
+            window=self.window, epsilon=self.epsilon, exact=self.exact,
         )  # fmt: skip
 
-    def _check_parameters(self, n_features: int) -> None:
-        formula = self._formula
-        self._check_ways()
-        self._check_k(n_features, otherwise=", or percentile")
-        if self.percentile is not None:
-            check_number("percentile", self.percentile, low=0, high=100, open_low=True)
-        if self.alpha is not None:
-            check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
-            if not formula.has_p_values:
-                able = [name for name, f in _BY_NAME.items() if f.has_p_values]
-                raise CapabilityError(
-                    f"criterion={formula.name!r} has no p-values, so alpha has no meaning: use k or "
-                    f"percentile, or one of {', '.join(able)}"
-                )
-        check_choice("correction", self.correction, CORRECTIONS)
-        if self.correction != "none" and self.alpha is None:
-            raise ParameterError(
-                f"correction={self.correction!r} corrects alpha, which was not given: give alpha"
+    def _check_together(self) -> None:
+        self._check_choice_of_features()
+        self._check_adaptation()
+        criterion = self._criterion
+        if self.task != "auto" and not self.traits.tasks:
+            able = [name for name, c in _BY_NAME.items() if Task.REGRESSION in c.tasks]
+            raise CapabilityError(
+                f"criterion={criterion.name!r} is not made for task={self.task!r}; "
+                f"with a numeric target use {' or '.join(able)}"
             )
-        self._check_adaptation(formula)
-        self._check_task(formula)
-        check_number("epsilon", self.epsilon, low=1e-6, high=1, open_high=True)
-        self._check_exact()
+        for name in ("half_life", "window", "on_drift") if self.exact else ():
+            if getattr(self, name) is not None:
+                given = f"{name}={getattr(self, name)!r}"
+                raise ParameterError(f"exact=True keeps all rows, and {given} forgets them: give one of them")
 
-    def _check_exact(self) -> None:
-        """Refuse to keep all rows and to forget some of them."""
-        check_choice("exact", self.exact, (True, False))
-        forgets = [name for name in ("half_life", "window", "on_drift") if getattr(self, name) is not None]
-        if self.exact and forgets:
-            name = forgets[0]
-            given = f"{name}={getattr(self, name)!r}"
-            raise ParameterError(f"exact=True keeps all rows, and {given} forgets them: give one of them")
-
-    def _check_ways(self) -> None:
-        """Refuse two ways of choosing at once."""
+    def _check_choice_of_features(self) -> None:
         ways = {name: getattr(self, name) for name in ("k", "percentile", "alpha", "threshold")}
         given = [f"{name}={value!r}" for name, value in ways.items() if value is not None]
         if self.threshold is None and len(given) > 1:
             raise ParameterError(f"give one of k, percentile and alpha, not {' and '.join(given)}")
-        if self.threshold is not None:
-            if self.percentile is not None or self.alpha is not None:
-                raise ParameterError(
-                    f"threshold goes with k or alone, not {' and '.join(given)}: give one of them"
-                )
-            check_number("threshold", self.threshold)
+        if self.threshold is not None and (self.percentile is not None or self.alpha is not None):
+            raise ParameterError(
+                f"threshold goes with k or alone, not {' and '.join(given)}: give one of them"
+            )
+        if self.alpha is not None and not self._criterion.has_p_values:
+            able = [name for name, c in _BY_NAME.items() if c.has_p_values]
+            raise CapabilityError(
+                f"criterion={self._criterion.name!r} has no p-values, so alpha has no meaning: use k or "
+                f"percentile, or one of {', '.join(able)}"
+            )
+        if self.correction != "none" and self.alpha is None:
+            raise ParameterError(
+                f"correction={self.correction!r} corrects alpha, which was not given: give alpha"
+            )
 
-    def _check_adaptation(self, formula: Formula) -> None:
-        if self.half_life is not None:
-            check_number("half_life", self.half_life, low=1)
-        for name in ("window", "review_every", "hashed"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), low=1, integer=True)
+    def _check_adaptation(self) -> None:
         if self.half_life is not None and self.window is not None:
             raise ParameterError(
                 f"half_life={self.half_life} forgets slowly, window={self.window} at once: give one of them"
             )
-        if self.on_drift is not None:
-            check_choice("on_drift", self.on_drift, ON_DRIFT)
-            if self.on_drift == "reweigh" and self.window is not None:
-                raise ParameterError(
-                    "on_drift='reweigh' has no meaning with a window, whose rows all count alike: "
-                    "use 'reset', or half_life"
-                )
-            if not formula.has_p_values:
-                raise CapabilityError(
-                    f"on_drift={self.on_drift!r} watches p-values, and criterion={formula.name!r} has none: "
-                    "use window, which forgets by itself, or criterion='mutual_info'"
-                )
-        check_number("drift_every", self.drift_every, low=10, integer=True)
-        check_choice("detector", self.detector, DETECTORS)
-
-    def _check_task(self, formula: Formula) -> None:
-        if self.task != "auto" and not self.traits.tasks:
-            able = [name for name, f in _BY_NAME.items() if (Task.REGRESSION in f.tasks)]
+        if self.on_drift == "reweigh" and self.window is not None:
+            raise ParameterError(
+                "on_drift='reweigh' has no meaning with a window, whose rows all count alike: "
+                "use 'reset', or half_life"
+            )
+        if self.on_drift is not None and not self._criterion.has_p_values:
             raise CapabilityError(
-                f"criterion={formula.name!r} is not made for task={self.task!r}; "
-                f"with a numeric target use {' or '.join(able)}"
+                f"on_drift={self.on_drift!r} watches p-values; criterion={self._criterion.name!r} has none: "
+                "use window, which forgets by itself, or criterion='mutual_info'"
             )
 
     def _known_labels(self) -> Iterable[Any]:
         return () if self._regression_ else self._summary_.classes
 
     def _learn(self, batch: RowBatch) -> None:
-        most = self._formula.most_classes
+        most = self._criterion.most_classes
         if most is not None and batch.y is not None:
             labels = {*self._summary_.classes, *np.unique(batch.y).tolist()}
             if len(labels) > most:
                 shown = ", ".join(map(repr, sorted(labels)[:4]))
                 raise TargetError(
-                    f"criterion={self._formula.name!r} compares {most} classes, but y holds {len(labels)} "
+                    f"criterion={self._criterion.name!r} compares {most} classes, but y holds {len(labels)} "
                     f"({shown}, ...): use criterion='f' or 'fisher'"
                 )
         if self.on_drift is None and self.review_every is None:
@@ -389,15 +388,14 @@ class Screen(WeightedRowSelector, RankedSelector):
             monitor = self._monitor_
             monitor.learn(piece.X, np.asarray(piece.y), piece.weight, self._new_block)
             if monitor.room == 0:
-                self._adapt(monitor.judge(self._formula))
+                self._adapt(monitor.judge(self._criterion))
         if self.review_every is not None and rows % self.review_every == 0:
             self._review(rows)
 
     def _new_block(self) -> Any:
         """Make the summary of one block of rows, for the drift monitor."""
-        return new_memory(
-            self._formula, regression=self._regression_, half_life=None, window=None, epsilon=self.epsilon
-        )
+        target = "numeric" if self._regression_ else "classes"
+        return summary_for(self._criterion, target=target, epsilon=self.epsilon)
 
     def _adapt(self, moved: IntArray) -> None:
         """Forget, of some features or a little of all, what is no longer so."""
@@ -423,47 +421,34 @@ class Screen(WeightedRowSelector, RankedSelector):
 
     # ---------------------------------------------------------------- choosing
 
-    @property
+    @fitted_property
     def summary_(self) -> Any:
         """The summary behind the scores."""
-        if not hasattr(self, "_summary_"):
-            raise AttributeError("summary_ is there after fit or partial_fit")
-        self._catch_up()
         return self._summary_
 
-    @property
+    @fitted_property
     def scores_(self) -> FloatArray:
-        """One score a feature, larger is better."""
-        if not hasattr(self, "_summary_"):
-            raise AttributeError("scores_ is there after fit or partial_fit")
-        self._catch_up()
+        """One score per feature, larger is better."""
         if "scores" not in self._cache_:
-            formula = self._formula
-            memory = self._summary_
-            found = exact_scores(formula, memory) if self._sorts else formula(innermost(memory))
-            scores = self._padded(found, formula.worst)
-            scores.setflags(write=False)  # shared with whoever asks next
+            criterion, inner = self._criterion, innermost(self._summary_)
+            exact = self.exact and sorts_columns(criterion)
+            scores = self._padded(criterion.exact(inner) if exact else criterion(inner), criterion.worst)
+            scores.setflags(write=False)  # shared with every later access
             self._cache_["scores"] = scores
         cached: FloatArray = self._cache_["scores"]
         return cached
 
-    @property
+    @fitted_property
     def pvalues_(self) -> FloatArray:
-        """One p-value a feature."""
-        if not hasattr(self, "_summary_"):
-            raise AttributeError("pvalues_ is there after fit or partial_fit")
-        self._catch_up()
-        formula = self._formula
-        if not formula.has_p_values:
-            raise AttributeError(f"criterion={formula.name!r} has no p-values: there are scores_ only")
-        return self._padded(formula.p_values(innermost(self._summary_)), 1.0)
+        """One p-value per feature."""
+        criterion = self._criterion
+        if not criterion.has_p_values:
+            raise AttributeError(f"criterion={criterion.name!r} has no p-values: there are scores_ only")
+        return self._padded(criterion.p_values(innermost(self._summary_)), 1.0)
 
-    @property
+    @fitted_property
     def drift_(self) -> list[Drift]:
         """Changes of relevance that were noticed, in order; empty without ``on_drift``."""
-        if not hasattr(self, "_summary_"):
-            raise AttributeError("drift_ is there after fit or partial_fit")
-        self._catch_up()
         return self._monitor_.events if self.on_drift is not None else []
 
     def _padded(self, values: FloatArray, worst: float) -> FloatArray:
@@ -474,26 +459,27 @@ class Screen(WeightedRowSelector, RankedSelector):
         if self.alpha is not None:
             return significant(self.pvalues_, self.alpha, self.correction)
         if self.threshold is not None:
-            return outstanding(self.scores_, self.threshold, self._formula.worst, self.k)
+            return outstanding(self.scores_, self.threshold, self._criterion.worst, self.k)
         if self.percentile is not None:
             return best(self.scores_, max(1, round(self.n_features_in_ * self.percentile / 100)))
         return best(self.scores_, self._budget)
 
     # ---------------------------------------------------------------- saving
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_parameters(self.n_features_in_)
-        if type(self._regression_) is not bool:
-            raise TypeError("the state does not say what its target is")
-        expected = self._new_summary()
-        inside = innermost(self._summary_)
-        serves = isinstance(inside, SortedColumns) if self._sorts else self._formula.serves(inside)
-        if type(self._summary_) is not type(expected) or not serves:
-            raise StateError(f"the state's summary does not serve criterion={self._formula.name!r}")
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        summary, criterion = self._summary_, self._criterion
+        width = getattr(summary, "n_features", -1)
+        if type(summary) is not type(self._new_summary()) or not serves(
+            criterion, innermost(summary), exact=self.exact
+        ):
+            yield f"the summary does not serve criterion={criterion.name!r}"
         # rows of weight 0 bring names, but the summary never sees them
-        width = self._summary_.n_features
-        if width > self.n_features_in_ or (self._fixed_ and width not in (0, self.n_features_in_)):
-            raise StateError("the state's summary has another number of features")
-        if self.on_drift is not None and not isinstance(self._monitor_, DriftMonitor):
-            raise StateError("the state lacks its drift monitor")
+        elif width > self.n_features_in_ or (self._fixed_ and width not in (0, self.n_features_in_)):
+            yield "the summary has another number of features"
+        elif hasattr(self, "_monitor_") is not (self.on_drift is not None):
+            yield "the drift monitor is missing, or too many"
+        elif (summary.half_life if hasattr(summary, "half_life") else self.half_life) != self.half_life:
+            yield f"the summary has another half_life than {self.half_life}"
+        else:
+            yield from self._proven_features(width)

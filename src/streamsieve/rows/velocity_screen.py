@@ -97,7 +97,7 @@ class VelocityScreen(RankedSelector):
     """
 
     _traits = Traits(tasks=CLASSIFICATION, missing=True, forgets=True)
-    _gathers: ClassVar[bool] = True
+    _buffers_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class VelocityScreen(RankedSelector):
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        self._check_parameters(batch.X.shape[1])
+        self._check_for_width(batch.X.shape[1])
         self._start_ranking()
         self._text_ = bool(np.asarray(batch.y).dtype.kind == "U")
         self._monitor_ = VelocityMonitor(self.fence, self.alarm)
@@ -137,7 +137,7 @@ class VelocityScreen(RankedSelector):
         #: Whether a feature varied when it was scored.
         self._scored_ = np.zeros(0, bool)
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_for_width(self, n_features: int) -> None:
         self._check_k(n_features)
         check_number("window", self.window, low=10, integer=True)
         check_number("bins", self.bins, low=2, integer=True)
@@ -206,7 +206,7 @@ class VelocityScreen(RankedSelector):
         """Mutual information with the class in nats, one number a feature."""
         if not hasattr(self, "_information_"):
             raise AttributeError("scores_ is there after fit or partial_fit")
-        self._catch_up()
+        self._flush_buffer()
         if "scores" not in self._cache_:
             known = self._information_ if self._monitor_.turns else self._scores_of()
             scores = np.pad(known, (0, self.n_features_in_ - len(known)))
@@ -220,7 +220,7 @@ class VelocityScreen(RankedSelector):
         """How fast each feature moved from the last window but one to the last; 0 before there were two."""
         if not hasattr(self, "_information_"):
             raise AttributeError("velocity_ is there after fit or partial_fit")
-        self._catch_up()
+        self._flush_buffer()
         known = self._monitor_.velocity
         return np.pad(known, (0, self.n_features_in_ - len(known)))
 
@@ -229,7 +229,7 @@ class VelocityScreen(RankedSelector):
         """Features that were scored anew because they drifted: row, feature, score before and after."""
         if not hasattr(self, "_information_"):
             raise AttributeError("drift_ is there after fit or partial_fit")
-        self._catch_up()
+        self._flush_buffer()
         return self._monitor_.events
 
     def _choose(self) -> BoolArray:
@@ -239,7 +239,7 @@ class VelocityScreen(RankedSelector):
 
     def _restored(self) -> None:
         super()._restored()
-        self._check_parameters(self.n_features_in_)
+        self._check_for_width(self.n_features_in_)
         rows, monitor, scores, scored = self._rows_, self._monitor_, self._information_, self._scored_
         if not isinstance(rows, RecentRows) or not isinstance(monitor, VelocityMonitor):
             raise StateError("the state lacks its rows or its monitor")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Self
 
@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._validation import LIMIT, bad_value, feature_label
-from streamsieve.exceptions import BadValueError, InputTypeError, StateError
-from streamsieve.protocols import Arrays, FloatArray
-from streamsieve.state import expect, pack_strings, unpack_strings
+from streamsieve.exceptions import BadValueError, InputTypeError
+from streamsieve.protocols import FloatArray
+from streamsieve.state import Array, Int, Part, Texts
 
 #: The key of text number i is (1 + i) times this: above every number that is let in, and exact.
 FIRST = 2.0**400
@@ -24,12 +24,19 @@ MOST = 2**52
 FEW = 1024
 
 
-class Alphabet:
+class Alphabet(Part):
     """Texts by number, in order of appearance; numbers are never used again.
 
     Texts that only ever counted as "any other value" need no number.  They are found out and dropped
     whenever as many texts have gathered again as were needed the last time.
     """
+
+    fields = {
+        "texts": Texts("texts", unique=True),
+        "numbers": Array("i8", "texts", low=0, high=MOST, order="rising"),
+        "next": Int(0, MOST),
+        "enough": Int(FEW, 2 * MOST),
+    }
 
     def __init__(self) -> None:
         self._keys: dict[str, float] = {}
@@ -87,36 +94,27 @@ class Alphabet:
         self._keys = {text: key for key, text in self._texts.items()}
         self._enough = max(FEW, 2 * len(self._keys))
 
-    def state(self) -> Arrays:
-        """Return the texts and their numbers as arrays."""
-        if self._next == 0:
-            return {}
+    def knows(self, keys: FloatArray) -> bool:
+        """Whether every key of a text among these stands for one."""
+        return {*keys[(keys > LIMIT) & (keys < np.inf)].tolist()} <= self._texts.keys()
+
+    def _record(self) -> Mapping[str, Any]:
         numbers_ = np.array([int(key / FIRST) - 1 for key in self._texts], np.int64)
-        limits = np.array([self._next, self._enough], np.int64)
-        parts = {**pack_strings(list(self._keys)), "numbers": numbers_, "limits": limits}
-        return {f"alphabet/{key}": array for key, array in parts.items()}
+        return {"texts": list(self._keys), "numbers": numbers_, "next": self._next, "enough": self._enough}
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], keys: FloatArray) -> Self:
-        """Rebuild, and refuse keys that stand for no text."""
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
         alphabet = cls()
-        parts = {name[9:]: array for name, array in arrays.items() if name.startswith("alphabet/")}
-        if parts:
-            texts = unpack_strings(parts)
-            numbers_ = expect(parts, "numbers", np.int64, (len(texts),))
-            following, enough = expect(parts, "limits", np.int64, (2,)).tolist()
-            inside = 0 < following <= MOST and FEW <= enough <= 2 * MOST
-            if not inside or np.any(np.diff(numbers_, prepend=-1, append=following) <= 0):
-                raise StateError("the state's texts are not in order")
-            alphabet._texts = dict(zip((FIRST * (1.0 + numbers_)).tolist(), texts, strict=True))
-            alphabet._keys = {text: key for key, text in alphabet._texts.items()}
-            alphabet._next, alphabet._enough = following, enough
-            if len(alphabet._keys) != len(texts):
-                raise StateError("the state knows a text twice")
-        for key in np.unique(keys[(keys > LIMIT) & (keys < np.inf)]).tolist():
-            if key not in alphabet._texts:
-                raise StateError("the state counts a text that it does not know")
+        alphabet._texts = dict(
+            zip((FIRST * (1.0 + record["numbers"])).tolist(), record["texts"], strict=True)
+        )
+        alphabet._keys = {text: key for key, text in alphabet._texts.items()}
+        alphabet._next, alphabet._enough = record["next"], record["enough"]
         return alphabet
+
+    def _consistent(self) -> Iterator[str]:
+        if self._texts and max(self._texts) > FIRST * self._next:
+            yield "a text has a number that was not given out yet"
 
 
 class _Reader(dict[Any, float]):

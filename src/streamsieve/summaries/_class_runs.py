@@ -8,7 +8,7 @@ two runs of a level become one of the next level, as digits carry in a binary co
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from streamsieve._kernels.threads import over_features
 from streamsieve.exceptions import StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Float, Int, Nested, Part
 from streamsieve.summaries._few_values import FewValues
 
 #: A block of features stays in the second-level cache from transposing to the last collapse.
@@ -32,6 +32,10 @@ DEEPEST = 64
 FAINTEST = 1e-280
 
 
+#: The largest and the smallest positive number.
+LARGEST, TINY = float(np.finfo(np.float64).max), 5e-324
+
+
 class Run(NamedTuple):
     """Sorted values (feature, k), each of the same weight; missing ones are +inf, at the end."""
 
@@ -39,11 +43,29 @@ class Run(NamedTuple):
     weight: float
 
 
-class ClassRuns(ABC):
+class ClassRuns(Part, ABC):
     """Runs of one class over all features, with a certified bound of what collapsing has cost.
 
     ``|estimate(x) + shift - truth(x)| <= error`` for every x, where both are masses of values up to x.
     """
+
+    fields = {
+        "epsilon": Float(1e-6, 1, open_high=True),
+        "k": Int(32, WIDEST),
+        "in_runs": Float(0),
+        "error": Float(0),
+        "shift": Float(),
+        "rows": Array(("f4", "f8"), "buffered", "features"),
+        "weights": Array("f8", "buffered", low=0, finite=True),
+        "runs": Array(
+            ("f4", "f8"), "runs", "features", "k", low=-LARGEST, order="sorted", copy=False, optional=True
+        ),
+        "run_weights": Array("f8", "runs", low=TINY, finite=True),
+        "run_levels": Array("i8", "runs", low=0, high=DEEPEST, order="sorted"),
+        "flips": Array("i8", "levels", low=0, high=1),
+        "missing": Array("f8", "features", finite=True),
+        "few": Nested(FewValues, shares=("features",)),
+    }
 
     #: Whether rows carry weights.
     weighted: ClassVar[bool]
@@ -203,60 +225,70 @@ class ClassRuns(ABC):
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return everything as arrays."""
+    def _record(self) -> Mapping[str, Any]:
         runs = self.runs
-        shape = (len(runs), self.n_features, self.k)
         return {
-            "facts": np.array([self.in_runs, self.error, self.shift]),
-            "rows": self.rows[: self.filled].copy(),
-            "weights": self.weights[: self.filled].copy(),
-            "runs": np.stack([run.values for run in runs]) if runs else np.empty(shape, self.dtype),
+            **{name: getattr(self, name) for name in ("epsilon", "k", "in_runs", "error", "shift")},
+            "rows": self.rows[: self.filled],
+            "weights": self.weights[: self.filled],
+            "runs": np.stack([run.values for run in runs]) if runs else None,
             "run_weights": np.array([run.weight for run in runs]),
             "run_levels": np.array([i for i, level in enumerate(self.levels) for _ in level], np.int64),
             "flips": np.array(self.flips, np.int64),
-            "missing": self.missing.copy(),
-            **self.few.state(),
+            "missing": self.missing,
+            "few": self.few,
         }
 
     @classmethod
-    def from_state(cls, arrays: Any, n_features: int, epsilon: float) -> Self:
-        """Rebuild, after checking that the arrays fit together."""
-        dtype = arrays["rows"].dtype if "rows" in arrays else np.float64
-        if dtype not in (np.float32, np.float64):
-            raise StateError(f"rows in a state are float32 or float64, not {dtype}")
-        made = cls(n_features, epsilon, dtype)
-        made.in_runs, made.error, made.shift = expect(arrays, "facts", np.float64, (3,)).tolist()
-        made.rows = np.array(expect(arrays, "rows", dtype, (None, n_features)))
-        made.filled = len(made.rows)
-        made.weights = np.array(expect(arrays, "weights", np.float64, (made.filled if cls.weighted else 0,)))
-        runs = expect(arrays, "runs", dtype, (None, n_features, None))
-        made.k = runs.shape[2]
-        weights = expect(arrays, "run_weights", np.float64, (len(runs),))
-        levels = expect(arrays, "run_levels", np.int64, (len(runs),))
-        flips = expect(arrays, "flips", np.int64, (None,))
-        made.missing = np.array(expect(arrays, "missing", np.float64, (n_features,)))
-        made.few = FewValues.from_state(arrays, n_features)
-        masses = np.concatenate([weights, made.weights, made.missing, [made.in_runs, made.error]])
-        fits = (
-            np.all((masses >= 0) & (masses < np.inf)) and np.all(weights > 0),
-            made.k & (made.k - 1) == 0 and 32 <= made.k <= WIDEST and 2 * made.k * epsilon >= 1,
-            made.filled < made.k and not np.isinf(made.rows).any(),
-            len(flips) <= DEEPEST and np.isin(flips, (0, 1)).all(),
-            np.all((levels >= 0) & (levels < len(flips))) and np.all(levels[1:] >= levels[:-1]),
-            np.all(runs[..., 1:] >= runs[..., :-1]) and np.all(runs[..., :1] > -np.inf),
-        )
-        if not all(fits):
-            raise StateError("the state's runs do not fit together")
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        rows, runs, flips = record["rows"], record.pop("runs"), record.pop("flips")
+        made = cls(rows.shape[1], record["epsilon"], rows.dtype)
+        weights, levels = record.pop("run_weights").tolist(), record.pop("run_levels")
+        made.__dict__.update({name: value for name, value in record.items() if value is not None})
+        made.filled = len(rows)
         made.levels, made.flips = [[] for _ in flips], flips.tolist()
-        for values, weight, level in zip(runs, weights.tolist(), levels.tolist(), strict=True):
+        if len(levels) and (runs is None or runs.dtype != rows.dtype or levels.max() >= len(flips)):
+            raise StateError("the state's runs are not there, of another type than its rows, or of no level")
+        for values, weight, level in zip(() if runs is None else runs, weights, levels.tolist(), strict=True):
             made.levels[level].append(Run(values.copy(), weight))
-        slack = 1 + 1e-9
-        if not abs(made.shift) <= made.error * slack or not made.error <= epsilon * made.mass * slack:
-            raise StateError(f"the state claims an error beyond its epsilon of {epsilon}")
-        if not made._adds_up():
-            raise StateError("the state's runs do not add up to their mass")
         return made
+
+    def _consistent(self) -> Iterator[str]:
+        slack = 1 + 1e-9
+        if len(self.flips) > DEEPEST:
+            yield f"{len(self.flips)} levels are more than rows can fill"
+        elif self.k & (self.k - 1) or 2 * self.k * self.epsilon < 1 or self.filled >= self.k:
+            yield f"runs of {self.k} values do not go with epsilon={self.epsilon}, or the buffer is full"
+        elif any(run.values.shape[1] != self.k for run in self.runs):
+            yield f"there are runs of another width than {self.k}"
+        elif np.isinf(self.rows).any():
+            yield "the buffered rows hold infinite values"
+        elif not abs(self.shift) <= self.error * slack or not self.error <= self.epsilon * self.mass * slack:
+            yield f"the error is beyond its epsilon of {self.epsilon}"
+        elif not self._adds_up():
+            yield "the runs do not add up to their mass"
+        elif not self._counts():
+            yield "a value, or what is missing, was counted less than 0 times"
+
+    def _counts(self) -> bool:
+        """Whether runs and buffer together count every value, and the missing ones, at least 0 times.
+
+        Alone, a table or a count of missing values may be below 0; see :class:`FewValues`.
+        """
+        least = -1e-9 * max(self.mass, FAINTEST)
+        below = self.missing < least
+        if self.few.useful:
+            below |= (self.few.masses < least).any(axis=1)
+        weights = self.weights[: self.filled] if self.weighted else np.ones(self.filled)
+        for j in np.flatnonzero(below).tolist():  # there are few, if any
+            column = self.rows[: self.filled, j]
+            if self.missing[j] + weights[np.isnan(column)].sum() < least:
+                return False
+            size = max(int(self.few.sizes[j]), 0) if self.few.useful else 0
+            for value, counted in zip(self.few.values[j, :size], self.few.masses[j, :size], strict=True):
+                if counted + weights[column == value].sum() < least:
+                    return False
+        return True
 
     @abstractmethod
     def _adds_up(self) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import refuse_infinite
-from streamsieve.exceptions import MergeError, SchemaError, StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register, untouched_on_error
+from streamsieve.exceptions import MergeError, SchemaError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Nested, Part, mass, register
 from streamsieve.summaries._dense_cells import DenseCells
 from streamsieve.summaries._fading import Fading
 from streamsieve.summaries._labels import Labels
@@ -38,7 +39,7 @@ class MomentsBlock(NamedTuple):
 
 
 @register
-class Moments:
+class Moments(Part):
     """Remember count, mean and variance of every feature in every class, in one exact pass.
 
     Dense and sparse rows, weights, missing values (NaN, skipped feature by feature), labels and features
@@ -73,6 +74,15 @@ class Moments:
     """
 
     target: ClassVar[str] = "classes"
+
+    fields = {
+        "_labels": Nested(Labels, shares=("classes",)),
+        "_fading": Nested(Fading),
+        "_rows": Array("i8", "classes", low=0),
+        "_mass": mass("classes"),
+        "_squares": mass("classes"),
+        "_cells": Nested(DenseCells, SparseCells, shares=("classes", "features"), optional=True),
+    }
 
     def __init__(self, half_life: float | None = None) -> None:
         self._labels = Labels()
@@ -236,10 +246,10 @@ class Moments:
         if other._cells is None:
             return
         if other is self:
-            self.merge(type(self).from_state(self.state()))
+            self.merge(self.copy())
             return
         if self._cells is None:
-            self.__dict__.update(vars(type(self).from_state(other.state())))
+            self.__dict__.update(vars(other.copy()))
             return
         codes, new = self._labels.encode(np.array(other.classes))
         n_features = max(self.n_features, other.n_features)
@@ -258,6 +268,10 @@ class Moments:
         self._squares[codes] += other._squares
         self._rows[codes] += other._rows
         self._labels.add(new)
+
+    def _consistent(self) -> Iterator[str]:
+        if (self._cells is None) is not (len(self._labels) == 0):
+            yield "there are labels without moments, or moments without labels"
 
     # ---------------------------------------------------------------- features
 
@@ -282,48 +296,10 @@ class Moments:
             sparse, and missing if they were dense
         """
         columns = checked_columns(columns[: self.n_features], n_features)
-        if self._cells is None:
-            return type(self).from_state(self.state())
-        cells = self._cells.renumbered(columns, n_features, self._mass).state()
-        return type(self).from_state({**self.state(), "n_features": np.array([n_features]), **cells})
-
-    # ---------------------------------------------------------------- state
-
-    def state(self) -> Arrays:
-        """Return everything as arrays."""
-        cells = {} if self._cells is None else self._cells.state()
-        return {
-            **self._labels.state(),
-            "fading": self._fading.state(),
-            "rows": self._rows,
-            "mass": self._mass,
-            "squares": self._squares,
-            "n_features": np.array([self.n_features], np.int64),
-            **cells,
-        }
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild, after checking that the arrays fit together."""
-        labels = Labels.from_state(arrays)
-        summary = cls()
-        summary._labels = labels
-        summary._fading = Fading.from_state(expect(arrays, "fading", np.float64, (3,)))
-        shape = (len(labels),)
-        summary._rows = np.array(expect(arrays, "rows", np.int64, shape))
-        summary._mass = np.array(expect(arrays, "mass", np.float64, shape))
-        summary._squares = np.array(expect(arrays, "squares", np.float64, shape))
-        weights = np.concatenate([summary._mass, summary._squares])
-        if not np.all((weights >= 0) & (weights < np.inf)) or np.any(summary._rows < 0):
-            raise StateError("the state's weights are negative or not finite")
-        p = int(expect(arrays, "n_features", np.int64, (1,))[0])
-        if not 0 <= p < 2**31:
-            raise StateError(f"the state claims {p} features")
-        if "table" in arrays:
-            summary._cells = SparseCells.from_state(arrays, len(labels), p)
-        elif p > 0 or "mean" in arrays:
-            summary._cells = DenseCells.from_state(arrays, len(labels), p)
-        return summary
+        twin = self.copy()
+        if self._cells is not None:
+            twin._cells = self._cells.renumbered(columns, n_features, self._mass)  # noqa: SLF001
+        return twin
 
 
 def checked_columns(columns: IntArray, n_features: int) -> IntArray:

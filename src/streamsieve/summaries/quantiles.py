@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,10 +11,11 @@ import scipy.sparse as sp
 
 from streamsieve._kernels.quantiles_dense import beyond
 from streamsieve._parameters import check_number
+from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import LARGEST_VALUE, refuse_infinite
-from streamsieve.exceptions import MergeError, StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register, untouched_on_error
+from streamsieve.exceptions import MergeError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Bool, Float, Nested, Part, mass, register
 from streamsieve.summaries._class_runs import FAINTEST
 from streamsieve.summaries._dense_runs import DenseRuns
 from streamsieve.summaries._fading import LARGEST, Fading
@@ -33,7 +34,7 @@ LIGHTEST = 1e-280
 
 
 @register
-class Quantiles:
+class Quantiles(Part):
     """Remember the distribution of every feature in every class, in one pass and with a known error.
 
     The number of values up to any x is known to within ``rank_error()`` times the rows of the class: always
@@ -86,6 +87,17 @@ class Quantiles:
     """
 
     target: ClassVar[str] = "classes"
+
+    fields = {
+        "_epsilon": Float(1e-6, 1, open_high=True),
+        "_labels": Nested(Labels, shares=("classes",)),
+        "_fading": Nested(Fading),
+        "_rows": Array("i8", "classes", low=0),
+        "_mass": mass("classes"),
+        "_squares": mass("classes"),
+        "_whole": Bool(),
+        "_store": Nested(DenseRuns, SparseRuns, shares=("classes", "features"), optional=True),
+    }
 
     def __init__(self, epsilon: float = 1e-3, half_life: float | None = None) -> None:
         check_number("epsilon", epsilon, low=1e-6, high=1, open_high=True)
@@ -304,7 +316,7 @@ class Quantiles:
     def renumbered(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
         columns = checked_columns(columns[: self.n_features], n_features)
-        twin = type(self).from_state(self.state())
+        twin = self.copy()
         store = twin._store  # noqa: SLF001 - its own class
         if store is not None:
             store.renumber(columns, n_features)
@@ -320,7 +332,7 @@ class Quantiles:
                 raise MergeError(f"only quantiles of equal {name} merge: {mine} here, {theirs} there")
         if other._store is None:
             return
-        twin = type(self).from_state(other.state())
+        twin = other.copy()
         if self._store is None:
             self.__dict__.update(vars(twin))
             return
@@ -330,7 +342,7 @@ class Quantiles:
             )
         codes, new = self._labels.encode(np.array(other.classes))
         with untouched_on_error(self):
-            self._labels = Labels.from_state(self._labels.state())
+            self._labels = self._labels.copy()
             self._labels.add(new)
             factor = self._fading.precede(other._fading, other.n_rows)
             if factor != 1.0:
@@ -343,49 +355,13 @@ class Quantiles:
             self._rows[codes] += other._rows
             self._whole = self._whole and other._whole
 
-    # ---------------------------------------------------------------- state
-
-    def state(self) -> Arrays:
-        """Return everything as arrays."""
-        store = {} if self._store is None else self._store.state()
-        kind = 0 if self._store is None else 1 if isinstance(self._store, DenseRuns) else 2
-        return {
-            **self._labels.state(),
-            "fading": self._fading.state(),
-            "rows": self._rows.copy(),
-            "mass": self._mass.copy(),
-            "squares": self._squares.copy(),
-            "epsilon": np.array([self._epsilon]),
-            "whole": np.array([self._whole]),
-            "shape": np.array([kind, self.n_features], np.int64),
-            **{f"store/{name}": array for name, array in store.items()},
-        }
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild, after checking that the arrays fit together."""
-        epsilon = float(expect(arrays, "epsilon", np.float64, (1,))[0])
-        if not 1e-6 <= epsilon < 1:
-            raise StateError(f"the state claims an epsilon of {epsilon}")
-        made = cls(epsilon)
-        made._labels = Labels.from_state(arrays)
-        made._fading = Fading.from_state(expect(arrays, "fading", np.float64, (3,)))
-        made._whole = bool(expect(arrays, "whole", np.bool_, (1,))[0])
-        shape = (len(made._labels),)
-        made._rows = np.array(expect(arrays, "rows", np.int64, shape))
-        made._mass = np.array(expect(arrays, "mass", np.float64, shape))
-        made._squares = np.array(expect(arrays, "squares", np.float64, shape))
-        weights = np.concatenate([made._mass, made._squares])
-        if not np.all((weights >= 0) & (weights < np.inf)) or np.any(made._rows < 0):
-            raise StateError("the state's weights are negative or not finite")
-        kind, p = expect(arrays, "shape", np.int64, (2,)).tolist()
-        if kind not in (0, 1, 2) or not 0 <= p < 2**31 or (kind == 0 and (p or shape[0])):
-            raise StateError(f"the state claims a store of kind {kind} with {p} features")
-        own = {name[6:]: array for name, array in arrays.items() if name.startswith("store/")}
-        if kind:
-            made._store = (DenseRuns if kind == 1 else SparseRuns).from_state(own, shape[0], p, epsilon)
-        if isinstance(made._store, DenseRuns):
-            off = np.abs(made._store.mass - made._mass)
-            if np.any(off > 1e-6 * made._mass + FAINTEST):  # sums of the same weights, but for rounding
-                raise StateError("the state's runs hold other rows than its classes")
-        return made
+    def _consistent(self) -> Iterator[str]:
+        if self._store is None:
+            if len(self._labels):
+                yield "there are labels, but no rows"
+        elif self._store.epsilon != self._epsilon:
+            yield f"runs with an epsilon of {self._store.epsilon} do not go with one of {self._epsilon}"
+        elif isinstance(self._store, DenseRuns):
+            off = np.abs(self._store.mass - self._mass)
+            if np.any(off > 1e-6 * self._mass + FAINTEST):  # sums of the same weights, but for rounding
+                yield "the runs hold other rows than the classes"

@@ -1,12 +1,13 @@
-"""Rows that came one or a few at a time, kept until they are worth a pass over all features.
+"""Buffers for rows that arrive one or a few at a time, until they are worth a pass over all features.
 
-Only rows that cannot be refused later are kept; everything else goes the long way through validation.
+Only rows that cannot be refused later are buffered; everything else goes through validation at once.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,8 @@ import scipy.sparse as sp
 
 from streamsieve._kernels.quantiles_dense import beyond
 from streamsieve._validation import LARGEST_VALUE, LIMIT
-from streamsieve.base._vocabulary import Vocabulary
-from streamsieve.protocols import Matrix
+from streamsieve.base.vocabulary import Vocabulary
+from streamsieve.protocols import Matrix, RowBatch
 
 #: Batches of more rows than this are learnt at once.
 SMALL = 64
@@ -25,7 +26,52 @@ MOST_ROWS, MOST_VALUES = 256, 2**20
 MOST_ENTRIES = 2**17
 
 
-class Pending:
+class BufferedRows:
+    """The part of a row selector that buffers small batches; see :meth:`_known_labels`."""
+
+    #: Whether the result is independent of how rows are cut into batches: small batches may then be buffered.
+    _buffers_rows: ClassVar[bool] = False
+    _buffer: RowBuffer | DictBuffer | None = None
+
+    def _known_labels(self) -> Iterable[Any]:
+        """Return the labels that ``_learn`` cannot refuse; only rows with these are buffered."""
+        return ()
+
+    def _invalidate(self) -> None:
+        """Drop what was computed before rows were buffered."""
+
+    def _flush_buffer(self: Any) -> None:
+        """Learn the rows that are buffered."""
+        buffer = self._buffer
+        if buffer is not None and buffer.labels:
+            X, y = buffer.drain()
+            self.n_rows_seen_ -= len(y)
+            self._learn(RowBatch(X, y))
+            self.n_rows_seen_ += len(y)
+
+    def _buffer_arrays(self: Any, batch: RowBatch) -> None:
+        """Prepare to buffer batches like this one, so that many of them cost one pass."""
+        if not isinstance(batch.X, np.ndarray) or batch.X.dtype.kind != "f":
+            return
+        buffer = self._buffer
+        if not isinstance(buffer, RowBuffer) or buffer.rows.dtype != batch.X.dtype:
+            buffer = RowBuffer(batch.X.shape[1], batch.X.dtype, numeric=self._target == "numeric")
+        buffer.known = frozenset(self._known_labels())
+        self._buffer = buffer
+
+    def _buffer_dicts(self: Any) -> None:
+        """Prepare to buffer dict rows, so that many of them cost one pass."""
+        vocabulary = getattr(self, "_vocabulary_", None)
+        if not self._buffers_rows or type(vocabulary) is not Vocabulary:
+            return
+        buffer = self._buffer
+        if not isinstance(buffer, DictBuffer) or buffer.vocabulary is not vocabulary:
+            buffer = DictBuffer(vocabulary, numeric=self._target == "numeric")
+        buffer.known = frozenset(self._known_labels())
+        self._buffer = buffer
+
+
+class RowBuffer:
     """Rows of arrays, in front of a selector whose result does not depend on how rows are cut into batches.
 
     It takes plain arrays of the known width and type, finite or missing, with labels already known.
@@ -76,7 +122,7 @@ class Pending:
         return self.rows[: len(labels)], _targets(labels, numeric=self.numeric)
 
 
-class PendingDicts:
+class DictBuffer:
     """Dict rows, in front of a selector with an open vocabulary; new names are added to it at once.
 
     It takes plain dicts with text for keys, finite numbers for values, and labels already known.

@@ -1,0 +1,31 @@
+"""Attributes that exist once an estimator is fitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    fitted_property = property
+else:
+
+    class fitted_property(property):  # noqa: N801 - used as ``@property`` is
+        """A property of a fitted estimator, whose name ends in an underscore.
+
+        Before fitting it raises ``AttributeError`` with the name in it, so that ``hasattr`` is False.
+        Afterwards it first flushes the row buffer, so that the getter sees every row that was learnt.
+        """
+
+        name: str = ""
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            if "n_features_in_" not in instance.__dict__:
+                raise AttributeError(
+                    f"{type(instance).__name__}.{self.name} is available after fit or partial_fit"
+                )
+            instance._flush_buffer()  # noqa: SLF001 - a hook of the base class
+            return super().__get__(instance, owner)

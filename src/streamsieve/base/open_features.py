@@ -1,0 +1,225 @@
+"""Features that are known by name and may come and go: ``learn_one``, ``learn_many``, ``transform_one``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from streamsieve._frames import names_of
+from streamsieve._transaction import untouched_on_error
+from streamsieve._validation import (
+    bad_value,
+    check_rows,
+    check_target,
+    check_traits,
+    refuse_infinite,
+    refuse_non_finite,
+)
+from streamsieve.base.fitted import fitted_property
+from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary, scattered, spread
+from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError, TargetError
+from streamsieve.protocols import FloatArray, IntArray, Matrix, RowBatch, Traits
+
+
+class OpenFeatures:
+    """The part of a row selector that takes rows by feature name.
+
+    What an absent feature means depends on the rows: 0 in a dict or a sparse batch, which leave zeros out;
+    missing in a dense batch (0 where the traits have no missing values).  A late feature was absent before.
+    With ``hashed`` slots, features share these slots and memory stays bounded; a slot holds the sum of its
+    features, so absent means 0 in any kind of rows.
+    """
+
+    @property
+    def _slots(self) -> int | None:
+        """Number of slots that open features are hashed into; None gives each its own."""
+        slots: int | None = getattr(self, "hashed", None)
+        return slots
+
+    def learn_one(self: Any, x: Mapping[str, float], y: Any = None) -> None:
+        """Learn one row given as ``{feature: value}``; new features are welcome, absent ones are 0."""
+        buffer = self._buffer
+        if buffer is not None and buffer.take(x, y):
+            self.n_rows_seen_ += 1
+            self.n_features_in_ = buffer.width
+            self._invalidate()
+            return
+        names, values = dict_row(x)
+        target = None if self._target is None else one_target(y, self._target)
+        if not self.traits.missing:
+            refuse_non_finite(values[None, :], names)
+        vocabulary, arrival = self._meet(names)
+        collided = 0
+        if arrival.foreign:
+            collided = int(np.count_nonzero(values[arrival.foreign]))
+            refuse_infinite_named(values[None, :], names)
+        X = scattered(values, arrival.ids, np.array([0, len(names)], np.int32), arrival)
+        self._learn_arrived(vocabulary, arrival, names, RowBatch(X, target), collided)
+        self._buffer_dicts()
+
+    def learn_many(self: Any, X: Any, y: Any = None) -> None:
+        """Learn rows of a dataframe whose columns may come and go.
+
+        Parameters
+        ----------
+        X : dataframe; an absent column is missing in these rows if they are dense, and 0 if they are
+            sparse or the selector's traits have no missing values
+        y : as for :meth:`fit`
+
+        Notes
+        -----
+        Dense rows take memory for all features known.
+        """
+        self._learn_frame(X, y, None)
+
+    def _learn_frame(self: Any, X: Any, y: Any, weight: Any) -> None:
+        names = names_of(X)
+        if names is None:
+            raise SchemaError(
+                "features are known by name here (learn_one, learn_many): give a dataframe; arrays go to "
+                "partial_fit of a selector that began with arrays"
+            )
+        if not names:
+            raise SchemaError("the dataframe has no columns: give at least one, or leave its rows out")
+        self._learn_open(names, check_rows(NullEstimator(), X, y, weight, target=self._target, reset=True))
+
+    def _learn_open(self: Any, names: list[str], batch: RowBatch) -> None:
+        """Learn rows whose columns are in the order of the names."""
+        X, missing = batch.X, self.traits.missing
+        # columns, because the check counts on them to say which feature it is
+        by_columns = X.tocsc() if sp.issparse(X) and not missing else X
+        check_traits(self, by_columns, batch.weight, names)
+        vocabulary, arrival = self._meet(names)
+        collided = 0
+        if missing and not sp.issparse(X) and not isinstance(vocabulary, HashedVocabulary):
+            X = spread(X, arrival)
+        else:
+            X = sp.csr_array(X)
+            if arrival.foreign:
+                collided = int(np.count_nonzero(X.data[np.isin(X.indices, arrival.foreign)]))
+                refuse_infinite_named(X, names)
+            X = scattered(X.data, arrival.ids[X.indices], X.indptr, arrival)
+        self._learn_arrived(vocabulary, arrival, names, RowBatch(X, batch.y, batch.weight), collided)
+
+    def _meet(self: Any, names: list[str]) -> tuple[Vocabulary | HashedVocabulary, Arrival]:
+        vocabulary = self._vocabulary()
+        arrival = vocabulary.meet(names)
+        if not getattr(self, "_fixed_", False):
+            return vocabulary, arrival
+        if arrival.new:
+            raise SchemaError(
+                f"feature {next(iter(arrival.new))!r} was not among those of the first batch; features are "
+                "fixed once fit or partial_fit was called: start with learn_one or learn_many instead"
+            )
+        return vocabulary, arrival._replace(width=self.n_features_in_)
+
+    def _learn_arrived(
+        self: Any, vocabulary: Vocabulary | HashedVocabulary, arrival: Arrival, names: list[str],
+        batch: RowBatch, collided: int,
+    ) -> None:  # fmt: skip
+        self._flush_buffer()  # before the vocabulary grows
+        with untouched_on_error(self), vocabulary.adding(arrival):
+            first = not hasattr(self, "n_features_in_")
+            self.n_features_in_ = arrival.width
+            if first:
+                self._fixed_ = False
+                self.n_rows_seen_ = 0
+                self._vocabulary_ = vocabulary
+                self._start(batch)
+            try:
+                self._learn(batch)
+            except BadValueError as error:
+                column = arrival.ids.tolist().index(error.feature)
+                raise bad_value(column, error.value, names) from error
+            self.n_rows_seen_ += batch.X.shape[0]
+        if isinstance(vocabulary, HashedVocabulary):
+            vocabulary.share(arrival, collided)
+
+    def _vocabulary(self: Any) -> Vocabulary | HashedVocabulary:
+        """Return the features known by name; an open vocabulary grows by what is added to it."""
+        known: Vocabulary | HashedVocabulary | None = getattr(self, "_vocabulary_", None)
+        if known is not None:
+            return known
+        if hasattr(self, "n_features_in_"):
+            return Vocabulary(map(str, getattr(self, "feature_names_in_", ())))
+        return Vocabulary() if self._slots is None else HashedVocabulary(self._slots)
+
+    @fitted_property
+    def collisions_(self: Any) -> int:
+        """Slots in which two features met; 0 where features are not hashed."""
+        known = getattr(self, "_vocabulary_", None)
+        return known.collisions if isinstance(known, HashedVocabulary) else 0
+
+    def transform_one(self: Any, x: Mapping[str, float]) -> dict[str, float]:
+        """Return the selected features of one row given as ``{feature: value}``."""
+        check_is_fitted(self)
+        support, ids = self.get_support(), self._vocabulary()
+        return {k: v for k, v in x.items() if (j := ids.get(str(k))) is not None and support[j]}
+
+    def _joined_vocabulary(self: Any, other: Any) -> tuple[Any, IntArray | None]:
+        """Return the vocabulary of both streams, and the columns of the other's features in it.
+
+        Both are None where features are fixed; these must then be the same.
+        """
+        mine, theirs = (getattr(s, "_vocabulary_", None) for s in (self, other))
+        if mine is not None and theirs is not None:
+            return mine.joined(theirs)  # type: ignore[no-any-return]
+        self._check_same_features(other)
+        return mine, None
+
+
+class NullEstimator:
+    """Stands in for a selector where scikit-learn's validation wants one but must not remember names."""
+
+    traits = Traits(missing=True, weights=True)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags  # noqa: PLC0415
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+
+def dict_row(x: Any) -> tuple[list[str], FloatArray]:
+    """Return the names and values of a row given as ``{feature: value}``."""
+    if not isinstance(x, Mapping):
+        raise InputTypeError(
+            f"learn_one takes a row as {{feature: value}}, got a {type(x).__name__}: "
+            "use partial_fit for arrays"
+        )
+    return [str(name) for name in x], np.array(
+        [_number(name, value) for name, value in x.items()], np.float64
+    )
+
+
+def _number(name: Any, value: Any) -> float:
+    """Return a value of a dict row as a number; None is a missing one."""
+    try:
+        if not isinstance(value, str):
+            return math.nan if value is None else float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputTypeError(f"feature {name!r} holds {value!r}, but a number is wanted: encode text first")
+
+
+def one_target(y: Any, kind: str) -> npt.NDArray[Any]:
+    """Return the target of one row as an array of one."""
+    # an array is known for what it is at once; anything else may be a series of any library
+    if isinstance(y, (int, float, str, np.generic)):
+        return check_target(np.array([y]), 1, kind)
+    if y is None or np.ndim(y) != 0:
+        raise TargetError(f"learn_one takes one label or number for y, got {y!r}")
+    return check_target([y], 1, kind)
+
+
+def refuse_infinite_named(X: Matrix, names: list[str]) -> None:
+    """Refuse infinities under the name they came with, before they are added to another's value."""
+    try:
+        refuse_infinite(X)
+    except BadValueError as error:
+        raise bad_value(error.feature, error.value, names) from error

@@ -1,0 +1,209 @@
+"""Estimators that are saved to a file or to bytes, alone or as a part of another estimator's state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from streamsieve import state
+from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.protocols import Arrays
+from streamsieve.state.fields import Field
+from streamsieve.state.part import Part
+from streamsieve.state.registry import name_of
+from streamsieve.state.tree import Node, Place, check_sizes, flat, nested, text, untext
+
+if TYPE_CHECKING:
+    import os
+
+#: Where a nested estimator keeps its parameters; at the root they stand in the file's header.
+PARAMETERS = "$parameters"
+#: What a state that does not fit may raise before anything has said why.
+MISFIT = (KeyError, AttributeError, TypeError, ValueError, IndexError, ArithmeticError, MemoryError)
+
+
+class Persistent(BaseEstimator, Part):
+    """A scikit-learn estimator with ``save``, ``load``, ``to_bytes`` and ``from_bytes``.
+
+    A subclass stores its parameters in ``__init__`` and nothing else, and declares both sides once:
+    ``parameters`` (checked on the first data and on loading, by the same rule) and ``fields``, the attributes
+    that a fit sets.  Rules that concern several parameters go to :meth:`_check_together`, those that concern
+    several fields to :meth:`_consistent`.
+    """
+
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    fields: ClassVar[Mapping[str, Field]] = {}
+    #: Attributes that can be computed again and are therefore not saved.
+    _caches: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__module__.startswith("streamsieve."):  # others say so: @streamsieve.state.register
+            state.register(cls)
+
+    # ---------------------------------------------------------------- parameters
+
+    def _check_parameters(self) -> None:
+        """Raise ``ParameterError`` unless every parameter is legal."""
+        for name, field in self.parameters.items():
+            field.check_value(name, getattr(self, name))
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Raise ``ParameterError`` for parameters that are legal alone, but not together."""
+
+    # ---------------------------------------------------------------- files and bytes
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything learnt to one ``.sieve`` file, atomically.
+
+        Parameters
+        ----------
+        path : the file; an existing one is replaced only when the new one is complete.
+        """
+        state.write(path, *self._saved())
+
+    def to_bytes(self) -> bytes:
+        """Return what :meth:`save` would write, for a queue, a database or another process."""
+        return state.to_bytes(*self._saved())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`save` wrote; it continues as if it had never stopped.
+
+        Raises
+        ------
+        StateError : the file is missing, damaged, too new, or holds another class.
+        """
+        return cls._from_state(path, *state.read(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what :meth:`to_bytes` returned."""
+        return cls._from_state("the bytes", *state.from_bytes(data))
+
+    def _saved(self) -> tuple[dict[str, Any], Arrays]:
+        """Return header and arrays; some of the arrays are live."""
+        check_is_fitted(self)
+        header = {"class": name_of(type(self)), "parameters": self._encoded_parameters()}
+        if self.fields:
+            return header, flat(super().tree())
+        plain, arrays = state.pack(self._learnt())
+        return {**header, "attributes": plain}, arrays
+
+    def _encoded_parameters(self) -> dict[str, Any]:
+        return {name: state.encode(name, value) for name, value in self.get_params(deep=False).items()}
+
+    @classmethod
+    def _from_state(cls, path: object, header: Mapping[str, Any], arrays: Arrays) -> Self:
+        if header.get("class") != name_of(cls):
+            found = str(header.get("class")).rpartition(".")[2]
+            raise StateError(
+                f"{path} holds a {found}, not a {cls.__name__}: load it with {found}.load or streamsieve.load"
+            )
+        try:
+            if not cls.fields:
+                return cls._from_attributes(header, arrays)
+            node, place = nested(arrays), Place()
+            super().check_tree(node, place)
+            check_sizes(place)
+            return cls._restored_from(header["parameters"], node, "")
+        except StateError as error:
+            raise StateError(f"{path}: {error}") from error
+        except MISFIT as error:
+            raise StateError(f"the state of {cls.__name__} in {path} does not fit: {error}") from error
+
+    @classmethod
+    def _restored_from(cls, parameters: Mapping[str, Any], node: dict[str, Node], path: str) -> Self:
+        estimator = cls(**{name: state.decode(value) for name, value in parameters.items()})
+        try:
+            estimator._check_parameters()
+        except ParameterError as error:
+            raise StateError(f"the state's parameters of {cls.__name__} are not legal: {error}") from error
+        for name, field in cls.fields.items():
+            saved = state.saved_name(name)
+            if saved in node:
+                value = field.read(node[saved], f"{path}/{saved}".strip("/"))
+                estimator.__dict__[name] = (
+                    np.array(value, object) if isinstance(field, state.Texts) else value
+                )
+        estimator._restored()
+        for problem in estimator._consistent():
+            raise StateError(f"the state of {cls.__name__} does not fit together: {problem}")
+        return estimator
+
+    # ---------------------------------------------------------------- as a part of another state
+
+    def tree(self) -> dict[str, Node]:
+        """Return the fields and the parameters as a tree of arrays."""
+        return {PARAMETERS: text(json.dumps(self._encoded_parameters())), **super().tree()}
+
+    @classmethod
+    def check_tree(cls, node: dict[str, Node], place: Place) -> None:
+        """Check every field, and that the parameters are JSON."""
+        parameters = node.get(PARAMETERS)
+        if parameters is None:
+            place.at(PARAMETERS).refuse("are missing")
+        state.Json().check(parameters, place.at(PARAMETERS))
+        super().check_tree({name: value for name, value in node.items() if name != PARAMETERS}, place)
+
+    @classmethod
+    def from_tree(cls, node: dict[str, Node], path: str) -> Self:
+        """Build a fitted estimator from checked arrays."""
+        try:
+            return cls._restored_from(json.loads(untext(node[PARAMETERS], Place(path))), node, path)
+        except StateError:
+            raise
+        except MISFIT as error:
+            raise StateError(f"the state's {path} does not fit: {error}") from error
+
+    # ---------------------------------------------------------------- attributes
+
+    def _record(self) -> Mapping[str, Any]:
+        learnt = self._learnt()
+        extra = learnt.keys() - self.fields.keys()
+        if extra:
+            raise StateError(f"{type(self).__name__} sets {min(extra)!r}, which its fields do not declare")
+        return learnt
+
+    def _learnt(self) -> dict[str, Any]:
+        """Return the fitted attributes (names ending in an underscore)."""
+        return {k: v for k, v in self.__dict__.items() if k.endswith("_") and k not in self._caches}
+
+    def _forget(self) -> None:
+        """Drop whatever was learnt."""
+        for name in [name for name in self.__dict__ if name.endswith("_")]:
+            del self.__dict__[name]
+
+    def _restored(self) -> None:
+        """Compute caches again after loading."""
+
+    def _consistent(self) -> Iterator[str]:
+        yield from ()
+
+    # ---------------------------------------------------------------- until all estimators are declared
+
+    def _restore(self, attributes: Mapping[str, Any], path: object) -> None:
+        """Take over what was learnt, or refuse what does not fit."""
+        for name in attributes:
+            learnt = name.isidentifier() and not name.startswith("__") and name.endswith("_")
+            if not learnt or hasattr(type(self), name):
+                raise StateError(f"the state in {path} wants to set {name!r}, which is not learnt")
+        self.__dict__.update(attributes)
+        try:
+            self._restored()
+            for problem in self._consistent():
+                raise StateError(f"the state of {type(self).__name__} does not fit together: {problem}")
+        except MISFIT as error:
+            raise StateError(f"the state of {type(self).__name__} in {path} does not fit: {error}") from error
+
+    @classmethod
+    def _from_attributes(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
+        estimator = cls(**{k: state.decode(v) for k, v in header["parameters"].items()})
+        estimator._restore(state.unpack(header["attributes"], arrays), "a file")
+        return estimator

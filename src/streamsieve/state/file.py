@@ -1,0 +1,256 @@
+"""State files: atomic, checked, and never code.
+
+A ``.sieve`` file is a plain safetensors file.  Its metadata hold two strings:
+
+``sieve``   a JSON header: format number, class, parameters;
+``sha256``  a digest over that header and over every array's name, type, shape and bytes.
+
+A flipped bit anywhere is noticed, and any safetensors tool can look inside.  :func:`to_bytes` and
+:func:`from_bytes` do the same in memory, for a queue, a database or a worker of another process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import secrets
+import stat
+import struct
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from streamsieve._version import __version__
+from streamsieve.exceptions import StateError
+from streamsieve.protocols import Arrays
+
+FORMAT = 2
+#: What a file system answers that has no hard links.
+NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+#: What an unreadable file may raise in safetensors, which has types that NumPy lacks.
+UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    MemoryError,
+    struct.error,
+)
+
+
+def write(
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Arrays,
+    *,
+    previous: str | os.PathLike[str] | None = None,
+) -> None:
+    """Write a state file so that a crash at any moment leaves the old one or the new one.
+
+    The bytes go to a temporary file in the same folder, reach the disk, and only then take the name;
+    last, the folder's entry reaches the disk as well.  With ``previous``, the file that is replaced keeps
+    this second name.
+    """
+    from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
+
+    target = Path(path)
+    temporary = _aside(target)
+    try:
+        arrays, metadata = _sealed(header, arrays)
+        with temporary.open("xb") as file:
+            mode = os.fstat(file.fileno()).st_mode  # what the process's mask allows
+        save_file(arrays, temporary, metadata=metadata)
+        temporary.chmod(mode & 0o777)
+        _flush(temporary)
+        if previous is not None:
+            _keep(target, Path(previous))
+        temporary.replace(target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
+        why = getattr(error, "strerror", None) or error
+        raise StateError(f"cannot write {target}: {why}; the previous file is untouched") from error
+    try:
+        _flush(target.parent)
+    except OSError as error:
+        raise StateError(f"{target} is written, but its folder could not be flushed: {error}") from error
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
+    """Read a state file, or refuse it with a sentence that says why."""
+    target = Path(path)
+    with _opened(target) as (file, metadata):
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+    return _checked(target, metadata, arrays)
+
+
+def to_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """Return what :func:`write` would write."""
+    from safetensors.numpy import save  # noqa: PLC0415
+
+    arrays, metadata = _sealed(header, arrays)
+    return save(arrays, metadata=metadata)
+
+
+def from_bytes(data: bytes, name: str = "the bytes") -> tuple[dict[str, Any], Arrays]:
+    """Read what :func:`to_bytes` returned, or refuse it; ``name`` stands in the errors."""
+    from safetensors import SafetensorError  # noqa: PLC0415
+    from safetensors.numpy import load  # noqa: PLC0415
+
+    try:
+        arrays = load(data)
+        (length,) = struct.unpack_from("<Q", data)
+        metadata = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
+    except (SafetensorError, *UNREADABLE) as error:
+        raise StateError(f"{name} are not a readable state ({error})") from error
+    return _checked(name, metadata, arrays)
+
+
+def _sealed(header: Mapping[str, Any], arrays: Arrays) -> tuple[Arrays, dict[str, str]]:
+    """Return contiguous arrays, and the metadata that vouch for them."""
+    stamp = {"format": FORMAT, "streamsieve": __version__, "written": _now()}
+    text = json.dumps({**stamp, **header}, sort_keys=True)
+    arrays = {key: a if a.flags.c_contiguous else a.copy("C") for key, a in arrays.items()}
+    return arrays, {"sieve": text, "sha256": _digest(text, arrays)}
+
+
+def _checked(name: object, metadata: Mapping[str, str], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
+    """Return header and arrays if they are of StreamSieve and undamaged."""
+    if not {"sieve", "sha256"} <= metadata.keys():
+        raise StateError(f"{name} is safetensors, but not of StreamSieve")
+    if _digest(metadata["sieve"], arrays) != metadata["sha256"]:
+        raise StateError(f"{name} is damaged: its checksum does not match; restore it from a copy")
+    return _header(name, metadata["sieve"]), arrays
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the header alone; it is quick, and unlike :func:`read` does not notice all damage."""
+    target = Path(path)
+    with _opened(target) as (_, metadata):
+        return _header(target, metadata["sieve"])
+
+
+@contextlib.contextmanager
+def _opened(target: Path) -> Iterator[tuple[Any, dict[str, str]]]:
+    """Open a state file as safetensors; whatever that raises says why the file is no state."""
+    from safetensors import SafetensorError, safe_open  # noqa: PLC0415
+
+    try:
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            raise StateError(f"{target} is not a readable state file (it is no regular file)")
+        with safe_open(target, framework="np", backend="pread") as file:
+            metadata = file.metadata() or {}
+            if not {"sieve", "sha256"} <= metadata.keys():
+                raise StateError(f"{target} is a safetensors file, but not one of StreamSieve's")
+            yield file, metadata
+    except FileNotFoundError as error:
+        raise StateError(f"there is no state file {target}") from error
+    except (SafetensorError, *UNREADABLE) as error:
+        if isinstance(error, StateError):
+            raise
+        raise StateError(
+            f"{target} is not a readable state file ({error}); restore it from a copy or fit again"
+        ) from error
+
+
+def _header(path: object, text: str) -> dict[str, Any]:
+    try:
+        header = json.loads(text)
+        found = header["format"]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise StateError(f"{path} has no readable header") from error
+    if found != FORMAT:
+        raise StateError(
+            f"{path} has format {found!r}, written by streamsieve {header.get('streamsieve')}; this is "
+            f"streamsieve {__version__}, which reads format {FORMAT}: install a version that reads it"
+        )
+    return dict(header)
+
+
+def _digest(text: str, arrays: Arrays) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
+        digest.update(array.data.cast("B") if array.size else b"")
+    return digest.hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _keep(target: Path, previous: Path) -> None:
+    """Give a file that is about to be replaced a second name, with no moment at which it has none."""
+    if not target.exists():
+        return
+    link = _aside(target)
+    try:
+        try:
+            os.link(target, link)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            target.replace(previous)  # for a moment the second name is the only one
+            return
+        link.replace(previous)
+    finally:
+        # renaming does nothing if both names are of one file already, as after a crash at this place
+        link.unlink(missing_ok=True)
+
+
+def sweep(path: str | os.PathLike[str]) -> None:
+    """Remove what processes left beside a file that were killed while they wrote it.
+
+    Only for somebody who knows that nobody is writing it now.
+    """
+    target = Path(path)
+    aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
+    for beside in target.parent.iterdir():
+        if aside.fullmatch(beside.name):
+            beside.unlink(missing_ok=True)
+
+
+def _flush(path: str | Path) -> None:
+    """Make what was written to a file or folder survive a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
+    """Open a text file that takes its name only when it is complete: nothing is ever half-written."""
+    target = Path(path)
+    temporary = _aside(target)
+    try:
+        try:
+            file = temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="")
+        except OSError as error:
+            raise StateError(f"cannot write {target}: {error.strerror or error}") from error
+        try:
+            with file:
+                yield file
+            temporary.replace(target)
+        except OSError as error:
+            raise StateError(f"cannot write {target}: {error.strerror or error}") from error
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _aside(target: Path) -> Path:
+    """Return a name beside the target that nobody else uses."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(8)}")

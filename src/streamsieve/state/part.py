@@ -1,0 +1,187 @@
+"""Declarations: what the state of a part consists of.
+
+A :class:`Part` declares its fields once.  Writing, reading, the refusal of files that do not fit, and the
+fuzzer of ``streamsieve.testing.states`` all follow from the declaration::
+
+    class DenseMoments(Part):
+        fields = {
+            "mean": Array("f8", "classes", "features", finite=True),
+            "m2": Array("f8", "classes", "features", low=0, finite=True),
+            "weight": Array("f8", "classes", "features", low=0, finite=True, optional=True),
+        }
+
+Dimensions are symbols.  Equal symbols of one part have equal sizes; ``Nested(..., shares=("features",))``
+ties a symbol of a nested part to the same symbol of its owner.  A size must be *proven*: some array that
+holds at least one value has it as a dimension.  An empty array proves nothing (its shape may claim any size
+at no cost), so sizes without proof are limited to ``UNPROVEN``.  All of this is checked for the whole state
+before anything is built from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.protocols import Arrays
+from streamsieve.state.fields import Field
+from streamsieve.state.registry import name_of
+from streamsieve.state.tree import Node, Place, check_sizes, flat, nested, text, untext
+
+#: Names that are not fields begin with this.
+KIND = "$kind"
+
+
+class Part:
+    """Something whose state is declared: ``fields`` by attribute name, and nothing else.
+
+    A class whose attributes are laid out for speed (spare room, tiles, dicts) says how they correspond to the
+    fields in :meth:`_record` and :meth:`_rebuilt`.  What declarations cannot say, :meth:`_consistent` does.
+    """
+
+    fields: ClassVar[Mapping[str, Field]]
+
+    def _record(self) -> Mapping[str, Any]:
+        """Return the values of the fields; by default, the attributes of these names."""
+        return {name: getattr(self, name) for name in self.fields}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        """Build an instance from checked values; by default, they become its attributes."""
+        made = cls.__new__(cls)
+        made.__dict__.update(record)
+        return made
+
+    def _consistent(self) -> Iterator[str]:
+        """Yield a sentence for each thing that does not fit together; asked after rebuilding."""
+        yield from ()
+
+    # ---------------------------------------------------------------- what follows from the declaration
+
+    def state(self) -> Arrays:
+        """Return a copy of everything as arrays, by names that may contain ``/``."""
+        return {name: np.array(array) for name, array in flat(self.tree()).items()}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Rebuild from arrays, or raise ``StateError`` before anything large is allocated."""
+        node, place = nested(arrays), Place()
+        cls.check_tree(node, place)
+        check_sizes(place)
+        return cls.from_tree(node, "")
+
+    def copy(self) -> Self:
+        """Return a twin that shares nothing."""
+        return self.from_state(flat(self.tree()))
+
+    def tree(self) -> dict[str, Node]:
+        """Return the fields that are there as a tree of arrays, some of them live."""
+        record = self._record()
+        return {
+            saved_name(name): field.write(record[name])
+            for name, field in self.fields.items()
+            if record.get(name) is not None
+        }
+
+    @classmethod
+    def check_tree(cls, node: dict[str, Node], place: Place) -> None:
+        """Check every field, and that there are no others."""
+        known = {saved_name(name): field for name, field in cls.fields.items()}
+        for name in node:
+            if name not in known:
+                place.at(name).refuse("belongs to nothing")
+        for name, field in known.items():
+            found = node.get(name, field.absent)
+            if found is not None:
+                field.check(found, place.at(name))
+            elif not field.optional:
+                raise StateError(f"the state lacks {place.at(name).path!r}")
+
+    @classmethod
+    def from_tree(cls, node: dict[str, Node], path: str) -> Self:
+        """Build an instance from checked arrays."""
+        record: dict[str, Any] = {}
+        for name, field in cls.fields.items():
+            saved = saved_name(name)
+            found = node.get(saved, field.absent)
+            record[name] = None if found is None else field.read(found, f"{path}/{saved}".strip("/"))
+        try:
+            made = cls._rebuilt(record)
+        except ParameterError as error:  # a constructor that refuses its arguments refuses the state
+            raise StateError(f"the state's {path or cls.__name__} does not fit: {error}") from error
+        for problem in made._consistent():  # noqa: SLF001
+            raise StateError(f"the state's {path or cls.__name__} does not fit together: {problem}")
+        return made
+
+
+class Nested(Field):
+    """A part within a part: one of some classes.
+
+    Parameters
+    ----------
+    *kinds : the classes allowed; a file cannot name any other
+    shares : symbols whose sizes are those of the owner
+    optional : whether it may be absent; it is then None
+    """
+
+    def __init__(self, *kinds: type[Part], shares: tuple[str, ...] = (), optional: bool = False) -> None:
+        self.kinds = {name_of(kind): kind for kind in kinds}
+        self.shares, self.optional = shares, optional
+
+    def write(self, value: Part) -> Node:
+        name = name_of(type(value))
+        if type(value) is not self.kinds.get(name):
+            raise StateError(f"a {type(value).__name__} cannot be saved here; {', '.join(self.kinds)} can")
+        node = value.tree()
+        if len(self.kinds) > 1:
+            node[KIND] = text(name)
+        return node
+
+    def check(self, node: Node, place: Place) -> None:
+        kind, own = self._kind(node, place)
+        kind.check_tree(own, place.within(self.shares))
+
+    def read(self, node: Any, path: str) -> Any:
+        kind, own = self._kind(node, Place(path))
+        return kind.from_tree(own, path)
+
+    def _kind(self, node: Node, place: Place) -> tuple[type[Part], dict[str, Node]]:
+        if not isinstance(node, dict):
+            place.refuse("should be a part of several arrays, but is one array")
+        if len(self.kinds) == 1:
+            return next(iter(self.kinds.values())), node
+        name = untext(node[KIND], place.at(KIND)) if KIND in node else ""
+        if name not in self.kinds:
+            place.refuse(f"should be one of {', '.join(self.kinds)}, but is {name[:60]!r}")
+        return self.kinds[name], {key: value for key, value in node.items() if key != KIND}
+
+
+class ListOf(Field):
+    """A list of parts, ``size`` of them; see :class:`Nested`."""
+
+    absent: ClassVar[dict[str, Any] | None] = {}
+
+    def __init__(self, *kinds: type[Part], size: str, shares: tuple[str, ...] = ()) -> None:
+        self.item, self.size = Nested(*kinds, shares=shares), size
+
+    def write(self, value: Iterable[Part]) -> Node:
+        return {str(i): self.item.write(part) for i, part in enumerate(value)}
+
+    def check(self, node: Node, place: Place) -> None:
+        if not isinstance(node, dict) or node.keys() != {str(i) for i in range(len(node))}:
+            place.refuse("should be a list of parts 0, 1, 2, ...")
+        if not place.fits(self.size, len(node), proven=True):
+            place.refuse(f"should have {place.size(self.size).value} parts, but has {len(node)}")
+        for i in range(len(node)):
+            self.item.check(node[str(i)], place.at(str(i)))
+
+    def read(self, node: Any, path: str) -> list[Any]:
+        return [self.item.read(node[str(i)], f"{path}/{i}") for i in range(len(node))]
+
+
+def saved_name(name: str) -> str:
+    """Return the name of an attribute in a state: without leading underscores."""
+    return name.lstrip("_")

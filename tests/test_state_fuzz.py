@@ -1,0 +1,92 @@
+"""Damaged states with a right checksum are refused, or are legal states of something else that go on working.
+
+Run under ``NUMBA_BOUNDSCHECK=1`` to let an access out of bounds raise; ``MUTANTS`` sets how many per subject.
+"""
+
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve import state
+from streamsieve.criteria import AnovaF
+from streamsieve.summaries import Contingency, Moments, Quantiles
+from streamsieve.testing.states import fuzz
+
+MUTANTS = int(os.environ.get("MUTANTS", "200"))
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(300, 6)), rng.integers(0, 2, 300)
+X[:, 1] += y
+FEW = np.round(X)
+
+
+def learnt(summary, rows, weight=None):
+    summary.update(rows, y, weight)
+    return summary
+
+
+def use_summary(summary):
+    again = type(summary).from_state(summary.state())
+    n = max(1, min(6, summary.n_features or 6))
+    summary.update(FEW[:70, :n], y[:70])
+    summary.merge(again)
+    AnovaF()(summary) if isinstance(summary, Moments) else list(summary.tables(5))
+    type(summary).from_state(summary.state())
+
+
+SUMMARIES = {
+    "moments": learnt(Moments(), X),
+    "moments sparse": learnt(Moments(50.0), sp.csr_array(FEW)),
+    "quantiles": learnt(Quantiles(0.05), X),
+    "quantiles weighted": learnt(Quantiles(0.05), X, rng.exponential(size=300)),
+    "quantiles few values": learnt(Quantiles(0.05), FEW),
+    "quantiles sparse": learnt(Quantiles(0.05), sp.csr_array(FEW)),
+    "contingency": learnt(Contingency(), FEW),
+}
+
+
+@pytest.mark.parametrize("summary", SUMMARIES.values(), ids=SUMMARIES)
+def test_damaged_summaries(summary):
+    refused, _, findings = fuzz(
+        "summary", summary.state(), type(summary).from_state, use_summary, MUTANTS, rng
+    )
+    assert not findings
+    assert refused > MUTANTS / 2
+
+
+def use_columns(sieve):
+    sieve.offer(np.c_[X, y + X[:, 0]])
+    list(sieve.ledger_)
+    type(sieve).from_bytes(sieve.to_bytes())
+
+
+def use_rows(selector):
+    if selector.n_features_in_ == 6 and selector._fixed_:
+        selector.partial_fit(X[:40], y[:40])
+    if selector.n_features_in_ < 10**6:
+        assert len(selector.scores_) == selector.n_features_in_
+    type(selector).from_bytes(selector.to_bytes())
+
+
+SELECTORS = {
+    "SAOLA": (ss.SAOLA(), use_columns),
+    "SAOLA su": (ss.SAOLA(measure="su"), use_columns),
+    "SAOLA omit": (ss.SAOLA(missing="omit"), use_columns),
+    "Screen f": (ss.Screen("f", k=2), use_rows),
+    "Screen mutual_info": (ss.Screen("mutual_info", k=2, epsilon=0.05), use_rows),
+    "OFS": (ss.OFS(k=2), use_rows),
+}
+
+
+@pytest.mark.parametrize(("selector", "use"), SELECTORS.values(), ids=SELECTORS)
+def test_damaged_selectors(selector, use):
+    header, arrays = selector.fit(X, y)._saved()
+
+    def load(damaged):
+        return type(selector).from_bytes(state.to_bytes(header, damaged))
+
+    refused, _, findings = fuzz(repr(selector), arrays, load, use, MUTANTS, rng)
+    assert not findings
+    assert refused > MUTANTS / 2
