@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
+from streamsieve.decisions import EVENT_CODE, EVENTS, KEPT, REASON_CODE, REASONS, Decisions
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays, Decision, Event, FloatArray, Reason
 from streamsieve.state import Array, Choice, Part, Texts, register, replacing
 from streamsieve.state.tree import pack_texts
-from streamsieve.verdicts import (
-    EVENT_CODE,
-    EVENTS,
-    KEPT,
-    REASON_CODE,
-    REASONS,
-    Names,
-    PValue,
-    Verdicts,
-)
 
 if TYPE_CHECKING:
     import os
@@ -62,19 +53,14 @@ class Ledger(Part, Sequence[Decision]):
         "by_count": Array("i8", "decisions", low=0, high=2**31),
         "feature": Texts("decisions"),
         "by": Texts("reasons"),
-        "stretches": Array("i8", "stretches", 2, low=0),
-        "named": Array("i8", "names", low=0, unique=True),
-        "name": Texts("names", unique=True),
         "timed": Array("i8", "timed", low=0, order="rising", optional=True),
         "seconds": Array("f8", "timed", low=0, optional=True),
     }
 
-    def __init__(self, keep: str = "all", p_value_of: PValue | None = None) -> None:
+    def __init__(self, keep: str = "all") -> None:
         if keep not in KEEP:
             raise ParameterError(f"ledger must be one of {', '.join(map(repr, KEEP))}, got {keep!r}")
         self.keep = keep
-        self.names = Names()
-        self.p_value_of = p_value_of
         self._chunks: list[Sequence[Decision]] = []
         self._open: list[Decision] = []
         self._length = 0
@@ -85,16 +71,15 @@ class Ledger(Part, Sequence[Decision]):
 
     # ---------------------------------------------------------------- writing
 
-    def record(self, verdicts: Verdicts) -> None:
-        """Take the verdicts on a block; with ``keep="kept"`` only what concerns kept features stays."""
-        verdicts.names, verdicts.p_value_of = self.names, self.p_value_of
-        if self.keep == "none" or not len(verdicts):
+    def record(self, decisions: Decisions) -> None:
+        """Take the decisions on a block; with ``keep="kept"`` only what concerns kept features stays."""
+        if self.keep == "none" or not len(decisions):
             return
-        chunk: Sequence[Decision] = verdicts
+        chunk: Sequence[Decision] = decisions
         if self.keep == "kept":
-            if not verdicts.evictions and not np.any(verdicts.reason == KEPT):
+            if not decisions.settled.evictions and not np.any(decisions.settled.reason == KEPT):
                 return
-            chunk = list(verdicts.changes())
+            chunk = list(decisions.changes())
         self._close()
         self._chunks.append(chunk)
         self._length += len(chunk)
@@ -142,7 +127,7 @@ class Ledger(Part, Sequence[Decision]):
     def why(self, feature: str) -> Decision:
         """Return the last decision on a feature: why it is in, or why it is out."""
         for chunk in reversed((*self._chunks, self._open)):
-            found = _last(chunk, feature, self.names)
+            found = _last(chunk, feature)
             if found is not None:
                 return found
         raise KeyError(
@@ -154,11 +139,11 @@ class Ledger(Part, Sequence[Decision]):
         """Count the decisions by what happened and why, as ``{"kept": 4, "irrelevant": 963, ...}``."""
         totals: Counter[str] = Counter()
         for chunk in (*self._chunks, self._open):
-            if isinstance(chunk, Verdicts):
-                numbers = np.bincount(chunk.reason, minlength=len(REASONS)).tolist()
+            if isinstance(chunk, Decisions):
+                numbers = np.bincount(chunk.settled.reason, minlength=len(REASONS)).tolist()
                 for reason, number in zip(REASONS, numbers, strict=True):
                     totals[str(Event.KEPT if reason is Reason.RELEVANT else reason)] += number
-                totals[str(Event.EVICTED)] += len(chunk.evictions)
+                totals[str(Event.EVICTED)] += len(chunk.settled.evictions)
             else:
                 totals.update(str(d.reason if d.event is Event.REJECTED else d.event) for d in chunk)
         return {what: number for what, number in totals.items() if number}
@@ -166,8 +151,8 @@ class Ledger(Part, Sequence[Decision]):
     def kept(self) -> Iterator[Decision]:
         """Yield the decisions to keep a feature, evicted later or not, without making all the others."""
         for chunk in (*self._chunks, self._open):
-            if isinstance(chunk, Verdicts):
-                yield from chunk.kept_decisions()
+            if isinstance(chunk, Decisions):
+                yield from chunk.kept()
             else:
                 yield from (d for d in chunk if d.event is Event.KEPT)
 
@@ -244,9 +229,6 @@ class Ledger(Part, Sequence[Decision]):
             **self._packed,
             **{name: pack_under(name, self._packed) for name in ("feature", "by")},
             "keep": self.keep,
-            "stretches": np.array(self.names.named, np.int64).reshape(-1, 2),
-            "named": np.fromiter(self.names.given, np.int64, len(self.names.given)),
-            "name": list(self.names.given.values()),
         }
         if self._timed:
             record |= {"timed": np.array(self._timed), "seconds": np.array(self._seconds)}
@@ -273,16 +255,11 @@ class Ledger(Part, Sequence[Decision]):
             for step, event, why, statistic, p, n, feature in numbers
         ]
         ledger._length = len(ledger._open)
-        ledger.names.restore(record["named"].tolist(), record["name"])
-        ledger.names.named = record["stretches"].tolist()
         if record["timed"] is not None:
             ledger.clock(record["timed"].tolist(), record["seconds"].tolist())
         return ledger
 
     def _consistent(self) -> Iterator[str]:
-        ends = [end for stretch in self.names.named for end in stretch]
-        if ends != sorted(ends):
-            yield "stretches of named columns overlap"
         if len(self._timed) != len(self._seconds):
             yield "there are times of no columns"
 
@@ -315,10 +292,8 @@ def _appended(before: Arrays, after: Arrays) -> Arrays:
     }
 
 
-def _last(chunk: Sequence[Decision], feature: str, names: Names) -> Decision | None:
+def _last(chunk: Sequence[Decision], feature: str) -> Decision | None:
     """Find the last decision on a feature in a chunk, without making a Decision of every column."""
-    if isinstance(chunk, Verdicts) and not chunk.evictions:
-        index = names.index_of(feature)
-        inside = index is not None and chunk.start <= index < chunk.start + len(chunk.reason)
-        return chunk[index - chunk.start] if index is not None and inside else None
+    if isinstance(chunk, Decisions):
+        return chunk.last(feature)
     return next((d for d in reversed(list(chunk)) if d.feature == feature), None)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.columns._gate import RULES
+from streamsieve.independence.multiple_testing import RULES
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from tests.columns.streams import TASKS, columns, lines, offered, target
 from tests.reference import online_fdr as twin

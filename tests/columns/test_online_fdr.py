@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import scipy.stats
 
 import streamsieve as ss
-from streamsieve.columns._gate import LONGEST_LAG, RULES, Gate
+from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.columns.online_fdr import OnlineFDR
 from streamsieve.exceptions import ParameterError, StateError, TargetError
 from studies.discovery._simulation import EVERY, NOTHING, SITUATIONS, Rates, known, shares, simulate
@@ -49,7 +49,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("rule", PUBLISHED)
 def test_levels_and_decisions_are_the_published_ones(rule):
     decisions, wanted = PUBLISHED[rule]
-    found, levels = Gate(rule, 0.05).decide(P_VALUES)
+    found, levels = OnlineFDRProcedure(rule, 0.05).decide(P_VALUES)
     assert "".join(map(str, found.astype(int))) == decisions
     np.testing.assert_allclose(levels, np.array(wanted.split(), float), rtol=5e-6)
 
@@ -76,7 +76,7 @@ def test_decisions_are_those_of_the_package_online_fdr(rule):
         p_values[rng.integers(600, size=3)] = (0.0, 1.0, 0.5)
         oracle = ORACLES[rule](oracles, 0.05)
         wanted = [bool(oracle.test_one(p)) for p in p_values.tolist()]
-        assert Gate(rule, 0.05).decide(p_values)[0].tolist() == wanted
+        assert OnlineFDRProcedure(rule, 0.05).decide(p_values)[0].tolist() == wanted
         found += sum(wanted)
     assert found > 100
 
@@ -94,7 +94,7 @@ def test_levels_equal_the_twin_with_any_lag_in_any_pieces(rule):
         if case % 4 == 0:
             p_values = np.round(p_values, 2)  # ties with the edges at 1/4 and 1/2, and zeros
         wanted = twin.levels(p_values.tolist(), rule, alpha, lag)
-        gate = Gate(rule, alpha, lag)
+        gate = OnlineFDRProcedure(rule, alpha, lag)
         found, levels = [], []
         while len(found) < n:
             part = p_values[len(found) : len(found) + int(rng.integers(1, 40))]
@@ -102,7 +102,7 @@ def test_levels_equal_the_twin_with_any_lag_in_any_pieces(rule):
             found += some[0].tolist()
             levels += some[1].tolist()
             if rng.random() < 0.2:
-                gate = Gate.from_state(gate.state())
+                gate = OnlineFDRProcedure.from_state(gate.state())
         assert found == [w[1] for w in wanted], case
         np.testing.assert_allclose(levels, [w[0] for w in wanted], rtol=1e-12, atol=0)
 
@@ -112,15 +112,15 @@ def test_levels_equal_the_twin_with_any_lag_in_any_pieces(rule):
 def test_pieces_and_states_change_no_bit_of_a_level(rule, lag):
     rng = np.random.default_rng(2)
     p_values = mixed_p_values(rng, 9000, 0.1)
-    found, levels = Gate(rule, 0.1, lag).decide(p_values)
+    found, levels = OnlineFDRProcedure(rule, 0.1, lag).decide(p_values)
     assert found.sum() > 64  # room had to be made
     for size in (1000, 7777):
-        gate = Gate(rule, 0.1, lag)
+        gate = OnlineFDRProcedure(rule, 0.1, lag)
         for low in range(0, len(p_values), size):
             some = gate.decide(p_values[low : low + size])
             assert np.array_equal(some[0], found[low : low + size])
             assert np.array_equal(some[1], levels[low : low + size])
-            gate = Gate.from_state(gate.state())
+            gate = OnlineFDRProcedure.from_state(gate.state())
 
 
 @pytest.mark.parametrize("rule", ["lord", "saffron"])
@@ -131,7 +131,7 @@ def test_levels_are_right_after_half_a_million_ticks(rule):
     p_values = np.full(n, 0.9)
     where = np.array([0, 3, 1000, 1001, 250_000, 400_000])
     p_values[where] = 0.0
-    gate = Gate(rule, 0.05)
+    gate = OnlineFDRProcedure(rule, 0.05)
     _, levels = gate.decide(p_values)
     ticks = np.arange(n + 1) if rule == "lord" else np.concatenate([[0], np.cumsum(p_values > 0.5)])
     factor, w0 = (1.0, 0.005) if rule == "lord" else (0.5, 0.025)
@@ -145,10 +145,10 @@ def test_levels_are_right_after_half_a_million_ticks(rule):
 
 @every_rule
 def test_p_values_of_zero_one_and_nan_are_taken(rule):
-    gate = Gate(rule, 0.05)
+    gate = OnlineFDRProcedure(rule, 0.05)
     found, levels = gate.decide(np.array([0.0, np.nan, 1.0, 0.0]))
     assert found.tolist() == [True, False, False, True]
-    assert np.array_equal(levels, Gate(rule, 0.05).decide(np.array([0.0, 1.0, 1.0, 0.0]))[1])
+    assert np.array_equal(levels, OnlineFDRProcedure(rule, 0.05).decide(np.array([0.0, 1.0, 1.0, 0.0]))[1])
     assert gate.decide(np.zeros(0))[0].shape == (0,)
 
 
@@ -170,7 +170,7 @@ def test_what_a_rule_reckons_with_never_exceeds_alpha(rule, lag):
     for _ in range(40):
         share, alpha = float(rng.choice([0, 0.02, 0.2, 0.6])), float(rng.choice([0.01, 0.05, 0.3]))
         p_values = mixed_p_values(rng, 500, share)
-        found, levels = Gate(rule, alpha, lag).decide(p_values)
+        found, levels = OnlineFDRProcedure(rule, alpha, lag).decide(p_values)
         reckoned = np.cumsum(RECKONED[rule](p_values, levels)) / np.maximum(1, np.cumsum(found))
         assert reckoned.max() <= alpha * (1 + 1e-12)
 
@@ -182,7 +182,7 @@ def test_wealth_is_what_was_earned_less_what_was_spent(rule):
     first, second, amount, factor, cap = form.plan(0.05)[:5]
     for _ in range(20):
         p_values = mixed_p_values(rng, 300, 0.05)
-        gate = Gate(rule, 0.05)
+        gate = OnlineFDRProcedure(rule, 0.05)
         found, levels = gate.decide(p_values)
         assert np.all(levels < cap)  # so that a level says what was paid for it
         paid = levels / (1 - levels) if rule == "alpha_investing" else levels / factor
@@ -192,13 +192,13 @@ def test_wealth_is_what_was_earned_less_what_was_spent(rule):
         }[form.ticking]  # fmt: skip
         earned = first + (second + amount * (found.sum() - 1) if found.any() else 0)
         assert gate.wealth() == pytest.approx(earned - paid[ticked].sum(), rel=1e-10)
-        assert Gate.from_state(gate.state()).wealth() == gate.wealth()
+        assert OnlineFDRProcedure.from_state(gate.state()).wealth() == gate.wealth()
 
 
 @pytest.mark.parametrize("lag", [1, 6])
 def test_with_a_lag_the_wealth_counts_what_may_be_used(lag):
     """After so many tests that found nothing since, nothing is pending that ticks otherwise."""
-    gate, plain = Gate("lord", 0.05, lag), Gate("lord", 0.05)
+    gate, plain = OnlineFDRProcedure("lord", 0.05, lag), OnlineFDRProcedure("lord", 0.05)
     p_values = np.concatenate([np.ones(10), np.zeros(1), np.ones(40)])
     gate.decide(p_values)
     plain.decide(p_values)
@@ -206,7 +206,7 @@ def test_with_a_lag_the_wealth_counts_what_may_be_used(lag):
     weight = twin.lord_weight
     spent_later = sum(weight(i) for i in range(41 - lag, 41))
     assert gate.wealth() == pytest.approx(plain.wealth() + 0.045 * spent_later, rel=1e-9)
-    young = Gate("lord", 0.05, lag)
+    young = OnlineFDRProcedure("lord", 0.05, lag)
     before = young.wealth()
     young.decide(np.zeros(1))
     assert young.wealth() < before  # found, but not to be used yet
@@ -216,14 +216,14 @@ def test_lond_has_no_wealth():
     sieve = OnlineFDR("lond").fit(np.eye(9), np.arange(9.0) + 0.5)
     with pytest.raises(AttributeError, match="wealth_ has no meaning for fdr='lond'"):
         _ = sieve.wealth_
-    assert np.isnan(Gate("lond", 0.05).wealth())
+    assert np.isnan(OnlineFDRProcedure("lond", 0.05).wealth())
 
 
 # ------------------------------------------------------------------------------------ hostile states
 
 
 def good_state():
-    gate = Gate("addis", 0.1, 2)
+    gate = OnlineFDRProcedure("addis", 0.1, 2)
     gate.decide(np.array([0.0, 0.3, 0.0, 0.9, 0.4, 0.3, 0.0, 1.0]))
     return gate.state()
 
@@ -250,9 +250,9 @@ def good_state():
     ],
 )
 def test_a_state_that_does_not_fit_together_is_refused(name, value):
-    Gate.from_state(good_state())
+    OnlineFDRProcedure.from_state(good_state())
     with pytest.raises(StateError):
-        Gate.from_state({**good_state(), name: value})
+        OnlineFDRProcedure.from_state({**good_state(), name: value})
 
 
 # ------------------------------------------------------------------------------------ the selector

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency
 
-from streamsieve.independence.chi_square import ChiSquare
+from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.protocols import Task
 from streamsieve.verdicts import REASONS
 from tests.independence.test_g_squared import FORMS, TASKS, block, by_scipy, case
@@ -16,7 +16,7 @@ def test_statistic_and_freedom_are_those_of_scipy():
     rng = np.random.default_rng(0)
     for _ in range(200):
         y, x, Z = case(rng)
-        tested = ChiSquare(y, TASKS[y.max() + 1], 0.01).given(x, Z)
+        tested = ChiSquareTest(y, TASKS[y.max() + 1], 0.01).given(x, Z)
         statistic, freedom = by_scipy(x, y, Z)
         assert tested.statistic == pytest.approx(statistic, rel=1e-12, abs=1e-12 * len(y))
         assert tested.freedom == freedom
@@ -30,7 +30,7 @@ def test_p_values_are_those_of_causal_learn():
         y, x, Z = case(rng)
         oracle = cit.CIT(np.column_stack([x, y, Z]), "chisq")
         wanted = oracle(0, 1, tuple(range(2, 2 + Z.shape[1])))
-        tested = ChiSquare(y, TASKS[y.max() + 1], 0.01).given(x, Z)
+        tested = ChiSquareTest(y, TASKS[y.max() + 1], 0.01).given(x, Z)
         assert tested.p_value == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
@@ -42,7 +42,7 @@ def test_a_block_is_judged_as_the_twin_judges_its_columns(form):
         y, X = block(rng, n, C)
         if form == "float32":
             X = np.minimum(X, 1e30).astype(np.float32).astype(float)
-        measured = ChiSquare(y, TASKS[C], 0.05).relevance(FORMS[form](X))
+        measured = ChiSquareTest(y, TASKS[C], 0.05).relevance(FORMS[form](X))
         judge = twin.Tables(X, y, alpha=0.05, statistic=chi_square)
         for j in range(X.shape[1]):
             reason, statistic, _ = judge.relevance(j)
@@ -53,6 +53,6 @@ def test_a_block_is_judged_as_the_twin_judges_its_columns(form):
 def test_there_is_no_continuity_correction():
     table = np.array([[3, 9], [7, 2]])
     x, y = np.repeat([0, 0, 1, 1], table.ravel()), np.repeat([0, 1, 0, 1], table.ravel())
-    statistic = ChiSquare(y, Task.BINARY, 0.01).given(x, np.zeros((21, 0))).statistic
+    statistic = ChiSquareTest(y, Task.BINARY, 0.01).given(x, np.zeros((21, 0))).statistic
     assert statistic == pytest.approx(chi2_contingency(table, correction=False).statistic, rel=1e-12)
     assert statistic != pytest.approx(chi2_contingency(table).statistic, rel=0.1)

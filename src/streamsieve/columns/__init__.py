@@ -2,7 +2,6 @@
 
 from streamsieve.columns.alpha_investing import AlphaInvesting as AlphaInvesting
 from streamsieve.columns.dofs import DOFS as DOFS
-from streamsieve.columns.fast_osfs import FastOSFS as FastOSFS
 from streamsieve.columns.grafting import Grafting as Grafting
 from streamsieve.columns.group_saola import GroupSAOLA as GroupSAOLA
 from streamsieve.columns.information_investing import InformationInvesting as InformationInvesting
@@ -11,6 +10,7 @@ from streamsieve.columns.ogfs import OGFS as OGFS
 from streamsieve.columns.online_fdr import OnlineFDR as OnlineFDR
 from streamsieve.columns.online_substitution import OnlineSubstitution as OnlineSubstitution
 from streamsieve.columns.osfs import OSFS as OSFS
+from streamsieve.columns.osfs import FastOSFS as FastOSFS
 from streamsieve.columns.ossfs_dd import OSSFSDD as OSSFSDD
 from streamsieve.columns.saola import SAOLA as SAOLA
 from streamsieve.columns.streamwise_ic import StreamwiseIC as StreamwiseIC

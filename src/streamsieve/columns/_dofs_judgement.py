@@ -11,8 +11,8 @@ from streamsieve.columns._dofs_sampling import Draw, Sampler, Similarity
 from streamsieve.columns._groups import Departure
 from streamsieve.columns._ogfs_groups import IRRELEVANT, Penalty
 from streamsieve.columns._ogfs_separating import ADMITTED, LEAST_WITHIN, Separability
+from streamsieve.decisions import KEPT, REASON_CODE
 from streamsieve.protocols import FloatArray, IntArray, Reason
-from streamsieve.verdicts import KEPT, REASON_CODE
 
 NOT_SAMPLED, REDUNDANT = REASON_CODE[Reason.NOT_SAMPLED], REASON_CODE[Reason.REDUNDANT]
 

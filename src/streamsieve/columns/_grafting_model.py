@@ -12,11 +12,11 @@ import numpy.typing as npt
 from streamsieve._kernels import grafting
 from streamsieve._kernels import screen as kernel
 from streamsieve.columns._model_columns import Offered, Pieces, pieces_of, standardised
+from streamsieve.decisions import REASON_CODE, Eviction
+from streamsieve.dependence.blocks import column_products
 from streamsieve.exceptions import StateError
-from streamsieve.independence._screen import screen
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
 from streamsieve.state import expect, register
-from streamsieve.verdicts import REASON_CODE, Eviction
 
 LOSSES = ("squared", "logistic", "multinomial")
 #: Columns and unknowns that a model has room for at first.
@@ -162,7 +162,7 @@ class GraftedModel:
         """
         m = X.shape[1]
         # the whole block in one product, which holds as long as nothing joins
-        mean, ss, statistic = screen(X, self.residual[0])
+        mean, ss, statistic = column_products(X, self.residual[0])
         reason = np.empty(m, np.uint8)
         known = len(self._target) == 1
         pieces = NOTHING if known else pieces_of(X)

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve.decisions import REASON_CODE, REASONS
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
 from streamsieve.state import expect
-from streamsieve.verdicts import REASON_CODE, REASONS
 
 if TYPE_CHECKING:
     from streamsieve.independence import FisherZ
-    from streamsieve.independence.fisher_z import Relevance
+    from streamsieve.independence.fisher_z import Correlations
     from streamsieve.protocols import Matrix
 
 REDUNDANT = REASON_CODE[Reason.REDUNDANT]
@@ -281,8 +281,10 @@ class GroupedColumns(ABC, Generic[Outcome]):
         self._lines = reason, statistic, by
 
 
-def unit_columns(X: Matrix, chosen: IntArray, measured: Relevance) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Yield chosen columns of a block, centred and of unit length, one a row; so many at once as fit."""
+def unit_columns(
+    X: Matrix, chosen: IntArray, measured: Correlations
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield chosen columns of a block, centred and of unit length, one per row, a few at a time."""
     size = max(1, DENSE_VALUES // X.shape[0])
     for low in range(0, len(chosen), size):
         some = chosen[low : low + size]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import ClassVar, overload
 
+from streamsieve.decisions import Decisions
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import Arrays, Decision
 from streamsieve.state import register
-from streamsieve.verdicts import Verdicts
 
 
 @register
@@ -20,13 +20,13 @@ class GroupLedger(Ledger):
     """
 
     #: Returns the verdicts on the open group as it is.
-    outlook: Callable[[], Verdicts] | None = None
+    outlook: Callable[[], Decisions] | None = None
     #: Why the last lines may still change.
     because: ClassVar[str] = "their group is open"
 
     def _whole(self) -> Ledger:
-        whole = Ledger(self.keep, self.p_value_of)
-        whole.names, whole._chunks = self.names, [*self._chunks, self._open]  # noqa: SLF001 - its own class
+        whole = Ledger(self.keep)
+        whole._chunks = [*self._chunks, self._open]  # noqa: SLF001 - its own class
         whole._length = self._length  # noqa: SLF001
         if self.outlook is not None:
             whole.record(self.outlook())
@@ -66,6 +66,6 @@ class GroupLedger(Ledger):
             self.outlook = outlook
 
     def __repr__(self) -> str:
-        open_ = 0 if self.outlook is None else len(self.outlook().reason)
+        open_ = 0 if self.outlook is None else len(self.outlook().settled.reason)
         note = f", the last {open_} columns provisional: {self.because}" if open_ else ""
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}{note}>"

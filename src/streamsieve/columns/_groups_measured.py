@@ -12,15 +12,15 @@ from scipy.special import xlogy
 
 from streamsieve._kernels import codes as coding
 from streamsieve._kernels import groups as kernel
-from streamsieve.columns._correlated import TIE
-from streamsieve.columns._gate import Gate
 from streamsieve.columns._groups import DENSE_VALUES, Candidates, unit_columns
 from streamsieve.columns._groups_rivals import RivalGroups
+from streamsieve.decisions import KEPT, REASON_CODE
+from streamsieve.dependence.blocks import TIE
 from streamsieve.exceptions import StateError
 from streamsieve.independence import FisherZ
+from streamsieve.independence.multiple_testing import OnlineFDRProcedure
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
 from streamsieve.state import expect, register
-from streamsieve.verdicts import KEPT, REASON_CODE
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -41,7 +41,7 @@ class CorrelatedGroups(RivalGroups):
 
     test: FisherZ
 
-    def __init__(self, test: FisherZ, gate: Gate | None = None) -> None:
+    def __init__(self, test: FisherZ, gate: OnlineFDRProcedure | None = None) -> None:
         self.test, self.gate = test, gate
         super().__init__(test.n)
 
@@ -53,7 +53,7 @@ class CorrelatedGroups(RivalGroups):
     ) -> Iterator[Candidates]:
         measured = self.test.relevance(X)
         if self.gate is not None:
-            self.gate.regrade(measured.reason, self.test.p_value(measured.r))
+            self.gate.retest(measured.reason, self.test.p_value(measured.r))
         reason[:], statistic[:] = measured.reason, measured.r
         for some, Z in unit_columns(X, np.flatnonzero(reason == KEPT), measured):
             yield Candidates(some, np.abs(measured.r[some]), {"columns": Z})
@@ -75,7 +75,7 @@ class CorrelatedGroups(RivalGroups):
             {name.removeprefix(part): a for name, a in arrays.items() if name.startswith(part)}
             for part in (_TEST, _GATE)
         )
-        groups = cls(FisherZ.from_state(test), Gate.from_state(gate) if gate else None)
+        groups = cls(FisherZ.from_state(test), OnlineFDRProcedure.from_state(gate) if gate else None)
         groups._fill(arrays)
         return groups
 

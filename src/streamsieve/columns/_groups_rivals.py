@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import groups as kernel
-from streamsieve.columns._correlated import TIE
 from streamsieve.columns._groups import GroupedColumns, Lines
+from streamsieve.dependence.blocks import TIE
 from streamsieve.protocols import FloatArray, IntArray
 
 

@@ -12,11 +12,11 @@ from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector
 from streamsieve.columns._groups import GroupedColumns, Lines
 from streamsieve.columns._groups_ledger import GroupLedger
+from streamsieve.decisions import REASON_CODE, Decisions, Eviction, PValues, Settled
 from streamsieve.exceptions import SchemaError
 from streamsieve.independence import fisher_z
 from streamsieve.protocols import ColumnBlock, Decision, FloatArray, IntArray, Reason
 from streamsieve.state import untouched_on_error
-from streamsieve.verdicts import REASON_CODE, Eviction, PValue, Verdicts
 
 REDUNDANT = REASON_CODE[Reason.REDUNDANT]
 
@@ -68,7 +68,7 @@ class GroupSelector(ColumnSelector):
 
         def whole(block: ColumnBlock) -> GroupBlock:
             if block.names is not None:  # whatever may be refused is refused before the label is taken
-                self.ledger_.names.check(block.names, self.n_features_in_)
+                self.names_.check(block.names, self.n_features_in_)
             self._announce(None if group is None else [group])
             ends = [0] * (self._groups_.held > 0) + [block.X.shape[1]]  # an open group ends before this one
             return GroupBlock(block.X, block.names, ends=np.array(ends))
@@ -177,14 +177,14 @@ class GroupSelector(ColumnSelector):
     def _named(self) -> IntArray:
         return self._groups_.standing
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         if isinstance(block, GroupBlock):
             ends = block.ends
         else:
             self._announce(None)
             size = self.group_size or 1
             ends = np.arange(size - self._groups_.held % size, block.X.shape[1] + 1, size)
-        return self._verdicts(self._groups_.take(block.X, ends, self.n_features_in_))
+        return self._settled(self._groups_.take(block.X, ends, self.n_features_in_))
 
     def _cut(self, block: ColumnBlock, part: slice) -> ColumnBlock:
         if not isinstance(block, GroupBlock):
@@ -193,23 +193,26 @@ class GroupSelector(ColumnSelector):
         ends = block.ends[from_here & (block.ends <= part.stop)] - part.start
         return GroupBlock(block.X[:, part], ends=ends)
 
-    def _finish(self) -> Verdicts:
-        return self._verdicts(self._groups_.close(self.n_features_in_ - self._groups_.held))
+    def _finish(self) -> Settled:
+        return self._settled(self._groups_.close(self.n_features_in_ - self._groups_.held))
 
-    def _outlook(self) -> Verdicts:
-        return self._verdicts(self._groups_.present(self.n_features_in_ - self._groups_.held))
+    def _outlook(self) -> Decisions:
+        lines = self._groups_.present(self.n_features_in_ - self._groups_.held)
+        return self._decisions(self._settled(lines), range(0), None)
 
-    def _verdicts(self, lines: Lines) -> Verdicts:
+    def _settled(self, lines: Lines) -> Settled:
         redundant = np.flatnonzero(lines.reason == REDUNDANT)
         p_value, evictions = self._line_p_values(lines, redundant), self._evictions(lines)
         by = {lines.start + j: (int(lines.by[j]),) for j in redundant.tolist()}
-        return Verdicts(lines.start, lines.reason, lines.statistic, p_value, by, evictions)
+        return Settled(lines.start, lines.reason, lines.statistic, p_value, by, evictions)
 
-    def _line_p_values(self, lines: Lines, redundant: IntArray) -> FloatArray | None:
-        """Return p-values, or None where all follow from the statistics in one way."""
+    def _line_p_values(self, lines: Lines, redundant: IntArray) -> PValues | FloatArray | None:
+        """Return p-values, computed on access where all follow from the statistics in one way."""
         test = self._groups_.test
-        if test is None or test.n_contrasts == 1:
+        if test is None:
             return None
+        if test.n_contrasts == 1:
+            return PValues(test.p_value, lines.statistic)
         # two columns have a correlation even where a column and many classes have a ratio
         p_value = test.p_value(lines.statistic)
         p_value[redundant] = self._pair_p_values(lines.statistic[redundant])
@@ -231,10 +234,6 @@ class GroupSelector(ColumnSelector):
     def _pair_p_values(self, pair: FloatArray) -> FloatArray:
         """Return p-values of dependences between two columns."""
         return pair * np.nan if self._groups_.test is None else fisher_z.p_value(pair, self.n_rows_)
-
-    def _p_value_of(self) -> PValue | None:
-        test = self._groups_.test
-        return None if test is None else test.p_value
 
     def _restored(self) -> None:
         self._labels_ = [_label(label) for label in self._labels_]

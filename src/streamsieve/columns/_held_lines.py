@@ -1,4 +1,4 @@
-"""Verdicts that wait, because a later column may still change them."""
+"""Settled that wait, because a later column may still change them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve.decisions import REASONS
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect, register
-from streamsieve.verdicts import REASONS
 
 _KINDS = {"reason": np.uint8, "statistic": np.float64, "p_value": np.float64, "by": np.int64}
 _GONE = {"step": np.int64, "feature": np.int64, "statistic": np.float64}

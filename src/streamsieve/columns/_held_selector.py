@@ -10,9 +10,9 @@ import numpy as np
 from streamsieve.base import ColumnSelector
 from streamsieve.columns._groups_ledger import GroupLedger
 from streamsieve.columns._held_lines import HeldLines, Lines
+from streamsieve.decisions import Decisions, Eviction, PValues, Settled
 from streamsieve.protocols import FloatArray, Reason
 from streamsieve.state import register
-from streamsieve.verdicts import Eviction, Verdicts
 
 
 @register
@@ -36,8 +36,8 @@ class WaitingSelector(ColumnSelector):
         """Return the lines that wait as if nothing more came; change nothing."""
 
     @abstractmethod
-    def _line_p_values(self, lines: Lines) -> FloatArray | None:
-        """Return p-values of lines, or None where all follow from the statistics in one way."""
+    def _line_p_values(self, lines: Lines) -> PValues | FloatArray:
+        """Return p-values of lines."""
 
     @abstractmethod
     def _gone_p_values(self, statistic: FloatArray) -> FloatArray:
@@ -53,10 +53,10 @@ class WaitingSelector(ColumnSelector):
         if not len(self._lines_):
             self._lines_.start = self._lines_.settled = self.n_features_in_
 
-    def _outlook(self) -> Verdicts:
-        return self._verdicts(self._presented())
+    def _outlook(self) -> Decisions:
+        return self._decisions(self._settled(self._presented()), range(0), None)
 
-    def _verdicts(self, lines: Lines) -> Verdicts:
+    def _settled(self, lines: Lines) -> Settled:
         p_values = self._gone_p_values(np.array([d.statistic for d in lines.departures])).tolist()
         evictions = [
             Eviction(d.step, d.feature, Reason.REDUNDANT, d.statistic, p, (d.step,))
@@ -65,7 +65,7 @@ class WaitingSelector(ColumnSelector):
         blamed = np.flatnonzero(lines.by >= 0).tolist()
         by = {lines.start + j: (int(lines.by[j]),) for j in blamed}
         p_value = self._line_p_values(lines)
-        return Verdicts(lines.start, lines.reason, lines.statistic, p_value, by, evictions)
+        return Settled(lines.start, lines.reason, lines.statistic, p_value, by, evictions)
 
     def _restored(self) -> None:
         lines, n = self._lines_, self.n_features_in_

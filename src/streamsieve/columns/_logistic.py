@@ -13,8 +13,8 @@ from scipy.special import expit
 from streamsieve._kernels import linear, logistic
 from streamsieve.columns._orthonormal import OrthonormalModel
 from streamsieve.columns._stepwise import COLLINEAR, dense_column, some_columns
+from streamsieve.dependence.blocks import column_products
 from streamsieve.exceptions import StateError
-from streamsieve.independence._screen import screen
 from streamsieve.protocols import Arrays, BoolArray, FloatArray, IntArray, Reason
 from streamsieve.state import expect, register
 
@@ -156,7 +156,7 @@ class LogisticCandidates:
 
     def __init__(self, model: LogisticModel, X: Any) -> None:
         self._model = model
-        mean, self._ss, self.direction = screen(X, model.residual)
+        mean, self._ss, self.direction = column_products(X, model.residual)
         #: Which columns are constant.
         self.constant: BoolArray = self._ss == 0
         # weights move the mean, so that a large one would eat digits; CSC comes without offsets

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve.decisions import Eviction
 from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.verdicts import Eviction
 
 
 class Offered(NamedTuple):

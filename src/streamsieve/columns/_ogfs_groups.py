@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from streamsieve._kernels import ogfs as kernel
 from streamsieve.columns._groups import Candidates, GroupedColumns, unit_columns
+from streamsieve.decisions import KEPT, REASON_CODE
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import Arrays, BoolArray, FloatArray, IntArray, Reason
-from streamsieve.verdicts import KEPT, REASON_CODE
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix

@@ -12,7 +12,7 @@ from scipy.special import fdtrc
 
 from streamsieve._kernels import linear
 from streamsieve.columns._stepwise import COLLINEAR, dense_column, some_columns
-from streamsieve.independence._screen import screen
+from streamsieve.dependence.blocks import column_products
 from streamsieve.protocols import Arrays, BoolArray, FloatArray, IntArray, Reason
 from streamsieve.state import expect, register
 
@@ -156,7 +156,7 @@ class LinearCandidates:
 
     def __init__(self, model: OrthonormalModel, X: Any) -> None:
         self._model = model
-        mean, self._ss, self._dot = screen(X, model.residual)
+        mean, self._ss, self._dot = column_products(X, model.residual)
         # Everything X meets below sums to 0, so centring matters only where offsets would eat digits.
         far = not sp.issparse(X) and bool(np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR * np.sqrt(self._ss)))
         self._X = X - mean if far else X

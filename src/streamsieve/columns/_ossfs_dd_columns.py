@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import ossfs_dd as kernel
-from streamsieve.columns._correlated import TIE
 from streamsieve.columns._held_lines import HeldLines
+from streamsieve.decisions import KEPT, REASON_CODE
+from streamsieve.dependence.blocks import TIE
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
 from streamsieve.state import expect, register
-from streamsieve.verdicts import KEPT, REASON_CODE
 
 IRRELEVANT, REDUNDANT = REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.REDUNDANT]
 #: Columns that there is room for at first.

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.independence._screen import without_offsets
+from streamsieve.decisions import REASON_CODE, Eviction, Settled
+from streamsieve.dependence.blocks import without_offsets
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Reason
-from streamsieve.verdicts import REASON_CODE, Eviction, Verdicts
 
 #: Columns judged together: the products with the model are one matrix product, and stay in cache.
 BLOCK = 1024
@@ -92,7 +92,7 @@ Joined = Callable[[Candidates, int, int], list[Eviction]]
 
 def offer_stepwise(
     model: Model, X: Any, start: int, test: Test, *, signed: bool = True, joined: Joined | None = None
-) -> Verdicts:
+) -> Settled:
     """Judge the columns of a block in order, the first of which has arrival number ``start``."""
     m = X.shape[1]
     X = without_offsets(X) if sp.issparse(X) else X
@@ -119,7 +119,7 @@ def offer_stepwise(
                 candidates.take(low - 1, start + begin + low - 1)
                 if joined is not None:
                     evictions += joined(candidates, low, start + begin + low - 1)
-    return Verdicts(start, reason, statistic, p_value, evictions=evictions)
+    return Settled(start, reason, statistic, p_value, evictions=evictions)
 
 
 def _reasons(model: Model, free: BoolArray, constant: BoolArray) -> npt.NDArray[np.uint8]:

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from streamsieve._kernels import substitution
 from streamsieve.columns._model_columns import Offered, Pieces, pieces_of, standardised
 from streamsieve.columns._substitution_threads import InOrder
+from streamsieve.decisions import REASON_CODE, Eviction
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
 from streamsieve.state import expect, register
-from streamsieve.verdicts import REASON_CODE, Eviction
 
 LOSSES = ("squared", "logistic")
 #: Columns that a model has room for at first.

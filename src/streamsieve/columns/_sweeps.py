@@ -12,9 +12,9 @@ import numpy as np
 from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector
 from streamsieve.columns._model_columns import Offered
+from streamsieve.decisions import KEPT
 from streamsieve.protocols import ColumnBlock, Decision, Event, IntArray, Reason
 from streamsieve.state import untouched_on_error
-from streamsieve.verdicts import KEPT
 
 
 class GrowingModel(Protocol):
@@ -122,7 +122,7 @@ class SweepingSelector(ColumnSelector, Generic[Model]):
         for gone in offered.evictions:
             left[gone.step - start].append(gone)
         changed = sorted({*np.flatnonzero(offered.reason == KEPT).tolist(), *left})
-        names, step = self.ledger_.names, self.n_features_in_
+        names, step = self.names_, self.n_features_in_
         if block.names is not None:  # those of rejected columns may have been forgotten
             names.restore([start + j for j in changed], [block.names[j] for j in changed])
         for j in changed:

@@ -16,8 +16,8 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._logistic import LogisticModel
 from streamsieve.columns._orthonormal import OrthonormalModel
 from streamsieve.columns._stepwise import COLLINEAR, Tried, offer_stepwise
+from streamsieve.decisions import Settled
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task, Traits
-from streamsieve.verdicts import Verdicts
 
 MODELS = ("linear", "logistic")
 P_VALUES = ("t", "likelihood_ratio")
@@ -146,7 +146,7 @@ class AlphaInvesting(ColumnSelector):
 
     # ---------------------------------------------------------------- one block
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         self._bar_ = NO_BAR
         return offer_stepwise(self._model_, block.X, self.n_features_in_, self._try)
 

@@ -18,10 +18,10 @@ from streamsieve.columns._groups import Lines
 from streamsieve.columns._groups_selector import GroupSelector
 from streamsieve.columns._ogfs_groups import Penalty
 from streamsieve.columns._ogfs_separating import Separability
+from streamsieve.decisions import Settled
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import ANY_TASK, CLASSIFICATION, ColumnBlock, FloatArray, IntArray, Task, Traits
-from streamsieve.verdicts import Verdicts
 
 SUPERVISED = (True, False, "dpp_only")
 KERNELS = ("rbf", "squared_correlation")
@@ -271,7 +271,7 @@ class DOFS(GroupSelector):
             one_by_one=self.refit == "column",
         )
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         if self.kernel in KERNELS:
             return super()._offer(block)
         before = self._groups_.state()

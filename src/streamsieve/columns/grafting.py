@@ -16,8 +16,8 @@ from streamsieve.base import Stop
 from streamsieve.columns._grafting_model import LOSSES, GraftedModel, Penalty
 from streamsieve.columns._model_columns import Offered
 from streamsieve.columns._sweeps import SweepingSelector
+from streamsieve.decisions import Decisions, Settled
 from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Reason, Task, Traits
-from streamsieve.verdicts import Verdicts
 
 _OF_LOSS = {
     "squared": Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION})),
@@ -164,14 +164,14 @@ class Grafting(SweepingSelector[GraftedModel]):
         )
         self._model_ = GraftedModel(loss, codes.astype(np.float64), penalty)
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         reason, statistic, evictions = self._judge(block.X, self.n_features_in_)
-        return Verdicts(self.n_features_in_, reason, statistic, evictions=evictions)
+        return Settled(self.n_features_in_, reason, statistic, evictions=evictions)
 
     def _judge(self, X: Any, start: int) -> Offered:
         return self._model_.offer(X, start)
 
-    def _offer_block(self, block: ColumnBlock) -> Verdicts:
+    def _offer_block(self, block: ColumnBlock) -> Decisions:
         verdicts = super()._offer_block(block)
         self._say_if_short()
         return verdicts

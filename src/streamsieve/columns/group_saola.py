@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import Stop
-from streamsieve.columns._gate import Gate, check_gate
 from streamsieve.columns._groups_measured import CodedGroups, CorrelatedGroups
 from streamsieve.columns._groups_selector import GroupSelector
-from streamsieve.columns.saola import MEASURES, _coded_target
+from streamsieve.columns.saola import MEASURES
+from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
+from streamsieve.independence.multiple_testing import OnlineFDRProcedure, check_fdr
 from streamsieve.protocols import Task
 
 MODES = ("live", "literal")
@@ -152,7 +153,7 @@ class GroupSAOLA(GroupSelector):
         check_number("bins", self.bins, low=2, high=1024, integer=True)
         check_choice("mode", self.mode, MODES)
         self._check_group_size()
-        check_gate(self.fdr, self.alpha, self.lag, optional=True)
+        check_fdr(self.fdr, self.alpha, self.lag, optional=True)
         if self.fdr is not None and self.measure != "fisher_z":
             raise ParameterError(
                 f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
@@ -161,11 +162,11 @@ class GroupSAOLA(GroupSelector):
         task = Task(self.task_)
         groups: CorrelatedGroups | CodedGroups
         if self.measure == "fisher_z":
-            gate = None if self.fdr is None else Gate(self.fdr, self.alpha, self.lag)
+            gate = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
             groups = CorrelatedGroups(FisherZ(y, task, self.alpha), gate)
         else:
             groups = CodedGroups(
-                _coded_target(y, task), self.bins, normalised=self.measure == "su", delta=self.delta
+                discretize_target(y, task), self.bins, normalised=self.measure == "su", delta=self.delta
             )
         groups.literal = self.mode == "literal"
         self._begin_groups(groups)
@@ -181,4 +182,5 @@ class GroupSAOLA(GroupSelector):
             if (groups.gate is None) != (self.fdr is None):
                 raise ValueError("fdr asks for a gate, and there is none, or the other way round")
             if groups.gate is not None and self.fdr is not None:
-                groups.gate.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
+                for problem in groups.gate.problems(self.fdr, self.alpha, self.lag, self.n_features_in_):
+                    raise ValueError(problem)

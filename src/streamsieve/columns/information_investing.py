@@ -13,8 +13,8 @@ from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._orthonormal import OrthonormalModel
 from streamsieve.columns._stepwise import Tried, offer_stepwise
+from streamsieve.decisions import Settled
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Task, Traits
-from streamsieve.verdicts import Verdicts
 
 
 class InformationInvesting(ColumnSelector):
@@ -111,7 +111,7 @@ class InformationInvesting(ColumnSelector):
     def _selected(self) -> IntArray:
         return self._model_.features
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         return offer_stepwise(self._model_, block.X, self.n_features_in_, self._try, signed=False)
 
     def _try(self, drop: FloatArray, _: BoolArray, first: int) -> Tried:

@@ -17,10 +17,10 @@ from streamsieve.columns._groups import DENSE_VALUES
 from streamsieve.columns._held_lines import Lines
 from streamsieve.columns._held_selector import WaitingSelector
 from streamsieve.columns._interaction_scan_pool import LARGEST_POOL, ROWS_PER_FREEDOM, Coded, PairPool, Pairs
-from streamsieve.columns.saola import _coded_target
-from streamsieve.independence._tables import p_value
+from streamsieve.decisions import KEPT, REASON_CODE, Settled
+from streamsieve.dependence.target import discretize_target
+from streamsieve.independence.contingency_test import p_value
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task
-from streamsieve.verdicts import KEPT, REASON_CODE, Verdicts
 
 CONSTANT, IRRELEVANT, UNRELIABLE = (
     REASON_CODE[reason] for reason in (Reason.CONSTANT, Reason.IRRELEVANT, Reason.UNRELIABLE)
@@ -128,12 +128,12 @@ class InteractionScan(WaitingSelector):
         check_number("pool", self.pool, low=1, high=LARGEST_POOL, integer=True)
         check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
         check_number("bins", self.bins, low=2, high=LEVELS, integer=True)
-        self._pool_ = PairPool(_coded_target(y, Task(self.task_)), int(self.pool))
+        self._pool_ = PairPool(discretize_target(y, Task(self.task_)), int(self.pool))
         self._begin_lines()
 
     # ---------------------------------------------------------------- offering
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         self._open_lines()
         X, start, pool = block.X, self.n_features_in_, self._pool_
         size = max(1, DENSE_VALUES // self.n_rows_)
@@ -143,7 +143,7 @@ class InteractionScan(WaitingSelector):
             features = start + low + np.arange(len(values))
             self._take(pool.encode(np.ascontiguousarray(values, np.float64), int(self.bins), features))
         self._settle(start + X.shape[1])
-        return self._verdicts(self._lines_.release())
+        return self._settled(self._lines_.release())
 
     def _settle(self, coming: int) -> None:
         """Make verdicts final up to the first column in the pool."""
@@ -201,11 +201,11 @@ class InteractionScan(WaitingSelector):
                 pool.kept.append(partners[i])
         return True
 
-    def _finish(self) -> Verdicts:
+    def _finish(self) -> Settled:
         self._open_lines()
         self._pool_.clear()
         self._settle(self.n_features_in_)
-        return self._verdicts(self._lines_.release())
+        return self._settled(self._lines_.release())
 
     # ---------------------------------------------------------------- looking
 

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns._gate import RULES, Gate, check_gate
 from streamsieve.columns._orthonormal import OrthonormalModel
 from streamsieve.columns._stepwise import Tried, offer_stepwise
+from streamsieve.decisions import PValues, Settled
 from streamsieve.independence import FisherZ
+from streamsieve.independence.multiple_testing import RULES, OnlineFDRProcedure, check_fdr
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Task, Traits
-from streamsieve.verdicts import PValue, Verdicts
 
 TESTS = ("marginal", "conditional")
 CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
@@ -132,9 +132,9 @@ class OnlineFDR(ColumnSelector):
         return CONDITIONAL if self.test == "conditional" else self._traits
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_gate(self.fdr, self.alpha, self.lag)
+        check_fdr(self.fdr, self.alpha, self.lag)
         check_choice("test", self.test, TESTS)
-        self._gate_ = Gate(self.fdr, self.alpha, self.lag)
+        self._gate_ = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         self._levels_: list[FloatArray] = []
         if self.test == "marginal":
             self._test_ = FisherZ(y, Task(self.task_), self.alpha)
@@ -160,16 +160,16 @@ class OnlineFDR(ColumnSelector):
 
     # ---------------------------------------------------------------- one block
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         start = self.n_features_in_
         if self.test == "conditional":
             return offer_stepwise(self._model_, block.X, start, self._try)
         measured = self._test_.relevance(block.X)
-        found, levels = self._gate_.regrade(measured.reason, self._test_.p_value(measured.r))
+        found, levels = self._gate_.retest(measured.reason, self._test_.p_value(measured.r))
         self._remember(found, levels)
         if found.any():
             self._chosen_.append(start + np.flatnonzero(found))
-        return Verdicts(start, measured.reason, measured.r)
+        return Settled(start, measured.reason, measured.r, PValues(self._test_.p_value, measured.r))
 
     def _try(self, drop: FloatArray, testable: BoolArray, _: int) -> Tried:
         """Test columns given the model until one is accepted."""
@@ -189,9 +189,6 @@ class OnlineFDR(ColumnSelector):
         if self.ledger != "none":
             self._levels_.append(levels if self.ledger == "all" else levels[found])
 
-    def _p_value_of(self) -> PValue | None:
-        return self._test_.p_value if self.test == "marginal" else None
-
     # ---------------------------------------------------------------- state
 
     def _learnt(self) -> dict[str, Any]:
@@ -208,7 +205,8 @@ class OnlineFDR(ColumnSelector):
         self._levels_ = [_checked(levels, np.float64)]
         super()._restored()
         kept = self.selected_
-        gate.check(self.fdr, self.alpha, self.lag, self.n_features_in_)
+        for problem in gate.problems(self.fdr, self.alpha, self.lag, self.n_features_in_):
+            raise ValueError(problem)
         if np.any(np.diff(kept) <= 0) or np.any((kept < 0) | (kept >= self.n_features_in_)):
             raise ValueError("the kept columns are none of those offered, or not in order")
         if len(kept) != gate.discoveries:

@@ -15,9 +15,9 @@ from streamsieve.base import Stop
 from streamsieve.columns._model_columns import Offered
 from streamsieve.columns._substitution_model import LOSSES, Pace, SubstitutionModel
 from streamsieve.columns._sweeps import SweepingSelector
+from streamsieve.decisions import Settled
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, Task, Traits
-from streamsieve.verdicts import Verdicts
 
 LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
 #: Arrivals in which every coefficient takes a step, for each column of the budget.
@@ -182,7 +182,7 @@ class OnlineSubstitution(SweepingSelector[SubstitutionModel]):
             return UncheckedBlock(X, None if names is None else tuple(names))
         return super()._checked(X, names)
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         start = self.n_features_in_
         offered = None
         if isinstance(block, UncheckedBlock):
@@ -190,7 +190,7 @@ class OnlineSubstitution(SweepingSelector[SubstitutionModel]):
             if offered is None:
                 refuse_non_finite(block.X, block.names)
         reason, statistic, evictions = offered or self._judge(block.X, start)
-        return Verdicts(start, reason, statistic, evictions=evictions)
+        return Settled(start, reason, statistic, evictions=evictions)
 
     def _judge(self, X: Any, start: int) -> Offered:
         offered = self._model_.offer(X, start, self._threads())

@@ -1,50 +1,76 @@
-"""OSFS: keep the columns that no few others make independent of the target."""
+"""OSFS and Fast-OSFS: Markov-blanket selection from streaming columns."""
 
 from __future__ import annotations
 
-from streamsieve.columns._blanket_selector import BlanketSelector
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Self
+
+import numpy.typing as npt
+
+from streamsieve.base import ColumnSelector, Stop
+from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition, check_missing, problems
+from streamsieve.columns.redundancy.contract import RedundancyRule
+from streamsieve.columns.redundancy.markov_blanket.complete_pairs import MarkovBlanketCompletePairs
+from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlanketCorrelation
+from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
+from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
+from streamsieve.dependence.target import numeric_target
+from streamsieve.independence.any_test import AnyTest
+from streamsieve.independence.complete_pairs import CompletePairsFisherZ
+from streamsieve.independence.contingency_test import DEGREES, RELIABLE
+from streamsieve.independence.contract import ConditionalTest
+from streamsieve.independence.fisher_z import FisherZ
+from streamsieve.independence.multiple_testing import OnlineFDRProcedure
+from streamsieve.protocols import Task, Traits
+from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
+
+TESTS = ("fisher_z", *TABLE_TESTS)
+UNRELIABLE = ("independent", "skip")
 
 
-class OSFS(BlanketSelector):
-    """Keep a Markov blanket of the target: columns that stay relevant given any few others.
+class OSFS(ColumnSelector):
+    """Online streaming feature selection (OSFS): a Markov blanket of the target.
 
-    A new column that depends on y joins the kept ones.  Then every kept column, the new one last, is
-    evicted if some set of up to ``max_conditioning`` others makes it independent of y.  Few columns stay, and
-    the later of two that say the same.  ``FastOSFS`` asks the newcomer first and is quicker still.
+    A column that is associated with y joins the kept ones.  Then every kept column, the new one last, is
+    evicted if some set of up to ``max_conditioning`` others renders it conditionally independent of y.  Of
+    two columns with the same information the later one stays.  ``FastOSFS`` examines the new column first and
+    is faster.
 
     Parameters
     ----------
     alpha : float, default=0.01
-        Level of all tests, 0 < alpha < 1.  The paper uses 0.05 and 0.01.
-    test : {"fisher_z", "g2", "chi2"}, default="fisher_z"
-        Test of independence: Fisher's z of the (partial) correlation, or the likelihood ratio or chi-squared
-        test of the contingency tables of columns as codes (see bins).
+        Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
+    test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
+        Test of independence: Fisher's z of the (partial) correlation, or the likelihood-ratio or chi-squared
+        test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
+        given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3
-        Members that a set may have, 0 to 3.  0 keeps every relevant column.
+        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
-        Degrees of freedom for "g2" and "chi2": counted where the table is not empty, by the numbers of
-        levels alone, or by these minus one for every empty cell.
+        Degrees of freedom for "g2" and "chi2": counted over the nonempty strata, by the numbers of categories
+        alone, or by these minus one for every empty cell.
     reliable : {"occupied", "nominal"}, default="occupied"
-        Which tables of "g2" and "chi2" have rows enough, five for each degree of freedom: "nominal", the
-        paper's rule, counts all levels; "occupied" also takes a larger table if five rows for each degree
-        are where column and target both vary.
+        When "g2" and "chi2" have enough rows, five per degree of freedom: "nominal", the paper's rule, counts
+        all categories; "occupied" also accepts a larger table if five rows per degree are where column and
+        target both vary.
     unreliable : {"skip", "independent"}, default="skip"
-        What a test says that has too few rows: nothing, so that its set is passed over, or the paper's
-        "independent".  The ledger's reason "unreliable test" shows where the latter struck.
+        How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
+        rule, accepts independence, recorded as "unreliable test".
     missing : {"refuse", "omit"}, default="refuse"
-        What to do about NaN.  "omit" compares columns over the rows where both are seen, and is for
+        How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``test="fisher_z"``.
     bins : int, default=5
-        For "g2" and "chi2": columns with more than 32 distinct values are cut into so many bins of equal
-        frequency, 2 to 1024.
+        For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
+        [2, 1024].
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
-        With a rule, a column is tested for relevance at the level that this rule gives it, so that of all
-        columns found relevant an expected share of at most alpha is not; see ``OnlineFDR``.  With None every
-        column is tested at alpha, and of many junk columns the share alpha is relevant.
+        Online multiple-testing procedure that sets the level of each relevance test, so that the false
+        discovery rate among columns found relevant is at most alpha; see ``OnlineFDR``.  If None, every
+        column is tested at alpha.
     lag : int, default=0
-        For a rule: how many columns before a column must not influence its level; see ``OnlineFDR``.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level; see
+        ``OnlineFDR``.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to remember.
     stop : Stop or None, default=None
@@ -73,14 +99,13 @@ class OSFS(BlanketSelector):
     column by column, so of two columns that matter only together (exclusive or) neither is found.  The
     result depends on the order of columns; the size of blocks never matters.
 
-    With ``missing="omit"``, correlations are over joint rows, and a test given a set has the degrees of
-    freedom of the fewest joint rows of two of its columns.  A set of one column is judged over the rows where
-    it and the column in question are seen, with y over the same rows.  For larger sets all correlations are
-    pairwise; where they contradict each other, so that a variance would be negative, the eigenvalues of their
-    matrix are raised above 0.  Numbers of different rows are a rough guide for columns that are nearly a
-    function of two or three others: some of these may stay.  A column with gaps that is seen in fewer than 4
-    rows, or where y does not vary, is unreliable, and so is a test over such joint rows.  Filling in means
-    instead would shrink correlations between columns, so that redundancy is not seen.
+    With ``missing="omit"``, correlations are over complete pairs, and a test given a set has the degrees of
+    freedom of the fewest complete pairs of two of its columns.  A set of one column is tested over the rows
+    where it and the column in question are observed, with y over the same rows.  For larger sets all
+    correlations are pairwise; where they are not positive definite, the eigenvalues of their matrix are
+    raised above 0.  Some columns that are nearly a function of two or three others may stay.  A column
+    observed in fewer than 4 rows, or where y does not vary, is unreliable, and so is a test over such rows.
+    Mean imputation instead would shrink correlations between columns and hide redundancy.
 
     References
     ----------
@@ -102,4 +127,124 @@ class OSFS(BlanketSelector):
     dose kept relevant
     """
 
-    _newcomer_first = False
+    parameters = {
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "test": NameOrObject(*TESTS, needs={"conditional": "conditional(x, y, given)"}),
+        "max_conditioning": Int(0, LARGEST_SET),
+        "degrees": Choice(*DEGREES),
+        "reliable": Choice(*RELIABLE),
+        "unreliable": Choice(*UNRELIABLE),
+        **COMPOSITION_PARAMETERS,
+        **ColumnSelector.common_parameters,
+    }
+    _process_: Composition
+    fields = {**ColumnSelector.common_fields, "_process_": Nested(Composition, shares=("rows",))}
+
+    #: Whether a new column is examined before the kept ones, or after them.
+    _newcomer_first: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        test: str | ConditionalTest = "fisher_z",
+        max_conditioning: int = 3,
+        degrees: str = "strata",
+        reliable: str = "occupied",
+        unreliable: str = "skip",
+        missing: str = "refuse",
+        bins: int = 5,
+        fdr: str | None = None,
+        lag: int = 0,
+        task: str = "auto",
+        ledger: str = "all",
+        stop: Stop | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.test = test
+        self.max_conditioning = max_conditioning
+        self.degrees = degrees
+        self.reliable = reliable
+        self.unreliable = unreliable
+        self.missing = missing
+        self.bins = bins
+        self.fdr = fdr
+        self.lag = lag
+        self.task = task
+        self.ledger = ledger
+        self.stop = stop
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Yield each test, smaller sets, unreliable tests, missing values, and an FDR procedure."""
+        for test in TESTS:
+            yield cls(test=test)
+        yield cls(alpha=0.05, max_conditioning=1, unreliable="independent")
+        yield cls(missing="omit")
+        yield cls(alpha=0.1, fdr="addis", lag=1)
+
+    @property
+    def traits(self) -> Traits:
+        """What the selector can do: whether it takes missing values is a parameter."""
+        return Traits(missing=self.missing == "omit")
+
+    def _check_together(self) -> None:
+        check_missing(self.missing, "test", self.test)
+
+    @property
+    def _rule(self) -> type[RedundancyRule]:
+        """The Markov-blanket rule for the way in which columns are compared."""
+        if self.test != "fisher_z":
+            return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
+        return MarkovBlanketCompletePairs if self.missing == "omit" else MarkovBlanketCorrelation
+
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
+        config = MarkovBlanketConfig(self.max_conditioning, self.unreliable == "skip", self._newcomer_first)
+        fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+        if isinstance(self.test, ConditionalTest):
+            numbers = numeric_target(y, task)
+            rule = MarkovBlanket(self.test, numbers, self.alpha, config)
+            return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
+        if self.test != "fisher_z":
+            table = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
+            return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
+        if self.missing == "omit":
+            pairs = CompletePairsFisherZ(y, task, self.alpha, signed=False, observed_classes=False)
+            return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
+        test = FisherZ(y, task, self.alpha, signed=False)
+        return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        fdr = self.fdr, self.alpha, self.lag
+        yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
+
+
+class FastOSFS(OSFS):
+    """Fast-OSFS: a Markov blanket of the target, examining each new column first.
+
+    A column that is associated with y is rejected if some set of up to ``max_conditioning`` kept columns
+    renders it conditionally independent of y.  If it stays, each kept column is evicted for which some set
+    that contains the new column does so.  Of two columns with the same information the earlier one stays.
+    Parameters, attributes and notes are those of ``OSFS``.
+
+    References
+    ----------
+    Wu, Yu, Ding, Wang, Zhu: Online feature selection with streaming features, TPAMI 35, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> cause, noise = rng.normal(size=(2, 500))
+    >>> dose = cause + rng.normal(size=500)
+    >>> y = dose + rng.normal(size=500)
+    >>> sieve = ss.FastOSFS(alpha=0.01).begin(y)
+    >>> for decision in sieve.offer(np.c_[cause, noise, dose], names=["cause", "noise", "dose"]):
+    ...     print(decision.feature, decision.event, decision.reason, *decision.by)
+    cause kept relevant
+    noise rejected irrelevant
+    cause evicted redundant dose
+    dose kept relevant
+    """
+
+    _newcomer_first: ClassVar[bool] = True

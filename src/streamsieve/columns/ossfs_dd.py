@@ -10,17 +10,18 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import Stop
-from streamsieve.columns._budget import OUTSCORED, Candidates
-from streamsieve.columns._budget_correlated import CorrelatedBudget
-from streamsieve.columns._correlated import TIE
 from streamsieve.columns._groups import unit_columns
 from streamsieve.columns._held_lines import HeldLines, Lines
 from streamsieve.columns._held_selector import WaitingSelector
 from streamsieve.columns._ossfs_dd_columns import IRRELEVANT, REDUNDANT, Column, Rules, ThreeWayColumns
+from streamsieve.columns.redundancy.contract import Candidates
+from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
+from streamsieve.decisions import KEPT, REASON_CODE, PValues, Settled
+from streamsieve.dependence.blocks import TIE
+from streamsieve.dependence.contract import Relevance
 from streamsieve.independence import FisherZ, fisher_z
-from streamsieve.independence.fisher_z import Relevance
+from streamsieve.independence.fisher_z import Correlations
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
-from streamsieve.verdicts import KEPT, REASON_CODE, PValue, Verdicts
 
 MODES = ("code", "text")
 CONSTANT = REASON_CODE[Reason.CONSTANT]
@@ -111,7 +112,7 @@ class OSSFSDD(WaitingSelector):
     _test_: FisherZ
     _columns_: ThreeWayColumns
     #: The best so far and the lines of that contest; None once they are not needed any more.
-    _buffer_: CorrelatedBudget | None
+    _buffer_: TopKCorrelation | None
     _buffer_lines_: HeldLines | None
 
     def __init__(
@@ -156,7 +157,7 @@ class OSSFSDD(WaitingSelector):
         self._columns_.met = self.floor == 0
         self._buffer_ = self._buffer_lines_ = None
         if self.floor:
-            self._buffer_ = CorrelatedBudget(len(y), int(self.floor), 1.0)
+            self._buffer_ = TopKCorrelation(len(y), int(self.floor), 1.0)
             self._buffer_lines_ = HeldLines()
         self._begin_lines()
 
@@ -165,7 +166,7 @@ class OSSFSDD(WaitingSelector):
 
     # ---------------------------------------------------------------- offering
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         start, columns, lines = self.n_features_in_, self._columns_, self._lines_
         self._open_lines()
         measured = self._test_.relevance(block.X)
@@ -184,7 +185,7 @@ class OSSFSDD(WaitingSelector):
         self._settle(start + block.X.shape[1])
         if columns.met:
             self._buffer_ = self._buffer_lines_ = None
-        return self._verdicts(lines.release())
+        return self._settled(lines.release())
 
     def _settle(self, coming: int) -> None:
         """Make verdicts final before column ``coming`` is looked at: those before the first that waits."""
@@ -193,7 +194,9 @@ class OSSFSDD(WaitingSelector):
             first = columns.features(columns.waiting[:1]).tolist()
             self._lines_.settled = first[0] if first else coming
 
-    def _decide(self, X: Matrix, start: int, measured: Relevance, way: IntArray, upper: FloatArray) -> None:
+    def _decide(
+        self, X: Matrix, start: int, measured: Correlations, way: IntArray, upper: FloatArray
+    ) -> None:
         """Let columns that are not discarded go their ways, in order."""
         rules, columns, lines = self._rules(), self._columns_, self._lines_
         for some, Z in unit_columns(X, np.flatnonzero(way != DISCARD), measured):
@@ -210,7 +213,7 @@ class OSSFSDD(WaitingSelector):
                     columns.admit(column)
                 columns.met |= len(columns.members) >= rules.floor
 
-    def _contest(self, X: Matrix, start: int, measured: Relevance) -> None:
+    def _contest(self, X: Matrix, start: int, measured: Correlations) -> None:
         """Offer a block to the best so far, as long as they may be needed."""
         if self._buffer_ is None or self._buffer_lines_ is None:
             return
@@ -218,18 +221,22 @@ class OSSFSDD(WaitingSelector):
         p_value = self._test_.p_value(r)
         reason = measured.reason.copy()
         chosen = np.flatnonzero(reason == KEPT)
-        values = np.stack([np.abs(r[chosen]), r[chosen], p_value[chosen]])
-        new = Candidates(chosen, chosen + start, values, measured.mean, measured.norm)
-        outcome = self._buffer_.settle(X, new)
+        found = Relevance(reason, r, p_value, (measured.mean, measured.norm))
+        new = Candidates(X, chosen, chosen + start, found.at(chosen))
+        outcome = self._buffer_.settle(new)
         lines.add(reason, r, p_value)
-        for i, (feature, fate) in enumerate(zip(new.feature.tolist(), outcome.fate.tolist(), strict=True)):
-            if fate:
-                lines.change(feature, _reason(fate), values[1, i], int(outcome.by[i]), values[2, i])
-            if outcome.gone[i] >= 0:
-                why, numbers = _reason(int(outcome.gone_fate[i])), outcome.gone_values[:, i]
-                lines.change(int(outcome.gone[i]), why, numbers[0], feature, numbers[1])
+        evicted = iter(zip(*(array.tolist() for array in outcome.evicted[:5]), strict=True))
+        gone = next(evicted, None)
+        for i, (feature, why) in enumerate(zip(new.feature.tolist(), outcome.reason.tolist(), strict=True)):
+            if why != KEPT:
+                j = chosen[i]
+                lines.change(feature, why, r[j], int(outcome.by[i, 0]), p_value[j])
+            if gone is not None and gone[1] == feature:
+                member, _, because, *numbers = gone
+                lines.change(member, because, numbers[0], feature, numbers[1])
+                gone = next(evicted, None)
 
-    def _finish(self) -> Verdicts:
+    def _finish(self) -> Settled:
         self._open_lines()
         lines, columns = self._lines_, self._columns_
         columns.flush(columns.upper, lines)
@@ -238,7 +245,7 @@ class OSSFSDD(WaitingSelector):
             columns.replace(_held(self._buffer_, self._test_))
         columns.met = True
         self._buffer_ = self._buffer_lines_ = None
-        verdicts = self._verdicts(lines.view())
+        verdicts = self._settled(lines.view())
         self._lines_ = HeldLines()
         return verdicts
 
@@ -287,9 +294,9 @@ class OSSFSDD(WaitingSelector):
             lines.reason[feature - lines.start], lines.by[feature - lines.start] = KEPT, by
         return lines
 
-    def _line_p_values(self, lines: Lines) -> FloatArray | None:
+    def _line_p_values(self, lines: Lines) -> PValues | FloatArray:
         if self._test_.n_contrasts == 1:
-            return None
+            return PValues(self._test_.p_value, lines.statistic)
         # two columns have a correlation even where a column and many classes have a ratio
         redundant = lines.reason == REDUNDANT
         p_value = np.where(
@@ -300,14 +307,11 @@ class OSSFSDD(WaitingSelector):
     def _gone_p_values(self, statistic: FloatArray) -> FloatArray:
         return fisher_z.p_value(statistic, self.n_rows_)
 
-    def _p_value_of(self) -> PValue | None:
-        return self._test_.p_value
-
     def _restored(self) -> None:
         columns, buffer, lines = self._columns_, self._buffer_, self._buffer_lines_
         if not isinstance(columns, ThreeWayColumns) or not isinstance(self._test_, FisherZ):
             raise TypeError("its parts are not those of a three-way decision")
-        kinds = isinstance(buffer, CorrelatedBudget), isinstance(lines, HeldLines)
+        kinds = isinstance(buffer, TopKCorrelation), isinstance(lines, HeldLines)
         if kinds != (not columns.met, not columns.met):
             raise TypeError("it has a floor and no columns for it")
         if columns.tables["products"].shape[1] != self._test_.n_contrasts:
@@ -328,11 +332,7 @@ class _Standing(NamedTuple):
     enough: bool
 
 
-def _reason(fate: int) -> int:
-    return REASON_CODE[Reason.OUTSCORED] if fate == OUTSCORED else REDUNDANT
-
-
-def _held(buffer: CorrelatedBudget, test: FisherZ) -> list[Column]:
+def _held(buffer: TopKCorrelation, test: FisherZ) -> list[Column]:
     """Return the columns of a buffer, in order of arrival."""
     arrays = buffer.state()
     columns, kept = arrays["columns"], arrays["kept"]

@@ -13,8 +13,8 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns._removable import RemovableModel
 from streamsieve.columns._stepwise import Candidates, Tried, offer_stepwise
+from streamsieve.decisions import Eviction, Settled
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Reason, Task, Traits
-from streamsieve.verdicts import Eviction, Verdicts
 
 CRITERIA = ("aic", "bic", "ric")
 #: Losses that differ by less than this share are equal: the older column leaves.
@@ -121,7 +121,7 @@ class StreamwiseIC(ColumnSelector):
     def _selected(self) -> IntArray:
         return self._model_.features
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         joined = self._prune if self.remove else None
         return offer_stepwise(
             self._model_, block.X, self.n_features_in_, self._try, signed=False, joined=joined

@@ -17,8 +17,9 @@ from streamsieve.base._rows_identity import Fingerprints, RowsIdentity, fingerpr
 from streamsieve.columns._growing_table import GrowingTable
 from streamsieve.columns._nested import NestedSelector
 from streamsieve.columns._row_cells import kept_cells
-from streamsieve.columns.fast_osfs import FastOSFS
+from streamsieve.columns.osfs import FastOSFS
 from streamsieve.columns.saola import SAOLA
+from streamsieve.decisions import KEPT, REASONS, Decisions, Eviction, Settled
 from streamsieve.exceptions import ParameterError, SchemaError, StateError, TargetError
 from streamsieve.protocols import (
     CLASSIFICATION,
@@ -32,7 +33,6 @@ from streamsieve.protocols import (
     Task,
     Traits,
 )
-from streamsieve.verdicts import KEPT, REASONS, Eviction, Verdicts
 
 
 class TwoWay(ColumnSelector):
@@ -275,28 +275,28 @@ class TwoWay(ColumnSelector):
             )
         return super()._checked(X, names)
 
-    def _offer_checked(self, X: Any, names: Sequence[str] | None, shape: Any = None) -> Verdicts:
+    def _offer_checked(self, X: Any, names: Sequence[str] | None, shape: Any = None) -> Decisions:
         self._settle_identity()
         return super()._offer_checked(X, names, shape)
 
-    def _offer(self, block: ColumnBlock) -> Verdicts:
+    def _offer(self, block: ColumnBlock) -> Settled:
         evicted = self._review() if self._unjudged_ else []
         start = self.n_features_in_
         try:
-            inner = self._columns_._offer_block(ColumnBlock(block.X))  # noqa: SLF001
+            inner = self._columns_._offer_block(ColumnBlock(block.X)).settled  # noqa: SLF001
         except BaseException:  # the review stands, and is on record
             self._note(evicted)
             raise
         self._table_.keep(self._selected(), block.X, start)
         if len(inner.kept()) or inner.evictions:
             self._screen_ = None
-        p_value = inner._p_values(slice(None))  # noqa: SLF001 - of as many rows as there are now
+        p_value = inner.p_values()  # of as many rows as there are now
         evicted += [self._outward(eviction) for eviction in inner.evictions]
         by = {
             int(self._outer([index])[0]): tuple(self._outer(causes).tolist())
             for index, causes in inner.by.items()
         }
-        return Verdicts(start, inner.reason, inner.statistic, p_value, by, evicted)
+        return Settled(start, inner.reason, inner.statistic, p_value, by, evicted)
 
     def _outward(self, eviction: Eviction) -> Eviction:
         step, feature, *by = self._outer([eviction.step, eviction.feature, *eviction.by]).tolist()
@@ -337,7 +337,7 @@ class TwoWay(ColumnSelector):
         if isinstance(X, RowBatch):
             X, y, names = X.X, X.y if y is None else y, X.names if names is None else names
         rows = index_of(X) if rows is None else rows
-        kept, known = self._table_.features, self.ledger_.names
+        kept, known = self._table_.features, self.names_
         values = kept_cells(X, names, [known[int(i)] for i in kept], kept, self.n_features_in_)
         refuse_non_finite(values, [known[int(i)] for i in kept], missing=self.traits.missing)
         target = self._new_target(y, len(values))
@@ -419,8 +419,8 @@ class TwoWay(ColumnSelector):
         columns = self._fresh().begin(table.y)
         reviewed = table.features[stays]
         if len(reviewed):
-            verdicts = columns._offer_block(ColumnBlock(table.values()[:, stays]))  # noqa: SLF001
-            evicted += _fallen(verdicts, reviewed, step)
+            decisions = columns._offer_block(ColumnBlock(table.values()[:, stays]))  # noqa: SLF001
+            evicted += _fallen(decisions.settled, reviewed, step)
         self._columns_, self._reviewed_, self._review_step_ = columns, reviewed, step
         self._unjudged_ = 0
         self.task_ = columns.task_
@@ -445,7 +445,7 @@ class TwoWay(ColumnSelector):
 
     def _note(self, evicted: list[Eviction]) -> list[Decision]:
         """Write evictions into the ledger."""
-        names = self.ledger_.names
+        names = self.names_
         decisions = [
             Decision(
                 e.step, names[e.feature], Event.EVICTED, e.reason, e.statistic, e.p_value,
@@ -517,16 +517,16 @@ def _joined(prints: list[Fingerprints | None]) -> Fingerprints | None:
     return np.concatenate(known) if len(known) == len(prints) else None
 
 
-def _fallen(verdicts: Verdicts, features: IntArray, step: int) -> list[Eviction]:
+def _fallen(settled: Settled, features: IntArray, step: int) -> list[Eviction]:
     """Return which of the columns that were offered again were not kept, in order of their fall."""
-    p_values = verdicts._p_values(slice(None))  # noqa: SLF001 - of as many rows as there are now
+    p_values = settled.p_values()  # of as many rows as there are now
     fallen: list[tuple[int, int, Eviction]] = []
-    for e in verdicts.evictions:
+    for e in settled.evictions:
         by = tuple(features[list(e.by)].tolist())
         left = Eviction(step, int(features[e.feature]), e.reason, e.statistic, e.p_value, by)
         fallen.append((e.step, 0, left))
-    for i in np.flatnonzero(verdicts.reason != KEPT).tolist():
-        reason, by = REASONS[verdicts.reason[i]], tuple(features[list(verdicts.by.get(i, ()))].tolist())
-        left = Eviction(step, int(features[i]), reason, float(verdicts.statistic[i]), float(p_values[i]), by)
+    for i in np.flatnonzero(settled.reason != KEPT).tolist():
+        reason, by = REASONS[settled.reason[i]], tuple(features[list(settled.by.get(i, ()))].tolist())
+        left = Eviction(step, int(features[i]), reason, float(settled.statistic[i]), float(p_values[i]), by)
         fallen.append((i, 1, left))
     return [left for *_, left in sorted(fallen, key=lambda each: each[:2])]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from streamsieve.independence._tables import TableTest
+from streamsieve.independence.contingency_test import TableTest
+from streamsieve.state import register
 
 
-class ChiSquare(TableTest):
+@register
+class ChiSquareTest(TableTest):
     """Test columns of few levels against a target, given others or nothing, by Pearson's chi-squared.
 
     ``sum (n_xyz - e)^2 / e`` with ``e = n_xz n_yz / n_z`` over the cells of the table of a column x, the
@@ -41,11 +43,11 @@ class ChiSquare(TableTest):
     Examples
     --------
     >>> import numpy as np
-    >>> from streamsieve.independence import ChiSquare
+    >>> from streamsieve.independence import ChiSquareTest
     >>> from streamsieve.protocols import Task
     >>> y = np.repeat([0, 1], 10)
     >>> x = np.r_[np.zeros(8), np.ones(12)]
-    >>> measured = ChiSquare(y, Task.BINARY, alpha=0.01).relevance(x[:, None])
+    >>> measured = ChiSquareTest(y, Task.BINARY, alpha=0.01).relevance(x[:, None])
     >>> measured.statistic.round(3), measured.freedom
     (array([13.333]), array([1]))
     """

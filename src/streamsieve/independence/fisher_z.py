@@ -1,8 +1,9 @@
-"""Fisher's z: when is a correlation too large to be chance?"""
+"""Fisher's z test of (partial) correlation, and the F test of the correlation ratio."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -11,11 +12,13 @@ import scipy.sparse as sp
 from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 
 from streamsieve._kernels import screen as kernel
+from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.dependence.blocks import column_products, without_offsets
+from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.dependence.target import contrasts
 from streamsieve.exceptions import StateError
-from streamsieve.independence._screen import screen, without_offsets
 from streamsieve.protocols import FloatArray, IntArray, Reason, Task
-from streamsieve.state import Array, Float, Part, register
-from streamsieve.verdicts import REASON_CODE
+from streamsieve.state import Array, Bool, Float, register
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -54,6 +57,7 @@ def p_value_given(r: FloatArray, freedom: IntArray, contrasts: int = 1) -> Float
     return p_values
 
 
+_RELEVANT, _IRRELEVANT = Reason.RELEVANT, Reason.IRRELEVANT
 _CODES = tuple(REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT))
 
 
@@ -61,8 +65,8 @@ _CODES = tuple(REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reas
 _UNTESTABLE = (_CODES[0], REASON_CODE[Reason.UNRELIABLE], _CODES[2])
 
 
-class Relevance(NamedTuple):
-    """How every column of a block stands to the target."""
+class Correlations(NamedTuple):
+    """Correlation of every column of a block with the target, and its mean and norm."""
 
     #: Codes of the ledger: relevant, irrelevant (or unreliable test), constant.
     reason: npt.NDArray[np.uint8]
@@ -74,8 +78,8 @@ class Relevance(NamedTuple):
 
 
 @register
-class FisherZ(Part):
-    """Correlation with a target, bound to it once, for whole blocks of columns.
+class FisherZ(RelevanceTest):
+    """Correlation with a target, tested at a level, for whole blocks of columns.
 
     Two classes count as 0 and 1.  For more, the label is no number: the correlation ratio eta (the square
     root of the share of variance between classes, which is |r| for two) takes its place, and the F test
@@ -85,7 +89,8 @@ class FisherZ(Part):
     ----------
     y : labels or numbers, one a row
     task : what kind of target they are
-    alpha : level of the test, 0 < alpha < 1
+    alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
+    signed : whether the statistic keeps the sign of the correlation
 
     References
     ----------
@@ -94,20 +99,24 @@ class FisherZ(Part):
 
     fields = {
         "basis": Array("f8", "rows", "contrasts", low=-1 - 1e-6, high=1 + 1e-6),
-        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
+        "signed": Bool(),
     }
 
-    def __init__(self, y: npt.NDArray[Any], task: Task, alpha: float) -> None:
-        self._bind(_basis(y, task), alpha)
+    def __init__(self, y: npt.NDArray[Any], task: Task, alpha: float | None, *, signed: bool = True) -> None:
+        self._bind(contrasts(y, task), alpha, signed=signed)
 
-    def _bind(self, basis: FloatArray, alpha: float) -> None:
+    def _bind(self, basis: FloatArray, alpha: float | None, *, signed: bool) -> None:
         self.n: int = basis.shape[0]
         self.n_contrasts: int = basis.shape[1]
-        self.basis, self.alpha = basis, alpha
+        self.basis, self.alpha, self.signed = basis, alpha, signed
         self._y = np.ascontiguousarray(basis[:, 0])
         self.critical = self._critical()
+        self._scale = math.sqrt(max(self.n - 3, 0))
 
     def _critical(self) -> float:
+        if self.alpha is None:
+            return 0.0
         if self.n_contrasts == 1:
             return critical(self.alpha, self.n)
         return math.sqrt(1 - self.share_left()) if self.freedom() > 0 else math.inf
@@ -115,6 +124,11 @@ class FisherZ(Part):
     def freedom(self, conditioned: int = 0) -> int:
         """Return the degrees of freedom of a test given so many columns; below 1 there is no test."""
         return self.n - conditioned - (3 if self.n_contrasts == 1 else self.n_contrasts + 1)
+
+    @property
+    def level(self) -> float:
+        """Level of the test, 1 where there is none."""
+        return 1.0 if self.alpha is None else self.alpha
 
     def share_left(self, conditioned: int = 0) -> float:
         """Return the share of a column's variance that the target must leave for independence.
@@ -126,22 +140,45 @@ class FisherZ(Part):
         if freedom <= 0:
             return -1.0
         if self.n_contrasts == 1:
-            return 1 / math.cosh(-ndtri(self.alpha / 2) / math.sqrt(freedom)) ** 2
+            return 1 / math.cosh(-ndtri(self.level / 2) / math.sqrt(freedom)) ** 2
         # the share of variance within classes has a beta distribution under independence
-        return float(betaincinv(freedom / 2, self.n_contrasts / 2, self.alpha))
+        return float(betaincinv(freedom / 2, self.n_contrasts / 2, self.level))
 
     def p_value(self, r: FloatArray) -> FloatArray:
         """Return p-values of correlations (or correlation ratios) with the target."""
         return p_value_given(r, np.array(self.freedom()), self.n_contrasts)
 
-    def relevance(self, X: Matrix) -> Relevance:
-        """Measure every column of a block, in one pass."""
-        mean, ss, dot = screen(X, self._y)
+    def measure(self, X: Matrix) -> Relevance:
+        """Test every column of a block against the target; rules want the means and norms again."""
+        found = self.relevance(X)
+        statistic = found.r if self.signed else np.abs(found.r, out=found.r)
+        test = partial(p_value_given, freedom=np.array(self.freedom()), contrasts=self.n_contrasts)
+        return Relevance(found.reason, statistic, PValues(test, statistic), (found.mean, found.norm))
+
+    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+        """Test a single column; None if it is constant or not finite, or with several contrasts."""
+        critical = self.critical
+        if self.n_contrasts > 1 or critical == math.inf:
+            return None
+        ss, dot = kernel.screen_one(x, self._y)
+        if not 0.0 < ss < math.inf:
+            return None
+        r = dot / math.sqrt(ss)
+        size = abs(r)
+        if size >= 1:
+            return None
+        reason = _IRRELEVANT if dot * dot < critical * critical * ss else _RELEVANT
+        z = math.atanh(size) * self._scale
+        return reason, r if self.signed else size, math.erfc(z / math.sqrt(2.0))
+
+    def relevance(self, X: Matrix) -> Correlations:
+        """Return correlations, means and norms of every column, in one pass."""
+        mean, ss, dot = column_products(X, self._y)
         if self.n_contrasts > 1:
             dot = self._between(X, mean)
         reason = np.empty(len(ss), np.uint8)
         kernel.grade(ss, dot, self.critical, _CODES if self.critical < math.inf else _UNTESTABLE, reason)
-        return Relevance(reason, r=dot, mean=mean, norm=ss)
+        return Correlations(reason, r=dot, mean=mean, norm=ss)
 
     def _between(self, X: Matrix, mean: FloatArray) -> FloatArray:
         """Return the square root of the sum of squares between classes."""
@@ -150,17 +187,6 @@ class FisherZ(Part):
         length: FloatArray = np.sqrt(np.einsum("ij,ij->i", products, products))
         return length
 
-    def irrelevant_one(self, x: FloatArray) -> tuple[float, float] | None:
-        """Return (r, p-value) of a single column if it is plainly irrelevant, else None."""
-        if self.n_contrasts > 1 or self.critical == math.inf:
-            return None
-        ss, dot = kernel.screen_one(x, self._y)
-        if not (0.0 < ss < math.inf and dot * dot < self.critical * self.critical * ss):
-            return None  # constant, not finite, or relevant: somebody else decides
-        r = dot / math.sqrt(ss)
-        z = math.atanh(abs(r)) * math.sqrt(self.n - 3)
-        return r, math.erfc(z / math.sqrt(2.0))
-
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         if 0 in record["basis"].shape:
@@ -168,16 +194,3 @@ class FisherZ(Part):
         test = cls.__new__(cls)
         test._bind(**record)  # noqa: SLF001
         return test
-
-
-def _basis(y: npt.NDArray[Any], task: Task) -> FloatArray:
-    """Orthonormal columns, each summing to 0, that span what the target can say: (n, 1) or (n, C - 1)."""
-    if task is Task.MULTICLASS:
-        indicators = (y[:, None] == np.unique(y)[None, :]).astype(np.float64)
-        # the last class is what is left; Q of the centred indicators spans all contrasts between classes
-        return np.linalg.qr(indicators[:, :-1] - indicators[:, :-1].mean(axis=0))[0]
-    numbers = (y == np.unique(y)[1]) if task is Task.BINARY else y
-    centred = numbers.astype(np.float64) - float(numbers[0])
-    for _ in range(2):  # the second time takes out what rounding left, so that the sum is 0 to the last digit
-        centred -= centred.mean()
-    return np.ascontiguousarray(centred[:, None] / np.sqrt(centred @ centred))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from streamsieve.independence._tables import TableTest
+from streamsieve.independence.contingency_test import TableTest
+from streamsieve.state import register
 
 
+@register
 class GSquared(TableTest):
     """Test columns of few levels against a target, given others or nothing, by the likelihood ratio.
 

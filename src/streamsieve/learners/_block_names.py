@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.exceptions import StateError
+from streamsieve.feature_names import FeatureNames
 from streamsieve.protocols import ColumnBlock
-from streamsieve.verdicts import Names
 
 
 def names_with(learner: Any, block: ColumnBlock) -> npt.NDArray[Any] | None:
@@ -21,7 +21,7 @@ def names_with(learner: Any, block: ColumnBlock) -> npt.NDArray[Any] | None:
     known, start = getattr(learner, "feature_names_in_", None), learner.n_features_in_
     if known is None and block.names is None:
         return None
-    book = Names()
+    book = FeatureNames()
     if known is not None:
         book.claim(known.tolist(), 0)
     if block.names is not None:

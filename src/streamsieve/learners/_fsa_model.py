@@ -11,8 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import fsa as kernel
+from streamsieve.dependence.blocks import column_products
 from streamsieve.exceptions import StateError
-from streamsieve.independence._screen import screen
 from streamsieve.learners._fsa_rows import Product, Rows, Steps, Weights, rows_of
 from streamsieve.protocols import Arrays, FloatArray, IntArray
 from streamsieve.state import expect, register
@@ -284,7 +284,7 @@ def largest(values: FloatArray, k: int) -> IntArray:
 def _moments(X: Any) -> tuple[FloatArray, FloatArray]:
     """Return mean and centred sum of squares of every column."""
     if not sp.issparse(X):
-        mean, squares, _ = screen(X, np.zeros(X.shape[0]))
+        mean, squares, _ = column_products(X, np.zeros(X.shape[0]))
         return mean, squares
     mean, squares = np.empty(X.shape[1]), np.empty(X.shape[1])
     kernel.moments_csr(X.indices[: X.nnz], X.data[: X.nnz], X.shape[0], mean, squares)

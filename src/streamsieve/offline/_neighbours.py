@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from streamsieve._kernels import relief as kernel
 from streamsieve._kernels.threads import over_features
 from streamsieve._parameters import check_choice, check_number
+from streamsieve.dependence.blocks import without_offsets
 from streamsieve.exceptions import ParameterError
-from streamsieve.independence._screen import without_offsets
 from streamsieve.offline._chosen import ChosenFeatures
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
 

@@ -13,13 +13,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import partial, tables_search
-from streamsieve.independence import ChiSquare, FisherZ, GSquared
-from streamsieve.independence._screen import without_offsets
-from streamsieve.independence._tables import TableTest
+from streamsieve.decisions import REASON_CODE
+from streamsieve.dependence.blocks import without_offsets
+from streamsieve.independence import ChiSquareTest, FisherZ, GSquared
+from streamsieve.independence.contingency_test import TableTest
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
-from streamsieve.verdicts import REASON_CODE
 
-TABLE_TESTS: dict[str, type[TableTest]] = {"g2": GSquared, "chi2": ChiSquare}
+TABLE_TESTS: dict[str, type[TableTest]] = {"g2": GSquared, "chi2": ChiSquareTest}
 #: Members that a set may have.
 LARGEST_SET = 3
 RELEVANT = REASON_CODE[Reason.RELEVANT]
@@ -163,7 +163,7 @@ class ByCorrelation:
 
 
 class ByTables:
-    """Candidates as levels row by row, for `GSquared` and `ChiSquare`.
+    """Candidates as levels row by row, for `GSquared` and `ChiSquareTest`.
 
     Parameters
     ----------

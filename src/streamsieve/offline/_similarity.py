@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_number
+from streamsieve.dependence.blocks import without_offsets
 from streamsieve.exceptions import InputError
-from streamsieve.independence._screen import without_offsets
 from streamsieve.protocols import FloatArray, Matrix
 
 #: All pairs of rows are compared: beyond this they would fill gigabytes.

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.independence import FisherZ
-from streamsieve.independence._screen import screen, without_offsets
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Task
 
 #: A share of variance below this is rounding.
@@ -30,7 +30,7 @@ class StandardFeatures:
     def __init__(self, X: Matrix) -> None:
         X = sp.csc_array(X) if sp.issparse(X) else X
         self.n, self.p = X.shape
-        mean, squares, _ = screen(X, np.zeros(self.n))
+        mean, squares, _ = column_products(X, np.zeros(self.n))
         #: Lengths of the features without their means; 0 for constant ones.
         self.norm: FloatArray = np.sqrt(np.maximum(squares, 0.0))
         self._over = 1.0 / np.where(self.norm > 0, self.norm, np.inf)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.independence import FisherZ
-from streamsieve.independence._tables import DEGREES, RELIABLE
+from streamsieve.independence.contingency_test import DEGREES, RELIABLE
 from streamsieve.offline._chosen import ChosenFeatures
 from streamsieve.offline._separation import (
     LARGEST_SET,

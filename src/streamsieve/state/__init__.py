@@ -24,11 +24,13 @@ from streamsieve.state.codec import encode as encode
 from streamsieve.state.fields import Array as Array
 from streamsieve.state.fields import Bool as Bool
 from streamsieve.state.fields import Choice as Choice
+from streamsieve.state.fields import Encoded as Encoded
 from streamsieve.state.fields import Field as Field
 from streamsieve.state.fields import Float as Float
 from streamsieve.state.fields import Instance as Instance
 from streamsieve.state.fields import Int as Int
 from streamsieve.state.fields import Json as Json
+from streamsieve.state.fields import NameOrObject as NameOrObject
 from streamsieve.state.fields import Texts as Texts
 from streamsieve.state.fields import Values as Values
 from streamsieve.state.fields import mass as mass

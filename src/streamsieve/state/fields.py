@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
+from streamsieve.state.codec import decode, encode
 from streamsieve.state.tree import Node, Place, leaf, pack_texts, text, unpack_texts, untext
 
 #: Largest whole number that means something; sums of two of them still fit.
@@ -307,7 +308,49 @@ class Json(Field):
             place.refuse("should be JSON")
 
 
-class Instance(Field):
+class Encoded(Field):
+    """An object of a registered dataclass, or a plain value, written as parameters are."""
+
+    def write(self, value: Any) -> Node:
+        return text(json.dumps(encode(type(value).__name__, value)))
+
+    def check(self, node: Node, place: Place) -> None:
+        self.read(node, place.path)
+
+    def read(self, node: Any, path: str) -> Any:
+        place = Place(path)
+        try:
+            return decode(json.loads(untext(node, place)))
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            place.refuse(f"should be the parameters of a registered object: {error}")
+
+
+class NameOrObject:
+    """A parameter that is one of some names, or an object with the methods of a public protocol.
+
+    Parameters
+    ----------
+    *names : the names
+    needs : for each method that an object must have, its signature
+    """
+
+    def __init__(self, *names: str, needs: Mapping[str, str]) -> None:
+        self.names, self.needs = names, needs
+
+    def check_value(self, name: str, value: Any) -> None:
+        """Raise ``ParameterError`` unless the value is a name or has every method."""
+        if isinstance(value, str):
+            check_choice(name, value, self.names)
+            return
+        missing = [sign for method, sign in self.needs.items() if not callable(getattr(value, method, None))]
+        if missing:
+            raise ParameterError(
+                f"{name}={value!r} has no `{missing[0]}`: an object for {name} needs "
+                + " and ".join(f"`{signature}`" for signature in self.needs.values())
+            )
+
+
+class Instance:
     """A parameter that is an object of a class; one that has ``check_values`` checks its own."""
 
     def __init__(self, *kinds: type[Any], optional: bool = False) -> None:
@@ -322,11 +365,6 @@ class Instance(Field):
             raise ParameterError(f"{name} must be a {wanted}{' or None' * self.optional}; got {value!r}")
         if hasattr(value, "check_values"):
             value.check_values()
-
-    def write(self, value: Any) -> Node:
-        raise NotImplementedError("an object is a parameter, never an array")
-
-    check = read = write  # type: ignore[assignment]
 
 
 def mass(*shape: int | str, optional: bool = False) -> Array:

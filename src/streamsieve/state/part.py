@@ -28,7 +28,7 @@ import numpy.typing as npt
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
-from streamsieve.state.registry import name_of
+from streamsieve.state.registry import name_of, registered, registered_name
 from streamsieve.state.tree import Node, Place, check_sizes, flat, nested, text, untext
 
 #: Names that are not fields begin with this.
@@ -124,19 +124,22 @@ class Nested(Field):
     ----------
     *kinds : the classes allowed; a file cannot name any other
     shares : symbols whose sizes are those of the owner
+    derived : whether registered classes derived from these are allowed as well
     optional : whether it may be absent; it is then None
     """
 
-    def __init__(self, *kinds: type[Part], shares: tuple[str, ...] = (), optional: bool = False) -> None:
+    def __init__(
+        self, *kinds: type[Part], shares: tuple[str, ...] = (), derived: bool = False, optional: bool = False
+    ) -> None:
         self.kinds = {name_of(kind): kind for kind in kinds}
-        self.shares, self.optional = shares, optional
+        self.shares, self.derived, self.optional = shares, derived, optional
 
     def write(self, value: Part) -> Node:
-        name = name_of(type(value))
-        if type(value) is not self.kinds.get(name):
+        name = registered_name(value)
+        if self._allowed(name) is not type(value):
             raise StateError(f"a {type(value).__name__} cannot be saved here; {', '.join(self.kinds)} can")
         node = value.tree()
-        if len(self.kinds) > 1:
+        if len(self.kinds) > 1 or self.derived:
             node[KIND] = text(name)
         return node
 
@@ -151,12 +154,21 @@ class Nested(Field):
     def _kind(self, node: Node, place: Place) -> tuple[type[Part], dict[str, Node]]:
         if not isinstance(node, dict):
             place.refuse("should be a part of several arrays, but is one array")
-        if len(self.kinds) == 1:
+        if len(self.kinds) == 1 and not self.derived:
             return next(iter(self.kinds.values())), node
         name = untext(node[KIND], place.at(KIND)) if KIND in node else ""
-        if name not in self.kinds:
+        kind = self._allowed(name)
+        if kind is None:
             place.refuse(f"should be one of {', '.join(self.kinds)}, but is {name[:60]!r}")
-        return self.kinds[name], {key: value for key, value in node.items() if key != KIND}
+        return kind, {key: value for key, value in node.items() if key != KIND}
+
+    def _allowed(self, name: str) -> type[Part] | None:
+        """Return the class of a name if it may stand here."""
+        if not self.derived:
+            return self.kinds.get(name)
+        kind: Any = registered().get(name)
+        allowed = kind is not None and issubclass(kind, tuple(self.kinds.values()))
+        return kind if allowed else None
 
 
 class ListOf(Field):

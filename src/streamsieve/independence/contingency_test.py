@@ -15,10 +15,12 @@ from streamsieve._kernels import tables_screen as kernel
 from streamsieve._kernels import tables_search as search
 from streamsieve._kernels.threads import over_features
 from streamsieve._parameters import check_choice, check_number
-from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError, StateError, TargetError
+from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.dependence.target import discretize_target
+from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError, StateError
 from streamsieve.protocols import FloatArray, IntArray, Reason, Task
-from streamsieve.state import Array, Choice, Float, Int, Part
-from streamsieve.verdicts import REASON_CODE
+from streamsieve.state import Array, Choice, Float, Int
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -32,9 +34,6 @@ ROWS_PER_FREEDOM = 5
 #: Distinct values that are levels of their own.
 LEVELS = 32
 MOST_BINS = 1024
-MOST_CLASSES = 2**16
-#: Quantiles that a numeric target is cut at.
-TARGET_BINS = 5
 
 _CODES = tuple(
     REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT, Reason.UNRELIABLE)
@@ -69,7 +68,7 @@ class Tested(NamedTuple):
     reliable: bool
 
 
-class TableTest(Part):
+class TableTest(RelevanceTest):
     """A test of independence by contingency tables, bound to a target once; see `GSquared`."""
 
     #: Pearson's statistic, or the likelihood ratio.
@@ -96,7 +95,7 @@ class TableTest(Part):
         check_choice("degrees", degrees, DEGREES)
         check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
         check_choice("reliable", reliable, RELIABLE)
-        self._bind(_classes(y, task), alpha, degrees, bins, reliable)
+        self._bind(discretize_target(y, task), alpha, degrees, bins, reliable)
 
     def _bind(self, y: npt.NDArray[np.uint16], alpha: float, degrees: str, bins: int, reliable: str) -> None:
         self.n, self.alpha, self.degrees, self.bins, self.reliable = len(y), alpha, degrees, bins, reliable
@@ -164,14 +163,10 @@ class TableTest(Part):
         self._refuse_non_finite(levels)
         return TableRelevance(reason, statistic, freedom, levels)
 
-    def irrelevant_one(self, x: FloatArray) -> tuple[float, float] | None:
-        """Return (statistic, p-value) of a single column if it is plainly irrelevant, else None."""
-        if not math.isfinite(float(x.sum())):
-            return None
-        reason, statistic, freedom, _ = self.relevance(x.reshape(-1, 1))
-        if reason[0] != REASON_CODE[Reason.IRRELEVANT]:
-            return None  # constant, untestable or relevant: somebody else decides
-        return float(statistic[0]), float(p_value(statistic, freedom)[0])
+    def measure(self, X: Matrix) -> Relevance:
+        """Test every column of a block against the target; rules want the numbers of categories again."""
+        reason, statistic, freedom, levels = self.relevance(X)
+        return Relevance(reason, statistic, PValues(p_value, statistic, freedom), (levels,))
 
     def given(self, x: npt.ArrayLike, Z: npt.ArrayLike) -> Tested:
         """Test one column and the target given the columns of Z, three at most.
@@ -277,6 +272,8 @@ class TableTest(Part):
                 j, math.nan,
             )  # fmt: skip
 
+    # ---------------------------------------------------------------- state
+
     def _record(self) -> Mapping[str, Any]:
         return {**{name: getattr(self, name) for name in self.fields}, "y": self.y.astype(np.uint16)}
 
@@ -294,17 +291,3 @@ def _begins_with_bits(pointers: IntArray, values: FloatArray) -> bool:
     first = values[: pointers[1]] if len(pointers) > 1 else values[:0]
     others = first[first != 0]
     return bool(np.all(others == others[:1]))
-
-
-def _classes(y: npt.NDArray[Any], task: Task) -> npt.NDArray[np.uint16]:
-    """Labels as 0, 1, 2, ...; a numeric target is cut at its quantiles."""
-    if task is Task.REGRESSION:
-        size = len(y) // TARGET_BINS
-        cuts = np.sort(y)[np.arange(1, TARGET_BINS) * size - 1] if size else np.unique(y)[:-1]
-        y = np.searchsorted(cuts, y, side="left")
-    classes = np.unique(y, return_inverse=True)[1]
-    if classes.max() >= MOST_CLASSES:
-        raise TargetError(
-            f"y holds {classes.max() + 1:,} classes; tests over tables take {MOST_CLASSES:,} at most"
-        )
-    return classes.astype(np.uint16)

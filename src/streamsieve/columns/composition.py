@@ -1,0 +1,179 @@
+"""The one way in which relevance, level and redundancy compose: measure, test, settle.
+
+    block --measure--> Relevance --level--> Candidates --settle--> Outcome --> Settled
+          (pure)                 (fixed, or      (a rule, in order of          (arrays; the selector
+                                  online FDR)     arrival)                      makes Decisions of them)
+
+A selector is a named composition: it chooses a test (`dependence/`, `independence/`) and a rule
+(`columns/redundancy/`), and has nothing else to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.decisions import KEPT, REASONS, Eviction, PValues, ReplacedPValues, Settled
+from streamsieve.dependence.contract import MeasuredBlock, Relevance, RelevanceTest
+from streamsieve.exceptions import ParameterError
+from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
+from streamsieve.state import Choice, Int, Nested, Part, register
+
+MISSING = ("refuse", "omit")
+
+#: Parameters that every selector with a composition has, besides its own.
+COMPOSITION_PARAMETERS: Mapping[str, Any] = {
+    "missing": Choice(*MISSING),
+    "bins": Int(2, 1024),
+    "fdr": Choice(None, *RULES),
+    "lag": Int(0, LONGEST_LAG),
+}
+
+
+def check_missing(missing: str, name: str, part: Any) -> None:
+    """Refuse ``missing="omit"`` for a measure or test (parameter ``name``) that needs complete columns."""
+    if missing == "omit" and part != "fisher_z":
+        raise ParameterError(
+            f"missing='omit' goes with {name}='fisher_z'; got {name}={part!r}: "
+            "give missing values a code of their own, or use missing='refuse'"
+        )
+
+
+def problems(
+    process: Composition, rule: type[RedundancyRule], fdr: tuple[str | None, float, int], offered: int
+) -> Iterator[str]:
+    """Yield what a composition read from a file has that does not fit its selector's parameters."""
+    if type(process.rule) is not rule:
+        yield f"a {type(process.rule).__name__} does not go with the parameters: they need a {rule.__name__}"
+    elif np.any(process.features >= offered):
+        yield "a kept column was never offered"
+    elif (process.fdr is None) is not (fdr[0] is None):
+        yield "there is an FDR procedure too many or too few"
+    elif process.fdr is not None:
+        yield from process.fdr.problems(*fdr, offered)
+
+
+@register
+class Composition(Part):
+    """Relevance analysis, then redundancy analysis, column by column.
+
+    Parameters
+    ----------
+    test : measure or test of relevance, bound to the target
+    rule : redundancy rule, without columns
+    fdr : procedure that sets the level of each test; None for the fixed level of ``test``
+    """
+
+    fields = {
+        "test": Nested(RelevanceTest, derived=True, shares=("rows",), optional=True),  # absent: the rule's
+        "rule": Nested(RedundancyRule, derived=True, shares=("rows",)),
+        "fdr": Nested(OnlineFDRProcedure, optional=True),
+    }
+
+    def __init__(
+        self, test: RelevanceTest, rule: RedundancyRule, fdr: OnlineFDRProcedure | None = None
+    ) -> None:
+        self.n, self.test, self.rule, self.fdr = test.n, test, rule, fdr
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        return self.rule.features
+
+    def measure(self, block: ColumnBlock) -> MeasuredBlock:
+        """Measure the relevance of a block; changes nothing."""
+        relevance = self.test.measure(block.X)
+        held = np.arange(len(relevance.reason))
+        if self.fdr is None:
+            held = np.flatnonzero(relevance.reason == KEPT)
+        return MeasuredBlock(
+            block.X[:, held], block.names, block.position, block.seconds, relevance=relevance, held=held
+        )
+
+    def offer(self, block: ColumnBlock, start: int) -> Settled:
+        """Decide on a block whose first column has arrival number ``start``."""
+        relevance = self._relevance(block)
+        reason, statistic, p_value, _ = relevance
+        if self.fdr is not None and p_value is not None:
+            self.fdr.retest(reason, p_value)
+        chosen = np.flatnonzero(reason == KEPT)
+        if not len(chosen):
+            return Settled(start, reason, statistic, p_value)
+        places = block.places(chosen) if isinstance(block, MeasuredBlock) else chosen
+        outcome = self.rule.settle(Candidates(block.X, places, start + chosen, relevance.at(chosen)))
+        reason[chosen], statistic[chosen] = outcome.reason, outcome.statistic
+        by = _sets(start + chosen, outcome.by)
+        p_value = _p_values(p_value, chosen, outcome)
+        return Settled(start, reason, statistic, p_value, by, _evictions(outcome.evicted))
+
+    def _relevance(self, block: ColumnBlock) -> Relevance:
+        """Return the relevance of a block in arrays that may be written to."""
+        if isinstance(block, MeasuredBlock):
+            return block.relevance.owned()
+        if self.rule.measures:
+            return Relevance.unmeasured(block.X.shape[1])
+        return self.test.measure(block.X)
+
+    def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
+        found = None if self.fdr is not None else self.test.one(x)
+        if found is None or found[0] is not Reason.RELEVANT:
+            return found
+        rejected = self.rule.rejects(abs(found[1]))
+        return None if rejected is None else (rejected, *found[1:])
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        own = getattr(self.rule, "test", None) is not self.test
+        return {"test": self.test if own else None, "rule": self.rule, "fdr": self.fdr}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        test = record["test"] or getattr(record["rule"], "test", None)
+        if test is None:
+            raise ParameterError("there is no test of relevance")
+        return cls(test, record["rule"], record["fdr"])
+
+    def _consistent(self) -> Iterator[str]:
+        kept = self.features
+        if self.rule.n != self.n:
+            yield f"the test has {self.n} rows, the rule {self.rule.n}"
+        elif np.any(kept < 0) or np.any(np.diff(kept) <= 0):
+            yield "the kept columns are not in order"
+
+
+def _p_values(
+    marginal: PValues | FloatArray | None, chosen: IntArray, outcome: Outcome
+) -> PValues | FloatArray | None:
+    """Return the p-values of a block: of the relevance test, and of the tests that rejected candidates."""
+    lost = np.flatnonzero(outcome.reason != KEPT)
+    if marginal is None or outcome.p_value is None or not len(lost):
+        return marginal
+    decided: Callable[..., FloatArray] = outcome.p_value.__getitem__
+    return ReplacedPValues(marginal, chosen[lost], PValues(decided, lost))
+
+
+def _sets(features: IntArray, by: IntArray) -> dict[int, tuple[int, ...]]:
+    """Return which features made each column redundant; most columns have none."""
+    some = np.flatnonzero(by[:, 0] >= 0)
+    features, by = features[some], by[some]
+    if by.shape[1] == 1:  # there may be a hundred thousand, and a set of one needs no search for its end
+        return {j: (i,) for j, i in zip(features.tolist(), by[:, 0].tolist(), strict=True)}
+    return {j: _members(row) for j, row in zip(features.tolist(), by.tolist(), strict=True)}
+
+
+def _members(row: list[int]) -> tuple[int, ...]:
+    return tuple([i for i in row if i >= 0])
+
+
+def _evictions(evicted: Evicted) -> list[Eviction]:
+    rows = zip(*(array.tolist() for array in evicted), strict=True)
+    return [
+        Eviction(newcomer, feature, REASONS[reason], statistic, p_value, _members(by))
+        for feature, newcomer, reason, statistic, p_value, by in rows
+    ]

@@ -1,0 +1,174 @@
+"""The Markov-blanket rule by partial correlation over the rows where columns are observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import betaincinv, ndtri
+
+from streamsieve._kernels import paired_partial as kernel
+from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
+from streamsieve.columns.redundancy.pairwise.complete_pairs import standardized
+from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.independence.complete_pairs import CompletePairsFisherZ
+from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.state import Array, Nested, register
+
+FIRST_SLOTS = 16
+#: The ledger's codes for what the search finds: kept, independent, function of the set, too few rows.
+_CODES = np.array(
+    [REASON_CODE[r] for r in (Reason.RELEVANT, Reason.REDUNDANT, Reason.COLLINEAR, Reason.UNRELIABLE)],
+    np.uint8,
+)
+#: What is known of a pair: correlation, the part that the target does not explain, and the correlation of one
+#: with the target given the other.
+_PAIRS = 3
+
+
+@register
+class MarkovBlanketCompletePairs(RedundancyRule):
+    """Kept columns of unit length with NaN for missing values, and what is known of every pair.
+
+    Parameters
+    ----------
+    test : Fisher's z over observed rows, bound to the target
+    config : variants of the rule
+    """
+
+    fields = {
+        "test": Nested(CompletePairsFisherZ, shares=("rows",)),
+        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, gaps=True, copy=False),
+        "pairs": Array("f8", _PAIRS, "kept", "kept", finite=True),
+        "joint": Array("i8", "kept", "kept", low=0, high=2**31),
+        "loads": Array("f8", "kept", "loads", low=-1 - 1e-6, high=1 + 1e-6),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+        **CONFIG_FIELDS,
+    }
+
+    def __init__(self, test: CompletePairsFisherZ, config: MarkovBlanketConfig) -> None:
+        self.n, self.test, self._config, self._kept = test.n, test, config, 0
+        complete, labels = test.complete, test.labels
+        self._y = np.zeros(0) if len(labels) else np.ascontiguousarray(complete.basis[:, 0])
+        #: Rows minus degrees of freedom of a test given nothing.
+        self._lost = self.n - complete.freedom()
+        #: Share of variance that the target must leave, by degrees of freedom; few occur if none is missing.
+        self._share = np.full(self.n + 1, -1.0)
+        for size in range(LARGEST_SET + 1):
+            if complete.freedom(size) > 0:
+                self._share[complete.freedom(size)] = complete.share_left(size)
+        self._any_missing = False
+        loads = complete.n_contrasts + 1 if len(labels) else 1
+        self.slots = Slots(
+            FIRST_SLOTS, columns=("f8", (SLOT, self.n)), pairs=("f8", (_PAIRS, SLOT, SLOT)),
+            loads=("f8", (SLOT, loads)), joint=("i8", (SLOT, SLOT)), feature=("i8", (SLOT,)),
+        )  # fmt: skip
+        self._order = np.arange(FIRST_SLOTS)
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        return self.slots["feature"][self._order[: self._kept]]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the kept columns and what is known of pairs, in bytes."""
+        loads: int = self.slots["loads"].shape[1]
+        return 8 * self._kept * (self.n + (_PAIRS + 1) * self._kept + loads)
+
+    def settle(self, candidates: Candidates) -> Outcome:
+        """Let candidates compete with the kept columns, one after the other."""
+        X, at, feature, relevance = candidates
+        decided, left = [_lines(0)], [_lines(0)]
+        for part, fresh, seen in standardized(X, at):
+            if not self._any_missing and np.any(seen < self.n):
+                self._expect_missing()
+            width, done, n_gone = len(fresh), 0, 0
+            lines, statistic = _lines(width + self._kept + width)
+            while done < width:
+                if self._kept == len(self.slots):
+                    self._double()
+                done, self._kept, n_gone = kernel.decide(
+                    fresh, feature[part], done, self._config.newcomer_first, self._config.max_size,
+                    self._config.skip_unreliable, self._lost, self._share, self._y, self.test.labels,
+                    *self.slots.of("columns", "pairs", "loads", "joint", "feature"), self._order, self._kept,
+                    lines, statistic, n_gone,
+                )  # fmt: skip
+            gone = slice(width, width + n_gone)
+            decided.append((lines[:width], statistic[:width]))
+            left.append((lines[gone], statistic[gone]))
+        return self._outcome(relevance.statistic, *_joined(decided), *_joined(left))
+
+    def _outcome(
+        self,
+        own: FloatArray,
+        found: IntArray,
+        statistic: FloatArray,
+        gone: IntArray,
+        gone_statistic: FloatArray,
+    ) -> Outcome:
+        p_value_of = partial(p_value_given, contrasts=self.test.complete.n_contrasts)
+        reason, freedom = _CODES[found[:, 2]], found[:, 3]
+        evicted = Evicted(
+            gone[:, 0], gone[:, 1], _CODES[gone[:, 2]], gone_statistic,
+            p_value_of(gone_statistic, gone[:, 3]), gone[:, 4:],
+        )  # fmt: skip
+        kept = reason == _CODES[0]
+        p_value = PValues(p_value_of, statistic, freedom)
+        return Outcome(reason, np.where(kept, own, statistic), p_value, found[:, 4:], evicted)
+
+    def _expect_missing(self) -> None:
+        """Compute the share of variance for any number of observed rows."""
+        freedom, test = np.arange(1, self.n + 1), self.test.complete
+        if test.n_contrasts == 1:
+            share = 1 / np.cosh(-ndtri(test.level / 2) / np.sqrt(freedom)) ** 2
+        else:
+            share = betaincinv(freedom / 2, test.n_contrasts / 2, test.level)
+        known = self._share[1:] >= 0
+        self._share[1:] = np.where(known, self._share[1:], share)
+        self._any_missing = True
+
+    def _double(self, at_least: int = 0) -> None:
+        self.slots.double(at_least)
+        self._order = np.concatenate([self._order, np.arange(len(self._order), len(self.slots))])
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        kept = self.slots.record(self._order[: self._kept])
+        return {"test": self.test, **kept, **self._config._asdict()}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        kept, q = cls(record["test"], MarkovBlanketConfig.of(record)), len(record["feature"])
+        if q > len(kept.slots):
+            kept._double(q)
+        kept._kept = kept.slots.restore(record)
+        if np.any(record["joint"] < kept.n):
+            kept._expect_missing()
+        return kept
+
+    def _consistent(self) -> Iterator[str]:
+        columns, joint = self.slots["columns"][: self._kept], self.slots["joint"][: self._kept, : self._kept]
+        seen, own = self.n - np.isnan(columns).sum(axis=1), joint.diagonal()
+        # what the target leaves of a correlation over other rows may be larger than the correlation
+        if np.any(np.abs(self.slots["pairs"]) > np.array([1, 2, 1])[:, None, None] + 1e-6):
+            yield "what is known of pairs is no correlation"
+        fits = np.all((joint <= np.minimum.outer(seen, seen)) & (joint == joint.T))
+        if not fits or not np.all((own == seen) | (own == 0)):  # 0 where the target does not vary
+            yield "the numbers of pairwise-complete rows are not those of the columns"
+
+
+def _lines(m: int) -> tuple[IntArray, FloatArray]:
+    """Return room for m results: feature, newcomer, what was found, freedom and set; and statistics."""
+    return np.tile(np.array([0, 0, 0, 0, -1, -1, -1]), (m, 1)), np.zeros(m)
+
+
+def _joined(parts: list[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
+    lines, statistics = zip(*parts, strict=True)
+    return np.concatenate(lines), np.concatenate(statistics)

@@ -1,0 +1,233 @@
+"""The Markov-blanket rule by contingency tables (G squared, chi-squared) of discretized columns.
+
+As long as every relevant column has two categories, columns are bits.  With the first that has more, all
+become numbers, and stay so.  Both ways count the same tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._kernels import tables_search as kernel
+from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
+from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.exceptions import StateError
+from streamsieve.independence.chi_square import ChiSquareTest
+from streamsieve.independence.contingency_test import ROWS_PER_FREEDOM, TableTest, p_value
+from streamsieve.independence.g_squared import GSquared
+from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.state import Array, Nested, register
+
+TABLE_TESTS: dict[str, type[TableTest]] = {"g2": GSquared, "chi2": ChiSquareTest}
+FIRST_SLOTS = 32
+#: Categories of candidates, row by row, that are made at a time: 8 MB.
+CHUNK_VALUES = 2**22
+#: The ledger's codes for what the search finds: kept, independent, function of the set, too few rows.
+_CODES = np.array(
+    [REASON_CODE[r] for r in (Reason.RELEVANT, Reason.REDUNDANT, Reason.COLLINEAR, Reason.UNRELIABLE)],
+    np.uint8,
+)
+
+
+@register
+class MarkovBlanketDiscrete(RedundancyRule):
+    """Kept columns as categories: a bit or two bytes per row.
+
+    Parameters
+    ----------
+    test : contingency-table test, bound to the target
+    config : variants of the rule; with ``skip_unreliable`` a column that is a function of a single kept one
+        is redundant all the same
+    """
+
+    fields = {
+        "test": Nested(*TABLE_TESTS.values(), shares=("rows",)),
+        "bits": Array("u8", "kept", "words", optional=True),
+        "numbers": Array("u2", "kept", "rows", optional=True),
+        "levels": Array("i8", "kept", low=2, high=2**16),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+        **CONFIG_FIELDS,
+    }
+
+    def __init__(self, test: TableTest, config: MarkovBlanketConfig) -> None:
+        self.n, self.test, self._config, self._kept = test.n, test, config, 0
+        words = -(-test.class_counts // 64)
+        #: Where the words of each class begin, and the bit of each row.
+        self._edges = np.concatenate([[0], np.cumsum(words)])
+        order = np.argsort(test.y, kind="stable")
+        before = np.repeat(np.cumsum(test.class_counts) - test.class_counts, test.class_counts)
+        self._place = np.empty(self.n, np.int64)
+        self._place[order] = 64 * self._edges[test.y[order]] + np.arange(self.n) - before
+        width = int(self._edges[-1])
+        self._packed = True
+        self.slots = Slots(
+            FIRST_SLOTS, bits=("u8", (SLOT, width)), levels=("i8", (SLOT,)), feature=("i8", (SLOT,))
+        )
+        self._bit_room = (
+            np.zeros((width, 8), np.uint64),
+            np.zeros((test.n_classes, 8), np.int64),
+            np.zeros((test.n_classes, 16), np.int64),
+        )
+        self._most_levels = 2
+        self._room = tuple(np.zeros((0,) * a.ndim, np.int32) for a in test.room(1))
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        return self.slots["feature"][: self._kept].copy()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the kept columns, in bytes."""
+        columns = self.slots["bits" if self._packed else "numbers"]
+        width: int = columns.shape[1] * columns.itemsize
+        return self._kept * (width + 16)
+
+    # ---------------------------------------------------------------- settling
+
+    def settle(self, candidates: Candidates) -> Outcome:
+        """Let candidates compete with the kept columns, one after the other."""
+        X, at, feature, relevance = candidates
+        (levels,) = relevance.columns
+        out = _Room(len(at), self._kept + len(at))
+        pieces = self.test.pieces(X)
+        low = 0
+        while low < len(at):
+            if self._packed and levels[low] > 2:
+                self._unpack()
+            high = min(len(at), low + max(1, CHUNK_VALUES // self.n))
+            if self._packed and np.any(levels[low:high] > 2):
+                high = low + int(np.argmax(levels[low:high] > 2))
+            part = slice(low, high)
+            self._settle_some(pieces, at[part], feature[part], levels[part], out, part)
+            low = high
+        return out.outcome(relevance.statistic)
+
+    def _settle_some(
+        self,
+        pieces: tuple[Any, ...],
+        at: IntArray,
+        feature: IntArray,
+        levels: IntArray,
+        out: _Room,
+        part: slice,
+    ) -> None:
+        test = self.test
+        bits = numbers = None
+        if self._packed:
+            width = 64 * self.slots["bits"].shape[1]
+            apart = test.encode_two(pieces, at, self._place, width)
+            bits = np.packbits(apart, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+        else:
+            numbers = test.encode(pieces, at, np.arange(self.n), self.n)
+        self._make_room(int(levels.max()))
+        ratio, occupied, degrees, pearson = test.rules
+        size, skip, newcomer_first = self._config
+        critical = test.critical(self._most_levels, size)
+        done = 0
+        while True:
+            done, self._kept, out.n_evicted = kernel.decide(
+                bits, numbers, levels, feature, done,
+                *self._columns(), *self.slots.of("levels", "feature"), self._kept,
+                newcomer_first, size, ratio, skip, occupied, degrees, pearson,
+                test.y, test.class_counts, self._edges, test.g, test.log, critical,
+                *self._work_space(), *out.of(part), *out.evicted, out.n_evicted,
+            )  # fmt: skip
+            if done == len(at):
+                return
+            self.slots.double()
+
+    def _columns(self) -> tuple[npt.NDArray[Any] | None, npt.NDArray[Any] | None]:
+        """Return the kept columns as bits or as numbers; None is compiled away."""
+        return (self.slots["bits"], None) if self._packed else (None, self.slots["numbers"])
+
+    def _work_space(self) -> tuple[npt.NDArray[Any] | None, ...]:
+        none = (None,)
+        bits, numbers = self._bit_room, self._room
+        return (*bits, *none * len(numbers)) if self._packed else (*none * len(bits), *numbers)
+
+    def _make_room(self, levels: int) -> None:
+        """Have work space for columns with this many categories."""
+        if not self._packed and (levels > self._most_levels or not self._room[0].size):
+            self._most_levels = max(levels, self._most_levels)
+            self._room = self.test.room(self._most_levels)
+
+    def _unpack(self) -> None:
+        """Turn bits into numbers."""
+        bits, kept = self.slots["bits"], self.slots.record(np.arange(self._kept))
+        word, bit = self._place >> 6, (self._place & 63).astype(np.uint64)
+        numbers = np.zeros((self._kept, self.n), np.uint16)
+        for slot in range(self._kept):
+            numbers[slot] = bits[slot, word] >> bit & np.uint64(1)
+        self.slots = Slots(
+            len(self.slots), numbers=("u2", (SLOT, self.n)), levels=("i8", (SLOT,)), feature=("i8", (SLOT,))
+        )
+        self.slots.restore({**kept, "numbers": numbers})
+        self._packed = False
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        absent = {"bits": None, "numbers": None}
+        kept = self.slots.record(np.arange(self._kept))
+        return {"test": self.test, **absent, **kept, **self._config._asdict()}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        kept = cls(record["test"], MarkovBlanketConfig.of(record))
+        if (record["bits"] is None) is (record["numbers"] is None):
+            raise StateError("the state's columns should be bits or numbers")
+        if record["bits"] is None:
+            kept._unpack()
+        kept._kept = kept.slots.restore(record)
+        if not kept._fits():
+            raise StateError("the state's columns have categories that do not fit together")
+        kept._make_room(int(kept.slots["levels"].max()))  # by categories that the rows support
+        return kept
+
+    def _fits(self) -> bool:
+        """Whether the kernels can index their tables by the categories of the columns."""
+        q, levels = self._kept, self.slots["levels"][: self._kept]
+        enough = self.n >= ROWS_PER_FREEDOM * (levels - 1) * (self.test.n_classes - 1)
+        fits = bool(np.all((levels <= max(self.test.most_levels, 2)) & enough))
+        if not self._packed:
+            return fits and bool(np.all(self.slots["numbers"][:q] < levels[:, None]))
+        bits = self.slots["bits"]
+        used = np.zeros(bits.shape[1], np.uint64)
+        np.bitwise_or.at(used, self._place >> 6, np.uint64(1) << (self._place & 63).astype(np.uint64))
+        return fits and bool(np.all(levels == 2)) and not np.any(bits[:q] & ~used)
+
+
+class _Room:
+    """Arrays that the kernel writes the results on some candidates to."""
+
+    def __init__(self, m: int, most: int) -> None:
+        self.candidates = _results(m)
+        self.evicted = (*np.zeros((2, most), np.int64), *_results(most))
+        self.n_evicted = 0
+
+    def of(self, part: slice) -> tuple[npt.NDArray[Any], ...]:
+        """Return the places of some candidates."""
+        return tuple(array[part] for array in self.candidates)
+
+    def outcome(self, own: FloatArray) -> Outcome:
+        """Return everything with the ledger's codes."""
+        found, statistic, freedom, by = self.candidates
+        gone, newcomer, why, gone_statistic, gone_freedom, gone_by = (
+            a[: self.n_evicted] for a in self.evicted
+        )
+        gone_p = p_value(gone_statistic, gone_freedom)
+        evicted = Evicted(gone, newcomer, _CODES[why], gone_statistic, gone_p, gone_by)
+        decided = np.where(found == 0, own, statistic)
+        return Outcome(_CODES[found], decided, PValues(p_value, statistic, freedom), by, evicted)
+
+
+def _results(m: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return room for what was found, the statistic, its freedom, and the set."""
+    return np.zeros(m, np.int64), np.zeros(m), np.zeros(m, np.int64), np.full((m, LARGEST_SET), -1)

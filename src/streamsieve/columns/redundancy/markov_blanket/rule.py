@@ -1,0 +1,187 @@
+"""The Markov-blanket rule in plain Python, for any test of conditional independence.
+
+A column is redundant if some set of at most ``max_size`` other kept columns renders it conditionally
+independent of the target.  Sets are searched by size, then by order of arrival; the first one decides.
+
+* Fast-OSFS (``newcomer_first``): a candidate is tested given sets of kept columns.  If it stays, each kept
+  column, in order of arrival, is tested given the sets that contain the candidate.
+* OSFS: the kept columns are tested first, given the sets that contain the candidate; then the candidate,
+  given what is left.
+
+Sets without the candidate were tried before, so no kept column is tested against them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from streamsieve.columns.redundancy.contract import (
+    REDUNDANT,
+    RELEVANT,
+    Candidates,
+    Evicted,
+    Outcome,
+    RedundancyRule,
+)
+from streamsieve.decisions import PValues
+from streamsieve.dependence.blocks import dense_column
+from streamsieve.independence.contract import ConditionalTest
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Bool, Encoded, Float, Int, register
+
+#: Columns that a conditioning set may have.
+LARGEST_SET = 3
+
+
+class MarkovBlanketConfig(NamedTuple):
+    """What the Markov-blanket rule may be asked to do differently."""
+
+    #: Columns that a conditioning set may have, 0 to 3.
+    max_size: int
+    #: Ignore sets that the rows do not suffice to test, instead of calling the test independent.
+    skip_unreliable: bool
+    #: Examine a candidate before the kept columns (Fast-OSFS), or after them (OSFS).
+    newcomer_first: bool
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Self:
+        """Read the configuration from the record of a rule."""
+        return cls(*(record[name] for name in cls._fields))
+
+
+#: The configuration as fields of a rule's state.
+CONFIG_FIELDS = {"max_size": Int(0, LARGEST_SET), "skip_unreliable": Bool(), "newcomer_first": Bool()}
+
+
+class Kept(NamedTuple):
+    """A kept column."""
+
+    feature: int
+    column: FloatArray
+
+
+class Separation(NamedTuple):
+    """The first set that renders a column independent of the target."""
+
+    members: tuple[int, ...]
+    statistic: float
+    p_value: float
+
+
+@register
+class MarkovBlanket(RedundancyRule):
+    """Kept columns and their values, tested by a conditional test of your own.
+
+    Parameters
+    ----------
+    test : test of conditional independence
+    y : the target as numbers
+    alpha : level of the test
+    config : variants of the rule
+    """
+
+    fields = {
+        "test": Encoded(),
+        "y": Array("f8", "rows", finite=True),
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "columns": Array("f8", "kept", "rows"),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+        **CONFIG_FIELDS,
+    }
+
+    def __init__(
+        self, test: ConditionalTest, y: FloatArray, alpha: float, config: MarkovBlanketConfig
+    ) -> None:
+        self.n, self._test, self._y, self._alpha, self._config = len(y), test, y, alpha, config
+        self._kept: list[Kept] = []
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        return np.array([kept.feature for kept in self._kept], np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the kept columns, in bytes."""
+        return 8 * len(self._kept) * (self.n + 1)
+
+    def settle(self, candidates: Candidates) -> Outcome:
+        """Let candidates compete with the kept columns, one after the other."""
+        found: list[Separation | None] = []
+        evicted: list[tuple[int, int, Separation]] = []
+        for at, feature in zip(candidates.at.tolist(), candidates.feature.tolist(), strict=True):
+            new = Kept(feature, dense_column(candidates.X, at))
+            if self._config.newcomer_first:
+                separation = self._separation(new, self._kept)
+                if separation is None:
+                    evicted += self._evict(new)
+            else:
+                evicted += self._evict(new)
+                separation = self._separation(new, self._kept)
+            if separation is None:
+                self._kept.append(new)
+            found.append(separation)
+        return _outcome(candidates, found, evicted)
+
+    def _evict(self, new: Kept) -> list[tuple[int, int, Separation]]:
+        """Remove each kept column that a set with the newcomer separates from the target."""
+        evicted = []
+        for old in list(self._kept):
+            others = [kept for kept in self._kept if kept is not old]
+            separation = self._separation(old, others, new)
+            if separation is not None:
+                self._kept = others
+                evicted.append((old.feature, new.feature, separation))
+        return evicted
+
+    def _separation(self, column: Kept, others: Sequence[Kept], new: Kept | None = None) -> Separation | None:
+        """Return the first set of others, with the newcomer if there is one, that separates a column."""
+        fixed = () if new is None else (new,)
+        for size in range(1 - len(fixed), self._config.max_size + 1 - len(fixed)):
+            for members in combinations(others, size):
+                given = np.column_stack([kept.column for kept in (*members, *fixed)])
+                statistic, p_value = self._test.conditional(column.column, self._y, given)
+                if p_value > self._alpha:
+                    features = tuple(kept.feature for kept in (*members, *fixed))
+                    return Separation(features, statistic, p_value)
+        return None
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        columns = np.array([kept.column for kept in self._kept]).reshape(-1, self.n)
+        bound = {"test": self._test, "y": self._y, "alpha": self._alpha, **self._config._asdict()}
+        return {**bound, "columns": columns, "feature": self.features}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        rule = cls(record["test"], record["y"], record["alpha"], MarkovBlanketConfig.of(record))
+        rule._kept = [Kept(*row) for row in zip(record["feature"].tolist(), record["columns"], strict=True)]
+        return rule
+
+
+def _outcome(
+    candidates: Candidates, found: list[Separation | None], evicted: list[tuple[int, int, Separation]]
+) -> Outcome:
+    lost = np.array([each is not None for each in found], bool)
+    some = [each or Separation((), 0.0, 1.0) for each in found]
+    p_value = PValues(np.asarray, np.array([each.p_value for each in some]))
+    statistic = np.where(lost, [each.statistic for each in some], candidates.relevance.statistic)
+    reason = np.where(lost, REDUNDANT, RELEVANT).astype(np.uint8)
+    feature, newcomer = (np.array([line[i] for line in evicted], np.int64) for i in (0, 1))
+    why = [separation for *_, separation in evicted]
+    gone = Evicted(
+        feature, newcomer, np.full(len(why), REDUNDANT, np.uint8),
+        np.array([each.statistic for each in why]), np.array([each.p_value for each in why]), _sets(why),
+    )  # fmt: skip
+    return Outcome(reason, statistic, p_value, _sets(some), gone)
+
+
+def _sets(separations: Sequence[Separation]) -> IntArray:
+    """Return the members as rows, -1 where there are fewer than three."""
+    rows = [(*each.members, *(-1,) * (LARGEST_SET - len(each.members))) for each in separations]
+    return np.array(rows, np.int64).reshape(-1, LARGEST_SET)

@@ -1,0 +1,95 @@
+"""The pairwise rule by absolute correlation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from streamsieve._kernels import dominance as kernel
+from streamsieve._kernels.dominance import LANES
+from streamsieve.columns.redundancy.contract import Candidates, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
+from streamsieve.columns.redundancy.pairwise.tested import room, tested_outcome
+from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots
+from streamsieve.dependence.blocks import TIE, column_slices
+from streamsieve.protocols import IntArray
+from streamsieve.state import Array, register
+
+FIRST_SLOTS = 4 * LANES
+
+
+@register
+class PairwiseCorrelation(RedundancyRule):
+    """Kept columns centred, of unit length, in tiles of 32.
+
+    Parameters
+    ----------
+    n : number of rows
+    config : variants of the rule
+    """
+
+    fields = {
+        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
+        "relevance": Array("f8", "kept", low=0, high=1 + 1e-6),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+        **CONFIG_FIELDS,
+    }
+
+    def __init__(self, n: int, config: PairwiseConfig) -> None:
+        self.n, self._config, self._kept = n, config, 0
+        self.slots = Slots(
+            FIRST_SLOTS, lanes=LANES, columns=("f8", (TILE, n, LANES)), relevance=("f8", (SLOT,)),
+            feature=("i8", (SLOT,)),
+        )  # fmt: skip
+        self._order, self._free = np.zeros(FIRST_SLOTS, np.int64), np.arange(FIRST_SLOTS)[::-1].copy()
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        return self.slots["feature"][self._order[: self._kept]]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the tiles in use, in bytes."""
+        return -(-self._kept // LANES) * LANES * self.n * 8
+
+    def settle(self, candidates: Candidates) -> Outcome:
+        """Let candidates compete with the kept columns, one after the other."""
+        X, at, feature, relevance = candidates
+        slices = (*column_slices(X, at), sp.issparse(X), *relevance.columns)
+        strength = np.abs(relevance.statistic)
+        (by, pair), evicted = room(len(at), self._kept)
+        done = n_evicted = 0
+        while True:
+            done, self._kept, n_evicted = kernel.decide(
+                *slices, strength, feature, done, *self._config, TIE,
+                *self.slots.of("columns", "relevance", "feature"), self._order, self._free, self._kept,
+                by, pair, *evicted, n_evicted,
+            )  # fmt: skip
+            if done == len(at):
+                return tested_outcome(relevance, by, pair, self.n, [a[:n_evicted] for a in evicted], self.n)
+            self._double()
+
+    def _double(self) -> None:
+        """Double the slots; the stack of free ones is empty, so the new ones fill it."""
+        old = len(self.slots)
+        self.slots.double()
+        self._order = np.concatenate([self._order, np.zeros(old, np.int64)])
+        self._free = np.concatenate([np.arange(old, 2 * old)[::-1], np.zeros(old, np.int64)])
+
+    def _record(self) -> Mapping[str, Any]:
+        return {**self.slots.record(self._order[: self._kept]), **self._config._asdict()}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        q, n = record["columns"].shape
+        kept = cls(n, PairwiseConfig(record["two_phase"], record["use_max"]))
+        while len(kept.slots) < q:
+            kept._double()
+        kept._kept = kept.slots.restore(record)
+        kept._order[:q] = np.arange(q)
+        kept._free[: len(kept.slots) - q] = np.arange(q, len(kept.slots))[::-1]
+        return kept

@@ -1,0 +1,129 @@
+"""The pairwise rule by mutual information or symmetric uncertainty of discretized columns.
+
+One kernel discretizes a column, measures it and settles it, so that nothing is computed twice.  Equals leave
+each other alone here, as in the authors' toolbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._kernels import codes as kernel
+from streamsieve.columns.redundancy.contract import REDUNDANT, Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
+from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.dependence.blocks import TIE
+from streamsieve.dependence.information import LEDGER_CODES, Information
+from streamsieve.protocols import IntArray
+from streamsieve.state import Array, Nested, register
+
+FIRST_SLOTS = 32
+
+
+@register
+class PairwiseDiscrete(RedundancyRule):
+    """Kept columns as categories, row by row.
+
+    Parameters
+    ----------
+    information : measure bound to the target
+    config : variants of the rule
+    """
+
+    fields = {
+        "test": Nested(Information, shares=("rows",)),
+        "codes": Array("u2", "kept", "rows", copy=False),
+        "counts": Array("i8", "kept", "widest", low=0, high=2**31, copy=False),
+        "levels": Array("i8", "kept", low=1, high=2**16),
+        "entropy": Array("f8", "kept", low=0, finite=True),
+        "relevance": Array("f8", "kept", low=0, finite=True),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+        **CONFIG_FIELDS,
+    }
+    measures: ClassVar[bool] = True
+
+    def __init__(self, information: Information, config: PairwiseConfig) -> None:
+        self.n, self.test, self._config, self._kept = information.n, information, config, 0
+        self.slots = Slots(
+            FIRST_SLOTS, codes=("u2", (SLOT, self.n)), counts=("i8", (SLOT, information.width)),
+            levels=("i8", (SLOT,)), entropy=("f8", (SLOT,)), relevance=("f8", (SLOT,)),
+            feature=("i8", (SLOT,)),
+        )  # fmt: skip
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        return self.slots["feature"][: self._kept]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return sum(array.nbytes for array in self.slots.arrays.values())
+
+    def settle(self, candidates: Candidates) -> Outcome:
+        """Discretize and measure columns, and let them compete with the kept ones, one after the other."""
+        X, at, feature, _ = candidates
+        X = sp.csc_array(X) if len(at) == X.shape[1] else sp.csc_array(X)[:, at]
+        m, most = len(at), self._kept + len(at)
+        reason, statistic, by = np.zeros(m, np.uint8), np.zeros(m), np.full(m, -1, np.int64)
+        evicted = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
+        n_evicted = 0
+        for run in _consecutive(feature):
+            outcome = reason[run], statistic[run], by[run]
+            n_evicted = self._settle_run(X, run, int(feature[run.start]), outcome, evicted, n_evicted)
+        (gone, newcomer), pair = (array[:n_evicted] for array in evicted[:2]), evicted[2][:n_evicted]
+        why, no_test = np.full(n_evicted, REDUNDANT, np.uint8), np.full(n_evicted, np.nan)
+        return Outcome(
+            reason,
+            statistic,
+            None,
+            by[:, None],
+            Evicted(gone, newcomer, why, pair, no_test, newcomer[:, None]),
+        )
+
+    def _settle_run(
+        self, X: Any, run: slice, start: int, outcome: tuple[npt.NDArray[Any], ...],
+        evicted: tuple[npt.NDArray[Any], ...], n_evicted: int,
+    ) -> int:  # fmt: skip
+        """Settle columns with consecutive arrival numbers; return the number of evictions so far."""
+        test, pointers = self.test, X.indptr[run.start : run.stop + 1].astype(np.int64, copy=False)
+        table, done = test.table(), 0
+        while True:
+            done, self._kept, n_evicted = kernel.decide(
+                pointers, X.indices, X.data, done, start, test.bins,
+                *test.target, test.normalized, test.delta, *self._config, TIE,
+                *self.slots.arrays.values(), self._kept,
+                *outcome, *evicted, n_evicted, test.g, table, LEDGER_CODES,
+            )  # fmt: skip
+            if done == len(pointers) - 1:
+                return n_evicted
+            self.slots.double()
+
+    def _record(self) -> Mapping[str, Any]:
+        kept = self.slots.record(np.arange(self._kept))
+        return {"test": self.test, **kept, **self._config._asdict()}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        kept = cls(record["test"], PairwiseConfig(record["two_phase"], record["use_max"]))
+        kept._kept = kept.slots.restore(record)
+        return kept
+
+    def _consistent(self) -> Iterator[str]:
+        codes, counts, levels = (array[: self._kept] for array in self.slots.of("codes", "counts", "levels"))
+        if np.any(levels > counts.shape[1]) or np.any(codes >= levels[:, None]):
+            yield "a column has codes beyond its categories"
+        elif np.any(counts.sum(axis=1) != self.n):
+            yield "the categories of a column do not add up to its rows"
+
+
+def _consecutive(feature: IntArray) -> Iterator[slice]:
+    """Yield the runs of consecutive arrival numbers."""
+    edges = [0, *(np.flatnonzero(np.diff(feature) != 1) + 1).tolist(), len(feature)]
+    return (slice(low, high) for low, high in pairwise(edges) if high > low)

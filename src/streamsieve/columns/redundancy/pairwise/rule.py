@@ -1,0 +1,143 @@
+"""The pairwise rule in plain Python, for any measure of dependence between two columns.
+
+A candidate F meets the kept columns in order of arrival.  F and a kept column K are a redundant pair if their
+dependence on each other reaches the smaller (``bound="min"``) of their dependences on the target, or the
+larger (``"max"``).  Of such a pair the column that depends less on the target leaves; of equals, F leaves.
+If F leaves, it is rejected at once.  In the paper the columns it had beaten before leave all the same; in two
+phases they stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from streamsieve.columns.redundancy.contract import (
+    REDUNDANT,
+    RELEVANT,
+    Candidates,
+    Evicted,
+    Outcome,
+    RedundancyRule,
+)
+from streamsieve.decisions import PValues
+from streamsieve.dependence.blocks import TIE, dense_column
+from streamsieve.dependence.contract import Measure
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Bool, Encoded, register
+
+
+class PairwiseConfig(NamedTuple):
+    """What the pairwise rule may be asked to do differently, in the order that kernels take it."""
+
+    #: A rejected candidate evicts nothing.
+    two_phase: bool
+    #: The dependence of a pair must reach the larger of the two on the target.
+    use_max: bool
+
+
+#: The configuration as fields of a rule's state.
+CONFIG_FIELDS = {"two_phase": Bool(), "use_max": Bool()}
+
+
+class Kept(NamedTuple):
+    """A kept column."""
+
+    feature: int
+    relevance: float
+    column: FloatArray
+
+
+@register
+class Pairwise(RedundancyRule):
+    """Kept columns and their values, compared by a measure of your own.
+
+    Parameters
+    ----------
+    n : number of rows
+    measure : dependence between two columns
+    config : variants of the rule
+    """
+
+    fields = {
+        "measure": Encoded(),
+        "columns": Array("f8", "kept", "rows"),
+        "relevance": Array("f8", "kept", low=0),
+        "feature": Array("i8", "kept", low=0, order="rising"),
+        **CONFIG_FIELDS,
+    }
+
+    def __init__(self, n: int, measure: Measure, config: PairwiseConfig) -> None:
+        self.n, self._measure, self._config = n, measure, config
+        self._kept: list[Kept] = []
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        return np.array([kept.feature for kept in self._kept], np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the kept columns, in bytes."""
+        return 8 * len(self._kept) * (self.n + 2)
+
+    def settle(self, candidates: Candidates) -> Outcome:
+        """Let candidates compete with the kept columns, one after the other."""
+        reason = np.full(len(candidates.feature), RELEVANT, np.uint8)
+        statistic, by = candidates.relevance.statistic.copy(), np.full((len(reason), 1), -1)
+        evicted: list[tuple[int, int, float]] = []
+        for j, feature in enumerate(candidates.feature.tolist()):
+            column = dense_column(candidates.X, candidates.at[j])
+            new = Kept(feature, abs(float(candidates.relevance.statistic[j])), column)
+            winner, pair, beaten = self._compete(new)
+            if winner is None or not self._config.two_phase:
+                self._kept = [kept for kept in self._kept if kept.feature not in beaten]
+                evicted += [(loser, feature, strength) for loser, strength in beaten.items()]
+            if winner is None:
+                self._kept.append(new)
+            else:
+                reason[j], statistic[j], by[j, 0] = REDUNDANT, pair, winner.feature
+        return Outcome(reason, statistic, PValues(self._p_values, statistic), by, self._evicted(evicted))
+
+    def _compete(self, new: Kept) -> tuple[Kept | None, float, dict[int, float]]:
+        """Return the kept column that makes a candidate redundant, and those that it makes redundant."""
+        beaten: dict[int, float] = {}
+        for kept in self._kept:
+            pair = float(self._measure.dependence(new.column, kept.column))
+            bound = (max if self._config.use_max else min)(new.relevance, kept.relevance)
+            if pair >= bound - TIE:
+                if kept.relevance >= new.relevance - TIE:
+                    return kept, pair, beaten
+                beaten[kept.feature] = pair
+        return None, 0.0, beaten
+
+    def _evicted(self, lines: list[tuple[int, int, float]]) -> Evicted:
+        feature, newcomer = (np.array([line[i] for line in lines], np.int64) for i in (0, 1))
+        pair = np.array([line[2] for line in lines], np.float64)
+        reason = np.full(len(lines), REDUNDANT, np.uint8)
+        return Evicted(feature, newcomer, reason, pair, self._p_values(pair), newcomer[:, None])
+
+    def _p_values(self, dependence: FloatArray) -> FloatArray:
+        p_value = getattr(self._measure, "p_value", None)
+        return np.array([np.nan if p_value is None else p_value(d, self.n) for d in dependence.tolist()])
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        return {
+            "measure": self._measure,
+            "columns": np.array([kept.column for kept in self._kept]).reshape(-1, self.n),
+            "relevance": np.array([kept.relevance for kept in self._kept]),
+            "feature": self.features,
+            **self._config._asdict(),
+        }
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        config = PairwiseConfig(record["two_phase"], record["use_max"])
+        rule = cls(record["columns"].shape[1], record["measure"], config)
+        rows = zip(record["feature"].tolist(), record["relevance"].tolist(), record["columns"], strict=True)
+        rule._kept = [Kept(*row) for row in rows]
+        return rule

@@ -1,0 +1,77 @@
+"""Relevance by a measure of your own: one call per column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.decisions import REASON_CODE
+from streamsieve.dependence.blocks import dense_column
+from streamsieve.dependence.contract import Measure, Relevance, RelevanceTest
+from streamsieve.protocols import FloatArray, Reason
+from streamsieve.state import Array, Encoded, Float, register
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
+IRRELEVANT = REASON_CODE[Reason.IRRELEVANT]
+
+
+@register
+class AnyMeasure(RelevanceTest):
+    """A measure bound to the target: tested at a level if it has p-values, else compared with a threshold.
+
+    Parameters
+    ----------
+    measure : dependence between two columns
+    y : the target as numbers
+    alpha : level of the test; None for no test
+    delta : without p-values, a column at or below it is irrelevant
+    """
+
+    fields = {
+        "measure": Encoded(),
+        "y": Array("f8", "rows", finite=True),
+        "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
+        "delta": Float(),
+    }
+
+    def __init__(self, measure: Measure, y: FloatArray, alpha: float | None, delta: float) -> None:
+        self.n, self._measure, self._y, self._alpha, self._delta = len(y), measure, y, alpha, delta
+
+    def measure(self, X: Matrix) -> Relevance:
+        """Measure every column of a block."""
+        m = X.shape[1]
+        statistic, p_value = np.zeros(m), np.full(m, np.nan)
+        constant = np.zeros(m, bool)
+        for j in range(m):
+            x = dense_column(X, j)
+            constant[j] = np.all(x == x[0])
+            if not constant[j]:
+                statistic[j], p_value[j] = self._dependence(x)
+        significant = statistic > self._delta if np.isnan(p_value).all() else self._tested(p_value)
+        reason = np.where(constant, CONSTANT, np.where(significant, RELEVANT, IRRELEVANT))
+        return Relevance(reason.astype(np.uint8), statistic, p_value)
+
+    def _dependence(self, x: FloatArray) -> tuple[float, float]:
+        dependence = float(self._measure.dependence(x, self._y))
+        if not dependence >= 0:
+            raise ValueError(
+                f"{self._measure!r} returned a dependence of {dependence}: it must be at least 0"
+            )
+        p_value = getattr(self._measure, "p_value", None)
+        return dependence, np.nan if p_value is None else float(p_value(dependence, self.n))
+
+    def _tested(self, p_value: FloatArray) -> npt.NDArray[np.bool_]:
+        return np.ones(len(p_value), bool) if self._alpha is None else p_value <= self._alpha
+
+    def _record(self) -> Mapping[str, Any]:
+        return {"measure": self._measure, "y": self._y, "alpha": self._alpha, "delta": self._delta}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        return cls(record["measure"], record["y"], record["alpha"], record["delta"])

@@ -1,0 +1,131 @@
+"""The contracts of relevance: what measuring a block returns, and what a measure of your own must have."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.decisions import KEPT, PValues
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason
+from streamsieve.state import Part
+
+
+@runtime_checkable
+class Measure(Protocol):
+    """Dependence between two columns: all that ``SAOLA(measure=...)`` and ``TopK(measure=...)`` need.
+
+    A measure may also have ``p_value(dependence, n)``, the p-value of a dependence over n rows under
+    independence.  With it columns are tested at ``alpha`` and ``fdr=`` works; without it ``SAOLA`` compares
+    with ``delta`` and ``TopK`` needs ``alpha=None``.
+    """
+
+    def dependence(self, x: FloatArray, z: FloatArray) -> float:
+        """Return the dependence of two columns: symmetric, at least 0, larger is stronger, never NaN."""
+        ...
+
+
+class Relevance(NamedTuple):
+    """Association of each column of a block with the target, on its own."""
+
+    #: Codes of the ledger: RELEVANT, IRRELEVANT at the fixed level, CONSTANT, or UNRELIABLE (no test).
+    reason: npt.NDArray[np.uint8]
+    #: The number for the ledger; its absolute value is the dependence that rules compare.
+    statistic: FloatArray
+    #: Computed on access; None where the measure has no test.
+    p_value: PValues | FloatArray | None
+    #: What the rule wants again, one entry per column each: means and norms, or numbers of categories.
+    columns: tuple[npt.NDArray[Any], ...] = ()
+
+    @classmethod
+    def unmeasured(cls, m: int) -> Self:
+        """Return the relevance of m columns for a rule that measures while it settles."""
+        return cls(np.full(m, KEPT, np.uint8), np.full(m, np.nan), None)
+
+    def at(self, chosen: IntArray) -> Self:
+        """Return some columns."""
+        p_value = None if self.p_value is None else _Some(self.p_value, chosen)
+        columns = tuple(array[chosen] for array in self.columns)
+        return self._replace(
+            reason=self.reason[chosen], statistic=self.statistic[chosen], p_value=p_value, columns=columns
+        )
+
+    def cut(self, part: slice) -> Self:
+        """Return consecutive columns."""
+        p_value = None if self.p_value is None else _Some(self.p_value, np.arange(len(self.reason))[part])
+        columns = tuple(array[part] for array in self.columns)
+        return self._replace(
+            reason=self.reason[part], statistic=self.statistic[part], p_value=p_value, columns=columns
+        )
+
+    def owned(self) -> Self:
+        """Return the same numbers in arrays of their own, which may be written to."""
+        return self._replace(reason=self.reason.copy(), statistic=self.statistic.copy())
+
+
+class _Some(PValues):
+    """P-values of chosen columns."""
+
+    __slots__ = ("_chosen", "_of")
+
+    def __init__(self, of: PValues | FloatArray, chosen: IntArray) -> None:
+        self._of, self._chosen = of, chosen
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    def __getitem__(self, part: Any) -> FloatArray:
+        return self._of[self._chosen[part]]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredBlock(ColumnBlock):
+    """A block whose relevance is known: what ``selector.measure_block`` returns and ``selector.offer`` takes.
+
+    It can be pickled, so blocks may be measured in other processes and offered, in order, in this one.  At a
+    fixed level ``X`` has only the columns that may still be kept; ``held`` are their positions in the block.
+    """
+
+    relevance: Relevance = field(default_factory=lambda: Relevance.unmeasured(0))
+    held: IntArray | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of columns, whether or not their values are here."""
+        return len(self.relevance.reason)
+
+    def places(self, chosen: IntArray) -> IntArray:
+        """Return where in ``X`` some columns of the block are."""
+        return chosen if self.held is None else np.searchsorted(self.held, chosen)
+
+    def cut(self, part: slice) -> Self:
+        """Return consecutive columns, without their names."""
+        low, high, _ = part.indices(self.width)
+        relevance = self.relevance.cut(part)
+        if self.held is None:
+            return replace(self, X=self.X[:, part], names=None, relevance=relevance)
+        inside = np.flatnonzero((self.held >= low) & (self.held < high))
+        return replace(
+            self, X=self.X[:, inside], names=None, relevance=relevance, held=self.held[inside] - low
+        )
+
+
+class RelevanceTest(Part, ABC):
+    """A measure or test bound to the target; pure: the same block gives the same relevance, at any time."""
+
+    #: Number of rows.
+    n: int
+
+    @abstractmethod
+    def measure(self, X: Matrix) -> Relevance:
+        """Measure every column of a block; changes nothing."""
+
+    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:  # noqa: ARG002 - optional
+        """Measure a single column quickly: (reason, statistic, p-value), or None to leave it to `measure`.
+
+        ``x`` may hold NaN or be constant; then the answer must be None.
+        """
+        return None

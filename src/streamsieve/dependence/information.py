@@ -1,0 +1,95 @@
+"""Mutual information and symmetric uncertainty of discretized columns with the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import xlogy
+
+from streamsieve._kernels import codes
+from streamsieve._kernels.codes import LEVELS
+from streamsieve.decisions import REASON_CODE
+from streamsieve.dependence.blocks import TIE
+from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.exceptions import StateError
+from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.state import Array, Bool, Float, Int, register
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
+#: The ledger's codes in the order that the kernel knows.
+LEDGER_CODES = (RELEVANT, CONSTANT, REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.REDUNDANT])
+
+
+def c_log_c(n: int) -> FloatArray:
+    """Return c ln c of every count up to n."""
+    counts = np.arange(n + 1.0)
+    logs: FloatArray = xlogy(counts, counts)
+    return logs
+
+
+@register
+class Information(RelevanceTest):
+    """Information of discretized columns about a target, with a threshold instead of a test.
+
+    Parameters
+    ----------
+    y : codes of the target, 0, 1, 2, ...
+    bins : number of bins for columns with more than 32 distinct values
+    normalized : symmetric uncertainty instead of mutual information in nats
+    delta : a column at or below it is irrelevant
+    """
+
+    fields = {
+        "y": Array("u2", "rows", codes=True),
+        "bins": Int(2, 1024),
+        "normalized": Bool(),
+        "delta": Float(0),
+    }
+
+    def __init__(self, y: npt.NDArray[np.uint16], bins: int, *, normalized: bool, delta: float) -> None:
+        self.n, self.bins, self.normalized, self.delta = len(y), bins, normalized, delta
+        self.g = c_log_c(self.n)
+        counts = np.bincount(y).astype(np.int64)
+        #: The target as the kernel takes it: codes, counts, entropy in nats times n.
+        self.target = y, counts, codes.entropy(counts, len(counts), self.n, self.g)
+        #: Categories that a column may have.
+        self.width = max(LEVELS + 1, bins)
+
+    def measure(self, X: Matrix) -> Relevance:
+        """Measure every column of a block: the kernel that settles, with no column kept and none relevant."""
+        X = sp.csc_array(X)
+        m = X.shape[1]
+        reason, statistic = np.zeros(m, np.uint8), np.zeros(m)
+        nothing = (
+            np.zeros((1, self.n), np.uint16), np.zeros((1, self.width), np.int64), np.zeros(1, np.int64),
+            np.zeros(1), np.zeros(1), np.zeros(1, np.int64),
+        )  # fmt: skip
+        codes.decide(
+            X.indptr.astype(np.int64, copy=False), X.indices, X.data, 0, 0, self.bins,
+            *self.target, self.normalized, np.inf, False, False, TIE, *nothing, 0,  # noqa: FBT003
+            reason, statistic, nothing[-1], nothing[-1], nothing[-1], nothing[-2], 0,
+            self.g, self.table(), LEDGER_CODES,
+        )  # fmt: skip
+        reason[(reason != CONSTANT) & (statistic > self.delta + TIE)] = RELEVANT
+        return Relevance(reason, statistic, None)
+
+    def table(self) -> IntArray:
+        """Return work space for the contingency table of two columns, or of a column and the target."""
+        return np.zeros(self.width * max(self.width, len(self.target[1])), np.int64)
+
+    def _record(self) -> Mapping[str, Any]:
+        bound = {"bins": self.bins, "normalized": self.normalized, "delta": self.delta}
+        return {"y": self.target[0], **bound}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        if not len(record["y"]):
+            raise StateError("the state's target has no rows")
+        return cls(record["y"], record["bins"], normalized=record["normalized"], delta=record["delta"])

@@ -1,0 +1,114 @@
+"""Fisher's z with missing values: each column is tested over the rows where it is observed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._kernels import paired
+from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.dependence.blocks import column_slices, with_missing
+from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.dependence.target import class_labels
+from streamsieve.exceptions import StateError
+from streamsieve.independence.fisher_z import FisherZ, p_value_given
+from streamsieve.protocols import FloatArray, IntArray, Reason, Task
+from streamsieve.state import Array, Bool, Nested, register
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
+IRRELEVANT, UNRELIABLE = REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.UNRELIABLE]
+#: With fewer rows a correlation is no evidence.
+FEWEST_ROWS = 4
+
+
+@register
+class CompletePairsFisherZ(RelevanceTest):
+    """Correlation with a target over the rows where a column is observed (test-wise deletion).
+
+    Parameters
+    ----------
+    y, task, alpha, signed : as for `FisherZ`
+    observed_classes : whether the test counts only classes that occur in the observed rows, or all
+    """
+
+    fields = {
+        "complete": Nested(FisherZ, shares=("rows",)),
+        "labels": Array("i8", "labels", codes=True),
+        "observed_classes": Bool(),
+    }
+
+    def __init__(
+        self, y: npt.NDArray[Any], task: Task, alpha: float | None, *, signed: bool, observed_classes: bool
+    ) -> None:
+        self._bind(FisherZ(y, task, alpha, signed=signed), class_labels(y, task), observed_classes)
+
+    def _bind(self, complete: FisherZ, labels: IntArray, observed_classes: bool) -> None:  # noqa: FBT001
+        #: The test of complete columns.
+        self.complete, self.n = complete, complete.n
+        #: Codes of more than two classes; else nothing.
+        self.labels, self.observed_classes = labels, observed_classes
+
+    def measure(self, X: Matrix) -> Relevance:
+        """Test every column of a block against the target."""
+        missing = with_missing(X)
+        if not missing.any():
+            return self.complete.measure(X)._replace(columns=())
+        m, some, rest = X.shape[1], np.flatnonzero(missing), np.flatnonzero(~missing)
+        reason, statistic = np.zeros(m, np.uint8), np.zeros(m)
+        freedom, contrasts = np.full(m, self.complete.freedom()), np.full(m, self.complete.n_contrasts)
+        if len(rest):
+            found = self.complete.measure(X[:, rest])
+            reason[rest], statistic[rest] = found.reason, found.statistic
+        reason[some], statistic[some], freedom[some], contrasts[some] = self._observed(X, some)
+        return Relevance(reason, statistic, PValues(_p_values, statistic, freedom, contrasts))
+
+    def _observed(
+        self, X: Matrix, chosen: IntArray
+    ) -> tuple[npt.NDArray[np.uint8], FloatArray, IntArray, IntArray]:
+        """Return reasons, statistics, degrees of freedom and contrasts of columns with missing values."""
+        slices, m = column_slices(X, chosen), len(chosen)
+        rows, found_classes, (spread, r) = np.zeros(m, np.int64), np.full(m, 2), np.zeros((2, m))
+        if len(self.labels):
+            counts = np.bincount(self.labels).astype(np.int64)
+            paired.with_classes(*slices, sp.issparse(X), self.labels, counts, rows, spread, r, found_classes)
+        else:
+            y = np.ascontiguousarray(self.complete.basis[:, 0])
+            paired.with_numbers(*slices, sp.issparse(X), y, rows, spread, r, found_classes)
+        statistic = r if self.complete.signed else np.abs(r)
+        classes = found_classes if self.observed_classes else np.full(m, self.complete.n_contrasts + 1)
+        freedom, contrasts = rows - np.where(classes == 2, 3, classes), classes - 1
+        alpha = self.complete.alpha
+        significant = True if alpha is None else _p_values(statistic, freedom, contrasts) <= alpha
+        reason = np.where(significant, RELEVANT, IRRELEVANT)
+        reason = np.where(spread > 0, reason, CONSTANT)
+        untestable = (rows < FEWEST_ROWS) | (found_classes < 2) | (rows <= classes)
+        return np.where(untestable, UNRELIABLE, reason).astype(np.uint8), statistic, freedom, contrasts
+
+    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+        """Test a single complete column; None if it has missing values."""
+        return self.complete.one(x)
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        complete, labels = record["complete"], record["labels"]
+        many = complete.n_contrasts > 1
+        if len(labels) != (complete.n if many else 0) or (many and labels.max() != complete.n_contrasts):
+            raise StateError("the state's classes are not those of its target")
+        test = cls.__new__(cls)
+        test._bind(**record)  # noqa: SLF001 - its own class
+        return test
+
+
+def _p_values(statistic: FloatArray, freedom: IntArray, contrasts: IntArray) -> FloatArray:
+    """Return p-values of correlations whose number of contrasts differs; 1 without a contrast."""
+    p_values = np.ones(len(statistic))
+    for number in np.unique(contrasts[contrasts > 0]).tolist():
+        some = contrasts == number
+        p_values[some] = p_value_given(statistic[some], freedom[some], number)
+    return p_values

@@ -1,0 +1,96 @@
+"""G test of the mutual information of discretized columns with the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import chdtrc, chdtri
+
+from streamsieve._kernels import budget_codes as kernel
+from streamsieve._kernels.threads import over_features
+from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.dependence.information import c_log_c
+from streamsieve.exceptions import StateError
+from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.state import Array, Bool, Float, Int, register
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
+IRRELEVANT = REASON_CODE[Reason.IRRELEVANT]
+
+
+@register
+class InformationTest(RelevanceTest):
+    """Mutual information or symmetric uncertainty with a discrete target, tested by G = 2 n I.
+
+    Parameters
+    ----------
+    y : codes of the target, 0, 1, 2, ...
+    bins : number of bins for columns with more than 32 distinct values
+    alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
+    normalized : symmetric uncertainty instead of mutual information in nats
+    """
+
+    fields = {
+        "y": Array("u2", "rows", codes=True),
+        "bins": Int(2, 1024),
+        "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
+        "normalized": Bool(),
+    }
+
+    def __init__(
+        self, y: npt.NDArray[np.uint16], bins: int, alpha: float | None, *, normalized: bool
+    ) -> None:
+        self.n, self._y, self.bins, self.alpha, self.normalized = len(y), y, bins, alpha, normalized
+        self._g = c_log_c(self.n)
+        self._counts = np.bincount(y).astype(np.int64)
+        self._entropy = kernel.entropy(self._counts, len(self._counts), self.n, self._g)
+
+    def measure(self, X: Matrix) -> Relevance:
+        """Test every column of a block against the target."""
+        X = sp.csc_array(X)
+        indptr, m = X.indptr.astype(np.int64, copy=False), X.shape[1]
+        shared, spread, levels = np.empty(m), np.empty(m), np.empty(m, np.int64)
+
+        def work(low: int, high: int) -> None:
+            kernel.measure(
+                indptr, X.indices, X.data, self.bins, self._y, self._counts, self._entropy, self._g,
+                shared, spread, levels, low, high,
+            )  # fmt: skip
+
+        over_features(m, 8 * (X.nnz + m), work)  # discretizing a value costs as much as adding up eight
+        freedom = np.maximum((levels - 1) * (len(self._counts) - 1), 1)
+        g = 2 * shared
+        significant = True if self.alpha is None else g >= _critical(self.alpha, freedom)
+        reason = np.where(levels == 1, CONSTANT, np.where(significant, RELEVANT, IRRELEVANT))
+        whole = (spread + self._entropy) / 2 if self.normalized else self.n
+        return Relevance(reason.astype(np.uint8), shared / whole, PValues(_p_value, g, freedom))
+
+    def _record(self) -> Mapping[str, Any]:
+        bound = {"bins": self.bins, "alpha": self.alpha, "normalized": self.normalized}
+        return {"y": self._y, **bound}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        if not len(record["y"]):
+            raise StateError("the state's target has no rows")
+        return cls(record["y"], record["bins"], record["alpha"], normalized=record["normalized"])
+
+
+def _p_value(g: FloatArray, freedom: IntArray) -> FloatArray:
+    p_value: FloatArray = chdtrc(freedom, g)
+    return p_value
+
+
+def _critical(alpha: float, freedom: IntArray) -> FloatArray:
+    """Return the smallest significant G; few different degrees of freedom occur in a block."""
+    some, at = np.unique(freedom, return_inverse=True)
+    critical: FloatArray = chdtri(some, alpha)[at]
+    return critical
