@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamsieve.exceptions import ParameterError, SchemaError, StateError
+from streamsieve.decisions import REASON_CODE, Decisions, Eviction, PValues, Settled
+from streamsieve.exceptions import ParameterError, SchemaError
+from streamsieve.feature_names import LONGEST_NAME, FeatureNames
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import Decision, Event, Reason
-from streamsieve.verdicts import LONGEST_NAME, REASON_CODE, Eviction, Names, Verdicts
 
 CODES = {
     "+": REASON_CODE[Reason.RELEVANT],
@@ -21,10 +22,12 @@ CODES = {
 }
 
 
-def block(start, verdicts, **more):
-    """Return the verdicts on a block, one sign a column: + kept, - irrelevant, r redundant, c constant."""
-    reason = np.array([CODES[sign] for sign in verdicts], np.uint8)
-    return Verdicts(start, reason, start + np.arange(len(verdicts)) / 10, **more)
+def block(start, signs, *, names=None, p_value=None, **more):
+    """Return the decisions on a block, one sign per column: + kept, - irrelevant, r redundant, c constant."""
+    reason = np.array([CODES[sign] for sign in signs], np.uint8)
+    statistic = start + np.arange(len(signs)) / 10
+    p_value = PValues(halves, statistic) if p_value is None else p_value
+    return Decisions(Settled(start, reason, statistic, p_value, **more), names or FeatureNames())
 
 
 def halves(statistic):
@@ -34,11 +37,12 @@ def halves(statistic):
 
 def filled(keep="all"):
     """Return a ledger of 9 decisions: two blocks, a note between them, an eviction and names."""
-    ledger = Ledger(keep, halves)
-    ledger.names.claim(["age", "height"], 0)
-    ledger.record(block(0, "+-r", by={2: (0, 1)}))
+    ledger, names = Ledger(keep), FeatureNames()
+    names.claim(["age", "height"], 0)
+    ledger.record(block(0, "+-r", names=names, by={2: (0, 1)}))
     ledger.note(Decision(3, "x3", Event.REJECTED, Reason.CONSTANT, 0.0, 1.0))
-    ledger.record(block(4, "-++c", evictions=[Eviction(5, 0, Reason.REDUNDANT, 8.0, 0.5, (5,))]))
+    evictions = [Eviction(5, 0, Reason.REDUNDANT, 8.0, 0.5, (5,))]
+    ledger.record(block(4, "-++c", names=names, evictions=evictions))
     return ledger
 
 
@@ -46,7 +50,7 @@ def filled(keep="all"):
 
 
 def test_names_are_made_up_until_given():
-    names = Names()
+    names = FeatureNames()
     assert [names[0], names[7]] == ["x0", "x7"]
     names.claim(["age", "height"], 5)
     assert [names[4], names[5], names[6], names[7]] == ["x4", "age", "height", "x7"]
@@ -55,7 +59,7 @@ def test_names_are_made_up_until_given():
 
 @pytest.mark.parametrize("name", ["x", "x²", "x-1", "x1.0", "xyz", "", "1"])
 def test_text_that_only_looks_like_a_made_up_name_is_unknown(name):
-    assert Names().index_of(name) is None
+    assert FeatureNames().index_of(name) is None
 
 
 @pytest.mark.parametrize(
@@ -71,17 +75,17 @@ def test_text_that_only_looks_like_a_made_up_name_is_unknown(name):
     ids=["twice in a block", "known before", "number", "empty", "None", "too long"],
 )
 def test_a_bad_name_is_refused_with_all_its_block(new, message):
-    names = Names()
+    names = FeatureNames()
     names.claim(["a"], 0)
     with pytest.raises(SchemaError, match=message):
         names.claim(new, 1)
-    assert names.given == {0: "a"}
+    assert names.known == {0: "a"}
     names.claim(["b"], 1)
     assert names[1] == "b"
 
 
 def test_the_longest_name_is_still_welcome_and_the_message_about_longer_ones_is_short():
-    names = Names()
+    names = FeatureNames()
     names.claim(["n" * LONGEST_NAME], 0)
     assert names.index_of("n" * LONGEST_NAME) == 0
     with pytest.raises(SchemaError) as caught:
@@ -90,7 +94,7 @@ def test_the_longest_name_is_still_welcome_and_the_message_about_longer_ones_is_
 
 
 def test_a_forgotten_name_is_free_again():
-    names = Names()
+    names = FeatureNames()
     names.claim(["a", "b"], 0)
     names.forget([0, 17])
     assert (names[0], names[1]) == ("x0", "b")
@@ -98,30 +102,28 @@ def test_a_forgotten_name_is_free_again():
     assert names.index_of("a") == 2
 
 
-# ------------------------------------------------------------------------------------ verdicts
+# ------------------------------------------------------------------------------------ decisions
 
 
-def test_verdicts_read_as_decisions():
-    ledger = Ledger(p_value_of=halves)
-    verdicts = block(10, "+-r", by={12: (10, 3)})
-    ledger.record(verdicts)
-    assert list(verdicts) == [
+def test_a_block_reads_as_decisions():
+    decisions = block(10, "+-r", by={12: (10, 3)})
+    assert list(decisions) == [
         Decision(10, "x10", Event.KEPT, Reason.RELEVANT, 10.0, 5.0),
         Decision(11, "x11", Event.REJECTED, Reason.IRRELEVANT, 10.1, 5.05),
         Decision(12, "x12", Event.REJECTED, Reason.REDUNDANT, 10.2, 5.1, ("x10", "x3")),
     ]
-    assert verdicts.kept().tolist() == [10]
-    assert repr(verdicts) == "<3 columns: 1 kept, 2 rejected, 0 earlier ones evicted>"
+    assert decisions.settled.kept().tolist() == [10]
+    assert repr(decisions) == "<3 columns: 1 kept, 2 rejected, 0 earlier ones evicted>"
 
 
-def test_evictions_stand_before_the_verdict_on_their_newcomer():
+def test_evictions_stand_before_the_decision_on_their_newcomer():
     evictions = [
         Eviction(6, 0, Reason.REDUNDANT, 1.0, 0.5, (6,)),
         Eviction(6, 1, Reason.REDUNDANT, 2.0, 0.5, (6,)),
         Eviction(7, 6, Reason.REDUNDANT, 3.0, 0.5, (7, 2)),
     ]
-    verdicts = block(5, "-++", evictions=evictions)
-    assert [(d.feature, str(d.event)) for d in verdicts] == [
+    decisions = block(5, "-++", evictions=evictions)
+    assert [(d.feature, str(d.event)) for d in decisions] == [
         ("x5", "rejected"),
         ("x0", "evicted"),
         ("x1", "evicted"),
@@ -129,28 +131,26 @@ def test_evictions_stand_before_the_verdict_on_their_newcomer():
         ("x6", "evicted"),
         ("x7", "kept"),
     ]
-    assert verdicts[4].by == ("x7", "x2")
-    assert verdicts[4].p_value == 0.5
-    assert verdicts.kept().tolist() == [6, 7]
+    assert decisions[4].by == ("x7", "x2")
+    assert decisions[4].p_value == 0.5
+    assert decisions.settled.kept().tolist() == [6, 7]
 
 
 @pytest.mark.parametrize("evictions", [(), [Eviction(6, 0, Reason.REDUNDANT, 1.0, 0.5, (6,))]])
-def test_indices_and_slices_of_verdicts_are_those_of_a_list(evictions):
-    verdicts = block(5, "-+c", evictions=evictions, p_value=np.zeros(3))
-    whole = list(verdicts)
+def test_indices_and_slices_of_decisions_are_those_of_a_list(evictions):
+    decisions = block(5, "-+c", evictions=evictions, p_value=np.zeros(3))
+    whole = list(decisions)
     n = len(whole)
-    assert len(verdicts) == n
+    assert len(decisions) == n
     for i in range(-n, n):
-        assert verdicts[i]._replace(p_value=0) == whole[i]._replace(p_value=0)
-    assert [d.feature for d in verdicts[1:]] == [d.feature for d in whole[1:]]
+        assert decisions[i]._replace(p_value=0) == whole[i]._replace(p_value=0)
+    assert [d.feature for d in decisions[1:]] == [d.feature for d in whole[1:]]
     with pytest.raises(IndexError):
-        verdicts[n]
+        decisions[n]
 
 
-def test_given_p_values_come_before_computed_ones():
-    verdicts = block(0, "+-", p_value=np.array([0.25, 0.75]))
-    Ledger(p_value_of=halves).record(verdicts)
-    assert [d.p_value for d in verdicts] == [0.25, 0.75]
+def test_p_values_may_be_numbers():
+    assert [d.p_value for d in block(0, "+-", p_value=np.array([0.25, 0.75]))] == [0.25, 0.75]
 
 
 def test_p_values_are_computed_when_read_not_when_recorded():
@@ -160,8 +160,8 @@ def test_p_values_are_computed_when_read_not_when_recorded():
         calls.append(len(statistic))
         return statistic
 
-    ledger = Ledger(p_value_of=counting)
-    ledger.record(block(0, "-" * 1000))
+    ledger = Ledger()
+    ledger.record(block(0, "-" * 1000, p_value=PValues(counting, np.arange(1000) / 10)))
     assert calls == []
     assert ledger[3].p_value == ledger[3].statistic
     assert set(calls) == {1}
@@ -204,15 +204,6 @@ def test_keep_bounds_what_is_remembered():
     assert len(filled("kept")) == 4
     assert len(filled("none")) == 0
     assert list(filled("none")) == []
-
-
-def test_verdicts_know_the_names_even_when_nothing_is_remembered():
-    ledger = Ledger("none", halves)
-    ledger.names.claim(["age"], 0)
-    verdicts = block(0, "+")
-    ledger.record(verdicts)
-    assert verdicts[0].feature == "age"
-    assert verdicts[0].p_value == 0
 
 
 def test_an_unknown_mode_is_refused():
@@ -290,17 +281,25 @@ def copied(ledger):
 
 
 @pytest.mark.parametrize("keep", KEEP)
-def test_a_ledger_round_trips_with_its_names_and_goes_on(keep):
+def test_a_ledger_round_trips_and_goes_on(keep):
     ledger = filled(keep)
     again = copied(ledger)
     assert list(again) == list(ledger)
-    assert (len(again), again.keep, again.names.given) == (len(ledger), keep, ledger.names.given)
+    assert (len(again), again.keep) == (len(ledger), keep)
     for one in (ledger, again):
-        one.p_value_of = halves
         one.record(block(8, "+-"))
     assert list(again) == list(ledger)
+
+
+def test_names_round_trip_and_stay_taken():
+    names = FeatureNames()
+    names.claim(["age", "height"], 3)
+    names.forget([4])
+    again = FeatureNames.from_state(names.state())
+    assert (again.known, again.named_ranges) == (names.known, names.named_ranges)
+    assert again.index_of("x4") is None  # it had a name
     with pytest.raises(SchemaError, match="'age' came twice"):
-        again.names.claim(["age"], 10)
+        again.claim(["age"], 10)
 
 
 FEATURES = st.text(alphabet="ab;,\n\0äß日\U0001f600", min_size=1, max_size=3)
@@ -329,22 +328,6 @@ def test_any_decisions_round_trip_bit_for_bit(decisions):
     before, after = ledger.state(), again.state()
     assert before.keys() == after.keys()
     assert all(before[name].tobytes() == after[name].tobytes() for name in before)
-
-
-@pytest.mark.parametrize("name", filled().state())
-@pytest.mark.parametrize("damage", ["missing", "dtype", "length"])
-def test_arrays_that_do_not_fit_are_refused(name, damage):
-    arrays = filled().state()
-    if damage == "missing":
-        del arrays[name]
-    elif damage == "dtype":
-        arrays[name] = arrays[name].astype(np.float32)
-    else:
-        arrays[name] = np.concatenate([arrays[name], arrays[name][:1]])
-    if (name, damage) == ("by_ends", "length"):
-        arrays[name][-1] = 0  # ends run backwards
-    with pytest.raises(StateError, match="state"):
-        Ledger.from_state(arrays)
 
 
 # ------------------------------------------------------------------------------------ times
@@ -387,17 +370,3 @@ def test_times_round_trip(keep):
     np.testing.assert_array_equal(again.seconds, ledger.seconds)
     again.clock([9], [1.0])
     assert keep == "none" or again.clocked == 10
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("timed", np.array([-1, 2, 5, 6])), ("timed", np.array([1, 1, 5, 6])),
-        ("timed", np.array([1, 5, 2, 6])), ("timed", np.array([1, 2, 5])), ("timed", None),
-        ("seconds", np.array([1, 2, -3, 4.0])), ("seconds", np.full(4, np.nan)), ("seconds", None),
-    ],
-)  # fmt: skip
-def test_times_of_no_columns_are_refused(name, value):
-    arrays = timed().state() | {name: value}
-    with pytest.raises(StateError):
-        Ledger.from_state({key: array for key, array in arrays.items() if array is not None})

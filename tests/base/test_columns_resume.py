@@ -181,39 +181,14 @@ def test_a_refused_begin_changes_nothing():
     assert sieve.selected_.tolist() == before
 
 
-def edited(path, change):
-    header, arrays = state.read(path)
-    change(header["attributes"], arrays)
-    state.write(path, {k: v for k, v in header.items() if k not in ("format", "streamsieve")}, arrays)
-
-
-def test_a_state_from_before_identities_goes_on_but_cannot_be_compared(path):
-    X, y = toy()
-    ss.SAOLA().fit(X.iloc[:, :9], y).save(path)
-
-    def forget(attributes, arrays):
-        del attributes["_identity_"]
-        for name in [name for name in arrays if name.startswith("_identity_/")]:
-            del arrays[name]
-
-    edited(path, forget)
-    old = ss.load(path)
-    with pytest.raises(TargetError, match="saved without its target"):
-        old.same_rows(y)
-    old.offer(X.iloc[:, 9:])
-    assert old.n_features_in_ == 20
-
-
-@pytest.mark.parametrize("name", ["n", "y", "rows"])
+@pytest.mark.parametrize("name", ["y", "rows"])
 def test_identities_that_do_not_fit_are_refused(name, path):
     X, y = toy()
     ss.SAOLA().fit(X, y).save(path)
 
-    def spoil(_, arrays):
-        key = f"_identity_/{name}"
-        arrays[key] = arrays[key] + 1 if name == "n" else arrays[key][:-1].copy()
-
-    edited(path, spoil)
+    header, arrays = state.read(path)
+    arrays[f"identity_/{name}"] = arrays[f"identity_/{name}"][:-1].copy()
+    state.write(path, {key: header[key] for key in ("class", "parameters")}, arrays)
     with pytest.raises(StateError):
         ss.load(path)
 

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.independence.multiple_testing import RULES
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
+from streamsieve.independence.multiple_testing import RULES
 from tests.columns.streams import TASKS, columns, lines, offered, target
 from tests.reference import online_fdr as twin
 

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 import scipy.stats
 
 import streamsieve as ss
-from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.columns.online_fdr import OnlineFDR
 from streamsieve.exceptions import ParameterError, StateError, TargetError
+from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
 from studies.discovery._simulation import EVERY, NOTHING, SITUATIONS, Rates, known, shares, simulate
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
 from tests.reference import online_fdr as twin

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency
 
+from streamsieve.decisions import REASONS
 from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.protocols import Task
-from streamsieve.verdicts import REASONS
 from tests.independence.test_g_squared import FORMS, TASKS, block, by_scipy, case
 from tests.reference import g_squared as twin
 from tests.reference.chi_square import chi_square

@@ -8,7 +8,7 @@ import scipy.stats
 from streamsieve.exceptions import StateError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.fisher_z import critical, p_value, p_value_given
-from streamsieve.protocols import Task
+from streamsieve.protocols import Reason, Task
 from tests.reference import fisher_z as twin
 
 FORMS = {
@@ -218,11 +218,10 @@ def test_a_single_column_is_judged_as_in_a_block(task):
         x = rng.normal(size=n) + rng.choice([0.0, 1.0]) * y
         test = FisherZ(y, task, 0.05)
         r = test.relevance(x[:, None]).r
-        alone = test.irrelevant_one(x)
-        assert (alone is None) == (abs(r[0]) >= test.critical)
-        if alone is not None:
-            assert alone == pytest.approx((r[0], test.p_value(r)[0]), rel=1e-9)
-            irrelevant += 1
+        reason, *numbers = test.one(x)
+        assert (reason is Reason.RELEVANT) == (abs(r[0]) >= test.critical)
+        assert numbers == pytest.approx([r[0], test.p_value(r)[0]], rel=1e-9)
+        irrelevant += reason is Reason.IRRELEVANT
     assert 20 < irrelevant < 90
 
 
@@ -230,11 +229,11 @@ def test_a_single_column_is_judged_as_in_a_block(task):
     "x", [np.full(6, 3.0), np.array([1, 2, np.nan, 0, 1, 5]), np.array([1, 2, np.inf, 0, 1, 5])]
 )
 def test_a_constant_or_broken_single_column_is_left_to_others(x):
-    assert FisherZ(np.array([0, 1, 0, 1, 1, 0]), Task.BINARY, 0.5).irrelevant_one(x) is None
+    assert FisherZ(np.array([0, 1, 0, 1, 1, 0]), Task.BINARY, 0.5).one(x) is None
 
 
 def test_a_single_column_against_many_classes_is_left_to_blocks():
-    assert FisherZ(np.array([0, 1, 2, 0]), Task.MULTICLASS, 0.5).irrelevant_one(np.arange(4.0)) is None
+    assert FisherZ(np.array([0, 1, 2, 0]), Task.MULTICLASS, 0.5).one(np.arange(4.0)) is None
 
 
 # ------------------------------------------------------------------------------------ state
@@ -271,7 +270,7 @@ GOOD = FisherZ(np.array([0, 1, 1, 0]), Task.BINARY, 0.05).state()
         {"alpha": np.array([1.0])},
         {"alpha": np.array([np.nan])},
         {"basis": None},
-        {"alpha": None},
+        {"signed": None},
     ],
 )
 def test_false_states_are_refused(change):

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import chi2, chi2_contingency
 
+from streamsieve.decisions import REASONS
 from streamsieve.exceptions import (
     BadValueError,
     InputTypeError,
@@ -15,10 +16,9 @@ from streamsieve.exceptions import (
     StateError,
     TargetError,
 )
-from streamsieve.independence._tables import p_value
+from streamsieve.independence.contingency_test import p_value
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.protocols import Reason, Task
-from streamsieve.verdicts import REASONS
 from tests.reference import g_squared as twin
 
 FORMS = {
@@ -218,16 +218,16 @@ def test_a_single_column_is_judged_as_in_a_block():
         test = GSquared(y, Task.BINARY, 0.05)
         measured = test.relevance(X)
         for j in range(X.shape[1]):
-            found = test.irrelevant_one(np.ascontiguousarray(X[:, j]))
-            if REASONS[measured.reason[j]] is Reason.IRRELEVANT:
+            found, reason = test.one(np.ascontiguousarray(X[:, j])), REASONS[measured.reason[j]]
+            if reason in (Reason.IRRELEVANT, Reason.RELEVANT):
                 p = test.p_value(measured.statistic[j : j + 1], measured.freedom[j : j + 1])
-                assert found == (measured.statistic[j], p[0])
-                irrelevant += 1
+                assert found == (reason, measured.statistic[j], p[0])
+                irrelevant += reason is Reason.IRRELEVANT
             else:
                 assert found is None
     assert irrelevant > 50
-    assert test.irrelevant_one(np.full(60, np.nan)) is None
-    assert test.irrelevant_one(np.r_[np.inf, np.ones(59)]) is None
+    assert test.one(np.full(60, np.nan)) is None
+    assert test.one(np.r_[np.inf, np.ones(59)]) is None
 
 
 def test_a_numeric_target_is_cut_into_five():

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import screen as kernel
-from streamsieve.independence._screen import screen
+from streamsieve.dependence.blocks import column_products as screen
 
 LAYOUTS = {
     "row by row": np.ascontiguousarray,

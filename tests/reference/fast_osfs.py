@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.columns.fast_osfs``: one column at a time, every test from the rows.
+"""Slow twin of ``streamsieve.columns.osfs``: one column at a time, every test from the rows.
 
 For a new column X:
 

@@ -168,6 +168,16 @@ class TableTest(RelevanceTest):
         reason, statistic, freedom, levels = self.relevance(X)
         return Relevance(reason, statistic, PValues(p_value, statistic, freedom), (levels,))
 
+    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+        """Test a single column of numbers; None if it is constant, not finite, or cannot be tested."""
+        if not math.isfinite(float(x.sum())):
+            return None
+        reason, statistic, freedom, _ = self.relevance(x.reshape(-1, 1))
+        if reason[0] not in _CODES[:2]:
+            return None
+        relevant = Reason.RELEVANT if reason[0] == _CODES[0] else Reason.IRRELEVANT
+        return relevant, float(statistic[0]), float(p_value(statistic, freedom)[0])
+
     def given(self, x: npt.ArrayLike, Z: npt.ArrayLike) -> Tested:
         """Test one column and the target given the columns of Z, three at most.
 

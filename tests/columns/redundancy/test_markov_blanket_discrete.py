@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from streamsieve.columns import _coded_blanket
-from streamsieve.columns._coded_blanket import TABLE_TESTS, CodedBlanket
-from streamsieve.columns.fast_osfs import FastOSFS
-from streamsieve.columns.osfs import OSFS
+from streamsieve.columns.composition import Composition
+from streamsieve.columns.osfs import OSFS, FastOSFS
+from streamsieve.columns.redundancy.markov_blanket import discrete
+from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
+from streamsieve.columns.redundancy.markov_blanket.rule import MarkovBlanketConfig
+from streamsieve.decisions import Decisions
 from streamsieve.exceptions import StateError
-from streamsieve.protocols import Reason, Task
-from streamsieve.verdicts import KEPT, REASONS
+from streamsieve.feature_names import FeatureNames
+from streamsieve.protocols import ColumnBlock, Reason, Task
 from tests.real_data import load_real
 from tests.reference.chi_square import chi_square
 from tests.reference.fast_osfs import fast_osfs
@@ -22,11 +24,13 @@ STATISTICS = {"g2": g_squared, "chi2": chi_square}
 TASKS = {2: Task.BINARY, 3: Task.MULTICLASS, 4: Task.MULTICLASS}
 
 
-def store(y, **rules):
-    """Return an empty store with the paper's rules."""
+def store(y, *, fast=True, **rules):
+    """Return a composition without columns, with the paper's rules."""
     rules = {"test": "g2", "alpha": 0.05, "most": 3, "skip": False, "reliable": "nominal", **rules}
     most, skip, test = (rules.pop(name) for name in ("most", "skip", "test"))
-    return CodedBlanket(TABLE_TESTS[test](y, TASKS[len(np.unique(y))], **rules), most=most, skip=skip)
+    bound = TABLE_TESTS[test](y, TASKS[len(np.unique(y))], **rules)
+    config = MarkovBlanketConfig(most, skip_unreliable=skip, newcomer_first=fast)
+    return Composition(bound, MarkovBlanketDiscrete(bound, config))
 
 
 def stream(rng, n, C, kinds):
@@ -43,43 +47,18 @@ def stream(rng, n, C, kinds):
     return y, np.array(columns).T[:, order].astype(float) - 1.0
 
 
-def run(kept, X, *, fast=True, blocks=None, reload=False):
+def run(kept, X, *, blocks=None, reload=False):
     """Offer all columns; return what was kept and every decision, in the words of the twins."""
     lines, start = [], 0
     for size in blocks or [X.shape[1]]:
-        part = X[:, start : start + size]
-        measured = kept.relevance(part)
-        p_value = kept.p_value_of()
-        chosen = np.flatnonzero(measured.reason == KEPT)
-        settled = kept.settle(part, start, chosen, measured, newcomer_first=fast)
-        gone = zip(
-            settled.evicted_at.tolist(), settled.evicted.tolist(), settled.evicted_reason.tolist(),
-            settled.evicted_by.tolist(), settled.evicted_statistic.tolist(),
-            p_value(settled.evicted_statistic, settled.evicted_freedom).tolist(), strict=True,
-        )  # fmt: skip
-        gone = [
-            (at, Line(old, "evicted", str(REASONS[why]), members(by), value, p))
-            for at, old, why, by, value, p in gone
-        ]
-        for j in range(part.shape[1]):
-            lines += [line for at, line in gone if at == start + j]
-            numbers, why, by = (measured.statistic[j], measured.freedom[j]), measured.reason[j], ()
-            if why == KEPT:
-                k = int(np.flatnonzero(chosen == j)[0])
-                why, by = settled.reason[k], members(settled.by[k])
-                if why != KEPT:
-                    numbers = settled.statistic[k], settled.freedom[k]
-            event = "kept" if why == KEPT else "rejected"
-            p = p_value(*(np.array([number]) for number in numbers))[0]
-            lines.append(Line(start + j, event, str(REASONS[why]), by, float(numbers[0]), float(p)))
+        settled = kept.offer(ColumnBlock(X[:, start : start + size]), start)
+        for d in Decisions(settled, FeatureNames()):
+            by = tuple(int(name[1:]) for name in d.by)
+            lines.append(Line(int(d.feature[1:]), str(d.event), str(d.reason), by, d.statistic, d.p_value))
         start += size
         if reload:
-            kept = CodedBlanket.from_state(kept.state())
+            kept = Composition.from_state(kept.state())
     return kept.features.tolist(), lines
-
-
-def members(row):
-    return tuple(int(i) for i in row if i >= 0)
 
 
 def same(ours, theirs, n):
@@ -112,7 +91,7 @@ def test_every_decision_is_that_of_the_twin(kinds, fast):
             X, y, **rules, unreliable="skip" if skip else "independent", statistic=STATISTICS[test]
         )
         theirs = TWINS[fast](judge, X.shape[1], most)
-        ours = run(store(y, test=test, skip=skip, most=most, **rules), X, fast=fast)
+        ours = run(store(y, test=test, skip=skip, most=most, **rules, fast=fast), X)
         same(ours, theirs, n)
         reasons |= {(line.event, line.reason) for line in theirs[1]}
     assert {("kept", "relevant"), ("rejected", "irrelevant"), ("evicted", "redundant")} <= reasons
@@ -127,11 +106,11 @@ def test_neither_the_form_nor_the_size_of_blocks_nor_a_reload_changes_a_bit(fast
         y, X = stream(rng, 150, 3, kinds)
         X = np.hstack([X, X[:, ::-1] * 2 + 1])
         rules = {"skip": bool(rng.random() < 0.5), "reliable": str(rng.choice(["nominal", "occupied"]))}
-        whole = run(store(y, **rules), X, fast=fast)
+        whole = run(store(y, **rules, fast=fast), X)
         ones = [1] * X.shape[1]
-        assert run(store(y, **rules), X, fast=fast, blocks=ones) == whole
-        assert run(store(y, **rules), sp.csc_array(X), fast=fast, blocks=[3, X.shape[1] - 3]) == whole
-        assert run(store(y, **rules), X, fast=fast, blocks=ones, reload=True) == whole
+        assert run(store(y, **rules, fast=fast), X, blocks=ones) == whole
+        assert run(store(y, **rules, fast=fast), sp.csc_array(X), blocks=[3, X.shape[1] - 3]) == whole
+        assert run(store(y, **rules, fast=fast), X, blocks=ones, reload=True) == whole
 
 
 def test_bits_and_numbers_say_the_same():
@@ -140,9 +119,9 @@ def test_bits_and_numbers_say_the_same():
         y, X = stream(rng, int(rng.integers(20, 300)), 2, (2,))
         rules = {"degrees": str(rng.choice(["nominal", "zero_cells", "strata"])), "skip": rng.random() < 0.5}
         bits, numbers = store(y, **rules), store(y, **rules)
-        numbers._unpack()
+        numbers.rule._unpack()
         ours, theirs = run(bits, X), run(numbers, X)
-        assert bits._packed
+        assert bits.rule._packed
         same(ours, theirs, len(y))
 
 
@@ -151,8 +130,8 @@ def test_a_wide_block_is_taken_in_parts(monkeypatch):
     y, X = stream(rng, 150, 2, (2, 3))
     X = np.hstack([X] * 20)
     whole = run(store(y), X)
-    monkeypatch.setattr(_coded_blanket, "CHUNK_VALUES", 300)
-    monkeypatch.setattr(_coded_blanket, "FIRST_SLOTS", 1)
+    monkeypatch.setattr(discrete, "CHUNK_VALUES", 300)
+    monkeypatch.setattr(discrete, "FIRST_SLOTS", 1)
     assert run(store(y), X) == whole
 
 
@@ -170,7 +149,7 @@ def test_a_chain_leaves_the_link_next_to_the_target():
         near = noisy(rng, y, 0.8)
         far = noisy(rng, near, 0.8)
         for fast in (True, False):
-            selected, lines = run(store(y, alpha=0.001), np.column_stack([far, near, near]), fast=fast)
+            selected, lines = run(store(y, alpha=0.001, fast=fast), np.column_stack([far, near, near]))
             assert selected == ([1] if fast else [2])
             assert lines[1][:4] == (0, "evicted", "redundant", (1,))
             assert {line.reason for line in lines[2:] if line.event != "kept"} == {"collinear"}
@@ -197,7 +176,7 @@ def test_unreliable_sets_empty_the_selection_or_are_passed_over():
     kept, lines = run(store(y), X)
     assert kept == [0]
     assert lines[1] == Line(1, "rejected", "unreliable test", (0,), 0.0, 1.0)
-    assert run(store(y), X, fast=False)[0] == [1]
+    assert run(store(y, fast=False), X)[0] == [1]
     assert run(store(y, skip=True), X)[0] == [0, 1]
 
 
@@ -222,12 +201,12 @@ def test_memory_is_a_bit_a_row_until_a_column_has_more_than_two_levels():
     rng = np.random.default_rng(9)
     y = np.arange(6400) % 2
     kept = store(y)
-    assert kept.nbytes == 0
+    assert kept.rule.nbytes == 0
     run(kept, np.column_stack([noisy(rng, y, 0.2)]))
-    assert kept.nbytes == 6400 / 8 + 16
+    assert kept.rule.nbytes == 6400 / 8 + 16
     levels = noisy(rng, y, 0.3) * 2 + rng.integers(0, 2, 6400)
     run(kept, np.column_stack([levels]))
-    assert kept.nbytes == len(kept.features) * (6400 * 2 + 16)
+    assert kept.rule.nbytes == len(kept.features) * (6400 * 2 + 16)
 
 
 # ------------------------------------------------------------------------------------ selectors
@@ -274,8 +253,8 @@ def kept_state(kinds):
         y, X = stream(rng, 200, 3, kinds)
         kept = store(y)
         run(kept, X)
-        if len(kept.features) > 1 and kept._packed == (kinds == (2,)):
-            return kept.state()
+        if len(kept.features) > 1 and kept.rule._packed == (kinds == (2,)):
+            return kept.rule.state()
 
 
 def spoilt(name, change):
@@ -294,38 +273,13 @@ def put(place, value):
     return change
 
 
-SPOILT = {
-    "no rules": lambda state: {k: a for k, a in state.items() if k != "most"},
-    "no test": lambda state: {k: a for k, a in state.items() if k != "test/y"},
-    "no columns": lambda state: {k: a for k, a in state.items() if k not in ("bits", "numbers")},
-    "another test": spoilt("test/$kind", put(0, 2)),
-    "larger sets": spoilt("most", put((), 4)),
-    "half a rule": spoilt("skip", lambda a: np.array(2)),
-    "one level": spoilt("levels", put(0, 1)),
-    "many levels": spoilt("levels", put(0, 60_000)),
-    "no level": spoilt("levels", put(0, -1)),
-    "levels of another length": spoilt("levels", lambda a: a[:-1]),
-    "classes without rows": spoilt("test/y", put(0, 700)),
-    "more rows": spoilt("test/y", lambda a: np.concatenate([a, a])),
-}
-
-
-@pytest.mark.parametrize("kinds", [(2,), (3,)], ids=["bits", "numbers"])
-@pytest.mark.parametrize("what", SPOILT)
-def test_a_spoilt_state_is_refused(kinds, what):
-    state = kept_state(kinds)
-    CodedBlanket.from_state(state)
-    with pytest.raises(StateError):
-        CodedBlanket.from_state(SPOILT[what](state))
-
-
 def test_bits_beyond_the_rows_of_a_class_are_refused():
     state = kept_state((2,))
     with pytest.raises(StateError, match="do not fit together"):
-        CodedBlanket.from_state(spoilt("bits", put((0, -1), ~np.uint64(0)))(state))
+        MarkovBlanketDiscrete.from_state(spoilt("bits", put((0, -1), ~np.uint64(0)))(state))
 
 
 def test_levels_that_a_column_does_not_have_are_refused():
     state = kept_state((3,))
     with pytest.raises(StateError, match="do not fit together"):
-        CodedBlanket.from_state(spoilt("numbers", put((0, 5), 40))(state))
+        MarkovBlanketDiscrete.from_state(spoilt("numbers", put((0, 5), 40))(state))
