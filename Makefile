@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench studies docs-check clean
+.PHONY: help demo test test-full lint bench studies docs-check clean
 
 # The newest Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -14,7 +14,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo        install, then stream embedded data through a row screen and a column selector"
-	@echo "make test        install, then run every test"
+	@echo "make test        install, then test what a commit may break"
+	@echo "make test-full   every variant and seed, real data (STREAMSIEVE_DATA), kernels without the JIT"
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make bench       speed and memory against peers; rewrites benchmarks/RESULTS.md"
 	@echo "make studies     the papers' tables and figures next to ours; real data by STREAMSIEVE_DATA"
@@ -35,8 +36,11 @@ demo: .venv/with-cli
 	@$(BIN)/streamsieve demo
 
 test: .venv/with-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-full: .venv/with-dev
+	$(BIN)/python -m pytest --full -n 2 --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --full tests/kernels
 
 lint: .venv/with-dev
 	$(BIN)/ruff check .

@@ -1,12 +1,12 @@
 """What all tests share."""
 
-import itertools
 import signal
 
 import pytest
 from hypothesis import settings
 
 from tests import real_data
+from tests.helpers import tier
 
 # Machines differ in speed and a failure must come back: no deadline, no randomness from run to run.
 settings.register_profile("streamsieve", deadline=None, derandomize=True)
@@ -18,23 +18,28 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items):
-    """Order files so that two processes, which take them in turn, seldom compile the same kernel at a time.
+#: Folders that test what is outside of the package; they belong to the full tier.
+OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")
 
-    Neighbours in the alphabet need the same kernels, so the second half is shuffled among the first as cards
-    are.  What goes over all selectors comes last, when most is in the cache; there every second file goes
-    from the last selector to the first, so that two processes meet half way.
-    """
-    by_file = {}
-    for item in items:
-        by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    late = [name for name in by_file if "contract" in name]
-    files = [some for name, some in by_file.items() if name not in late]
-    half = (len(files) + 1) // 2
-    pairs = itertools.zip_longest(files[:half], files[half:], fillvalue=[])
-    last = [by_file[name][:: -1 if place % 2 else 1] for place, name in enumerate(late)]
-    ordered = [*itertools.chain.from_iterable(pairs), *last]
-    items[:] = itertools.chain.from_iterable(ordered)
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="all variants, all seeds, all folders")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "full: costs more than a contributor should wait for; needs --full")
+    tier.FULL = config.getoption("--full")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what belongs to the full tier."""
+    if config.getoption("--full"):
+        return
+    late = [item for item in items if item.get_closest_marker("full") or item.nodeid.startswith(OUTSIDE)]
+    if late:
+        config.hook.pytest_deselected(items=late)
+        left_out = {id(item) for item in late}
+        items[:] = [item for item in items if id(item) not in left_out]
 
 
 @pytest.fixture(scope="session")

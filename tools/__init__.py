@@ -1,0 +1,1 @@
+"""Scripts for those who work on the library; nothing here is installed."""
