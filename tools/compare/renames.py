@@ -1,0 +1,92 @@
+"""What was renamed between the old tree and the new one: the one place to list it.
+
+Cases and reports use the old names.  The worker of the new tree translates calls by these tables, and the
+comparison translates what it reports.  Three things need no entry: a class that moved to another module, an
+attribute that is new, and ``ranked_``: where the new tree has it, it is compared with the order of the old
+``selected_``, and ``selected_`` as a set.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Any class or exception, old name: new name.
+RENAMED_CLASSES: dict[str, str] = {}
+
+#: Modules that are asked for by name, old: new, such as "streamsieve.summaries".
+RENAMED_MODULES: dict[str, str] = {}
+
+#: (class, old parameter): new parameter; the class "*" stands for all.  None: the parameter is gone, and what
+#: it was given does not matter.
+RENAMED_PARAMETERS: dict[tuple[str, str], str | None] = {}
+
+#: (class, old parameter, old value): new value; the class "*" stands for all.
+RENAMED_VALUES: dict[tuple[str, str, Any], Any] = {}
+
+#: Methods, functions and properties that are called: (class, old): new; the class "*" stands for all.
+RENAMED_METHODS: dict[tuple[str, str], str] = {}
+
+#: Learnt attributes, and the fields of a ledger line (class "Decision"): old: new, or (class, old): new.
+RENAMED_ATTRIBUTES: dict[str | tuple[str, str], str] = {}
+
+#: Words in the ledger: (field, old word): new word, such as ("reason", "outscored"): "weaker".
+RENAMED_WORDS: dict[tuple[str, str], str] = {}
+
+#: Learnt attributes that the new tree does without: old name, or (class, old name).
+DROPPED: set[str | tuple[str, str]] = set()
+
+
+def class_name(old: str) -> str:
+    """Return the new name of a class."""
+    return RENAMED_CLASSES.get(old, old)
+
+
+def module_name(old: str) -> str:
+    """Return the new name of a module."""
+    return RENAMED_MODULES.get(old, old)
+
+
+def method_name(cls: str, old: str) -> str:
+    """Return the new name of a method of a class, which has its old name here."""
+    return RENAMED_METHODS.get((cls, old), RENAMED_METHODS.get(("*", old), old))
+
+
+def parameters(cls: str, old: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a class, which has its old name here, as the new tree takes them."""
+    new = {}
+    for name, value in old.items():
+        renamed = RENAMED_PARAMETERS.get((cls, name), RENAMED_PARAMETERS.get(("*", name), name))
+        if renamed is not None:
+            new[renamed] = _value(cls, name, value)
+    return new
+
+
+def _value(cls: str, name: str, value: Any) -> Any:
+    for key in ((cls, name, value), ("*", name, value)) if _is_plain(value) else ():
+        for (of, parameter, old), new in RENAMED_VALUES.items():
+            # True == 1, but they are two values
+            if (of, parameter, old) == key and type(old) is type(value):
+                return new
+    return value
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def attribute_name(cls: str, old: str) -> str:
+    """Return the new name of an attribute of a class, which has its old name here."""
+    return RENAMED_ATTRIBUTES.get((cls, old), RENAMED_ATTRIBUTES.get(old, old))
+
+
+def is_dropped(cls: str, old: str) -> bool:
+    """Whether the new tree does without an attribute."""
+    return old in DROPPED or (cls, old) in DROPPED
+
+
+def old_word(field: str, new: str) -> str:
+    """Return the old word for what stands in a field of a ledger line."""
+    for (of, old), word in RENAMED_WORDS.items():
+        if of == field and word == new:
+            return old
+    return new
