@@ -54,9 +54,7 @@ def check_measure(measure: Measure) -> None:
     if callable(getattr(measure, "p_value", None)):
         _check_p_values(lambda x, z: measure.p_value(measure.dependence(x, z), len(x)))  # type: ignore[attr-defined]
         steps = [measure.p_value(d, 200) for d in np.linspace(noise, copy, 9)]  # type: ignore[attr-defined]
-        assert all(a >= b - 1e-12 for a, b in pairwise(steps)), (
-            "p_value must not grow with the dependence"
-        )
+        assert all(a >= b - 1e-12 for a, b in pairwise(steps)), "p_value must not grow with the dependence"
     _check_blocks(lambda: SAOLA(measure=measure))
 
 

@@ -59,9 +59,7 @@ def _check_axis(source: Any, axis: str, batches: list[Any]) -> None:
     for batch in batches:
         start = json.loads(json.dumps(batch.position))
         key = "row" if axis == "rows" else "column"
-        assert isinstance(start.get(key), int), (
-            f"a position of {axis} holds {key!r}; got {start}"
-        )
+        assert isinstance(start.get(key), int), f"a position of {axis} holds {key!r}; got {start}"
         rest = list(getattr(source, axis)(3, start=start))
         left = whole[start[key] :] if axis == "rows" else whole[:, start[key] :]
         found = _joined(rest, along) if rest else left[:0] if axis == "rows" else left[:, :0]

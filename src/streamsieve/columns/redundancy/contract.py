@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,14 @@ class Evicted(NamedTuple):
     p_value: FloatArray
     #: (evicted, up to 3): the features that made it redundant, -1 where there are fewer.
     by: IntArray
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return that no column left."""
+        no_features, no_values = np.zeros(0, np.int64), np.zeros(0)
+        return cls(
+            no_features, no_features, np.zeros(0, np.uint8), no_values, no_values, np.zeros((0, 1), np.int64)
+        )
 
 
 class Outcome(NamedTuple):
