@@ -25,13 +25,12 @@ from tools.compare import renames
 from tools.compare.answers import Answers, digest
 from tools.compare.data import Stream, in_form, make_stream, real_stream
 
-#: Where classes are looked for first; then everywhere in the package.
-MODULES = ("streamsieve", "streamsieve.criteria", "streamsieve.summaries", "streamsieve.learners")
-CRITERIA = (
-    "AnovaF", "ChiSquare", "Correlation", "Fisher", "Gini", "MutualInfo", "SymmetricUncertainty", "WelchT",
-)  # fmt: skip
-#: Methods of a learner that answer about rows.
-PREDICTIONS = ("predict", "predict_proba", "decision_function")
+#: The criteria that are asked on each summary.
+CRITERIA = {
+    "Moments": ("AnovaF", "Fisher", "WelchT"),
+    "CoMoments": ("Correlation",),
+    "Quantiles": ("ChiSquare", "Gini", "MutualInfo", "SymmetricUncertainty"),
+}
 
 
 def main() -> None:
@@ -193,14 +192,13 @@ class Stage:
     def _scored(self) -> Any:
         """Report a summary, and what every criterion says about it."""
         said = self.answers.summary(self.thing)
-        for name in CRITERIA:
+        for name in CRITERIA.get(type(self.thing).__name__, ()):
             criterion = self.player.named(name)()
-            if criterion.serves(self.thing):
-                for what, ask in (("", criterion), (" p", criterion.p_values)):
-                    try:
-                        said[name + what] = self.answers.of(ask(self.thing))
-                    except Exception as error:  # noqa: BLE001 - the error is the answer
-                        said[name + what] = raised(error)
+            for what, ask in (("", criterion), (" p", criterion.p_values)):
+                try:
+                    said[name + what] = self.answers.of(ask(self.thing))
+                except Exception as error:  # noqa: BLE001 - the error is the answer
+                    said[name + what] = raised(error)
         return said
 
     def do_transform(self, form: str) -> Any:
