@@ -25,6 +25,10 @@ from tools.compare import renames
 from tools.compare.answers import Answers, digest
 from tools.compare.data import Stream, in_form, make_stream, real_stream
 
+#: Where classes are looked for first; then everywhere in the package.
+MODULES = ("streamsieve", "streamsieve.criteria", "streamsieve.summaries", "streamsieve.learners")
+#: Methods of a learner that answer about rows.
+PREDICTIONS = ("predict", "predict_proba", "decision_function")
 #: The criteria that are asked on each summary.
 CRITERIA = {
     "Moments": ("AnovaF", "Fisher", "WelchT"),
