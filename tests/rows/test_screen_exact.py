@@ -190,7 +190,7 @@ def test_forgotten_and_moved_features():
     X, y = data(rng, 30, 3 + 2)
     columns = SortedColumns()
     columns.update(X, y)
-    moved = columns.renumbered(np.array([2, 0, 1, 4, 3]), 5)
+    moved = columns.reindexed(np.array([2, 0, 1, 4, 3]), 5)
     assert np.array_equal(moved.purities()[[2, 0, 1, 4, 3]], columns.purities())
     columns.forget(np.array([1]))
     assert columns.purities()[1] == -1.0

@@ -243,7 +243,7 @@ def test_too_many_features_are_refused_with_the_memory_they_would_take(shape):
         Products().update(sp.csr_array(shape), np.zeros(shape[0], int))
     small = feed(Products(), Stream(np.ones((2, 2)), np.array([0, 1])))
     with pytest.raises(CapabilityError, match=r"30,000 features take 7\.2 GB"):
-        small.renumbered(np.arange(2), 30_000)
+        small.reindexed(np.arange(2), 30_000)
 
 
 BAD = [np.nan, np.inf, -np.inf, 1e308, -1e308]
@@ -334,17 +334,17 @@ def test_moved_features_equal_the_rows_with_moved_columns(target, kind, form):
         wide.X[:, columns] = stream.X
         products = feed(kind(half_life), stream[:8], form)
         before = snapshot(products)
-        copy = products.renumbered(columns, 6)
+        copy = products.reindexed(columns, 6)
         assert_same_bits(before, snapshot(products))
         check(feed(copy, wide[8:], form), wide, half_life)
-    back = products.renumbered([2, 0, 1], 3).renumbered([1, 2, 0], 3)
+    back = products.reindexed([2, 0, 1], 3).reindexed([1, 2, 0], 3)
     assert_same_bits(snapshot(products), snapshot(back))
-    assert kind(3.0).renumbered(np.array([4, 2]), 5).n_features == 0
+    assert kind(3.0).reindexed(np.array([4, 2]), 5).n_features == 0
 
 
 def test_features_that_are_not_there_are_refused():
     products = feed(Products(), Stream(np.ones((3, 2)), np.array([0, 1, 0])))
-    for act in (products.forget, lambda columns: products.renumbered(columns, 2)):
+    for act in (products.forget, lambda columns: products.reindexed(columns, 2)):
         for columns, message in (([0, 2], "no feature 2"), ([-1], "no feature -1"), ([1, 1], "twice")):
             with pytest.raises(SchemaError, match=message):
                 act(columns)

@@ -112,7 +112,7 @@ def test_renumbering_moves_columns_and_leaves_the_others_missing(rows, weights):
     moved.X[:, columns] = stream.X
     summary = learnt(stream)
     before = snapshot(summary)
-    twin, wanted = summary.renumbered(columns, p + 3), learnt(moved)
+    twin, wanted = summary.reindexed(columns, p + 3), learnt(moved)
     assert_same_bits(before, snapshot(summary))
     same_answers(twin, wanted)
     later = Stream(rng.normal(size=(500, p + 3)), rng.integers(0, 3, 500))
@@ -123,10 +123,10 @@ def test_renumbering_moves_columns_and_leaves_the_others_missing(rows, weights):
 
 
 def test_renumbering_an_empty_summary_and_the_identity():
-    empty = Quantiles(0.2, 7.0).renumbered(np.arange(0), 5)
+    empty = Quantiles(0.2, 7.0).reindexed(np.arange(0), 5)
     assert (empty.epsilon, empty.half_life, empty.n_features) == (0.2, 7.0, 0)
     summary = learnt(all_orders(np.random.default_rng(5), 500))
-    assert_same_bits(snapshot(summary), snapshot(summary.renumbered(np.arange(11), 11)))
+    assert_same_bits(snapshot(summary), snapshot(summary.reindexed(np.arange(11), 11)))
 
 
 @pytest.mark.parametrize("weights", ["none", "exponential"])

@@ -223,7 +223,7 @@ def test_late_features_among_collapsed_ones_are_exact():
         feed(summary, stream[rows:])
         stream.X[:rows, 2] = np.nan
         late = Stream(stream.X[:, [2, 0, 1]], stream.y)
-        check_tables(summary.renumbered(np.array([1, 2, 0]), 3), first(late, 1))
+        check_tables(summary.reindexed(np.array([1, 2, 0]), 3), first(late, 1))
 
 
 def test_sparse_rows_in_a_dense_stream_of_many_features_are_made_dense_bit_by_bit(monkeypatch):

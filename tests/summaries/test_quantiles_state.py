@@ -85,7 +85,7 @@ def test_states_after_forgetting_growing_and_moving_are_accepted():
             feed(summary, stream[low : low + 7])
         summary.forget([0, 3])
         feed(summary, Stream(np.pad(stream.X[50:], ((0, 0), (0, 2))), stream.y[50:], stream.weight[50:]))
-        moved = summary.renumbered(np.arange(13)[::-1], 15)
+        moved = summary.reindexed(np.arange(13)[::-1], 15)
         for one in (summary, moved):
             saved = snapshot(one)
             assert_same_bits(saved, snapshot(Quantiles.from_state(saved)))
@@ -339,7 +339,7 @@ def test_columns_that_are_not_there_change_nothing():
         with pytest.raises(SchemaError, match=message):
             summary.forget(columns)
         with pytest.raises(SchemaError, match=message):
-            summary.renumbered(columns + list(range(len(columns), 11)), 11)
+            summary.reindexed(columns + list(range(len(columns), 11)), 11)
     assert_same_bits(before, snapshot(summary))
 
 

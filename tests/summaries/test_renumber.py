@@ -43,7 +43,7 @@ def test_moved_features_equal_the_rows_with_moved_columns(kind, target, form, ab
         parts = stream.cut(rng, 3)
         summary = learnt(kind, parts, [form] * 3, half_life)
         before = snapshot(summary)
-        copy = summary.renumbered(columns, n_features)
+        copy = summary.reindexed(columns, n_features)
         assert_same_bits(before, snapshot(summary))
         check(copy, moved(stream, columns, n_features, absent), half_life)
 
@@ -58,7 +58,7 @@ def test_a_copy_goes_on_by_itself(kind, target, form, absent):
         summary = feed(kind(half_life), stream[:10], form)
         before = snapshot(summary)
         wide = moved(stream, columns, 4, absent)
-        copy = feed(summary.renumbered(columns, 4), wide[10:], form)
+        copy = feed(summary.reindexed(columns, 4), wide[10:], form)
         check(copy, wide, half_life)
         assert_same_bits(before, snapshot(summary))
 
@@ -76,7 +76,7 @@ def test_features_merge_wherever_they_stand(kind, target, ours, theirs, half_lif
         left.weight = right.weight = None
         columns = places(rng, 4, 6)
         whole = feed(kind(half_life), left, ours)
-        whole.merge(feed(kind(half_life), right, theirs).renumbered(columns, 6))
+        whole.merge(feed(kind(half_life), right, theirs).reindexed(columns, 6))
         left = moved(left, np.arange(3), 6, absent[ours])
         right = moved(right, columns, 6, absent[theirs])
         both_parts = Stream(np.vstack([left.X, right.X]), np.concatenate([left.y, right.y]))
@@ -90,21 +90,21 @@ def test_only_changing_places_takes_no_more_memory(kind, target, form):
     stream.X[np.isnan(stream.X)] = 1.0
     stream.weight = None
     summary = feed(kind(), stream, form)
-    assert summary.renumbered([2, 0, 1], 3).nbytes == summary.nbytes
-    back = summary.renumbered([2, 0, 1], 3).renumbered([1, 2, 0], 3)
+    assert summary.reindexed([2, 0, 1], 3).nbytes == summary.nbytes
+    back = summary.reindexed([2, 0, 1], 3).reindexed([1, 2, 0], 3)
     assert_same_bits(snapshot(summary), snapshot(back))
 
 
 @both
 def test_a_summary_of_nothing_has_nothing_to_move(kind, target):
-    copy = kind(3.0).renumbered(np.array([4, 2]), 5)
+    copy = kind(3.0).reindexed(np.array([4, 2]), 5)
     assert (copy.n_rows, copy.n_features, copy.half_life) == (0, 0, 3.0)
 
 
 @both
 def test_places_beyond_those_seen_are_for_features_to_come(kind, target):
     stream = random_stream(np.random.default_rng(5), target, n=9, p=2)
-    copy = feed(kind(), stream, "csr_array").renumbered(np.array([3, 1, 0]), 4)
+    copy = feed(kind(), stream, "csr_array").reindexed(np.array([3, 1, 0]), 4)
     check(copy, moved(stream, [3, 1], 4, 0.0))
 
 
@@ -119,4 +119,4 @@ def test_places_that_are_not_there_are_refused(kind, target, form, columns, mess
     stream.weight = None
     summary = feed(kind(), stream, form)
     with pytest.raises(SchemaError, match=message):
-        summary.renumbered(columns, 2)
+        summary.reindexed(columns, 2)

@@ -630,7 +630,7 @@ def test_renumbering_is_permuting_columns(small):
         columns = rng.permutation(wider)[:p]
         store = learnt([rows[:half]])
         ask(store)
-        store.renumber(columns, wider)
+        store.reindex(columns, wider)
         assert store.n_features == wider
         X = np.zeros((len(rows), wider))
         X[:, columns] = rows.X

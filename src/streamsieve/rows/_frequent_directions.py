@@ -12,9 +12,8 @@ import scipy.sparse as sp
 from streamsieve._validation import LIMIT
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, FloatArray, Matrix
-from streamsieve.state import expect, register
+from streamsieve.state import expect, register, under
 from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._inner import under
 from streamsieve.summaries._row_pieces import Piece
 
 #: Squared lengths below this share of the largest are rounding of the products they come from.
@@ -141,7 +140,9 @@ class FrequentDirections:
             raise StateError("the state's sketch holds values that are not finite, or too large")
         if n_rows < 0 or not 0 <= error <= mass < np.inf:
             raise StateError(f"the state claims a sketch of {n_rows} rows, mass {mass} and error {error}")
-        waiting = HeldRows.from_state(under("waiting", arrays), None, "numeric")
+        waiting = HeldRows.from_state(under("waiting", arrays))
+        for problem in waiting.unlike("numeric", window=False):
+            raise StateError(f"the state's rows do not fit: {problem}")
         return cls(Sketch(rows, mean, n_rows, mass, error), waiting)
 
 

@@ -415,7 +415,7 @@ class Screen(WeightedRowSelector, RankedSelector):
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:
         theirs = other._summary_
         if columns is not None:
-            theirs = theirs.renumbered(columns, self.n_features_in_)
+            theirs = theirs.reindexed(columns, self.n_features_in_)
         self._summary_.merge(theirs)
         self._cache_.clear()
 

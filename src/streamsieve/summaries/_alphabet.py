@@ -35,7 +35,7 @@ class Alphabet(Part):
         "texts": Texts("texts", unique=True),
         "numbers": Array("i8", "texts", low=0, high=MOST, order="rising"),
         "next": Int(0, MOST),
-        "enough": Int(FEW, 2 * MOST),
+        "enough": Int(1, 2 * MOST),
     }
 
     def __init__(self) -> None:

@@ -190,7 +190,7 @@ class ClassRuns(Part, ABC):
         self.missing[columns] = self.in_runs
         self.few.forget(columns)
 
-    def renumber(self, columns: IntArray, n_features: int) -> None:
+    def reindex(self, columns: IntArray, n_features: int) -> None:
         """Move feature i to columns[i]; the others are missing in all rows so far."""
         rows = np.full((len(self.rows), n_features), np.nan, self.dtype)
         rows[: self.filled, columns] = self.rows[: self.filled]
@@ -198,11 +198,11 @@ class ClassRuns(Part, ABC):
         missing[columns] = self.missing
         self.levels = [[_moved(run, columns, n_features) for run in level] for level in self.levels]
         self.rows, self.missing = rows, missing
-        self.few.renumber(columns, n_features)
+        self.few.reindex(columns, n_features)
 
     def grow(self, n_features: int) -> None:
         """Add features that were missing in all rows so far."""
-        self.renumber(np.arange(self.n_features), n_features)
+        self.reindex(np.arange(self.n_features), n_features)
 
     def astype(self, dtype: npt.DTypeLike) -> None:
         """Change the type of the stored values."""

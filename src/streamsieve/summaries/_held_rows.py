@@ -14,25 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.exceptions import InputError, StateError, TargetError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect
-from streamsieve.summaries._inner import under
-from streamsieve.summaries._row_pieces import (
-    Piece,
-    copied,
-    joined,
-    run_from_state,
-    run_state,
-    weights_of,
-)
+from streamsieve.exceptions import StateError, TargetError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Int, ListOf, Part
+from streamsieve.summaries._row_pieces import WIDEST, Piece, RowRun, copied, joined, weights_of
 
 #: Rows of a piece, at most.  Long enough that a piece costs what its values cost.
 BLOCK = 1024
-MOST_FEATURES = 2**31
 
 
-class HeldRows:
+class HeldRows(Part):
     """The last rows of a stream, raw.
 
     A forgotten feature counts as missing in all rows before that moment.  The rows are left as they are: a
@@ -43,6 +34,14 @@ class HeldRows:
     ----------
     size : the number of rows to keep, or None for all
     """
+
+    fields = {
+        "size": Int(1, optional=True),
+        "seen": Int(),
+        "n_features": Int(0, WIDEST),
+        "_since": Array("i8", "forgotten", low=0, optional=True),
+        "_runs": ListOf(RowRun, size="runs"),
+    }
 
     def __init__(self, size: int | None = None) -> None:
         self.size = size
@@ -220,13 +219,13 @@ class HeldRows:
             self._since = np.zeros(self.n_features, np.int64)
         self._since[columns] = self.seen
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return the same rows with feature i moved to columns[i]; the others are 0 or missing."""
         since = None
         if self._since is not None:
             since = np.zeros(n_features, np.int64)
             since[columns] = self._since
-        pieces = [piece.renumbered(columns, n_features) for piece in self.pieces()]
+        pieces = [piece.reindexed(columns, n_features) for piece in self.pieces()]
         return self._of(pieces, self.size, self.seen, n_features, since)
 
     @classmethod
@@ -237,7 +236,6 @@ class HeldRows:
         rows = cls(size)
         rows.seen = seen - sum(piece.n_rows for piece in pieces)
         for piece in pieces:
-            rows.check(piece)
             rows.append(piece)
         rows.widen(n_features)
         rows._since = since
@@ -245,49 +243,37 @@ class HeldRows:
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return everything as arrays; rows of one form are one run."""
+    def _record(self) -> Mapping[str, Any]:
+        """Rows of one form are one run."""
         runs: list[list[Piece]] = []
         for piece in self.pieces():
             if runs and runs[-1][0].form == piece.form:
                 runs[-1].append(piece)
             else:
                 runs.append([piece])
-        wholes = [joined(run) for run in runs]
-        shapes = [(whole.n_rows, whole.X.shape[1]) for whole in wholes]
-        arrays: Arrays = {
-            "runs": np.array(shapes, np.int64).reshape(-1, 2),
-            "n_features": np.array([self.n_features], np.int64),
-            "seen": np.array([self.seen], np.int64),
-        }
-        if self._since is not None:
-            arrays["since"] = self._since
-        for number, whole in enumerate(wholes):
-            arrays |= {f"{number}/{key}": array for key, array in run_state(whole).items()}
-        return arrays
+        facts = {name: getattr(self, name) for name in ("size", "seen", "n_features", "_since")}
+        return facts | {"_runs": [RowRun.of(joined(run)) for run in runs]}
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], size: int | None, target: str) -> Self:
-        """Rebuild, after checking that the rows are such as :func:`present` lets through."""
-        shapes = expect(arrays, "runs", np.int64, (None, 2))
-        n_features = int(expect(arrays, "n_features", np.int64, (1,))[0])
-        seen = int(expect(arrays, "seen", np.int64, (1,))[0])
-        if not 0 <= n_features < MOST_FEATURES:
-            raise StateError(f"the state claims {n_features} features")
-        if np.any(shapes < 0) or np.any(shapes[:, 1] > n_features):
-            raise StateError("the state's rows have impossible shapes")
-        pieces = []
-        for number, (n, width) in enumerate(shapes.tolist()):
-            pieces.append(run_from_state(under(str(number), arrays), n, width, target))
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        size, seen, n_features, since = (record[name] for name in ("size", "seen", "n_features", "_since"))
+        pieces = [run.piece() for run in record["_runs"]]
         held = sum(piece.n_rows for piece in pieces)
         if held > (seen if size is None else min(seen, size)):
             raise StateError(f"the state holds {held} rows of {seen}, more than there may be")
-        since = None
-        if "since" in arrays:
-            since = np.array(expect(arrays, "since", np.int64, (n_features,)))
-            if np.any((since < 0) | (since > seen)):
-                raise StateError("the state forgets features at rows that never came")
-        try:
-            return cls._of(pieces, size, seen, n_features, since)
-        except InputError as error:
-            raise StateError(f"the state's rows do not fit together: {error}") from error
+        if any(piece.X.shape[1] > n_features for piece in pieces) or (
+            since is not None and (len(since) != n_features or since.max(initial=0) > seen)
+        ):
+            raise StateError(f"the state's rows do not fit {n_features} features and {seen} rows")
+        return cls._of(pieces, size, seen, n_features, since)
+
+    def _consistent(self) -> Iterator[str]:
+        if len({piece.y.dtype.kind == "U" for piece in self._pieces}) > 1:
+            yield "some rows have text as labels, others numbers"
+
+    def unlike(self, target: str, *, window: bool) -> Iterator[str]:
+        """Yield why these rows, read from a state, are not what their owner holds."""
+        if (self.size is None) is window:
+            yield "a window needs a size, and rows that are all kept have none"
+        if target == "numeric" and any(piece.y.dtype != np.float64 for piece in self._pieces):
+            yield "a numeric target has rows with labels"

@@ -1,59 +1,78 @@
-"""A summary inside another part: its empty twin, and its place in a state."""
+"""Summaries inside other parts: the empty one to start from, the current one, and their place in a state."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from streamsieve.exceptions import ParameterError
+from streamsieve.state import Field, Part
+from streamsieve.state.part import KIND
+from streamsieve.state.registry import lookup, registered_name
+from streamsieve.state.tree import Node, Place, text, untext
 
-from streamsieve.exceptions import ParameterError, StateError
-from streamsieve.protocols import Arrays, Stateful
-from streamsieve.state import pack, pack_strings, unpack, unpack_strings
-
-S = TypeVar("S", bound=Stateful)
-
-#: Levels of names in a state; honest ones have six at most, and a deeper one would recurse without end.
+#: Depth of names in a state at which a summary is still read.  Real states have six levels at most; without a
+#: limit, a forged one could nest windows until the interpreter runs out of stack.
 DEEPEST = 12
-#: What a part must have to be taken for a summary.
-_FACE = ("update", "merge", "state", "n_rows", "n_features", "nbytes", "target")
+#: What an object needs in order to be used as a summary.
+_MEMBERS = ("target", "update", "merge", "classes", "n_rows", "n_features", "nbytes", "forget", "reindexed")
+
+
+class AnySummary(Field):
+    """A summary of any registered class, as a field of another part; the state names the class."""
+
+    def __init__(self, *, optional: bool = False) -> None:
+        self.optional = optional
+
+    def write(self, value: Part) -> Node:
+        return {**value.tree(), KIND: text(registered_name(value))}
+
+    def check(self, node: Node, place: Place) -> None:
+        kind, own = self._kind(node, place)
+        kind.check_tree(own, place.within(()))
+
+    def read(self, node: Any, path: str) -> Any:
+        kind, own = self._kind(node, Place(path))
+        return kind.from_tree(own, path)
+
+    def _kind(self, node: Node, place: Place) -> tuple[type[Part], dict[str, Node]]:
+        if not isinstance(node, dict) or KIND not in node:
+            place.refuse("should be a summary and name its class")
+        if place.path.count("/") > DEEPEST:
+            place.refuse("is nested too deeply")
+        kind = lookup(untext(node[KIND], place.at(KIND)))
+        if not (issubclass(kind, Part) and lacks(kind) is None):
+            place.refuse(f"names {kind.__name__}, which is not a summary")
+        return kind, {key: value for key, value in node.items() if key != KIND}
+
+
+def lacks(part: Any) -> str | None:
+    """Return what an object or a class lacks to be a summary, or None if it is one."""
+    return next((name for name in _MEMBERS if not hasattr(part, name)), None)
 
 
 def check_empty(owner: str, inner: Any, targets: tuple[str, ...]) -> None:
-    """Refuse what is not a summary without rows, or one whose target does not serve here."""
-    if not is_summary(inner):
-        raise ParameterError(f"{owner} holds a summary; got {inner!r}: give one, for example Moments()")
-    if inner.n_rows:
+    """Refuse anything but a summary without rows whose target is one of ``targets``."""
+    if not isinstance(inner, Part) or lacks(inner) is not None:
+        missing = f": it has no `{lacks(inner)}`" if isinstance(inner, Part) else ""
+        raise ParameterError(f"{owner} needs a summary, for example Moments(); got {inner!r}{missing}")
+    if inner.n_rows:  # type: ignore[attr-defined]
+        raise ParameterError(f"{owner} needs an empty summary; this one has {inner.n_rows} rows")  # type: ignore[attr-defined]
+    if inner.target not in targets:  # type: ignore[attr-defined]
         raise ParameterError(
-            f"{owner} wants an empty summary to start from; this one has {inner.n_rows} rows"
+            f"{owner} needs a summary whose target is {' or '.join(targets)}; "
+            f"that of {type(inner).__name__} is {inner.target}"  # type: ignore[attr-defined]
         )
-    if inner.target not in targets:
-        raise ParameterError(
-            f"{owner} wants a summary whose target is {' or '.join(targets)}; "
-            f"that of {type(inner).__name__} is {inner.target}"
-        )
-
-
-def is_summary(part: Any) -> bool:
-    """Whether a part has the face of a summary."""
-    return not isinstance(part, type) and all(hasattr(part, name) for name in _FACE)
-
-
-def fresh(part: S) -> S:
-    """Return a twin that shares nothing."""
-    return type(part).from_state(part.state())
 
 
 def innermost(summary: Any) -> Any:
-    """Return what a window or bins of a target hold at present: the summary a formula can read."""
+    """Return the summary that a criterion can read: the current one of a window or of a binned target."""
     while hasattr(summary, "current"):
         summary = summary.current()
     return summary
 
 
-def same_state(a: Any, b: Any) -> bool:
-    """Whether two summaries are of one class and equal to the last bit; empty ones: made alike."""
+def same_state(a: Part, b: Any) -> bool:
+    """Whether two summaries have one class and equal states; for empty ones: equal parameters."""
     if type(a) is not type(b):
         return False
     mine, theirs = a.state(), b.state()
@@ -63,35 +82,3 @@ def same_state(a: Any, b: Any) -> bool:
         and array.tobytes() == theirs[name].tobytes()
         for name, array in mine.items()
     )
-
-
-def pack_summary(name: str, summary: Any) -> Arrays:
-    """Turn a summary into arrays that say which class it is; :func:`unpack_summary` undoes it."""
-    plain, arrays = pack({name: summary})
-    label = pack_strings([plain[name]["$part"]])
-    return {f"{name}_class/{key}": array for key, array in label.items()} | arrays
-
-
-def unpack_summary(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """Rebuild a summary of any registered class, or refuse the arrays with ``StateError``."""
-    if any(key.count("/") > DEEPEST for key in arrays):
-        raise StateError("the state holds summaries within summaries, deeper than there are any")
-    labels = unpack_strings(under(f"{name}_class", arrays))
-    if len(labels) != 1:
-        raise StateError(f"the state names {len(labels)} classes for its part {name!r}, not one")
-    own = {key: np.asarray(array) for key, array in arrays.items() if key.startswith(f"{name}/")}
-    try:
-        summary = unpack({name: {"$part": labels[0]}}, own)[name]
-    except StateError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise StateError(f"the state's {labels[0]} does not fit: {error}") from error
-    if not is_summary(summary):
-        raise StateError(f"the state names {labels[0]} as its part {name!r}, which is not a summary")
-    return summary
-
-
-def under(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
-    """Return the arrays whose names begin with ``name/``, without that."""
-    start = f"{name}/"
-    return {key[len(start) :]: array for key, array in arrays.items() if key.startswith(start)}

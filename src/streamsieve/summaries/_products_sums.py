@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +11,12 @@ import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk
 
 from streamsieve._kernels import products as kernel
+from streamsieve.exceptions import StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
+from streamsieve.state import Array, Bool, Part
 
+#: The products of more features do not fit into the memory of an ordinary machine: 8 p^2 bytes, 3.2 GB.
+MOST_FEATURES = 20_000
 #: Values, and at least rows, that are centred together: the copy of a batch stays small, its products fast.
 BLOCK_VALUES, BLOCK_ROWS = 2**19, 512
 #: A matrix product does so many multiplications while the loop over pairs of stored values does one.
@@ -51,7 +56,7 @@ class Targets(NamedTuple):
         return out
 
 
-class Sums:
+class Sums(Part):
     """What rows leave behind: additive, so that two parts of a stream combine exactly.
 
     As long as rows are sparse, the origin is 0, except in columns that were never 0: there it is the value of
@@ -62,6 +67,14 @@ class Sums:
     ----------
     n_targets, n_features : how many there are at first
     """
+
+    fields = {
+        "centred": Bool(),
+        "totals": Array("f8", "targets", finite=True, copy=False),
+        "origin": Array("f8", "features", finite=True, copy=False),
+        "cross": Array("f8", "targets", "features", finite=True, copy=False),
+        "triangle": Array("f8", "pairs", finite=True, copy=False),
+    }
 
     def __init__(self, n_targets: int, n_features: int) -> None:
         self.n_targets, self.n_features = n_targets, n_features
@@ -146,14 +159,6 @@ class Sums:
             self._cross = _padded(self._cross, (targets, features))
         self.n_targets = max(self.n_targets, n_targets)
         self.n_features = max(self.n_features, n_features)
-
-    def copy(self) -> Sums:
-        """Return a twin that shares nothing."""
-        twin = Sums(0, 0)
-        twin.n_targets, twin.n_features, twin.centred = self.n_targets, self.n_features, self.centred
-        twin._totals, twin._origin = self.totals.copy(), self.origin.copy()
-        twin._cross, twin._products = self.cross.copy(), self.products.copy()
-        return twin
 
     # ---------------------------------------------------------------- rows
 
@@ -343,7 +348,7 @@ class Sums:
         self._products[columns] = 0.0
         self._products[:, columns] = 0.0
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Sums:
+    def reindexed(self, columns: IntArray, n_features: int) -> Sums:
         """Return a copy in which feature i stands at ``columns[i]``; all others are 0 in all rows."""
         moved = Sums(self.n_targets, n_features)
         moved.centred = self.centred
@@ -357,25 +362,33 @@ class Sums:
 
     # ---------------------------------------------------------------- state
 
-    def triangle(self) -> FloatArray:
-        """Return the upper triangle of the products, row after row."""
-        products = self.products
-        rows = [products[j, j:] for j in range(self.n_features)]
-        return np.concatenate(rows) if rows else np.zeros(0)
+    def _record(self) -> Mapping[str, Any]:
+        """Of the products, the upper triangle row by row."""
+        rows = [self.products[j, j:] for j in range(self.n_features)]
+        facts = {name: getattr(self, name) for name in ("centred", "totals", "origin", "cross")}
+        return facts | {"triangle": np.concatenate(rows) if rows else np.zeros(0)}
 
     @classmethod
-    def rebuilt(
-        cls, totals: FloatArray, origin: FloatArray, cross: FloatArray, triangle: FloatArray, *, centred: bool
-    ) -> Sums:
-        """Rebuild from arrays that fit together."""
-        sums = cls(len(totals), len(origin))
-        sums.centred = centred
-        sums._totals[...], sums._origin[...], sums._cross[...] = totals, origin, cross
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        totals, origin, triangle = (record[name] for name in ("totals", "origin", "triangle"))
+        p = len(origin)
+        if p > MOST_FEATURES or len(triangle) != p * (p + 1) // 2:
+            raise StateError(
+                f"the state has {len(triangle)} products of {p} features; there must be p (p + 1) / 2, and "
+                f"at most {MOST_FEATURES} features"
+            )
+        sums = cls(len(totals), p)
+        sums.centred = record["centred"]
+        sums._totals[...], sums._origin[...], sums._cross[...] = totals, origin, record["cross"]
         end = 0
-        for j in range(len(origin)):
-            start, end = end, end + len(origin) - j
+        for j in range(p):
+            start, end = end, end + p - j
             sums._products[j, j:] = triangle[start:end]
         return sums
+
+    def _consistent(self) -> Iterator[str]:
+        if np.any(np.diagonal(self.products) < 0):
+            yield "a sum of squares is negative"
 
 
 def _far(offset: FloatArray, square: FloatArray) -> BoolArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -10,11 +10,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, check_number
-from streamsieve.exceptions import InputError, MergeError, StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register
+from streamsieve.exceptions import InputError, MergeError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Choice, Nested, Part, register
 from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._inner import fresh, under
 from streamsieve.summaries._row_pieces import Piece, present, weights_of
 from streamsieve.summaries.moments import checked_columns
 
@@ -46,7 +45,7 @@ class ColumnsBlock(NamedTuple):
 
 
 @register
-class RecentRows:
+class RecentRows(Part):
     """Remember the last rows of a stream as they are, and give their columns.
 
     Parameters
@@ -73,6 +72,8 @@ class RecentRows:
     >>> rows.n_rows, block.data, block.y
     (2, array([2., 4.]), array([1, 0]))
     """
+
+    fields = {"_target": Choice(*TARGETS), "_rows": Nested(HeldRows)}
 
     def __init__(self, target: str = "classes", size: int = 1000) -> None:
         check_choice("target", target, TARGETS)
@@ -192,7 +193,7 @@ class RecentRows:
                 f"only windows of equal size and target merge: {self._name()} here, "
                 f"{other._name() if isinstance(other, RecentRows) else type(other).__name__} there"
             )
-        twin: Self = fresh(self)  # a piece may be refused when others were taken
+        twin: Self = self.copy()  # a piece may be refused when others were taken
         for piece in other._rows.explicit():
             twin.update(piece.X, piece.y, piece.weight)
         twin._rows.widen(other.n_features)
@@ -207,36 +208,17 @@ class RecentRows:
         """Let the rows remembered count as missing for some features."""
         self._rows.forget(checked_columns(columns, self.n_features))
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i moved to columns[i], among so many features."""
-        return self._of(self.target, self._rows.renumbered(columns, n_features))
-
-    @classmethod
-    def _of(cls, target: str, rows: HeldRows) -> Self:
-        twin = cls(target, rows.size or 0)
-        twin._rows = rows
-        return twin
+        return self._rebuilt({"_target": self.target, "_rows": self._rows.reindexed(columns, n_features)})
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return everything as arrays."""
-        facts = [TARGETS.index(self.target), self.size]
-        rows = {f"rows/{name}": array for name, array in self._rows.state().items()}
-        return {"target_size": np.array(facts, np.int64), **rows}
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild, after checking that the arrays fit together."""
-        place, size = expect(arrays, "target_size", np.int64, (2,)).tolist()
-        if place not in (0, 1) or not 1 <= size <= LARGEST:
-            raise StateError(f"the state claims a window of {size} rows, with target {place}")
-        target = TARGETS[place]
-        rows = HeldRows.from_state(under("rows", arrays), size, target)
-        weights = rows.weights()
+    def _consistent(self) -> Iterator[str]:
+        yield from self._rows.unlike(self.target, window=True)
+        weights = self._rows.weights()
         if np.any((weights != np.floor(weights)) | (weights > MOST_COPIES)):
-            raise StateError("the state's rows have weights that are not numbers of copies")
-        return cls._of(target, rows)
+            yield "the rows have weights that are not numbers of copies"
 
 
 def _as_sparse(X: Matrix) -> Any:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._validation import HEAVIEST, LIMIT, refuse_infinite
-from streamsieve.exceptions import InputError, InputTypeError, StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray, Matrix
-from streamsieve.state import expect, pack_strings, unpack_strings
-from streamsieve.summaries._inner import under
+from streamsieve.exceptions import InputTypeError
+from streamsieve.protocols import FloatArray, IntArray, Matrix
+from streamsieve.state import Array, Int, Part, Texts
+
+#: Types of values that are kept.
+VALUES = ("f4", "f8")
+#: Smallest weight of a row that exists.
+LIGHTEST = float(np.nextafter(0.0, 1.0))
+#: Most features that a state of sparse rows may claim: no array has their size.
+WIDEST = 2**27
 
 
 class Piece(NamedTuple):
@@ -75,7 +82,7 @@ class Piece(NamedTuple):
         order = np.lexsort((j, i))
         return self._replace(X=_csr(data[order], j[order], np.bincount(i, minlength=n), self.X.shape[1]))
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Piece:
+    def reindexed(self, columns: IntArray, n_features: int) -> Piece:
         """Return the same rows with feature i moved to columns[i]; the others are 0 or missing."""
         n, width = self.X.shape
         if not sp.issparse(self.X):
@@ -153,66 +160,66 @@ def joined(parts: list[Piece]) -> Piece:
     return Piece(_csr(data, indices, per_row, first.X.shape[1]), y, weight)
 
 
-def run_state(piece: Piece) -> Arrays:
-    """Return rows of one form as arrays."""
-    X, y = piece.X, piece.y
-    arrays: Arrays = (
-        {name: getattr(X, name) for name in ("data", "indices", "indptr")} if sp.issparse(X) else {"x": X}
-    )
-    if y.dtype.kind == "U":
-        arrays |= {f"y/{key}": array for key, array in pack_strings(y.tolist()).items()}
-    else:
-        arrays["y"] = y
-    return arrays if piece.weight is None else arrays | {"weight": piece.weight}
+class RowRun(Part):
+    """The state of rows of one form: dense or CSR, with labels or numbers, with weights or without."""
+
+    fields = {
+        "dense": Array(
+            VALUES, "rows", "features", low=-LIMIT, high=LIMIT, gaps=True, copy=False, optional=True
+        ),
+        "data": Array(VALUES, "stored", low=-LIMIT, high=LIMIT, gaps=True, copy=False, optional=True),
+        "indices": Array("i4", "stored", low=0, copy=False, optional=True),
+        "indptr": Array("i4", "rows+1", low=0, order="sorted", copy=False, optional=True),
+        "width": Int(0, WIDEST, optional=True),
+        "numbers": Array(("i8", "f8"), "rows", low=-LIMIT, high=LIMIT, copy=False, optional=True),
+        "labels": Texts("rows", optional=True),
+        "weight": Array("f8", "rows", low=LIGHTEST, high=HEAVIEST, copy=False, optional=True),
+    }
+
+    @classmethod
+    def of(cls, piece: Piece) -> Self:
+        """Return the state of some rows."""
+        X, y = piece.X, piece.y
+        record: dict[str, Any] = dict.fromkeys(cls.fields)
+        if sp.issparse(X):
+            record |= {name: getattr(X, name) for name in ("data", "indices", "indptr")}
+            record["width"] = X.shape[1]
+        else:
+            record["dense"] = X
+        if y.dtype.kind == "U":
+            record["labels"] = y.tolist()
+        else:
+            record["numbers"] = y
+        return cls._rebuilt(record | {"weight": piece.weight})
+
+    def piece(self) -> Piece:
+        """Return the rows."""
+        record: Any = vars(self)
+        X = record["dense"]
+        y = record["numbers"] if record["labels"] is None else np.array(record["labels"], np.str_)
+        if X is None:
+            csr = record["data"], record["indices"], record["indptr"]
+            X = sp.csr_array(csr, shape=(len(y), record["width"]))
+        return Piece(X, y, record["weight"])
+
+    def _consistent(self) -> Iterator[str]:
+        record: Any = vars(self)
+        sparse = [record[name] is not None for name in ("data", "indices", "indptr", "width")]
+        if any(sparse) is not all(sparse) or any(sparse) is (record["dense"] is not None):
+            yield "the rows should be either dense or sparse"
+        elif (record["numbers"] is None) is (record["labels"] is None):
+            yield "the rows should have either numbers or labels as target"
+        elif any(sparse):
+            yield from _unlike_csr(record["indices"], record["indptr"], record["width"])
 
 
-def run_from_state(arrays: Arrays, n: int, width: int, target: str) -> Piece:
-    """Rebuild so many rows, after checking that they are such as :func:`present` lets through."""
-    X = _dense_from_state(arrays, n, width) if "x" in arrays else _csr_from_state(arrays, n, width)
-    y = _target_from_state(arrays, n, target)
-    weight = None
-    if "weight" in arrays:
-        weight = expect(arrays, "weight", np.float64, (n,))
-        if not np.all((weight > 0) & (weight <= HEAVIEST)):
-            raise StateError("the state's rows have weights that are not positive numbers")
-    try:
-        refuse_infinite(X)
-    except InputError as error:
-        raise StateError(f"the state's rows do not fit: {error}") from error
-    return Piece(X, y, weight)
-
-
-def _dense_from_state(arrays: Arrays, n: int, width: int) -> Matrix:
-    return expect(arrays, "x", _float_type(arrays["x"]), (n, width))
-
-
-def _float_type(array: npt.NDArray[Any]) -> Any:
-    return array.dtype if array.dtype == np.float32 else np.float64
-
-
-def _csr_from_state(arrays: Arrays, n: int, width: int) -> Matrix:
-    indptr = expect(arrays, "indptr", np.int32, (n + 1,))
-    indices = expect(arrays, "indices", np.int32, (None,))
-    data = expect(arrays, "data", _float_type(arrays.get("data", indices)), (len(indices),))
-    if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(np.diff(indptr) < 0):
-        raise StateError("the state's sparse rows do not fit together")
-    if len(indices):
+def _unlike_csr(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], width: int) -> Iterator[str]:
+    """Yield why some arrays are not CSR rows in canonical order."""
+    if indptr[0] != 0 or indptr[-1] != len(indices):
+        yield "the sparse rows end elsewhere than their values"
+    elif len(indices):
         starts = np.zeros(len(indices), bool)
         starts[indptr[:-1][np.diff(indptr) > 0]] = True
         rising = np.diff(indices, prepend=np.int32(-1)) > 0
-        if indices.min() < 0 or indices.max() >= width or not np.all(rising | starts):
-            raise StateError("the state's sparse rows name features out of order or out of range")
-    return sp.csr_array((data, indices, indptr), shape=(n, width))
-
-
-def _target_from_state(arrays: Arrays, n: int, target: str) -> npt.NDArray[Any]:
-    if "y" not in arrays and target == "classes":
-        words = unpack_strings(under("y", arrays))
-        if len(words) != n:
-            raise StateError(f"the state has {len(words)} labels for {n} rows")
-        return np.array(words, np.str_)
-    whole = target == "classes" and "y" in arrays and arrays["y"].dtype == np.int64
-    y = expect(arrays, "y", np.int64 if whole else np.float64, (n,))
-    if not np.all(np.abs(y) <= LIMIT):
-        raise StateError("the state's targets are not finite, or too large")
-    return y
+        if indices.max() >= width or not np.all(rising | starts):
+            yield "the sparse rows name features out of order or out of range"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,10 +13,9 @@ from streamsieve._kernels import sorted_columns as kernel
 from streamsieve._kernels.threads import over_features
 from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import register
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Nested, Part, register
 from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._inner import fresh, under
 from streamsieve.summaries._recent_rows import _as_sparse
 from streamsieve.summaries._row_pieces import present
 from streamsieve.summaries._tables import TableBlock, features_at_once, table_block
@@ -48,7 +47,7 @@ class _Rows(NamedTuple):
 
 
 @register
-class SortedColumns:
+class SortedColumns(Part):
     """Remember all rows, so that tables over bins are exact, whatever their number.
 
     For data that is at hand anyway, and as the truth that :class:`Quantiles` comes near to.
@@ -69,6 +68,8 @@ class SortedColumns:
     """
 
     target: ClassVar[str] = "classes"
+
+    fields = {"_rows": Nested(HeldRows)}
 
     def __init__(self) -> None:
         self._rows = HeldRows()
@@ -180,7 +181,7 @@ class SortedColumns:
         """Become the summary of this stream followed by the other's."""
         if not isinstance(other, SortedColumns):
             raise MergeError(f"sorted columns merge with their like, not a {type(other).__name__}")
-        twin: Self = fresh(self)  # a piece may be refused when others were taken
+        twin: Self = self.copy()  # a piece may be refused when others were taken
         for piece in other._rows.explicit():
             twin.update(piece.X, piece.y, piece.weight)
         twin._rows.widen(other.n_features)
@@ -190,23 +191,11 @@ class SortedColumns:
         """Let all rows so far count as missing for some features."""
         self._rows.forget(checked_columns(columns, self.n_features))
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
-        return self._holding(self._rows.renumbered(columns, n_features))
+        return self._rebuilt({"_rows": self._rows.reindexed(columns, n_features)})
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return everything as arrays."""
-        return {f"rows/{name}": array for name, array in self._rows.state().items()}
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild, after checking that the arrays fit together."""
-        return cls._holding(HeldRows.from_state(under("rows", arrays), None, cls.target))
-
-    @classmethod
-    def _holding(cls, rows: HeldRows) -> Self:
-        made = cls()
-        made._rows = rows
-        return made
+    def _consistent(self) -> Iterator[str]:
+        yield from self._rows.unlike(self.target, window=False)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.exceptions import MergeError, ParameterError, StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register
+from streamsieve._validation import LIMIT
+from streamsieve.exceptions import MergeError, ParameterError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Int, Nested, Part, register
 from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._inner import (
-    check_empty,
-    fresh,
-    pack_summary,
-    same_state,
-    under,
-    unpack_summary,
-)
+from streamsieve.summaries._inner import AnySummary, check_empty, same_state
 from streamsieve.summaries._row_pieces import Piece, present, weights_of
 
 if TYPE_CHECKING:
@@ -31,7 +25,7 @@ LONGEST = 2**31
 
 
 @register
-class TargetBins:
+class TargetBins(Part):
     """Cut a numeric target into classes of equal frequency, and summarise the rows by these.
 
     The first rows are kept as they are.  When there are ``warm_up`` of them, their targets are cut into
@@ -79,18 +73,27 @@ class TargetBins:
 
     target: ClassVar[str] = "numeric"
 
+    fields = {
+        "bins": Int(2, MOST_BINS),
+        "warm_up": Int(2, LONGEST),
+        "_inner": AnySummary(),
+        "_rows": Nested(HeldRows),
+        "_cuts": Array("f8", "cuts", low=-LIMIT, high=np.inf, order="sorted", optional=True),
+        "_current": AnySummary(optional=True),
+    }
+
     def __init__(
         self, inner: Any, bins: int = 5, warm_up: int = 1024, cuts: npt.ArrayLike | None = None
     ) -> None:
         check_empty("bins of a target", inner, ("classes",))
         check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
         check_number("warm_up", warm_up, low=bins, high=LONGEST, integer=True)
-        self._inner = fresh(inner)
+        self._inner = inner.copy()
         self.bins, self.warm_up = int(bins), int(warm_up)
         self._cuts = None if cuts is None else _checked(cuts, self.bins)
         self._rows = HeldRows()
         #: The summary by frozen cuts; by those of the rows so far, or None if it is not known, before.
-        self._current: Any = None if self._cuts is None else fresh(inner)
+        self._current: Any = None if self._cuts is None else inner.copy()
 
     # ---------------------------------------------------------------- facts
 
@@ -162,7 +165,7 @@ class TargetBins:
 
     def _of_rows(self, cuts: FloatArray, n_features: int = 0) -> Any:
         """Return the summary of the rows held, by these cuts."""
-        summary = fresh(self._inner)
+        summary = self._inner.copy()
         self._rows.replay(summary, lambda y: classes_of(y, cuts), n_features)
         return summary
 
@@ -181,7 +184,7 @@ class TargetBins:
         """Become the summary of this stream followed by the other's."""
         self._check_like(other)
         if other is self:
-            self.merge(fresh(other))
+            self.merge(other.copy())
         elif other._cuts is None:
             self._merge_rows(other._rows)
         else:
@@ -189,7 +192,7 @@ class TargetBins:
 
     def _merge_rows(self, rows: HeldRows) -> None:
         """Take on raw rows of a later part."""
-        twin = fresh(self)  # a piece may be refused when others were taken
+        twin: Self = self.copy()  # a piece may be refused when others were taken
         for piece in rows.explicit():
             twin.update(piece.X, piece.y, piece.weight)
         self.__dict__.update(vars(twin))
@@ -232,47 +235,36 @@ class TargetBins:
         else:
             self._current.forget(columns)
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return the summary with feature i moved to columns[i], among so many features."""
-        twin: Self = fresh(self)
+        twin: Self = self.copy()
         if self._cuts is None:
-            twin._rows = self._rows.renumbered(columns, n_features)
+            twin._rows = self._rows.reindexed(columns, n_features)
         else:
-            twin._current = self._current.renumbered(columns, n_features)
+            twin._current = self._current.reindexed(columns, n_features)
         return twin
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return everything as arrays."""
-        arrays = {
-            "bins": np.array([self.bins], np.int64),
-            "warm_up": np.array([self.warm_up], np.int64),
-            **pack_summary("inner", self._inner),
-        }
-        if self._cuts is None:
-            return arrays | {f"rows/{name}": array for name, array in self._rows.state().items()}
-        return arrays | {"cuts": self._cuts} | pack_summary("summary", self._current)
+    def _record(self) -> Mapping[str, Any]:
+        """The summary by provisional cuts follows from the rows."""
+        return {**super()._record(), "_current": None if self._cuts is None else self._current}
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild, after checking that the arrays fit together."""
-        bins, warm_up = (int(expect(arrays, name, np.int64, (1,))[0]) for name in ("bins", "warm_up"))
-        inner = unpack_summary("inner", arrays)
-        cuts = np.array(expect(arrays, "cuts", np.float64, (None,))) if "cuts" in arrays else None
-        try:
-            binned = cls(inner, bins, warm_up, cuts)
-        except ParameterError as error:
-            raise StateError(f"the state's bins of a target do not fit: {error}") from error
-        if cuts is None:
-            binned._rows = HeldRows.from_state(under("rows", arrays), None, cls.target)
-            if binned._rows.n_rows >= warm_up:
-                raise StateError(f"the state holds {binned._rows.n_rows} rows back, but {warm_up} are enough")
-            return binned
-        binned._current = unpack_summary("summary", arrays)
-        if type(binned._current) is not type(inner):
-            raise StateError("the state's summary is not of the class it was made with")
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        binned = cls(record["_inner"], record["bins"], record["warm_up"])
+        binned.__dict__.update(record)
         return binned
+
+    def _consistent(self) -> Iterator[str]:
+        yield from self._rows.unlike(self.target, window=False)
+        if self._cuts is None:
+            if self._current is not None or self._rows.n_rows >= self.warm_up:
+                yield "rows are held back though the target has been cut"
+        elif len(self._cuts) != self.bins - 1 or self._rows.n_rows:
+            yield f"{len(self._cuts)} cuts and {self._rows.n_rows} rows do not go with {self.bins} bins"
+        elif type(self._current) is not type(self._inner):
+            yield "the summary is not of the class it was made with"
 
 
 def equal_frequency_cuts(y: FloatArray, weight: FloatArray, bins: int) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,18 +10,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_number
-from streamsieve.exceptions import MergeError, StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register
+from streamsieve.exceptions import MergeError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Nested, Part, register
 from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._inner import (
-    check_empty,
-    fresh,
-    pack_summary,
-    same_state,
-    under,
-    unpack_summary,
-)
+from streamsieve.summaries._inner import AnySummary, check_empty, same_state
 from streamsieve.summaries._row_pieces import Piece, present
 
 if TYPE_CHECKING:
@@ -31,7 +24,7 @@ LARGEST = 2**62
 
 
 @register
-class Window:
+class Window(Part):
     """Remember the last rows of a stream, and give any summary of exactly these.
 
     Parameters
@@ -70,10 +63,12 @@ class Window:
     (2, array([[3.]]))
     """
 
+    fields = {"_inner": AnySummary(), "_rows": Nested(HeldRows)}
+
     def __init__(self, inner: Any, size: int) -> None:
         check_empty("a window", inner, ("classes", "numeric"))
         check_number("size", size, low=1, high=LARGEST, integer=True)
-        self._inner = fresh(inner)
+        self._inner = inner.copy()
         self._rows = HeldRows(int(size))
         # the summary of the rows, if it is known, whether it can follow them, and the row that ends its life
         self._current: Any = None
@@ -122,7 +117,7 @@ class Window:
     def current(self) -> Any:
         """Return the summary of the rows in the window; look at it, but do not change or keep it."""
         if self._current is None:
-            summary = fresh(self._inner)
+            summary = self._inner.copy()
             self._rows.replay(summary)
             self._current = summary
             self._follows = self._subtracts()
@@ -151,7 +146,7 @@ class Window:
     def _followed(self, piece: Piece) -> Any:
         """Return the summary after new rows came and old ones left."""
         if piece.n_rows >= self.size:
-            summary = fresh(self._inner)
+            summary = self._inner.copy()
             piece = piece.part(piece.n_rows - self.size, piece.n_rows)
             old: list[Piece] = []
         else:
@@ -196,7 +191,7 @@ class Window:
                 f"only windows of equal size over equal summaries merge: {self._name()} here, "
                 f"{other._name() if isinstance(other, Window) else type(other).__name__} there"
             )
-        twin: Self = fresh(self)  # a piece may be refused when others were taken
+        twin: Self = self.copy()  # a piece may be refused when others were taken
         for piece in other._rows.explicit():
             twin.update(piece.X, piece.y, piece.weight)
         twin._widen(other.n_features)
@@ -217,9 +212,9 @@ class Window:
         self._rows.forget(columns)
         self._current = None
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return the window with feature i moved to columns[i], among so many features."""
-        return self._of(self._inner, self._rows.renumbered(columns, n_features))
+        return self._of(self._inner, self._rows.reindexed(columns, n_features))
 
     @classmethod
     def _of(cls, inner: Any, rows: HeldRows) -> Self:
@@ -229,19 +224,12 @@ class Window:
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return everything as arrays; the summary of the rows is made anew from them."""
-        rows = {f"rows/{name}": array for name, array in self._rows.state().items()}
-        return {"size": np.array([self.size], np.int64), **pack_summary("inner", self._inner), **rows}
-
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild, after checking that the arrays fit together."""
-        size = int(expect(arrays, "size", np.int64, (1,))[0])
-        inner = unpack_summary("inner", arrays)
-        if inner.n_rows or not 1 <= size <= LARGEST:
-            raise StateError(f"the state's window of {size} rows begins with {inner.n_rows}")
-        return cls._of(inner, HeldRows.from_state(under("rows", arrays), size, inner.target))
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        return cls._of(record["_inner"], record["_rows"])  # the summary of the rows is computed on access
+
+    def _consistent(self) -> Iterator[str]:
+        yield from self._rows.unlike(self.target, window=True)
 
 
 def _is_whole(piece: Piece) -> bool:

@@ -286,7 +286,7 @@ class Moments(Part):
         if self._cells is not None and len(columns):
             self._cells.forget(columns, self._mass)
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy whose features stand elsewhere, for merging with other features around them.
 
         Parameters
@@ -296,9 +296,9 @@ class Moments(Part):
             sparse, and missing if they were dense
         """
         columns = checked_columns(columns[: self.n_features], n_features)
-        twin = self.copy()
+        twin: Self = self.copy()
         if self._cells is not None:
-            twin._cells = self._cells.renumbered(columns, n_features, self._mass)  # noqa: SLF001
+            twin._cells = self._cells.reindexed(columns, n_features, self._mass)
         return twin
 
 

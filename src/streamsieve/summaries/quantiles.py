@@ -313,13 +313,13 @@ class Quantiles(Part):
         elif self._store is not None:
             self._store.forget(columns, self._mass)
 
-    def renumbered(self, columns: IntArray, n_features: int) -> Self:
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
         columns = checked_columns(columns[: self.n_features], n_features)
-        twin = self.copy()
-        store = twin._store  # noqa: SLF001 - its own class
+        twin: Self = self.copy()
+        store = twin._store
         if store is not None:
-            store.renumber(columns, n_features)
+            store.reindex(columns, n_features)
         return twin
 
     def merge(self, other: Self) -> None:
@@ -349,7 +349,7 @@ class Quantiles(Part):
                 self._scale(factor)
             n_features = max(self.n_features, other.n_features)
             self._make_room(len(self._labels), n_features, sparse=False)
-            self._store.merge(twin._store, codes)  # type: ignore[arg-type]  # noqa: SLF001 - its own class
+            self._store.merge(twin._store, codes)  # type: ignore[arg-type]  # noqa: SLF001
             self._mass[codes] += other._mass
             self._squares[codes] += other._squares
             self._rows[codes] += other._rows
