@@ -12,12 +12,18 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve import state
 from streamsieve.criteria import AnovaF
-from streamsieve.summaries import CoMoments, Contingency, Moments, Products, Quantiles
-from streamsieve.summaries._inner import innermost
-from streamsieve.summaries._recent_rows import RecentRows
-from streamsieve.summaries._sorted_columns import SortedColumns
-from streamsieve.summaries._target_bins import TargetBins
-from streamsieve.summaries._window import Window
+from streamsieve.summaries import (
+    CoMoments,
+    Contingency,
+    CrossProducts,
+    Moments,
+    Quantiles,
+    RecentRows,
+    SortedColumns,
+    TargetBins,
+    Window,
+)
+from streamsieve.summaries.nesting import innermost
 from streamsieve.testing.states import fuzz
 
 MUTANTS = int(os.environ.get("MUTANTS", "200"))
@@ -36,7 +42,7 @@ def read(summary):
     """Ask a summary for what criteria ask."""
     if isinstance(summary, Moments):
         AnovaF()(summary)
-    elif isinstance(summary, Products):
+    elif isinstance(summary, CrossProducts):
         summary.moments()
     else:
         list(summary.tables(5) if hasattr(summary, "tables") else summary.blocks())
@@ -63,8 +69,8 @@ SUMMARIES = {
     "contingency": learnt(Contingency(), FEW),
     "co-moments": learnt(CoMoments(), X),
     "co-moments sparse": learnt(CoMoments(50.0), sp.csr_array(FEW)),
-    "products": learnt(Products(), X),
-    "products sparse": learnt(Products(50.0, "numeric"), sp.csr_array(FEW)),
+    "products": learnt(CrossProducts(), X),
+    "products sparse": learnt(CrossProducts(50.0, "numeric"), sp.csr_array(FEW)),
     "window": learnt(Window(Contingency(), 100), FEW, rng.integers(0, 3, 300).astype(float)),
     "window sparse": learnt(Window(Moments(), 100), sp.csr_array(FEW)),
     "bins": learnt(TargetBins(Moments(), 2, 10), X),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from streamsieve.criteria import ChiSquare, Gini, MutualInfo, SymmetricUncertainty
-from streamsieve.summaries._tables import TableBlock
+from streamsieve.summaries.table_block import TableBlock
 from tests.reference import chi2, gini, mutual_info, su
 
 TABLE_CRITERIA = {

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.summaries.products``: two passes over the whole data, one pair at a time.
+"""Slow twin of ``streamsieve.summaries.cross_products``: two passes over the whole data, one pair at a time.
 
 With w = weight * 2^(-age / half_life), age 0 for the last row, and W = sum w,
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 import streamsieve as ss
 from streamsieve import criteria
 from streamsieve.exceptions import MergeError, ParameterError, StateError
-from streamsieve.summaries._sorted_columns import SortedColumns
+from streamsieve.summaries import SortedColumns
 from tests.reference import chi2, gini, mutual_info, su
 
 TWINS = {"mutual_info": mutual_info, "chi2": chi2, "su": su}
@@ -180,7 +180,7 @@ def test_blocks_of_columns_change_nothing(monkeypatch):
         columns.update(form, y)
         tables, purities = np.concatenate([b.counts for b in columns.tables(3)]), columns.purities()
         with monkeypatch.context() as patch:
-            patch.setattr("streamsieve.summaries._sorted_columns.BLOCK_VALUES", 90)
+            patch.setattr("streamsieve.summaries.windows.sorted_columns.BLOCK_VALUES", 90)
             assert np.array_equal(np.concatenate([b.counts for b in columns.tables(3)]), tables)
             assert np.array_equal(columns.purities(), purities)
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamsieve.summaries import Contingency, _alphabet, _tables
-from streamsieve.summaries.contingency import Level
+from streamsieve.summaries import Contingency, table_block
+from streamsieve.summaries.contingency import Level, category_encoder
 from tests.reference.contingency import contingency, effective_rows
 from tests.summaries.pieces import (
     FORMS,
@@ -251,7 +251,7 @@ def test_one_zero_among_many_sparse_rows_is_not_taken_for_rounding():
 
 
 def test_an_alphabet_grows_past_the_cap_and_stays_small(monkeypatch):
-    monkeypatch.setattr(_alphabet, "FEW", 16)
+    monkeypatch.setattr(category_encoder, "FEW", 16)
     summary = Contingency(cap=8)
     summary._alphabet._enough = 16
     pieces = []
@@ -309,7 +309,7 @@ def test_whole_numbers_and_bools_are_welcome():
 
 
 def test_blocks_cover_all_features_in_order(monkeypatch):
-    monkeypatch.setattr(_tables, "BLOCK_VALUES", 200)
+    monkeypatch.setattr(table_block, "BLOCK_VALUES", 200)
     rng = np.random.default_rng(24)
     X = np.round(rng.normal(size=(60, 120)) * rng.choice([0.3, 5], 120)).astype(object)
     X[:, 40:43] = "text"

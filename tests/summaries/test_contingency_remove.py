@@ -138,7 +138,7 @@ def test_nothing_is_removed_while_rows_fade():
         summary.remove(np.ones((1, 1)), np.array([0]))
 
 
-# ------------------------------------------------------------------------------------ forgetting, renumbering
+# ------------------------------------------------------------------------------------ forgetting, reindexing
 
 
 def without(piece, columns):
@@ -169,7 +169,7 @@ def _padded_to(X, width, form):
 
 
 @pytest.mark.parametrize("half_life", [None, 3.0])
-def test_renumbered_features_are_as_if_they_had_always_stood_there(half_life):
+def test_reindexed_features_are_as_if_they_had_always_stood_there(half_life):
     rng = np.random.default_rng(23)
     for _ in range(100):
         old, new = random_pieces(rng, "mixed", 3), random_pieces(rng, "mixed", 2)
@@ -184,7 +184,7 @@ def test_renumbered_features_are_as_if_they_had_always_stood_there(half_life):
         assert_same_bits(before, snapshot(summary))
 
 
-def test_an_empty_summary_may_be_renumbered():
+def test_an_empty_summary_may_be_reindexed():
     copy = Contingency(3.0, 7).reindexed(np.arange(2), 5)
     assert (copy.n_rows, copy.half_life, copy.cap) == (0, 3.0, 7)
 
@@ -208,7 +208,7 @@ def test_rows_so_far_can_be_made_to_weigh_less(half_life):
             assert abs(found[key] / factor - count) <= 1e-11 * total
 
 
-def test_features_that_are_not_there_are_neither_forgotten_nor_renumbered():
+def test_features_that_are_not_there_are_neither_forgotten_nor_reindexed():
     summary = Contingency()
     summary.update(np.ones((2, 2)), np.array([0, 1]))
     before = snapshot(summary)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from streamsieve.exceptions import BadValueError, InputError, InputTypeError, ParameterError, StateError
-from streamsieve.summaries import Contingency, _level_tables
-from streamsieve.summaries._alphabet import Alphabet
+from streamsieve.summaries import Contingency
+from streamsieve.summaries.contingency import value_tables
+from streamsieve.summaries.contingency.category_encoder import CategoryEncoder
 from tests.summaries.pieces import (
     HALF_LIVES,
     KINDS,
@@ -145,7 +146,9 @@ def test_texts_that_do_not_fit_are_refused():
     state = snapshot(EXAMPLES["text"])
     texts = len(state["alphabet/numbers"])
     with pytest.raises(StateError, match="a text is counted that is not known"):
-        Contingency.from_state({**state, **{f"alphabet/{k}": a for k, a in Alphabet().state().items()}})
+        Contingency.from_state(
+            {**state, **{f"alphabet/{k}": a for k, a in CategoryEncoder().state().items()}}
+        )
     for place, value in ((0, -1), (texts - 1, 0), (texts - 1, 2**60), (0, texts)):
         with pytest.raises(StateError, match="numbers should be|not given out yet"):
             Contingency.from_state(changed(state, "alphabet/numbers", place, value))
@@ -183,7 +186,7 @@ def test_the_pool_holds_little_more_than_the_values():
     summary.update(X, rng.integers(0, 2, 500))
     needed = 200 * (24 + 16 * (12 + 16))
     assert needed <= summary.nbytes <= 4 * needed
-    assert _level_tables.FEW_ROWS < 200 * 16
+    assert value_tables.FEW_ROWS < 200 * 16
 
 
 # ------------------------------------------------------------------------------------ refusals

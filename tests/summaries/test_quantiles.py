@@ -5,7 +5,7 @@ import pytest
 
 from streamsieve.protocols import Stateful
 from streamsieve.summaries import Quantiles
-from streamsieve.summaries._few_values import FEW
+from streamsieve.summaries.quantiles.small_domain import FEW
 from tests.summaries.quantile_truth import (
     QUICK,
     WEIGHTS,
@@ -101,7 +101,7 @@ def near_answers(a, b):
 
 @pytest.mark.parametrize("weights", ["none", "copies"])
 @pytest.mark.parametrize("rows", [20, 700, 3333])
-def test_renumbering_moves_columns_and_leaves_the_others_missing(rows, weights):
+def test_reindexing_moves_columns_and_leaves_the_others_missing(rows, weights):
     rng = np.random.default_rng(4)
     stream = all_orders(rng, rows)
     stream.y[:3] = 0, 1, 2
@@ -122,7 +122,7 @@ def test_renumbering_moves_columns_and_leaves_the_others_missing(rows, weights):
     assert_same_bits(before, snapshot(summary))
 
 
-def test_renumbering_an_empty_summary_and_the_identity():
+def test_reindexing_an_empty_summary_and_the_identity():
     empty = Quantiles(0.2, 7.0).reindexed(np.arange(0), 5)
     assert (empty.epsilon, empty.half_life, empty.n_features) == (0.2, 7.0, 0)
     summary = learnt(all_orders(np.random.default_rng(5), 500))

@@ -231,7 +231,7 @@ def test_sparse_rows_in_a_dense_stream_of_many_features_are_made_dense_bit_by_bi
     stream = random_stream(rng, "classes", n=40, p=5)
     stream.weight = None
     whole = feed(Quantiles(), stream)
-    monkeypatch.setattr("streamsieve.summaries.quantiles.DENSE_VALUES", 16)
+    monkeypatch.setattr("streamsieve.summaries.quantiles.summary.DENSE_VALUES", 16)
     parts = feed(Quantiles(), stream[:1])
     parts.update(sp.csr_array(stream.X[1:]), stream.y[1:])
     for label in whole.classes:

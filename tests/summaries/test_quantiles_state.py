@@ -127,7 +127,7 @@ def deeper(a):
 def test_arrays_that_do_not_fit_are_refused(state, damage):
     refused = 0
     for name, hostile in damaged(state, damage):
-        if damage is longer and name.endswith("flips"):
+        if damage is longer and name.endswith("parity"):
             continue  # levels without runs
         with pytest.raises(StateError, match="state"):
             Quantiles.from_state(hostile)
@@ -171,7 +171,7 @@ HOSTILE = {
     "level that is not there": put(LEVELS, -1, 99),
     "level far too high": put(LEVELS, -1, 2**60),
     "levels out of order": lambda state: {**state, LEVELS: state[LEVELS][::-1]},
-    "flip that is no bit": put("store/classes/0/flips", 0, 2),
+    "flip that is no bit": put("store/classes/0/parity", 0, 2),
     "negative mass in runs": put("store/classes/0/in_runs", (), -1.0),
     "NaN mass in runs": put("store/classes/0/in_runs", (), np.nan),
     "error beyond epsilon": put("store/classes/0/error", (), 1e6),
@@ -198,7 +198,7 @@ HOSTILE = {
     "huge number of features": put("store/n_features", (), 2**62),
     "negative number of features": put("store/n_features", (), -1),
     "other number of features": put("store/n_features", (), 12),
-    "endless levels": lambda state: {**state, "store/classes/0/flips": np.zeros(10_000, np.int64)},
+    "endless levels": lambda state: {**state, "store/classes/0/parity": np.zeros(10_000, np.int64)},
     "mixed types": lambda state: {
         key: a.astype(np.float32) if key in ("store/classes/1/rows", "store/classes/1/runs") else a
         for key, a in state.items()

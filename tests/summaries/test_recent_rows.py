@@ -14,10 +14,9 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.state.tree import text
-from streamsieve.summaries import Moments
-from streamsieve.summaries import _held_rows as held_rows
-from streamsieve.summaries import _recent_rows as recent_rows
-from streamsieve.summaries._recent_rows import RecentRows
+from streamsieve.summaries import Moments, RecentRows
+from streamsieve.summaries.windows import recent_rows
+from streamsieve.summaries.windows import row_store as held_rows
 from tests.summaries.listing import Listing, Twin, random_segments
 
 each_target = pytest.mark.parametrize("target", ["classes", "numeric"])

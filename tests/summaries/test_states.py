@@ -140,7 +140,7 @@ def test_the_refusal_says_what_was_wanted_and_what_came():
 @pytest.mark.parametrize("claimed", [2**17, 2**31, 2**48])
 def test_an_absurd_number_of_features_is_refused_before_any_memory_is_taken(claimed):
     """An empty array may claim any number of features at no cost; it proves none."""
-    state = snapshot(Moments()) | {"cells/$kind": text("streamsieve.SparseCells")}
+    state = snapshot(Moments()) | {"cells/$kind": text("streamsieve.SparseMoments")}
     with pytest.raises(StateError, match=f"the state claims {claimed:,} features, but no array of that size"):
         Moments.from_state({**state, "cells/table": np.empty((claimed, 0, 4))})
 

@@ -6,10 +6,9 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import BadValueError, MergeError, ParameterError, StateError
 from streamsieve.state.tree import text
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles
-from streamsieve.summaries import _held_rows as held_rows
-from streamsieve.summaries._target_bins import TargetBins, classes_of, equal_frequency_cuts
-from streamsieve.summaries._window import Window
+from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, Window
+from streamsieve.summaries.target_bins import TargetBins, classes_of, equal_frequency_cuts
+from streamsieve.summaries.windows import row_store as held_rows
 from tests.summaries.listing import Listing, Segment, Twin, assert_same_rows, random_segments, rows_of
 from tests.summaries.streams import Stream, assert_same_bits, check, snapshot
 
@@ -263,7 +262,7 @@ def test_a_merge_that_is_refused_inside_changes_nothing():
 # ------------------------------------------------------------------------------------ features and states
 
 
-def test_forgetting_renumbering_and_saving_on_the_way():
+def test_forgetting_reindexing_and_saving_on_the_way():
     rng = np.random.default_rng(7)
     saved = forgot = moved = 0
     for _ in range(200):

@@ -14,10 +14,8 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.state.tree import pack_texts, text
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles
-from streamsieve.summaries import _held_rows as held_rows
-from streamsieve.summaries._target_bins import TargetBins
-from streamsieve.summaries._window import Window
+from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
+from streamsieve.summaries.windows import row_store as held_rows
 from tests.summaries.listing import (
     Listing,
     NumericListing,
@@ -565,7 +563,7 @@ def test_bad_parameters_are_refused(inner, size, message):
 def test_a_summary_with_rows_is_no_beginning():
     full = Moments()
     full.update(np.ones((2, 2)), np.array([0, 1]))
-    with pytest.raises(ParameterError, match="wants an empty summary to start from; this one has 2 rows"):
+    with pytest.raises(ParameterError, match="needs an empty summary; this one has 2 rows"):
         Window(full, 5)
 
 

@@ -20,7 +20,7 @@ from streamsieve.rows._choice import best, outstanding, significant
 from streamsieve.rows._drift_monitor import Drift, DriftMonitor
 from streamsieve.rows._ranked import RankedSelector
 from streamsieve.state import Bool, Choice, Float, Int, Undeclared
-from streamsieve.summaries._inner import innermost
+from streamsieve.summaries.nesting import innermost
 
 #: One instance of each built-in criterion; they are frozen and may be shared.
 _BY_NAME: dict[str, Criterion] = {name: kind() for name, kind in criteria.by_name().items()}

@@ -17,13 +17,13 @@ import scipy.sparse as sp
 from streamsieve.exceptions import StateError, TargetError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, ListOf, Part
-from streamsieve.summaries._row_pieces import WIDEST, Piece, RowRun, copied, joined, weights_of
+from streamsieve.summaries.windows.row_pieces import WIDEST, Piece, RowRun, copied, joined, weights_of
 
 #: Rows of a piece, at most.  Long enough that a piece costs what its values cost.
 BLOCK = 1024
 
 
-class HeldRows(Part):
+class RowStore(Part):
     """The last rows of a stream, raw.
 
     A forgotten feature counts as missing in all rows before that moment.  The rows are left as they are: a

@@ -13,9 +13,9 @@ from streamsieve._validation import LIMIT
 from streamsieve.exceptions import MergeError, ParameterError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, Nested, Part, register
-from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._inner import AnySummary, check_empty, same_state
-from streamsieve.summaries._row_pieces import Piece, present, weights_of
+from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
+from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
+from streamsieve.summaries.windows.row_store import RowStore
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -60,8 +60,7 @@ class TargetBins(Part):
     Examples
     --------
     >>> import numpy as np
-    >>> from streamsieve.summaries import Moments
-    >>> from streamsieve.summaries._target_bins import TargetBins
+    >>> from streamsieve.summaries import Moments, TargetBins
     >>> binned = TargetBins(Moments(), bins=2, warm_up=4)
     >>> binned.update(np.array([[1.0], [2.0], [3.0], [4.0], [9.0]]), np.array([0.1, 0.2, 7.0, 8.0, 9.0]))
     >>> binned.cuts, binned.classes
@@ -77,7 +76,7 @@ class TargetBins(Part):
         "bins": Int(2, MOST_BINS),
         "warm_up": Int(2, LONGEST),
         "_inner": AnySummary(),
-        "_rows": Nested(HeldRows),
+        "_rows": Nested(RowStore),
         "_cuts": Array("f8", "cuts", low=-LIMIT, high=np.inf, order="sorted", optional=True),
         "_current": AnySummary(optional=True),
     }
@@ -91,7 +90,7 @@ class TargetBins(Part):
         self._inner = inner.copy()
         self.bins, self.warm_up = int(bins), int(warm_up)
         self._cuts = None if cuts is None else _checked(cuts, self.bins)
-        self._rows = HeldRows()
+        self._rows = RowStore()
         #: The summary by frozen cuts; by those of the rows so far, or None if it is not known, before.
         self._current: Any = None if self._cuts is None else inner.copy()
 
@@ -178,7 +177,7 @@ class TargetBins(Part):
             self._current.fade(factor)
 
     def _settle(self, cuts: FloatArray, summary: Any) -> None:
-        self._cuts, self._current, self._rows = cuts, summary, HeldRows()
+        self._cuts, self._current, self._rows = cuts, summary, RowStore()
 
     def merge(self, other: Self) -> None:
         """Become the summary of this stream followed by the other's."""
@@ -190,9 +189,9 @@ class TargetBins(Part):
         else:
             self._merge_summary(other._cuts, other._current)
 
-    def _merge_rows(self, rows: HeldRows) -> None:
+    def _merge_rows(self, rows: RowStore) -> None:
         """Take on raw rows of a later part."""
-        twin: Self = self.copy()  # a piece may be refused when others were taken
+        twin = self.copy()  # a piece may be refused when others were taken
         for piece in rows.explicit():
             twin.update(piece.X, piece.y, piece.weight)
         self.__dict__.update(vars(twin))

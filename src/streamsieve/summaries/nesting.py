@@ -24,13 +24,16 @@ class AnySummary(Field):
         self.optional = optional
 
     def write(self, value: Part) -> Node:
+        """Return the summary's fields and the name of its class."""
         return {**value.tree(), KIND: text(registered_name(value))}
 
     def check(self, node: Node, place: Place) -> None:
+        """Check the class and its fields."""
         kind, own = self._kind(node, place)
         kind.check_tree(own, place.within(()))
 
     def read(self, node: Any, path: str) -> Any:
+        """Return the summary."""
         kind, own = self._kind(node, Place(path))
         return kind.from_tree(own, path)
 

@@ -15,11 +15,11 @@ from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Nested, Part, register
-from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._recent_rows import _as_sparse
-from streamsieve.summaries._row_pieces import present
-from streamsieve.summaries._tables import TableBlock, features_at_once, table_block
-from streamsieve.summaries.moments import checked_columns
+from streamsieve.summaries.checks import checked_columns
+from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
+from streamsieve.summaries.windows.recent_rows import _as_sparse
+from streamsieve.summaries.windows.row_pieces import present
+from streamsieve.summaries.windows.row_store import RowStore
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -59,7 +59,7 @@ class SortedColumns(Part):
     Examples
     --------
     >>> import numpy as np
-    >>> from streamsieve.summaries._sorted_columns import SortedColumns
+    >>> from streamsieve.summaries import SortedColumns
     >>> columns = SortedColumns()
     >>> columns.update(np.arange(10.0)[:, None], np.repeat(["a", "b"], 5))
     >>> next(columns.tables(5)).counts[0]
@@ -69,10 +69,10 @@ class SortedColumns(Part):
 
     target: ClassVar[str] = "classes"
 
-    fields = {"_rows": Nested(HeldRows)}
+    fields = {"_rows": Nested(RowStore)}
 
     def __init__(self) -> None:
-        self._rows = HeldRows()
+        self._rows = RowStore()
 
     # ---------------------------------------------------------------- facts
 

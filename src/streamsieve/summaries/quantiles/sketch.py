@@ -18,7 +18,7 @@ from streamsieve._kernels.threads import over_features
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, Nested, Part
-from streamsieve.summaries._few_values import FewValues
+from streamsieve.summaries.quantiles.small_domain import SmallDomain
 
 #: A block of features stays in the second-level cache from transposing to the last collapse.
 BLOCK_BYTES = 2**18
@@ -36,14 +36,14 @@ FAINTEST = 1e-280
 LARGEST, TINY = float(np.finfo(np.float64).max), 5e-324
 
 
-class Run(NamedTuple):
+class SortedRun(NamedTuple):
     """Sorted values (feature, k), each of the same weight; missing ones are +inf, at the end."""
 
     values: npt.NDArray[Any]
     weight: float
 
 
-class ClassRuns(Part, ABC):
+class QuantileSketch(Part, ABC):
     """Runs of one class over all features, with a certified bound of what collapsing has cost.
 
     ``|estimate(x) + shift - truth(x)| <= error`` for every x, where both are masses of values up to x.
@@ -62,9 +62,9 @@ class ClassRuns(Part, ABC):
         ),
         "run_weights": Array("f8", "runs", low=TINY, finite=True),
         "run_levels": Array("i8", "runs", low=0, high=DEEPEST, order="sorted"),
-        "flips": Array("i8", "levels", low=0, high=1),
+        "parity": Array("i8", "levels", low=0, high=1),
         "missing": Array("f8", "features", finite=True),
-        "few": Nested(FewValues, shares=("features",)),
+        "few": Nested(SmallDomain, shares=("features",)),
     }
 
     #: Whether rows carry weights.
@@ -81,24 +81,26 @@ class ClassRuns(Part, ABC):
         #: Mass of the rows that are in runs.  It is summed once a flush, never by batches: their size must
         #: not change a bit.
         self.in_runs = self.error = self.shift = 0.0
-        self.levels: list[list[Run]] = []
-        self.flips: list[int] = []
+        self.levels: list[list[SortedRun]] = []
+        self.parity: list[int] = []
         #: Mass of missing values among the rows that are in runs.
         self.missing = np.zeros(n_features)
-        self.few = FewValues(n_features)
+        self.few = SmallDomain(n_features)
 
     # ---------------------------------------------------------------- facts
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return int(self.rows.shape[1])
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Type of the stored values."""
         return self.rows.dtype
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[SortedRun]:
         """All runs, level by level."""
         return [run for level in self.levels for run in level]
 
@@ -110,6 +112,7 @@ class ClassRuns(Part, ABC):
 
     @property
     def nbytes(self) -> int:
+        """Memory held, in bytes."""
         arrays = [self.rows, self.weights, self.missing, *(run.values for run in self.runs)]
         return sum(a.nbytes for a in arrays) + self.few.nbytes
 
@@ -151,10 +154,10 @@ class ClassRuns(Part, ABC):
     def _flush(self) -> None:
         """Turn the full buffer into a run, and carry."""
 
-    def _level(self, level: int) -> list[Run]:
+    def _level(self, level: int) -> list[SortedRun]:
         while len(self.levels) <= level:
             self.levels.append([])
-            self.flips.append(0)
+            self.parity.append(0)
         return self.levels[level]
 
     def _over_blocks(self, width: int, itemsize: int, work: Callable[[int, int], None]) -> None:
@@ -173,13 +176,13 @@ class ClassRuns(Part, ABC):
         """Multiply every mass by a factor; what gets too small for a number is forgotten."""
         self.weights[: self.filled] *= factor
         if self.in_runs * factor < FAINTEST:
-            factor, self.few = 0.0, FewValues(self.n_features)
+            factor, self.few = 0.0, SmallDomain(self.n_features)
         self.in_runs *= factor
         self.error *= factor
         self.shift *= factor
         self.missing *= factor
         self.few.scale(factor)
-        runs = [[Run(run.values, run.weight * factor) for run in level] for level in self.levels]
+        runs = [[SortedRun(run.values, run.weight * factor) for run in level] for level in self.levels]
         self.levels = [[run for run in level if run.weight > 0] for level in runs]
 
     def forget(self, columns: IntArray) -> None:
@@ -209,7 +212,7 @@ class ClassRuns(Part, ABC):
         rows = np.empty(self.rows.shape, dtype)
         rows[: self.filled] = self.rows[: self.filled]  # what follows is not to be read
         self.rows = rows
-        self.levels = [[Run(r.values.astype(dtype), r.weight) for r in level] for level in self.levels]
+        self.levels = [[SortedRun(r.values.astype(dtype), r.weight) for r in level] for level in self.levels]
 
     @abstractmethod
     def merge(self, other: Self) -> None:
@@ -234,29 +237,29 @@ class ClassRuns(Part, ABC):
             "runs": np.stack([run.values for run in runs]) if runs else None,
             "run_weights": np.array([run.weight for run in runs]),
             "run_levels": np.array([i for i, level in enumerate(self.levels) for _ in level], np.int64),
-            "flips": np.array(self.flips, np.int64),
+            "parity": np.array(self.parity, np.int64),
             "missing": self.missing,
             "few": self.few,
         }
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        rows, runs, flips = record["rows"], record.pop("runs"), record.pop("flips")
+        rows, runs, parity = record["rows"], record.pop("runs"), record.pop("parity")
         made = cls(rows.shape[1], record["epsilon"], rows.dtype)
         weights, levels = record.pop("run_weights").tolist(), record.pop("run_levels")
         made.__dict__.update({name: value for name, value in record.items() if value is not None})
         made.filled = len(rows)
-        made.levels, made.flips = [[] for _ in flips], flips.tolist()
-        if len(levels) and (runs is None or runs.dtype != rows.dtype or levels.max() >= len(flips)):
+        made.levels, made.parity = [[] for _ in parity], parity.tolist()
+        if len(levels) and (runs is None or runs.dtype != rows.dtype or levels.max() >= len(parity)):
             raise StateError("the state's runs are not there, of another type than its rows, or of no level")
         for values, weight, level in zip(() if runs is None else runs, weights, levels.tolist(), strict=True):
-            made.levels[level].append(Run(values.copy(), weight))
+            made.levels[level].append(SortedRun(values.copy(), weight))
         return made
 
     def _consistent(self) -> Iterator[str]:
         slack = 1 + 1e-9
-        if len(self.flips) > DEEPEST:
-            yield f"{len(self.flips)} levels are more than rows can fill"
+        if len(self.parity) > DEEPEST:
+            yield f"{len(self.parity)} levels are more than rows can fill"
         elif self.k & (self.k - 1) or 2 * self.k * self.epsilon < 1 or self.filled >= self.k:
             yield f"runs of {self.k} values do not go with epsilon={self.epsilon}, or the buffer is full"
         elif any(run.values.shape[1] != self.k for run in self.runs):
@@ -273,7 +276,7 @@ class ClassRuns(Part, ABC):
     def _counts(self) -> bool:
         """Whether runs and buffer together count every value, and the missing ones, at least 0 times.
 
-        Alone, a table or a count of missing values may be below 0; see :class:`FewValues`.
+        Alone, a table or a count of missing values may be below 0; see :class:`SmallDomain`.
         """
         least = -1e-9 * max(self.mass, FAINTEST)
         below = self.missing < least
@@ -295,7 +298,7 @@ class ClassRuns(Part, ABC):
         """Whether the runs may have come from rows of the mass in runs."""
 
 
-def _moved(run: Run, columns: IntArray, n_features: int) -> Run:
+def _moved(run: SortedRun, columns: IntArray, n_features: int) -> SortedRun:
     values = np.full((n_features, run.values.shape[1]), np.inf, run.values.dtype)
     values[columns] = run.values
-    return Run(values, run.weight)
+    return SortedRun(values, run.weight)

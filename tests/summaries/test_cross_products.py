@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SchemaError, TargetError
-from streamsieve.summaries.products import Products
+from streamsieve.summaries.cross_products import CrossProducts
 from tests.reference.moments import existing
 from tests.reference.products import joint_moments
 from tests.summaries.streams import (
@@ -26,7 +26,7 @@ from tests.summaries.streams import (
     snapshot,
 )
 
-KINDS = {"classes": Products, "numeric": partial(Products, target="numeric")}
+KINDS = {"classes": CrossProducts, "numeric": partial(CrossProducts, target="numeric")}
 both = pytest.mark.parametrize(("target", "kind"), KINDS.items())
 
 
@@ -145,7 +145,7 @@ def test_one_batch_longer_than_the_largest_factor(target, kind, form, half_life,
 @both
 def test_blocks_of_a_large_batch_are_no_different(target, kind, monkeypatch):
     for constant in ("BLOCK_VALUES", "BLOCK_ROWS"):
-        monkeypatch.setattr(f"streamsieve.summaries._products_sums.{constant}", 7)
+        monkeypatch.setattr(f"streamsieve.summaries.cross_products.sums.{constant}", 7)
     rng = np.random.default_rng(6)
     for form in ("C", "csr_array"):
         for half_life in (None, 3.0):
@@ -175,7 +175,7 @@ def test_labels_grow_from_2_to_300(form):
     rng = np.random.default_rng(8)
     y = np.minimum(rng.integers(0, 300, 1500), np.linspace(1, 300, 1500).astype(int))
     y[:2], y[-300:] = (0, 1), np.arange(300)
-    stream, products = Stream(rng.normal(size=(1500, 2)), y), Products()
+    stream, products = Stream(rng.normal(size=(1500, 2)), y), CrossProducts()
     for low in range(0, 1500, 100):
         feed(products, stream[low : low + 100], form)
     assert len(products.classes) == 300
@@ -186,7 +186,7 @@ def test_labels_grow_from_2_to_300(form):
 def test_labels_of_any_type(labels):
     rng = np.random.default_rng(9)
     stream = full_stream(rng, "classes", n=100, p=2, labels=labels)
-    check(learnt(Products, stream.cut(rng, 3), ["C", "csr_array", "F"]), stream)
+    check(learnt(CrossProducts, stream.cut(rng, 3), ["C", "csr_array", "F"]), stream)
 
 
 @both
@@ -220,14 +220,14 @@ def classes_of(products):
 
 
 def test_memory_is_that_of_the_pairs():
-    products = feed(Products(), Stream(np.ones((3, 200)), np.array([0, 1, 0])))
+    products = feed(CrossProducts(), Stream(np.ones((3, 200)), np.array([0, 1, 0])))
     assert products.nbytes <= 8 * 200**2 * 1.05
-    assert Products().nbytes < 100
+    assert CrossProducts().nbytes < 100
 
 
 def test_memory_grows_with_the_features_not_with_the_rows():
     rng = np.random.default_rng(0)
-    products = Products()
+    products = CrossProducts()
     for width in range(1, 101):
         products.update(sp.csr_array(rng.random((2, width))), np.array([0, 1]))
     assert products.nbytes <= 8 * (1.3 * 101) ** 2 * 1.05
@@ -240,8 +240,8 @@ def test_memory_grows_with_the_features_not_with_the_rows():
 @pytest.mark.parametrize("shape", [(1, 20_001), (3, 10**6)])
 def test_too_many_features_are_refused_with_the_memory_they_would_take(shape):
     with pytest.raises(CapabilityError, match=r"take [\d,.]+ GB \(8 p\^2 bytes\).*screen first"):
-        Products().update(sp.csr_array(shape), np.zeros(shape[0], int))
-    small = feed(Products(), Stream(np.ones((2, 2)), np.array([0, 1])))
+        CrossProducts().update(sp.csr_array(shape), np.zeros(shape[0], int))
+    small = feed(CrossProducts(), Stream(np.ones((2, 2)), np.array([0, 1])))
     with pytest.raises(CapabilityError, match=r"30,000 features take 7\.2 GB"):
         small.reindexed(np.arange(2), 30_000)
 
@@ -276,7 +276,7 @@ def test_bad_values_are_refused_by_column_and_leave_no_trace(target, kind, form,
 
 
 def test_text_labels_do_not_mix_with_numbers_and_nothing_is_changed():
-    products = feed(Products(), Stream(np.ones((3, 2)), np.array([0, 1, 0])))
+    products = feed(CrossProducts(), Stream(np.ones((3, 2)), np.array([0, 1, 0])))
     before = snapshot(products)
     with pytest.raises(TargetError, match="keep to text or to numbers"):
         feed(products, Stream(np.ones((2, 3)), np.array(["a", "b"])))
@@ -292,7 +292,7 @@ def test_text_labels_do_not_mix_with_numbers_and_nothing_is_changed():
 )
 def test_parameters_out_of_range_are_refused(parameters, message):
     with pytest.raises(ParameterError, match=message):
-        Products(**parameters)
+        CrossProducts(**parameters)
 
 
 def test_nothing_seen_nothing_known():
@@ -343,7 +343,7 @@ def test_moved_features_equal_the_rows_with_moved_columns(target, kind, form):
 
 
 def test_features_that_are_not_there_are_refused():
-    products = feed(Products(), Stream(np.ones((3, 2)), np.array([0, 1, 0])))
+    products = feed(CrossProducts(), Stream(np.ones((3, 2)), np.array([0, 1, 0])))
     for act in (products.forget, lambda columns: products.reindexed(columns, 2)):
         for columns, message in (([0, 2], "no feature 2"), ([-1], "no feature -1"), ([1, 1], "twice")):
             with pytest.raises(SchemaError, match=message):

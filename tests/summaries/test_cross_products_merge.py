@@ -8,13 +8,12 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import MergeError, StateError
 from streamsieve.state.tree import text
-from streamsieve.summaries import Moments
-from streamsieve.summaries._products_sums import Sums
-from streamsieve.summaries._window import Window
-from streamsieve.summaries.products import Products
+from streamsieve.summaries import Moments, Window
+from streamsieve.summaries.cross_products import CrossProducts
+from streamsieve.summaries.cross_products.sums import Sums
 from tests.reference.products import joint_moments
 from tests.summaries.streams import HALF_LIVES, Stream, assert_same_bits, feed, learnt, snapshot
-from tests.summaries.test_products import KINDS, both, check, full_stream
+from tests.summaries.test_cross_products import KINDS, both, check, full_stream
 
 forms = pytest.mark.parametrize(
     "forms", [["C"], ["csr_array"], ["C", "F", "csr_array"]], ids=["dense", "sparse", "mixed"]
@@ -95,9 +94,9 @@ def test_merging_with_itself_and_with_nothing(target, kind, form):
 
 
 def test_what_does_not_belong_together_does_not_merge():
-    for other in (Products(3.0), Products(target="numeric"), Moments()):
+    for other in (CrossProducts(3.0), CrossProducts(target="numeric"), Moments()):
         with pytest.raises(MergeError, match="only products of equal half_life and target merge: None and"):
-            Products().merge(other)
+            CrossProducts().merge(other)
 
 
 # -------------------------------------------------------------------------------- digits
@@ -144,8 +143,8 @@ def test_a_clock_among_the_features_keeps_its_digits_for_ever(form):
     rng = np.random.default_rng(5)
     X = np.c_[1.7e9 + np.arange(8_000.0), rng.normal(size=8_000)]
     stream = Stream(X, rng.integers(0, 2, 8_000))
-    for products in (learnt(Products, [stream], [form], 50.0),
-                     learnt(Products, stream.cut(rng, 40), [form] * 40, 50.0)):  # fmt: skip
+    for products in (learnt(CrossProducts, [stream], [form], 50.0),
+                     learnt(CrossProducts, stream.cut(rng, 40), [form] * 40, 50.0)):  # fmt: skip
         wanted = joint_moments(X[-3000:], stream.y[-3000:], None, 50.0, products.classes)
         np.testing.assert_allclose(products.moments().covariance, wanted.covariance, rtol=1e-6, atol=1e-6)
 
@@ -157,7 +156,7 @@ def test_an_outlier_in_the_first_row_costs_no_digits(form):
     X[0] = 1e6
     stream = Stream(X, rng.integers(0, 2, 600), np.r_[1e-9, np.ones(599)])
     wanted = joint_moments(X, stream.y, stream.weight, None, [0, 1])
-    for products in ways(Products, stream, form):
+    for products in ways(CrossProducts, stream, form):
         np.testing.assert_allclose(products.moments().covariance, wanted.covariance, rtol=1e-4, atol=1e-4)
 
 
@@ -167,7 +166,7 @@ def test_a_constant_has_no_variance_at_any_size(form):
     for value in (0.1, 1e9, -1e9 / 3, 1e-9, 1e90):
         X = np.c_[np.full(30, value), rng.normal(size=30)]
         for weight in (None, rng.random(30)):
-            for products in ways(Products, Stream(X, np.arange(30) % 3, weight), form):
+            for products in ways(CrossProducts, Stream(X, np.arange(30) % 3, weight), form):
                 found = products.moments()
                 assert not found.covariance[0].any()
                 assert not found.target_covariance[:, 0].any()
@@ -184,10 +183,10 @@ def test_large_values_in_range_are_welcome(form):
 
 def test_rows_are_counted_beyond_int32_and_weights_beyond_float32():
     stream = Stream(np.array([[1.0], [2.0], [3.0]]), np.array([0, 0, 1]), np.array([2.0**40, 1.0, 2.0**40]))
-    products = learnt(Products, [stream, stream[:2]], ["C", "csr_array"])
+    products = learnt(CrossProducts, [stream, stream[:2]], ["C", "csr_array"])
     assert products.moments().n == 3 * 2.0**40 + 2
     state = products.state()
-    large = Products.from_state({**state, "n_rows": np.asarray(state["n_rows"] + 2**32)})
+    large = CrossProducts.from_state({**state, "n_rows": np.asarray(state["n_rows"] + 2**32)})
     assert feed(large, stream).n_rows == 2**32 + 8
 
 
@@ -202,7 +201,7 @@ def test_state_round_trips_bit_for_bit_and_goes_on_identically(target, kind):
         before, after = full_stream(rng, target, p=3), full_stream(rng, target, p=4)
         products = feed(kind(half_life), before, rng.choice(["C", "csr_array"]))
         saved = snapshot(products)
-        again = Products.from_state(saved)
+        again = CrossProducts.from_state(saved)
         assert_same_bits(saved, snapshot(again))
         assert (again.half_life, again.target, again.classes) == (half_life, target, products.classes)
         form = rng.choice(["C", "csr_array"])
@@ -216,7 +215,7 @@ def examples():
     for target, kind in KINDS.items():
         for form in ("C", "csr_array"):
             yield f"{target} {form}", feed(kind(7.0), full_stream(rng, target, n=12, p=3), form)
-    yield "text", feed(Products(), full_stream(rng, "classes", n=12, p=3, labels=("yes", "no")), "C")
+    yield "text", feed(CrossProducts(), full_stream(rng, "classes", n=12, p=3, labels=("yes", "no")), "C")
 
 
 EXAMPLES = dict(examples())
@@ -233,7 +232,7 @@ def test_sums_of_other_targets_or_rows_are_refused():
     }
     for name, (value, message) in changes.items():
         with pytest.raises(StateError, match=message):
-            Products.from_state({**state, name: value})
+            CrossProducts.from_state({**state, name: value})
 
 
 def test_an_absurd_number_of_features_is_refused_before_any_memory_is_taken():
@@ -246,8 +245,8 @@ def test_an_absurd_number_of_features_is_refused_before_any_memory_is_taken():
 def test_a_rebuilt_summary_owns_its_arrays():
     saved = snapshot(EXAMPLES["numeric C"])
     kept = {name: array.copy() for name, array in saved.items()}
-    again = Products.from_state(saved)
-    again.merge(partial(Products, target="numeric")(7.0))
+    again = CrossProducts.from_state(saved)
+    again.merge(partial(CrossProducts, target="numeric")(7.0))
     again.fade(0.5)
     assert_same_bits(kept, saved)
 
@@ -256,7 +255,7 @@ def test_a_window_over_products_holds_the_last_rows():
     rng = np.random.default_rng(10)
     stream = full_stream(rng, "classes", n=60, p=3)
     stream.weight = None
-    window = Window(Products(), 25)
+    window = Window(CrossProducts(), 25)
     for part in stream.cut(rng, 6):
         feed(window, part, "C")
     check(window.current(), stream[35:])

@@ -13,9 +13,9 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve.exceptions import InputError, MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Choice, Nested, Part, register
-from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._row_pieces import Piece, present, weights_of
-from streamsieve.summaries.moments import checked_columns
+from streamsieve.summaries.checks import checked_columns
+from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
+from streamsieve.summaries.windows.row_store import RowStore
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -65,7 +65,7 @@ class RecentRows(Part):
     Examples
     --------
     >>> import numpy as np
-    >>> from streamsieve.summaries._recent_rows import RecentRows
+    >>> from streamsieve.summaries import RecentRows
     >>> rows = RecentRows(size=2)
     >>> rows.update(np.array([[1.0], [2.0], [4.0]]), np.array(["a", "b", "a"]))
     >>> (block,) = rows.blocks()
@@ -73,13 +73,13 @@ class RecentRows(Part):
     (2, array([2., 4.]), array([1, 0]))
     """
 
-    fields = {"_target": Choice(*TARGETS), "_rows": Nested(HeldRows)}
+    fields = {"_target": Choice(*TARGETS), "_rows": Nested(RowStore)}
 
     def __init__(self, target: str = "classes", size: int = 1000) -> None:
         check_choice("target", target, TARGETS)
         check_number("size", size, low=1, high=LARGEST, integer=True)
         self._target = target
-        self._rows = HeldRows(int(size))
+        self._rows = RowStore(int(size))
 
     # ---------------------------------------------------------------- facts
 

@@ -26,18 +26,18 @@ import numpy.typing as npt
 
 from streamsieve._kernels import quantiles_weighted as kernel
 from streamsieve.protocols import FloatArray
-from streamsieve.summaries._class_runs import ClassRuns, Run
-from streamsieve.summaries._equal_runs import EqualRuns
+from streamsieve.summaries.quantiles.equal_weight import EqualWeightSketch
+from streamsieve.summaries.quantiles.sketch import QuantileSketch, SortedRun
 
 
-class WeightedRuns(ClassRuns):
+class WeightedSketch(QuantileSketch):
     """Each run has a weight of its own; a level may hold several runs for a while."""
 
     weighted: ClassVar[bool] = True
     start: ClassVar[float] = 2.0
 
     @classmethod
-    def of_equal(cls, equal: EqualRuns) -> WeightedRuns:
+    def of_equal(cls, equal: EqualWeightSketch) -> WeightedSketch:
         """Go on with weights: a run of weight 2^l is one already, and its centred error stays centred."""
         made = cls(0, equal.epsilon, equal.dtype)
         width = made.k
@@ -57,7 +57,7 @@ class WeightedRuns(ClassRuns):
         self.filled = 0
         self.in_runs += mass
         self.error += c / 2
-        plan: list[tuple[Run, float]] = []
+        plan: list[tuple[SortedRun, float]] = []
         level = 0
         while self._level(level) and self._fits((weight + self.levels[level][-1].weight) / 2):
             other = self.levels[level].pop()
@@ -82,7 +82,7 @@ class WeightedRuns(ClassRuns):
 
         self._over_blocks(len(rows), 8, work)
         self.few.release()
-        self.levels[level].append(Run(out, weight))
+        self.levels[level].append(SortedRun(out, weight))
         self._settle()
         self._drop_faded()
 
@@ -103,7 +103,7 @@ class WeightedRuns(ClassRuns):
             else:
                 level += 1
 
-    def _collapsed(self, a: Run, b: Run) -> Run:
+    def _collapsed(self, a: SortedRun, b: SortedRun) -> SortedRun:
         out = np.empty((self.n_features, self.k), self.dtype)
 
         def work(low: int, high: int) -> None:
@@ -111,13 +111,14 @@ class WeightedRuns(ClassRuns):
             kernel.collapse(a.values[part], a.weight, b.values[part], b.weight, out[part])
 
         self._over_blocks(self.k, self.dtype.itemsize, work)
-        return Run(out, a.weight + b.weight)
+        return SortedRun(out, a.weight + b.weight)
 
     def _widen(self) -> None:
         """Double k: each value twice, at half the weight."""
         self.k *= 2
         self.levels = [
-            [Run(np.repeat(run.values, 2, axis=1), run.weight / 2) for run in level] for level in self.levels
+            [SortedRun(np.repeat(run.values, 2, axis=1), run.weight / 2) for run in level]
+            for level in self.levels
         ]
 
     def _drop_faded(self) -> None:

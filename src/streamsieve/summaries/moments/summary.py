@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,13 @@ import scipy.sparse as sp
 
 from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import refuse_infinite
-from streamsieve.exceptions import MergeError, SchemaError
+from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.state import Array, Nested, Part, mass, register
-from streamsieve.summaries._dense_cells import DenseCells
-from streamsieve.summaries._fading import Fading
-from streamsieve.summaries._labels import Labels
-from streamsieve.summaries._sparse_cells import SparseCells
+from streamsieve.state import Nested, register
+from streamsieve.summaries.checks import checked_columns, rows_with_weight
+from streamsieve.summaries.class_totals import ClassTotals
+from streamsieve.summaries.moments.dense import DenseMoments
+from streamsieve.summaries.moments.sparse import SparseMoments
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -39,7 +39,7 @@ class MomentsBlock(NamedTuple):
 
 
 @register
-class Moments(Part):
+class Moments(ClassTotals):
     """Remember count, mean and variance of every feature in every class, in one exact pass.
 
     Dense and sparse rows, weights, missing values (NaN, skipped feature by feature), labels and features
@@ -73,41 +73,16 @@ class Moments(Part):
            [9., 7.]])
     """
 
-    target: ClassVar[str] = "classes"
-
     fields = {
-        "_labels": Nested(Labels, shares=("classes",)),
-        "_fading": Nested(Fading),
-        "_rows": Array("i8", "classes", low=0),
-        "_mass": mass("classes"),
-        "_squares": mass("classes"),
-        "_cells": Nested(DenseCells, SparseCells, shares=("classes", "features"), optional=True),
+        **ClassTotals.fields,
+        "_cells": Nested(DenseMoments, SparseMoments, shares=("classes", "features"), optional=True),
     }
 
     def __init__(self, half_life: float | None = None) -> None:
-        self._labels = Labels()
-        self._fading = Fading(half_life)
-        self._rows = np.zeros(0, np.int64)
-        self._mass = np.zeros(0)
-        self._squares = np.zeros(0)
-        self._cells: DenseCells | SparseCells | None = None
+        super().__init__(half_life)
+        self._cells: DenseMoments | SparseMoments | None = None
 
     # ---------------------------------------------------------------- facts
-
-    @property
-    def classes(self) -> list[Any]:
-        """Labels seen, in the order of the arrays' first axis."""
-        return self._labels.values
-
-    @property
-    def half_life(self) -> float | None:
-        """Rows after which an observation weighs half."""
-        return self._fading.half_life
-
-    @property
-    def n_rows(self) -> int:
-        """Rows seen, those of weight 0 excepted."""
-        return int(self._rows.sum())
 
     @property
     def n_features(self) -> int:
@@ -139,9 +114,7 @@ class Moments(Part):
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
-        if weight is not None and not weight.all():
-            present = np.flatnonzero(weight)
-            X, y, weight = X[present], y[present], weight[present]
+        X, y, weight = rows_with_weight(X, y, weight)
         if X.shape[0] == 0:
             return
         if sp.issparse(X) and X.shape[1] < self.n_features:  # features that vanished are zeros here
@@ -164,37 +137,25 @@ class Moments(Part):
 
     def _make_room(self, n_classes: int, n_features: int, *, sparse: bool) -> None:
         if self._cells is None:
-            self._cells = (SparseCells if sparse else DenseCells)(n_classes, n_features)
-        extra = n_classes - len(self._mass)
-        # new arrays in any case: a failed update puts the old ones back (np.pad is slow, even by nothing)
-        more = np.zeros(extra, np.int64)
-        self._rows, self._mass, self._squares = (
-            np.concatenate([a, more]) for a in (self._rows, self._mass, self._squares)
-        )
+            self._cells = (SparseMoments if sparse else DenseMoments)(n_classes, n_features)
+        self._add_classes(n_classes)
         self._cells.grow(n_classes, n_features, self._mass)
 
     def _learn(self, X: Matrix, codes: IntArray, weight: FloatArray | None) -> None:
         cells, n_classes = self._cells, len(self._mass)
         if cells is None:
             return
-        factors = self._fading.factors(len(codes))
-        w = weight if factors is None else factors if weight is None else weight * factors
+        w, squares = self._weights(len(codes), weight)
         mass = np.bincount(codes, w, minlength=n_classes).astype(np.float64)
-        if sp.issparse(X) and isinstance(cells, SparseCells):
+        if sp.issparse(X) and isinstance(cells, SparseMoments):
             cells.update(X, codes, w)
-        elif isinstance(X, np.ndarray) and isinstance(cells, DenseCells):
+        elif isinstance(X, np.ndarray) and isinstance(cells, DenseMoments):
             order = np.argsort(codes.astype(np.int16) if n_classes < 2**15 else codes, kind="stable")
             edges = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
             cells.update(X, order, edges, w, self._mass, mass)
         else:
             self._learn_other_kind(X, codes, w, mass)
-        squares = w if factors is None or w is None else w * factors
-        self._squares += np.bincount(codes, squares, minlength=n_classes)
-        self._mass += mass
-        self._rows += np.bincount(codes, minlength=n_classes)
-        factor = self._fading.advance(len(codes))
-        if factor is not None:
-            self._scale(factor)
+        self._add_rows(codes, mass, squares)
 
     def _learn_other_kind(self, X: Matrix, codes: IntArray, w: FloatArray | None, mass: FloatArray) -> None:
         """Summarise a dense batch of a sparse stream, or the reverse, and merge it in."""
@@ -215,24 +176,19 @@ class Moments(Part):
             for ours_k, theirs_k in zip(ours, theirs, strict=True):
                 ours_k[classes] = theirs_k
             self._cells.absorb(low, high, self._mass, ours, mass)  # type: ignore[arg-type]
-        self._absorb_unseen(other.n_features, mass, zeros=isinstance(other._cells, SparseCells))
+        self._absorb_unseen(other.n_features, mass, zeros=isinstance(other._cells, SparseMoments))
 
     def _absorb_unseen(self, low: int, mass: FloatArray, *, zeros: bool) -> None:
         """Features from ``low`` on the other never saw: zeros if it was sparse, missing if dense."""
         cells = self._cells
-        if cells is None or low == cells.n_features or (zeros and isinstance(cells, SparseCells)):
+        if cells is None or low == cells.n_features or (zeros and isinstance(cells, SparseMoments)):
             return
         nothing = np.zeros((len(mass), cells.n_features - low))
         weight = nothing + mass[:, None] if zeros else nothing
         cells.absorb(low, cells.n_features, self._mass, (weight, nothing, nothing), mass)
 
-    def fade(self, factor: float) -> None:
-        """Let all rows so far weigh so many times as much, 0 < factor <= 1."""
-        self._scale(factor)
-
     def _scale(self, factor: float) -> None:
-        self._mass *= factor
-        self._squares *= factor * factor
+        super()._scale(factor)
         if self._cells is not None:
             self._cells.scale(factor)
 
@@ -251,22 +207,17 @@ class Moments(Part):
         if self._cells is None:
             self.__dict__.update(vars(other.copy()))
             return
-        codes, new = self._labels.encode(np.array(other.classes))
+        codes, new = self._precede(other)
         n_features = max(self.n_features, other.n_features)
-        factor = self._fading.precede(other._fading, other.n_rows)
-        if factor != 1.0:
-            self._scale(factor)
         self._make_room(len(self._labels) + len(new), n_features, sparse=False)
         mass = np.zeros(len(self._mass))
         mass[codes] = other._mass
-        same_kind = isinstance(self._cells, SparseCells) and isinstance(other._cells, SparseCells)
+        same_kind = isinstance(self._cells, SparseMoments) and isinstance(other._cells, SparseMoments)
         if same_kind and other.n_features == n_features:
             self._cells.merge(other._cells, codes)  # type: ignore[union-attr,arg-type]
         else:
             self._absorb(other, codes, mass)
-        self._mass += mass
-        self._squares[codes] += other._squares
-        self._rows[codes] += other._rows
+        self._add_totals(other, codes)
         self._labels.add(new)
 
     def _consistent(self) -> Iterator[str]:
@@ -300,14 +251,3 @@ class Moments(Part):
         if self._cells is not None:
             twin._cells = self._cells.reindexed(columns, n_features, self._mass)
         return twin
-
-
-def checked_columns(columns: IntArray, n_features: int) -> IntArray:
-    """Return numbers of features that are all there and all different, or refuse them."""
-    columns = np.asarray(columns, np.int64)
-    outside = columns[(columns < 0) | (columns >= n_features)]
-    if len(outside):
-        raise SchemaError(f"there is no feature {outside[0]}: they go from 0 to {n_features - 1}")
-    if len(np.unique(columns)) < len(columns):
-        raise SchemaError("a feature is named twice among the columns: name each once")
-    return columns

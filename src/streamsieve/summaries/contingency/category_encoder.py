@@ -24,7 +24,7 @@ MOST = 2**52
 FEW = 1024
 
 
-class Alphabet(Part):
+class CategoryEncoder(Part):
     """Texts by number, in order of appearance; numbers are never used again.
 
     Texts that only ever counted as "any other value" need no number.  They are found out and dropped
@@ -46,6 +46,7 @@ class Alphabet(Part):
 
     @property
     def nbytes(self) -> int:
+        """Memory held, in bytes."""
         if not self._keys:
             return 0
         return sum(map(sys.getsizeof, (self._keys, self._texts, *self._keys, *self._texts)))
@@ -72,7 +73,7 @@ class Alphabet(Part):
         """Return what a key stands for."""
         return self._texts[key] if key > LIMIT else key
 
-    def translated(self, keys: FloatArray, other: Alphabet) -> FloatArray:
+    def translated(self, keys: FloatArray, other: CategoryEncoder) -> FloatArray:
         """Return another's keys as ours, after making its texts known."""
         text = (keys > LIMIT) & (keys < np.inf)
         theirs, places = np.unique(keys[text], return_inverse=True)

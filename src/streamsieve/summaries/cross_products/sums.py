@@ -115,6 +115,7 @@ class Sums(Part):
 
     @property
     def nbytes(self) -> int:
+        """Memory held, in bytes."""
         return sum(a.nbytes for a in (self._totals, self._origin, self._cross, self._products))
 
     def mean(self) -> FloatArray:

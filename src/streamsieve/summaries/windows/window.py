@@ -13,9 +13,9 @@ from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Nested, Part, register
-from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._inner import AnySummary, check_empty, same_state
-from streamsieve.summaries._row_pieces import Piece, present
+from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
+from streamsieve.summaries.windows.row_pieces import Piece, present
+from streamsieve.summaries.windows.row_store import RowStore
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -55,21 +55,20 @@ class Window(Part):
     Examples
     --------
     >>> import numpy as np
-    >>> from streamsieve.summaries import Moments
-    >>> from streamsieve.summaries._window import Window
+    >>> from streamsieve.summaries import Moments, Window
     >>> window = Window(Moments(), size=2)
     >>> window.update(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 0]))
     >>> window.n_rows, window.current().block(0, 1).mean
     (2, array([[3.]]))
     """
 
-    fields = {"_inner": AnySummary(), "_rows": Nested(HeldRows)}
+    fields = {"_inner": AnySummary(), "_rows": Nested(RowStore)}
 
     def __init__(self, inner: Any, size: int) -> None:
         check_empty("a window", inner, ("classes", "numeric"))
         check_number("size", size, low=1, high=LARGEST, integer=True)
         self._inner = inner.copy()
-        self._rows = HeldRows(int(size))
+        self._rows = RowStore(int(size))
         # the summary of the rows, if it is known, whether it can follow them, and the row that ends its life
         self._current: Any = None
         self._follows = False
@@ -217,7 +216,7 @@ class Window(Part):
         return self._of(self._inner, self._rows.reindexed(columns, n_features))
 
     @classmethod
-    def _of(cls, inner: Any, rows: HeldRows) -> Self:
+    def _of(cls, inner: Any, rows: RowStore) -> Self:
         window = cls(inner, rows.size or 0)
         window._rows = rows
         return window

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,14 @@ from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import LARGEST_VALUE, refuse_infinite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.state import Array, Bool, Float, Nested, Part, mass, register
-from streamsieve.summaries._class_runs import FAINTEST
-from streamsieve.summaries._dense_runs import DenseRuns
-from streamsieve.summaries._fading import LARGEST, Fading
-from streamsieve.summaries._labels import Labels
-from streamsieve.summaries._sparse_runs import SparseRuns
-from streamsieve.summaries._tables import TableBlock, features_at_once, table_block
-from streamsieve.summaries.moments import checked_columns
+from streamsieve.state import Bool, Float, Nested, register
+from streamsieve.summaries.checks import checked_columns
+from streamsieve.summaries.class_totals import ClassTotals
+from streamsieve.summaries.fading import LARGEST
+from streamsieve.summaries.quantiles.dense import DenseQuantiles
+from streamsieve.summaries.quantiles.sketch import FAINTEST
+from streamsieve.summaries.quantiles.sparse import SparseQuantiles
+from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -34,7 +34,7 @@ LIGHTEST = 1e-280
 
 
 @register
-class Quantiles(Part):
+class Quantiles(ClassTotals):
     """Remember the distribution of every feature in every class, in one pass and with a known error.
 
     The number of values up to any x is known to within ``rank_error()`` times the rows of the class: always
@@ -55,9 +55,9 @@ class Quantiles(Part):
     -----
     Dense rows: sorted runs of equal weight, all features of a class in step.  Two runs collapse only if
     the certified error allows it, else runs double their width, which loses nothing; see
-    ``_equal_runs.py`` and, for weights and fading, ``_weighted_runs.py``.  Sparse rows: the first value of a
+    ``equal_weight.py`` and, for weights and fading, ``weighted.py``.  Sparse rows: the first value of a
     feature is counted, others go into merging runs; the error is relative to the feature's own non-zeros;
-    see ``_sparse_runs.py``.  Where values are missing, the bound is a share of all rows of the class.
+    see ``sparse.py``.  Where values are missing, the bound is a share of all rows of the class.
 
     Wang (2021) prunes (value, weight) pairs and calls the weights exact; the total is, ranks are not.  There
     the block size and the number of levels define each other; here neither is needed in advance.
@@ -86,29 +86,19 @@ class Quantiles(Part):
     array([0., 0.])
     """
 
-    target: ClassVar[str] = "classes"
-
     fields = {
+        **ClassTotals.fields,
         "_epsilon": Float(1e-6, 1, open_high=True),
-        "_labels": Nested(Labels, shares=("classes",)),
-        "_fading": Nested(Fading),
-        "_rows": Array("i8", "classes", low=0),
-        "_mass": mass("classes"),
-        "_squares": mass("classes"),
         "_whole": Bool(),
-        "_store": Nested(DenseRuns, SparseRuns, shares=("classes", "features"), optional=True),
+        "_store": Nested(DenseQuantiles, SparseQuantiles, shares=("classes", "features"), optional=True),
     }
 
     def __init__(self, epsilon: float = 1e-3, half_life: float | None = None) -> None:
         check_number("epsilon", epsilon, low=1e-6, high=1, open_high=True)
+        super().__init__(half_life)
         self._epsilon = float(epsilon)
-        self._labels = Labels()
-        self._fading = Fading(half_life)
-        self._rows = np.zeros(0, np.int64)
-        self._mass = np.zeros(0)
-        self._squares = np.zeros(0)
         self._whole = half_life is None
-        self._store: DenseRuns | SparseRuns | None = None
+        self._store: DenseQuantiles | SparseQuantiles | None = None
 
     # ---------------------------------------------------------------- facts
 
@@ -116,21 +106,6 @@ class Quantiles(Part):
     def epsilon(self) -> float:
         """Largest error of a rank, as a share of the rows."""
         return self._epsilon
-
-    @property
-    def half_life(self) -> float | None:
-        """Rows after which an observation weighs half."""
-        return self._fading.half_life
-
-    @property
-    def classes(self) -> list[Any]:
-        """Labels seen, in the order of the arrays' class axis."""
-        return self._labels.values
-
-    @property
-    def n_rows(self) -> int:
-        """Rows seen, those of weight 0 excepted."""
-        return int(self._rows.sum())
 
     @property
     def n_features(self) -> int:
@@ -168,7 +143,7 @@ class Quantiles(Part):
         step = features_at_once(len(self.classes), bins)
         for low in range(0, self.n_features, step):
             high = min(low + step, self.n_features)
-            if isinstance(store, DenseRuns):
+            if isinstance(store, DenseQuantiles):
                 counts, _ = store.tables(low, high, bins, whole=self._whole)
             else:
                 counts = store.tables(low, high, bins, self._mass, self._rows, self._whole)
@@ -185,7 +160,7 @@ class Quantiles(Part):
         points = np.atleast_1d(np.asarray(x, np.float64))
         if self._store is None:
             return np.zeros((0, len(points)))
-        if isinstance(self._store, DenseRuns):
+        if isinstance(self._store, DenseQuantiles):
             return self._store.cdf(feature, points)
         return self._store.cdf(feature, points, self._mass, self._rows)
 
@@ -225,28 +200,25 @@ class Quantiles(Part):
         step, fading = int(X.shape[0]), self._fading
         if fading.half_life is not None:  # up to the row that makes rescaling due, wherever a batch ends
             step = max(1, int(min(step, (LARGEST - fading.exponent) * fading.half_life)))
-        if sp.issparse(X) and isinstance(self._store, DenseRuns):
+        if sp.issparse(X) and isinstance(self._store, DenseQuantiles):
             step = min(step, max(1, DENSE_VALUES // max(1, self.n_features)))
         return step
 
     def _make_room(self, n_classes: int, n_features: int, *, sparse: bool) -> None:
         if self._store is None:
             if sparse:
-                self._store = SparseRuns(n_classes, n_features, self._epsilon)
+                self._store = SparseQuantiles(n_classes, n_features, self._epsilon)
             else:
                 weighted = self.half_life is not None
-                self._store = DenseRuns(n_classes, n_features, self._epsilon, weighted=weighted)
-        extra = n_classes - len(self._mass)
-        if extra:
-            self._rows = np.pad(self._rows, (0, extra))
-            self._mass, self._squares = np.pad(self._mass, (0, extra)), np.pad(self._squares, (0, extra))
+                self._store = DenseQuantiles(n_classes, n_features, self._epsilon, weighted=weighted)
+        if n_classes > len(self._mass):
+            self._add_classes(n_classes)
         self._store.grow(n_classes, n_features)
 
     def _learn(self, X: Matrix, codes: IntArray, weight: FloatArray | None) -> None:
         store, n_classes = self._store, len(self._mass)
-        factors = self._fading.factors(len(codes))
-        w = weight if factors is None else factors if weight is None else weight * factors
-        if isinstance(store, DenseRuns):
+        w, squares = self._weights(len(codes), weight)
+        if isinstance(store, DenseQuantiles):
             if w is not None:
                 store.take_weights()
             store.update(self._as_dense(X), codes, w)
@@ -260,16 +232,13 @@ class Quantiles(Part):
             return
         rows = np.bincount(codes, minlength=n_classes)
         self._rows += rows
-        squares = w if factors is None or w is None else w * factors
         if self._whole:
             self._mass += rows if w is None else np.bincount(codes, w, minlength=n_classes)
             self._squares += rows if squares is None else np.bincount(codes, squares, minlength=n_classes)
         else:  # one by one: sums of fractions must not depend on batches
             np.add.at(self._mass, codes, 1.0 if w is None else w)
             np.add.at(self._squares, codes, 1.0 if squares is None else squares)
-        factor = self._fading.advance(len(codes))
-        if factor is not None:
-            self._scale(factor)
+        self._advance(len(codes))
 
     def _as_dense(self, X: Matrix) -> npt.NDArray[Any]:
         """Rows for a dense store: what a sparse row does not hold is 0."""
@@ -288,15 +257,14 @@ class Quantiles(Part):
         return sp.csr_array(X)
 
     def fade(self, factor: float) -> None:
-        """Let all rows so far weigh so many times as much, 0 < factor <= 1."""
+        """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1."""
         self._whole = False
-        if isinstance(self._store, DenseRuns):
+        if isinstance(self._store, DenseQuantiles):
             self._store.take_weights()
         self._scale(factor)
 
     def _scale(self, factor: float) -> None:
-        self._mass *= factor
-        self._squares *= factor * factor
+        super()._scale(factor)
         if self._store is not None:
             self._store.scale(factor)
 
@@ -308,7 +276,7 @@ class Quantiles(Part):
         columns : their columns
         """
         columns = checked_columns(columns, self.n_features)
-        if isinstance(self._store, DenseRuns):
+        if isinstance(self._store, DenseQuantiles):
             self._store.forget(columns)
         elif self._store is not None:
             self._store.forget(columns, self._mass)
@@ -340,19 +308,14 @@ class Quantiles(Part):
             raise MergeError(
                 "one summary began with dense rows, the other with sparse ones: begin both with the same kind"
             )
-        codes, new = self._labels.encode(np.array(other.classes))
         with untouched_on_error(self):
             self._labels = self._labels.copy()
+            codes, new = self._precede(other)
             self._labels.add(new)
-            factor = self._fading.precede(other._fading, other.n_rows)
-            if factor != 1.0:
-                self._scale(factor)
             n_features = max(self.n_features, other.n_features)
             self._make_room(len(self._labels), n_features, sparse=False)
             self._store.merge(twin._store, codes)  # type: ignore[arg-type]  # noqa: SLF001
-            self._mass[codes] += other._mass
-            self._squares[codes] += other._squares
-            self._rows[codes] += other._rows
+            self._add_totals(other, codes)
             self._whole = self._whole and other._whole
 
     def _consistent(self) -> Iterator[str]:
@@ -361,7 +324,7 @@ class Quantiles(Part):
                 yield "there are labels, but no rows"
         elif self._store.epsilon != self._epsilon:
             yield f"runs with an epsilon of {self._store.epsilon} do not go with one of {self._epsilon}"
-        elif isinstance(self._store, DenseRuns):
+        elif isinstance(self._store, DenseQuantiles):
             off = np.abs(self._store.mass - self._mass)
             if np.any(off > 1e-6 * self._mass + FAINTEST):  # sums of the same weights, but for rounding
                 yield "the runs hold other rows than the classes"
