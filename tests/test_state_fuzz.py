@@ -67,6 +67,8 @@ SUMMARIES = {
     "quantiles few values": learnt(Quantiles(0.05), FEW),
     "quantiles sparse": learnt(Quantiles(0.05), sp.csr_array(FEW)),
     "contingency": learnt(Contingency(), FEW),
+    "contingency sparse": learnt(Contingency(50.0), sp.csr_array(FEW)),
+    "contingency text": learnt(Contingency(cap=4), np.where(FEW == 1, "one", FEW.astype(object))),
     "co-moments": learnt(CoMoments(), X),
     "co-moments sparse": learnt(CoMoments(50.0), sp.csr_array(FEW)),
     "products": learnt(CrossProducts(), X),

@@ -63,70 +63,12 @@ def examples():
 
 
 EXAMPLES = dict(examples())
-each = pytest.mark.parametrize("summary", EXAMPLES.values(), ids=EXAMPLES)
-
-
-@each
-@pytest.mark.parametrize(
-    "damage",
-    [
-        None,
-        lambda a: np.zeros(a.shape, np.float32 if a.dtype.kind == "f" else np.int16),
-        lambda a: (
-            np.stack([a, a])
-            if a.ndim == 0
-            else np.concatenate([a, a[:1], a[:1]])
-            if a.size
-            else np.ones((1, *a.shape[1:]), a.dtype)
-        ),
-        lambda a: a[None],
-    ],
-    ids=["missing", "dtype", "length", "depth"],
-)
-def test_arrays_that_do_not_fit_are_refused(summary, damage):
-    state = snapshot(summary)
-    for name, array in state.items():
-        if (
-            damage is None
-            and name in ("fading/half_life", "tables/stored")
-            and not summary._sparse_mass.any()
-        ):
-            continue  # its absence has a meaning
-        hostile = {key: a for key, a in state.items() if key != name}
-        if damage is not None:
-            hostile[name] = damage(array)
-        with pytest.raises(StateError):
-            Contingency.from_state(hostile)
 
 
 def changed(state, name, place, value):
     array = state[name].copy()
     array[place] = value
     return {**state, name: array}
-
-
-@each
-def test_values_that_cannot_be_are_refused(summary):
-    state = snapshot(summary)
-    Contingency.from_state(state)
-    absurd = [("fading/ticks", (), -1), ("fading/shift", (), np.nan), ("fading/shift", (), 0.5)]
-    absurd += [("fading/half_life", (), 0.5), ("fading/half_life", (), np.inf)] if summary.half_life else []
-    absurd += [("tables/cap", (), value) for value in (0, -1, 2**62, 65_001)]
-    absurd += [
-        ("rows", 0, -1),
-        ("tables/sizes", 0, -1),
-        ("tables/sizes", 0, 2**62),
-        ("tables/sizes", 0, 10**6),
-    ]
-    stored = ["tables/stored"] if "tables/stored" in state else []
-    for name in ("mass", "squares", "sparse_mass", "tables/counts", *stored):
-        absurd += [(name, 0, value) for value in (-1.0, np.nan, np.inf)]
-    absurd += [
-        ("tables/keys", 0, value) for value in (np.nan, -np.inf, 1e100, -1e100, 1e200, 2.0**400 * 1000)
-    ]
-    for name, place, value in absurd:
-        with pytest.raises(StateError):
-            Contingency.from_state(changed(state, name, place, value))
 
 
 def test_a_value_that_a_feature_has_twice_is_refused():

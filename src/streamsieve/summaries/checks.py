@@ -33,3 +33,11 @@ def checked_columns(columns: IntArray, n_features: int) -> IntArray:
     if len(np.unique(columns)) < len(columns):
         raise SchemaError("a feature is named twice among the columns: name each once")
     return columns
+
+
+def checked_places(columns: IntArray, n_features: int, n_after: int) -> IntArray:
+    """Return where each of ``n_features`` features goes among ``n_after``, or raise ``SchemaError``."""
+    places = checked_columns(np.asarray(columns)[:n_features], n_after)
+    if len(places) < n_features:
+        raise SchemaError(f"each of {n_features} features needs a new place; got {len(places)} columns")
+    return places

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import Summary
 from streamsieve.state import Field, Part
 from streamsieve.state.part import KIND
 from streamsieve.state.registry import lookup, registered_name
@@ -13,8 +14,6 @@ from streamsieve.state.tree import Node, Place, text, untext
 #: Depth of names in a state at which a summary is still read.  Real states have six levels at most; without a
 #: limit, a forged one could nest windows until the interpreter runs out of stack.
 DEEPEST = 12
-#: What an object needs in order to be used as a summary.
-_MEMBERS = ("target", "update", "merge", "classes", "n_rows", "n_features", "nbytes", "forget", "reindexed")
 
 
 class AnySummary(Field):
@@ -49,8 +48,9 @@ class AnySummary(Field):
 
 
 def lacks(part: Any) -> str | None:
-    """Return what an object or a class lacks to be a summary, or None if it is one."""
-    return next((name for name in _MEMBERS if not hasattr(part, name)), None)
+    """Return the first member of :class:`~streamsieve.protocols.Summary` that is missing, or None."""
+    members = (name for name in dir(Summary) if not name.startswith("_"))
+    return next((name for name in members if not hasattr(part, name)), None)
 
 
 def check_empty(owner: str, inner: Any, targets: tuple[str, ...]) -> None:

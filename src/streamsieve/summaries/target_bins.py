@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_number
 from streamsieve._validation import LIMIT
-from streamsieve.exceptions import MergeError, ParameterError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.exceptions import CapabilityError, MergeError, ParameterError
+from streamsieve.protocols import Fades, FloatArray, IntArray
 from streamsieve.state import Array, Int, Nested, Part, register
 from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
 from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
@@ -169,7 +169,9 @@ class TargetBins(Part):
         return summary
 
     def fade(self, factor: float) -> None:
-        """Let all rows so far weigh so many times as much, 0 < factor <= 1; this ends a warm-up."""
+        """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1; this ends a warm-up."""
+        if not isinstance(self._inner, Fades):
+            raise CapabilityError(f"the rows of {type(self._inner).__name__} cannot fade: it has no `fade`")
         if self._cuts is None and self._rows.n_rows:
             cuts = equal_frequency_cuts(self._rows.labels(), self._rows.weights(), self.bins)
             self._settle(cuts, self._of_rows(cuts))

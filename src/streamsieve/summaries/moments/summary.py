@@ -14,7 +14,7 @@ from streamsieve._validation import refuse_infinite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Nested, register
-from streamsieve.summaries.checks import checked_columns, rows_with_weight
+from streamsieve.summaries.checks import checked_columns, checked_places, rows_with_weight
 from streamsieve.summaries.class_totals import ClassTotals
 from streamsieve.summaries.moments.dense import DenseMoments
 from streamsieve.summaries.moments.sparse import SparseMoments
@@ -246,7 +246,7 @@ class Moments(ClassTotals):
         n_features : how many features there are then; those never seen are 0 in all rows if the rows were
             sparse, and missing if they were dense
         """
-        columns = checked_columns(columns[: self.n_features], n_features)
+        columns = checked_places(columns, self.n_features, n_features)
         twin: Self = self.copy()
         if self._cells is not None:
             twin._cells = self._cells.reindexed(columns, n_features, self._mass)

@@ -16,7 +16,7 @@ from streamsieve._validation import LARGEST_VALUE, refuse_infinite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Bool, Float, Nested, register
-from streamsieve.summaries.checks import checked_columns
+from streamsieve.summaries.checks import checked_columns, checked_places
 from streamsieve.summaries.class_totals import ClassTotals
 from streamsieve.summaries.fading import LARGEST
 from streamsieve.summaries.quantiles.dense import DenseQuantiles
@@ -283,7 +283,7 @@ class Quantiles(ClassTotals):
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
-        columns = checked_columns(columns[: self.n_features], n_features)
+        columns = checked_places(columns, self.n_features, n_features)
         twin: Self = self.copy()
         store = twin._store
         if store is not None:
@@ -310,12 +310,12 @@ class Quantiles(ClassTotals):
             )
         with untouched_on_error(self):
             self._labels = self._labels.copy()
-            codes, new = self._precede(other)
+            codes, new = self._precede(twin)  # the other may be this one, whose totals are about to change
             self._labels.add(new)
-            n_features = max(self.n_features, other.n_features)
+            n_features = max(self.n_features, twin.n_features)
             self._make_room(len(self._labels), n_features, sparse=False)
             self._store.merge(twin._store, codes)  # type: ignore[arg-type]  # noqa: SLF001
-            self._add_totals(other, codes)
+            self._add_totals(twin, codes)
             self._whole = self._whole and other._whole
 
     def _consistent(self) -> Iterator[str]:

@@ -13,7 +13,6 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve.exceptions import InputError, MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Choice, Nested, Part, register
-from streamsieve.summaries.checks import checked_columns
 from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
 from streamsieve.summaries.windows.row_store import RowStore
 
@@ -206,7 +205,7 @@ class RecentRows(Part):
 
     def forget(self, columns: IntArray) -> None:
         """Let the rows remembered count as missing for some features."""
-        self._rows.forget(checked_columns(columns, self.n_features))
+        self._rows.forget(columns)
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i moved to columns[i], among so many features."""

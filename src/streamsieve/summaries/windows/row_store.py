@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from streamsieve.exceptions import StateError, TargetError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, ListOf, Part
+from streamsieve.summaries.checks import checked_columns, checked_places
 from streamsieve.summaries.windows.row_pieces import WIDEST, Piece, RowRun, copied, joined, weights_of
 
 #: Rows of a piece, at most.  Long enough that a piece costs what its values cost.
@@ -215,12 +216,14 @@ class RowStore(Part):
 
     def forget(self, columns: IntArray) -> None:
         """Let all rows held count as missing for some features."""
+        columns = checked_columns(columns, self.n_features)
         if self._since is None:
             self._since = np.zeros(self.n_features, np.int64)
         self._since[columns] = self.seen
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return the same rows with feature i moved to columns[i]; the others are 0 or missing."""
+        columns = checked_places(columns, self.n_features, n_features)
         since = None
         if self._since is not None:
             since = np.zeros(n_features, np.int64)

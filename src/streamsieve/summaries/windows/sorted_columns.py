@@ -15,7 +15,6 @@ from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Nested, Part, register
-from streamsieve.summaries.checks import checked_columns
 from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
 from streamsieve.summaries.windows.recent_rows import _as_sparse
 from streamsieve.summaries.windows.row_pieces import present
@@ -189,7 +188,7 @@ class SortedColumns(Part):
 
     def forget(self, columns: IntArray) -> None:
         """Let all rows so far count as missing for some features."""
-        self._rows.forget(checked_columns(columns, self.n_features))
+        self._rows.forget(columns)
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""

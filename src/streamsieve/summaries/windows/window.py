@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Subtracts
 from streamsieve.state import Nested, Part, register
 from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
 from streamsieve.summaries.windows.row_pieces import Piece, present
@@ -163,7 +163,7 @@ class Window(Part):
         """Whether the summary of the present rows can give them back without a trace."""
         pieces = list(self._rows.pieces())
         return (
-            hasattr(self._inner, "remove")
+            isinstance(self._inner, Subtracts)
             and getattr(self._inner, "half_life", None) is None
             and not self._rows.forgets
             and all(_is_whole(piece) for piece in pieces)
