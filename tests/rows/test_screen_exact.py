@@ -166,7 +166,7 @@ def test_rows_come_back_from_a_state_and_merge_in_order():
     assert whole.classes == [0, 1, 2]
     assert (whole.n_rows, whole.n_features) == (60, 6)
     assert whole.nbytes >= X.nbytes
-    with pytest.raises(MergeError, match="sorted columns merge with their like, not a list"):
+    with pytest.raises(MergeError, match="sorted columns only merge with sorted columns, not with a list"):
         whole.merge([])
     with pytest.raises(StateError):
         SortedColumns.from_state({})

@@ -224,7 +224,7 @@ def test_features_that_are_not_there_are_neither_forgotten_nor_reindexed():
             summary.reindexed(np.array(columns), 2)
     for feature in (-1, 2):
         with pytest.raises(IndexError, match=f"there are 2 features, numbered from 0; got {feature}"):
-            summary.levels(feature)
+            summary.categories(feature)
     assert_same_bits(before, snapshot(summary))
 
 

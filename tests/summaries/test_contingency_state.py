@@ -86,24 +86,22 @@ def test_more_values_than_the_cap_are_refused():
 
 def test_texts_that_do_not_fit_are_refused():
     state = snapshot(EXAMPLES["text"])
-    texts = len(state["alphabet/numbers"])
+    texts = len(state["encoder/numbers"])
     with pytest.raises(StateError, match="a text is counted that is not known"):
-        Contingency.from_state(
-            {**state, **{f"alphabet/{k}": a for k, a in CategoryEncoder().state().items()}}
-        )
+        Contingency.from_state({**state, **{f"encoder/{k}": a for k, a in CategoryEncoder().state().items()}})
     for place, value in ((0, -1), (texts - 1, 0), (texts - 1, 2**60), (0, texts)):
         with pytest.raises(StateError, match="numbers should be|not given out yet"):
-            Contingency.from_state(changed(state, "alphabet/numbers", place, value))
+            Contingency.from_state(changed(state, "encoder/numbers", place, value))
     for limits in ([0, 1024], [2**53, 1024], [texts, 0], [texts, 2**60], [texts - 1, 1024]):
-        given = {"alphabet/next": np.array(limits[0]), "alphabet/enough": np.array(limits[1])}
-        with pytest.raises(StateError, match="alphabet"):
+        given = {"encoder/next": np.array(limits[0]), "encoder/enough": np.array(limits[1])}
+        with pytest.raises(StateError, match="encoder"):
             Contingency.from_state({**state, **given})
-    twice = state["alphabet/texts/text"].copy()
+    twice = state["encoder/texts/text"].copy()
     twice[:] = twice[0]
     with pytest.raises(StateError, match="one is there twice"):
-        Contingency.from_state({**state, "alphabet/texts/text": twice})
+        Contingency.from_state({**state, "encoder/texts/text": twice})
     with pytest.raises(StateError, match="in order|fit together"):
-        Contingency.from_state(changed(state, "alphabet/texts/ends", 0, 99))
+        Contingency.from_state(changed(state, "encoder/texts/ends", 0, 99))
 
 
 def test_many_features_without_values_take_little_memory():

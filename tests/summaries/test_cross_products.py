@@ -11,8 +11,8 @@ from hypothesis.extra import numpy as hnp
 
 from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.summaries.cross_products import CrossProducts
+from tests.reference.cross_products import joint_moments
 from tests.reference.moments import existing
-from tests.reference.products import joint_moments
 from tests.summaries.streams import (
     DENSE,
     FORMS,

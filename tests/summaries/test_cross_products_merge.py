@@ -11,7 +11,7 @@ from streamsieve.state.tree import text
 from streamsieve.summaries import Moments, Window
 from streamsieve.summaries.cross_products import CrossProducts
 from streamsieve.summaries.cross_products.sums import Sums
-from tests.reference.products import joint_moments
+from tests.reference.cross_products import joint_moments
 from tests.summaries.streams import HALF_LIVES, Stream, assert_same_bits, feed, learnt, snapshot
 from tests.summaries.test_cross_products import KINDS, both, check, full_stream
 

@@ -241,7 +241,7 @@ def test_merging_with_itself_and_with_nothing(n):
         (TargetBins(Listing(), 2, 9), "warm_up is 8 here and 9 there"),
         (TargetBins(Listing(note=1), 2, 8), "made with different parameters"),
         (TargetBins(Moments(), 2, 8), "made with different parameters"),
-        (Moments(), "merge with their like, not with a Moments"),
+        (Moments(), "only merge with bins of a target, not with a Moments"),
     ],
 )
 def test_only_like_ones_merge(other, message):

@@ -139,7 +139,7 @@ def same_knowledge(got, wanted):
 
 def counted(table, feature):
     """What a contingency table knows of a feature: the mass of (label, level), where there is any."""
-    counts, levels = table.counts(feature), table.levels(feature)
+    counts, levels = table.counts(feature), table.categories(feature)
     return {
         (label, level): round(counts[c, v], 9)
         for c, label in enumerate(table.classes)

@@ -55,15 +55,16 @@ def lacks(part: Any) -> str | None:
 
 def check_empty(owner: str, inner: Any, targets: tuple[str, ...]) -> None:
     """Refuse anything but a summary without rows whose target is one of ``targets``."""
-    if not isinstance(inner, Part) or lacks(inner) is not None:
-        missing = f": it has no `{lacks(inner)}`" if isinstance(inner, Part) else ""
-        raise ParameterError(f"{owner} needs a summary, for example Moments(); got {inner!r}{missing}")
-    if inner.n_rows:  # type: ignore[attr-defined]
-        raise ParameterError(f"{owner} needs an empty summary; this one has {inner.n_rows} rows")  # type: ignore[attr-defined]
-    if inner.target not in targets:  # type: ignore[attr-defined]
+    is_part, missing = isinstance(inner, Part), lacks(inner)
+    if not is_part or missing is not None:
+        why = f": it has no `{missing}`" if is_part else ""
+        raise ParameterError(f"{owner} needs a summary, for example Moments(); got {inner!r}{why}")
+    if inner.n_rows:
+        raise ParameterError(f"{owner} needs an empty summary; this one has {inner.n_rows} rows")
+    if inner.target not in targets:
         raise ParameterError(
             f"{owner} needs a summary whose target is {' or '.join(targets)}; "
-            f"that of {type(inner).__name__} is {inner.target}"  # type: ignore[attr-defined]
+            f"that of {type(inner).__name__} is {inner.target}"
         )
 
 

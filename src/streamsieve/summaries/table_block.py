@@ -1,4 +1,4 @@
-"""What the criteria over bins ask of a summary: one contingency table a feature."""
+"""Contingency tables of features: what criteria over bins read from a summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TableBlock(NamedTuple):
 
     #: Mass of (feature, class, bin), up to a common factor; missing values are in no bin.
     counts: FloatArray
-    #: Number of rows that carry as much information, one a feature: (sum w)^2 / sum w^2 under fading.
+    #: Effective number of rows per feature: (sum w)^2 / sum w^2 under fading.
     n: FloatArray
     #: Whether the bins are in the order of the values, so that a threshold between two has a meaning.
     ordered: bool
@@ -24,7 +24,7 @@ class TableBlock(NamedTuple):
 def table_block(counts: FloatArray, mass: FloatArray, squares: FloatArray, *, ordered: bool) -> TableBlock:
     """Make a block; rows count by their information, pooled over classes of such masses and squares.
 
-    Class by class, a class that has faded away would keep its rows for ever.
+    Per class, a class that has faded away would keep its effective rows indefinitely.
     """
     information = float(mass.sum() / squares.sum()) if squares.any() else 1.0
     return TableBlock(counts, counts.sum(axis=(1, 2)) * information, ordered)

@@ -26,12 +26,12 @@ LONGEST = 2**31
 
 @register
 class TargetBins(Part):
-    """Cut a numeric target into classes of equal frequency, and summarise the rows by these.
+    """Summarize a numeric target by classes: its bins of equal frequency.
 
     The first rows are kept as they are.  When there are ``warm_up`` of them, their targets are cut into
     bins, the cuts are frozen, and these and all later rows go on to the summary inside with the bin of their
     target as class.  Until then the summary is that of the rows so far with cuts from these very rows, which
-    is what one would compute with all data at hand.
+    equals the offline computation.
 
     Parameters
     ----------
@@ -214,7 +214,9 @@ class TargetBins(Part):
 
     def _check_like(self, other: Any) -> None:
         if not isinstance(other, TargetBins):
-            raise MergeError(f"bins of a target merge with their like, not with a {type(other).__name__}")
+            raise MergeError(
+                f"bins of a target only merge with bins of a target, not with a {type(other).__name__}"
+            )
         for name in ("bins", "warm_up"):
             if getattr(self, name) != getattr(other, name):
                 raise MergeError(
@@ -237,7 +239,7 @@ class TargetBins(Part):
             self._current.forget(columns)
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
-        """Return the summary with feature i moved to columns[i], among so many features."""
+        """Return a copy with feature i at ``columns[i]``, among ``n_features`` features."""
         twin: Self = self.copy()
         if self._cuts is None:
             twin._rows = self._rows.reindexed(columns, n_features)

@@ -7,5 +7,5 @@ category_encoder numbers and text as float64 keys
 ================ =====================================================================
 """
 
+from streamsieve.summaries.contingency.summary import Category as Category
 from streamsieve.summaries.contingency.summary import Contingency as Contingency
-from streamsieve.summaries.contingency.summary import Level as Level

@@ -1,4 +1,4 @@
-"""Cells of any kind as one kind of number: numbers are themselves, texts have keys beyond all numbers."""
+"""Encode mixed cells as float64 keys: numbers map to themselves, text to reserved keys from 2^400 on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from streamsieve.state import Array, Int, Part, Texts
 
 #: The key of text number i is (1 + i) times this: above every number that is let in, and exact.
 FIRST = 2.0**400
-#: There can be no more texts than whole numbers that a float tells apart.
+#: Most texts: a float64 distinguishes no more whole numbers.
 MOST = 2**52
 #: Texts that may gather before it is asked which of them are still needed.
 FEW = 1024
@@ -105,13 +105,11 @@ class CategoryEncoder(Part):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        alphabet = cls()
-        alphabet._texts = dict(
-            zip((FIRST * (1.0 + record["numbers"])).tolist(), record["texts"], strict=True)
-        )
-        alphabet._keys = {text: key for key, text in alphabet._texts.items()}
-        alphabet._next, alphabet._enough = record["next"], record["enough"]
-        return alphabet
+        encoder = cls()
+        encoder._texts = dict(zip((FIRST * (1.0 + record["numbers"])).tolist(), record["texts"], strict=True))
+        encoder._keys = {text: key for key, text in encoder._texts.items()}
+        encoder._next, encoder._enough = record["next"], record["enough"]
+        return encoder
 
     def _consistent(self) -> Iterator[str]:
         if self._texts and max(self._texts) > FIRST * self._next:

@@ -17,9 +17,9 @@ from streamsieve.state import Array, Bool, Part
 
 #: The products of more features do not fit into the memory of an ordinary machine: 8 p^2 bytes, 3.2 GB.
 MOST_FEATURES = 20_000
-#: Values, and at least rows, that are centred together: the copy of a batch stays small, its products fast.
+#: Values, and at least rows, that are centered together: copies of a batch stay small, products fast.
 BLOCK_VALUES, BLOCK_ROWS = 2**19, 512
-#: A matrix product does so many multiplications while the loop over pairs of stored values does one.
+#: Multiplications of a matrix product in the time of one of the loop over pairs of stored values.
 DENSE_SPEED = 20
 #: How often a mean's square may exceed the variance (it costs as many digits) before the origin moves.
 FAR = 100.0

@@ -1,4 +1,4 @@
-"""Weighted count, mean and centred second moment of every feature in every class."""
+"""Weighted count, mean and centered second moment of every feature in every class."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MomentsBlock(NamedTuple):
 
     #: Sum of weights, up to a common factor.
     mass: FloatArray
-    #: Number of rows that carry as much information: (sum of weights)^2 / sum of squares under fading.
+    #: Effective number of rows: (sum of weights)^2 / sum of squares under fading.
     n: FloatArray
     mean: FloatArray
     #: Population variance (ddof 0).
@@ -40,7 +40,7 @@ class MomentsBlock(NamedTuple):
 
 @register
 class Moments(ClassTotals):
-    """Remember count, mean and variance of every feature in every class, in one exact pass.
+    """Count, mean and variance of every feature per class, in one exact pass.
 
     Dense and sparse rows, weights, missing values (NaN, skipped feature by feature), labels and features
     that appear late, fading, and merging; all equal to recomputing from the whole data to rounding.
@@ -49,13 +49,13 @@ class Moments(ClassTotals):
     Parameters
     ----------
     half_life : float or None, default=None
-        Rows after which an observation weighs half, at least 1.  None never forgets.
+        Number of rows after which an observation weighs half, at least 1.  None for no fading.
 
     Notes
     -----
     Chan, Golub and LeVeque (1983) for merging; a row's growing weight instead of decaying sums for
     fading.  The thesis's recursion for faded means lacks the faded count (its equations 3.1-3.3 grow
-    without bound); here the count fades too.  Memory: 16 bytes a feature and class for dense rows (24
+    without bound); here the count fades too.  Memory: 16 bytes per feature and class for dense rows (24
     once values were missing), 32 for sparse rows.
 
     A merge reads as "then came the other's rows"; without fading the order is immaterial.
@@ -158,7 +158,7 @@ class Moments(ClassTotals):
         self._add_rows(codes, mass, squares)
 
     def _learn_other_kind(self, X: Matrix, codes: IntArray, w: FloatArray | None, mass: FloatArray) -> None:
-        """Summarise a dense batch of a sparse stream, or the reverse, and merge it in."""
+        """Summarize a dense batch of a sparse stream, or the reverse, and merge it in."""
         batch = Moments()
         batch.update(X, codes, w)
         known = np.array(batch.classes, np.int64)

@@ -1,4 +1,4 @@
-"""What is remembered of one class in dense rows: a buffer of rows, and sorted runs of all features in step.
+"""Quantile sketch of one class of dense rows: a buffer of rows, and sorted runs of all features in step.
 
 All features of a class have seen the same rows, so control is scalar and data flow in whole arrays: ``k``
 buffered rows are transposed and sorted into a *run*, a (feature, k) array whose values all weigh the same;
@@ -22,7 +22,7 @@ from streamsieve.summaries.quantiles.small_domain import SmallDomain
 
 #: A block of features stays in the second-level cache from transposing to the last collapse.
 BLOCK_BYTES = 2**18
-#: Sorting a value costs about as much as reading this many.
+#: Cost of sorting a value, in units of reading one.
 COST_OF_SORTING = 16
 FEWEST_ROWS = 8
 WIDEST = 2**26

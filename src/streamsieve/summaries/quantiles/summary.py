@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 #: Values made dense at a time when sparse rows come into a dense stream.
 DENSE_VALUES = 2**22
-#: A row that weighs less counts as one of weight 0: its share of a mass could not be told.
+#: A row that weighs less counts as one of weight 0: its share of a mass would be lost to rounding.
 LIGHTEST = 1e-280
 
 
 @register
 class Quantiles(ClassTotals):
-    """Remember the distribution of every feature in every class, in one pass and with a known error.
+    """Quantile sketches of every feature per class, in one pass and with a certified rank error.
 
     The number of values up to any x is known to within ``rank_error()`` times the rows of the class: always
-    at most epsilon, for any number and order of rows, after any merges, and never by chance.  Streams that
+    at most epsilon, deterministically, for any number and order of rows and after any merges.  Streams that
     fit the budget are exact: the first ``1 / epsilon`` rows of a class, dense columns of up to 64
     different values a class, and sparse columns of up to ``2 / epsilon``.
 
@@ -49,7 +49,7 @@ class Quantiles(ClassTotals):
     epsilon : float, default=1e-3
         Largest error of a rank, as a share of the rows, 1e-6 <= epsilon < 1.
     half_life : float or None, default=None
-        Rows after which an observation weighs half, at least 1.  None never forgets.
+        Number of rows after which an observation weighs half, at least 1.  None for no fading.
 
     Notes
     -----
@@ -118,7 +118,7 @@ class Quantiles(ClassTotals):
         return 0 if self._store is None else self._store.nbytes
 
     def rank_error(self) -> FloatArray:
-        """Return the certified error of a rank, one a class, at most epsilon.
+        """Return the certified rank error per class, at most epsilon.
 
         For dense rows it is a share of the rows of the class, for sparse rows of a feature's non-zeros in it.
         """
@@ -150,7 +150,7 @@ class Quantiles(ClassTotals):
             yield table_block(counts, self._mass, self._squares, ordered=True)
 
     def cdf(self, feature: int, x: Any) -> FloatArray:
-        """Return the mass of a feature's values up to each x, one row a class.
+        """Return the mass of a feature's values up to each x, one row per class.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class Quantiles(ClassTotals):
     def merge(self, other: Self) -> None:
         """Become the summary of this stream followed by the other's."""
         if not isinstance(other, Quantiles):
-            raise MergeError(f"quantiles merge with their like, not a {type(other).__name__}")
+            raise MergeError(f"quantiles only merge with quantiles, not with a {type(other).__name__}")
         for name in ("epsilon", "half_life"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:

@@ -45,7 +45,7 @@ class ColumnsBlock(NamedTuple):
 
 @register
 class RecentRows(Part):
-    """Remember the last rows of a stream as they are, and give their columns.
+    """The last ``size`` rows of a stream, read column by column.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class RecentRows(Part):
         self._rows.forget(columns)
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
-        """Return a copy with feature i moved to columns[i], among so many features."""
+        """Return a copy with feature i at ``columns[i]``, among ``n_features`` features."""
         return self._rebuilt({"_target": self.target, "_rows": self._rows.reindexed(columns, n_features)})
 
     # ---------------------------------------------------------------- state

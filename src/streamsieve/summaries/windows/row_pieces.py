@@ -118,7 +118,7 @@ def weights_of(piece: Piece) -> FloatArray:
 
 
 def _csr(data: Any, indices: Any, per_row: IntArray, width: int) -> Any:
-    """Return CSR rows of so many values each."""
+    """Return CSR rows with ``per_row`` values each."""
     indptr = np.zeros(len(per_row) + 1, np.int32)
     np.cumsum(per_row, out=indptr[1:])
     return sp.csr_array((data, indices, indptr), shape=(len(per_row), width))

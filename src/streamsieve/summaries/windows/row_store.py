@@ -55,7 +55,7 @@ class RowStore(Part):
         self._pieces: deque[Piece] = deque()
         self._gone = 0  # rows of the first piece that have left
         self._open = 0  # pieces at the end that will become one
-        self._since: IntArray | None = None  # first row that counts, one a feature
+        self._since: IntArray | None = None  # first row that counts, per feature
 
     @property
     def nbytes(self) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Values that are sorted at once.
 BLOCK_VALUES = 2**21
-#: A value takes as long as this many of those by which threads judge whether they pay.
+#: Relative cost of a value, in units of the threading threshold (``threads.SMALL``).
 EFFORT = 8
 
 
@@ -47,13 +47,13 @@ class _Rows(NamedTuple):
 
 @register
 class SortedColumns(Part):
-    """Remember all rows, so that tables over bins are exact, whatever their number.
+    """All rows, with their columns sorted on access: exact tables over any number of bins.
 
-    For data that is at hand anyway, and as the truth that :class:`Quantiles` comes near to.
+    For data that fit into memory, and as the exact counterpart of :class:`Quantiles`.
 
     Notes
     -----
-    Memory is that of the rows.  Columns are sorted when somebody asks, some at a time.
+    Memory is that of the rows.  Columns are sorted on access, some at a time.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class SortedColumns(Part):
             yield table_block(counts, rows.mass, rows.mass, ordered=True)  # a weight counts copies of a row
 
     def purities(self) -> FloatArray:
-        """Return how pure the best of all splits leaves each feature, from 0 to 1; -1 without two classes.
+        """Return the purity after the best split of each feature, from 0 to 1; -1 without two classes.
 
         The sum over the two sides of their share of the mass times the sum of squared class shares.
         """
@@ -145,7 +145,7 @@ class SortedColumns(Part):
         return _Rows(codes.astype(np.int64), weight, np.asarray(np.bincount(codes, weight), np.float64))
 
     def _sorted(self, most: int) -> Iterator[_Sorted]:
-        """Yield all features in order, at most so many at a time."""
+        """Yield all features in order, at most ``most`` at a time."""
         p = self.n_features
         pieces = [piece.widened(p).X for piece in self._rows.explicit()]
         step = max(1, min(most, BLOCK_VALUES // self.n_rows))
@@ -179,7 +179,9 @@ class SortedColumns(Part):
     def merge(self, other: Self) -> None:
         """Become the summary of this stream followed by the other's."""
         if not isinstance(other, SortedColumns):
-            raise MergeError(f"sorted columns merge with their like, not a {type(other).__name__}")
+            raise MergeError(
+                f"sorted columns only merge with sorted columns, not with a {type(other).__name__}"
+            )
         twin: Self = self.copy()  # a piece may be refused when others were taken
         for piece in other._rows.explicit():
             twin.update(piece.X, piece.y, piece.weight)

@@ -1,4 +1,4 @@
-"""A sliding window over any summary: the last rows count, the others never were."""
+"""A sliding window over any summary: only the last rows count."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LARGEST = 2**62
 
 @register
 class Window(Part):
-    """Remember the last rows of a stream, and give any summary of exactly these.
+    """Any summary, of the last ``size`` rows of a stream only.
 
     Parameters
     ----------
     inner : summary
-        An empty one; :meth:`current` is its like, over the rows in the window.
+        An empty one; :meth:`current` is a summary of the same kind, of the rows in the window.
     size : int
         Rows in the window, at least 1.  Rows of weight 0 do not exist and take no place.
 
@@ -41,14 +41,14 @@ class Window(Part):
 
     A summary that can take rows back (it has ``remove(X, y, weight)``) follows: new rows are added to it, old
     ones removed.  That is right only for sums that are exact, which means whole numbers.  Sums of floats do
-    not subtract: after 1e9 + 0.1 - 1e9 a tenth has become 0.10000002, a window that goes on for ever would
-    collect such debris for ever, and a variance might end below 0.  So every other summary, and every one
-    once weights are fractions, is made anew from the rows when somebody asks, and kept until the next row
-    comes.  One that follows is made anew too whenever all its first rows have left, so that labels and
-    values that are long gone do not take room for ever, and when a feature gets more values than it counts.
+    not subtract: 1e9 + 0.1 - 1e9 gives 0.10000002, the rounding errors of a long stream would add up, and a
+    variance might end below 0.  So every other summary, and any summary once weights are fractions, is
+    recomputed from the rows on access, and kept until the next row comes.  A summary that follows is
+    recomputed as well whenever all its first rows have left, so that labels and values that are gone do not
+    take memory indefinitely, and when a feature gets more values than it counts.
 
-    Either way the answer depends on the rows in the window, never on the batches they came in; one made anew
-    is the same to the last bit.
+    Either way the answer depends on the rows in the window, never on the batches they came in; a recomputed
+    one is the same to the last bit.
 
     Sparse rows are 0 in features that came later, dense rows are missing there.
 
@@ -212,7 +212,7 @@ class Window(Part):
         self._current = None
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
-        """Return the window with feature i moved to columns[i], among so many features."""
+        """Return a copy with feature i at ``columns[i]``, among ``n_features`` features."""
         return self._of(self._inner, self._rows.reindexed(columns, n_features))
 
     @classmethod
