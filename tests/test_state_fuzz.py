@@ -12,7 +12,18 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve import state
 from streamsieve.criteria import AnovaF
-from streamsieve.summaries import Contingency, Moments, Quantiles
+from streamsieve.summaries import (
+    CoMoments,
+    Contingency,
+    CrossProducts,
+    Moments,
+    Quantiles,
+    RecentRows,
+    SortedColumns,
+    TargetBins,
+    Window,
+)
+from streamsieve.summaries.nesting import innermost
 from streamsieve.testing.states import fuzz
 
 MUTANTS = int(os.environ.get("MUTANTS", "200"))
@@ -23,16 +34,28 @@ FEW = np.round(X)
 
 
 def learnt(summary, rows, weight=None):
-    summary.update(rows, y, weight)
+    summary.update(rows, y.astype(float) if summary.target == "numeric" else y, weight)
     return summary
+
+
+def read(summary):
+    """Ask a summary for what criteria ask."""
+    if isinstance(summary, Moments):
+        AnovaF()(summary)
+    elif isinstance(summary, CrossProducts):
+        summary.moments()
+    else:
+        list(summary.tables(5) if hasattr(summary, "tables") else summary.blocks())
 
 
 def use_summary(summary):
     again = type(summary).from_state(summary.state())
     n = max(1, min(6, summary.n_features or 6))
-    summary.update(FEW[:70, :n], y[:70])
+    labels = y.astype(float) if summary.target == "numeric" else y
+    summary.update(FEW[:70, :n], labels[:70])
     summary.merge(again)
-    AnovaF()(summary) if isinstance(summary, Moments) else list(summary.tables(5))
+    if summary.n_features < 10**6:  # sparse rows of a window prove no number of features
+        read(innermost(summary))
     type(summary).from_state(summary.state())
 
 
@@ -44,6 +67,18 @@ SUMMARIES = {
     "quantiles few values": learnt(Quantiles(0.05), FEW),
     "quantiles sparse": learnt(Quantiles(0.05), sp.csr_array(FEW)),
     "contingency": learnt(Contingency(), FEW),
+    "contingency sparse": learnt(Contingency(50.0), sp.csr_array(FEW)),
+    "contingency text": learnt(Contingency(cap=4), np.where(FEW == 1, "one", FEW.astype(object))),
+    "co-moments": learnt(CoMoments(), X),
+    "co-moments sparse": learnt(CoMoments(50.0), sp.csr_array(FEW)),
+    "products": learnt(CrossProducts(), X),
+    "products sparse": learnt(CrossProducts(50.0, "numeric"), sp.csr_array(FEW)),
+    "window": learnt(Window(Contingency(), 100), FEW, rng.integers(0, 3, 300).astype(float)),
+    "window sparse": learnt(Window(Moments(), 100), sp.csr_array(FEW)),
+    "bins": learnt(TargetBins(Moments(), 2, 10), X),
+    "bins of few rows": learnt(Window(TargetBins(Quantiles(0.05), 2), 100), X),
+    "recent rows": learnt(RecentRows(size=50), sp.csr_array(FEW)),
+    "sorted columns": learnt(SortedColumns(), X),
 }
 
 

@@ -131,7 +131,7 @@ TAMPERED = {
         "which is not a part of a state",
     ),
     "a part without a name": (without("summary_/$kind"), "should be a part with a class"),
-    "the wrong summary": (array("summary_/$kind", text("streamsieve.CoMoments")), "the state lacks"),
+    "the wrong summary": (array("summary_/$kind", text("streamsieve.CoMoments")), "belongs to nothing"),
     "a summary of another criterion": (
         parameter("criterion", "correlation"),
         "does not serve criterion='correl",

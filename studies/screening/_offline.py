@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve.protocols import FloatArray
-from streamsieve.summaries._tables import TableBlock
+from streamsieve.summaries.table_block import TableBlock
 
 Labels = npt.NDArray[np.int64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from streamsieve import criteria
 from streamsieve.protocols import FloatArray
 from streamsieve.rows import Screen
-from streamsieve.summaries._tables import TableBlock
+from streamsieve.summaries.table_block import TableBlock
 from studies import _report
 from studies._data import RealData
 from studies._desk import Desk

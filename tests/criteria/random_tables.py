@@ -1,18 +1,17 @@
 """Contingency tables of every kind: random, with holes, degenerate, faded."""
 
+from importlib import import_module
+
 import numpy as np
 
-from streamsieve.criteria import ChiSquare, Gini, MutualInfo, SymmetricUncertainty
-from streamsieve.summaries._tables import TableBlock
-from tests.reference import chi2, gini, mutual_info, su
+from streamsieve import registry
+from streamsieve.criteria.tables import TableCriterion
+from streamsieve.summaries.table_block import TableBlock
 
 TABLE_CRITERIA = {
-    "mutual_info": MutualInfo(),
-    "chi2": ChiSquare(),
-    "gini": Gini(),
-    "su": SymmetricUncertainty(),
+    name: kind() for name, kind in registry.criteria().items() if issubclass(kind, TableCriterion)
 }
-TABLE_TWINS = {"mutual_info": mutual_info, "chi2": chi2, "gini": gini, "su": su}
+TABLE_TWINS = {name: import_module(f"tests.reference.{name}") for name in TABLE_CRITERIA}
 
 
 def block(counts, n=None, *, ordered=True):

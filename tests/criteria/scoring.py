@@ -1,15 +1,17 @@
 """Score a matrix by a criterion, through its summary, in any form and cut."""
 
+from importlib import import_module
+
 import numpy as np
 
-from streamsieve.criteria import AnovaF, Correlation, Fisher, WelchT
-from tests.criteria.random_tables import TABLE_CRITERIA, TABLE_TWINS
-from tests.reference import correlation, f, fisher, t
+from streamsieve import registry
+from tests.criteria.random_tables import TABLE_CRITERIA
 from tests.summaries.streams import FORMS
 
-MOMENTS = {"t": WelchT(), "fisher": Fisher(), "f": AnovaF(), "correlation": Correlation()}
-CRITERIA = {**MOMENTS, **TABLE_CRITERIA}
-TWINS = {"t": t, "fisher": fisher, "f": f, "correlation": correlation, **TABLE_TWINS}
+#: Every criterion with p-values, and its slow twin.
+CRITERIA = {name: kind() for name, kind in registry.criteria().items() if kind.has_p_values}
+MOMENTS = {name: criterion for name, criterion in CRITERIA.items() if name not in TABLE_CRITERIA}
+TWINS = {name: import_module(f"tests.reference.{name}") for name in CRITERIA}
 CLASSES = [name for name in CRITERIA if name != "correlation"]
 
 

@@ -127,19 +127,6 @@ def test_neither_order_nor_batches_of_rows_matter_without_fading(name, form):
     np.testing.assert_allclose(p_again, p, rtol=1e-9)
 
 
-@each
-def test_a_criterion_is_pure(name):
-    X, y = example(name)
-    summary = summarised(CRITERIA[name], X, y)
-    before = {key: array.copy() for key, array in summary.state().items()}
-    first = CRITERIA[name](summary)
-    CRITERIA[name].p_values(summary)
-    assert np.array_equal(first, CRITERIA[name](summary))
-    assert all(
-        np.array_equal(before[key], array) for key, array in summary.state().items() if key != "fading"
-    )
-
-
 @pytest.mark.parametrize("name", TABLE_CRITERIA)
 @pytest.mark.parametrize("form", ["C", "csr_array"])
 def test_only_the_order_of_values_matters_to_bins(name, form):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from streamsieve._kernels import quantiles_weighted as kernel
-from streamsieve.summaries._weighted_runs import ordered
+from streamsieve.summaries.quantiles.weighted import ordered
 
 # Without the JIT, kernels are NumPy scalars, which warn where a value does not fit into float32.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")

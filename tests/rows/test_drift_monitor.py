@@ -12,8 +12,8 @@ from streamsieve.criteria import AnovaF, Correlation, MutualInfo
 from streamsieve.exceptions import BadValueError, CapabilityError, InputError, ParameterError, StateError
 from streamsieve.rows._drift_monitor import LATEST, Drift, DriftMonitor
 from streamsieve.rows._page_hinkley import PageHinkley
-from streamsieve.summaries import CoMoments, Moments, Quantiles
-from streamsieve.summaries._target_bins import TargetBins
+from streamsieve.state.tree import text
+from streamsieve.summaries import CoMoments, Moments, Quantiles, TargetBins
 from tests.summaries.streams import assert_same_bits, snapshot
 
 # ------------------------------------------------------------------------------------ the test
@@ -372,7 +372,7 @@ HOSTILE = {
     "alarms without means": ({"event_means": np.zeros((1, 2))}, "'event_means' should be float64"),
     "means that are none": ({"event_means": np.full((2, 2), np.nan)}, "could not have come about"),
     "a test that fails": ({"test/signals": np.zeros((5, 6))}, "'signals' should be float64"),
-    "no block": ({"block_class/ends": np.zeros(0, np.int64)}, "do not fit|names 0 classes"),
+    "no summary": ({"block/$kind": text("streamsieve.WelchT")}, "WelchT, which is not a summary"),
 }
 
 

@@ -332,8 +332,8 @@ HOSTILE = {
         np.array([np.inf, 0.0]),
         np.zeros(3),
     ],
-    "_directions_/waiting/runs": [np.array([[35, 5]]), np.array([[-1, 5]]), np.array([[36, 4]])],
-    "_directions_/waiting/0/x": [np.full((36, 5), np.inf), np.zeros((36, 4))],
+    "_directions_/waiting/seen": [np.array(35), np.array([36])],
+    "_directions_/waiting/runs/0/dense": [np.full((36, 5), np.inf), np.zeros((35, 5))],
 }
 
 

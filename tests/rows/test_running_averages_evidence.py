@@ -16,7 +16,7 @@ from streamsieve.rows import Screen
 from streamsieve.rows._average_models import MODELS
 from streamsieve.rows.running_averages import RunningAverages
 from streamsieve.state import read, write
-from streamsieve.summaries.products import Products
+from streamsieve.summaries.cross_products import CrossProducts
 
 each_model = pytest.mark.parametrize("model", MODELS)
 
@@ -341,16 +341,16 @@ def test_states_that_do_not_fit_are_refused(tmp_path):
     path = tmp_path / "state.sieve"
     RunningAverages(2).fit(X, y).save(path)
     header, arrays = read(path)
-    wide = Products(target="numeric")
+    wide = CrossProducts(target="numeric")
     wide.update(np.ones((2, 9)), np.zeros(2))
-    labels = Products()
+    labels = CrossProducts()
     labels.update(X, (y > 0) * 1)
     others = {
         "another number of features": wide.state(),
         "no numeric target": labels.state(),
-        "not finite": {
+        "sums/cross should be within": {
             **{k.split("/", 1)[1]: a for k, a in arrays.items() if k.startswith("_summary_/")},
-            "cross": np.full((2, 4), np.nan),
+            "sums/cross": np.full((2, 4), np.nan),
         },
     }
     for message, state in others.items():

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 import streamsieve as ss
 from streamsieve import criteria
 from streamsieve.exceptions import MergeError, ParameterError, StateError
-from streamsieve.summaries._sorted_columns import SortedColumns
+from streamsieve.summaries import SortedColumns
 from tests.reference import chi2, gini, mutual_info, su
 
 TWINS = {"mutual_info": mutual_info, "chi2": chi2, "su": su}
@@ -166,7 +166,7 @@ def test_rows_come_back_from_a_state_and_merge_in_order():
     assert whole.classes == [0, 1, 2]
     assert (whole.n_rows, whole.n_features) == (60, 6)
     assert whole.nbytes >= X.nbytes
-    with pytest.raises(MergeError, match="sorted columns merge with their like, not a list"):
+    with pytest.raises(MergeError, match="sorted columns only merge with sorted columns, not with a list"):
         whole.merge([])
     with pytest.raises(StateError):
         SortedColumns.from_state({})
@@ -180,7 +180,7 @@ def test_blocks_of_columns_change_nothing(monkeypatch):
         columns.update(form, y)
         tables, purities = np.concatenate([b.counts for b in columns.tables(3)]), columns.purities()
         with monkeypatch.context() as patch:
-            patch.setattr("streamsieve.summaries._sorted_columns.BLOCK_VALUES", 90)
+            patch.setattr("streamsieve.summaries.windows.sorted_columns.BLOCK_VALUES", 90)
             assert np.array_equal(np.concatenate([b.counts for b in columns.tables(3)]), tables)
             assert np.array_equal(columns.purities(), purities)
 
@@ -190,7 +190,7 @@ def test_forgotten_and_moved_features():
     X, y = data(rng, 30, 3 + 2)
     columns = SortedColumns()
     columns.update(X, y)
-    moved = columns.renumbered(np.array([2, 0, 1, 4, 3]), 5)
+    moved = columns.reindexed(np.array([2, 0, 1, 4, 3]), 5)
     assert np.array_equal(moved.purities()[[2, 0, 1, 4, 3]], columns.purities())
     columns.forget(np.array([1]))
     assert columns.purities()[1] == -1.0

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve.exceptions import MergeError, StateError
-from streamsieve.state import expect, pack_strings, register, unpack_strings
+from streamsieve.exceptions import MergeError
+from streamsieve.state import Array, Int, Part, Texts, register
 
 KINDS_OF_ROWS = {
     "dense": np.ascontiguousarray,
@@ -69,7 +69,7 @@ class Twin:
             row.values = row.wide(self.n_features)
             row.values[columns] = np.nan
 
-    def renumbered(self, columns, n_features):
+    def reindexed(self, columns, n_features):
         twin = Twin(self.size, [], n_features)
         for row in self.rows:
             values = np.full(n_features, 0.0 if row.sparse else np.nan)
@@ -83,10 +83,18 @@ class Twin:
         return X, np.array([row.label for row in self.rows]), np.array([row.weight for row in self.rows])
 
 
-class _Listing(Twin):
+class _Listing(Twin, Part):
     """A summary that is a list of rows."""
 
     target = "classes"
+    fields = {
+        "note": Int(),
+        "values": Array("f8", "rows", "features"),
+        "widths": Array("i8", "rows", low=0),
+        "weights": Array("f8", "rows"),
+        "sparse": Array("?", "rows"),
+        "labels": Texts("rows"),
+    }
 
     def __init__(self, note=0):
         super().__init__()
@@ -109,37 +117,31 @@ class _Listing(Twin):
             raise MergeError("lists of different notes")
         super().merge(other)
 
-    def renumbered(self, columns, n_features):
+    def reindexed(self, columns, n_features):
         twin = type(self)(self.note)
-        twin.rows, twin.n_features = super().renumbered(columns, n_features).rows, n_features
+        twin.rows, twin.n_features = super().reindexed(columns, n_features).rows, n_features
         return twin
 
-    def state(self):
+    def _record(self):
         X = np.array([np.pad(r.values, (0, self.n_features - len(r.values))) for r in self.rows])
-        labels = [repr(row.label) for row in self.rows]
         return {
-            "note": np.array([self.note]),
+            "note": self.note,
             "values": X.reshape(len(self.rows), self.n_features),
             "widths": np.array([len(row.values) for row in self.rows], np.int64),
             "weights": np.array([row.weight for row in self.rows], np.float64),
-            "sparse": np.array([row.sparse for row in self.rows], np.int64),
-            **{f"labels/{key}": array for key, array in pack_strings(labels).items()},
+            "sparse": np.array([row.sparse for row in self.rows], bool),
+            "labels": [repr(row.label) for row in self.rows],
         }
 
     @classmethod
-    def from_state(cls, arrays):
-        listing = cls(int(expect(arrays, "note", np.int64, (1,))[0]))
-        values = expect(arrays, "values", np.float64, (None, None))
-        words = unpack_strings({key: arrays[f"labels/{key}"] for key in ("text", "ends")})
-        if len(words) != len(values):
-            raise StateError("as many labels as rows are wanted")
+    def _rebuilt(cls, record):
+        listing = cls(record["note"])
+        values, words, sparse = record["values"], record["labels"], record["sparse"].tolist()
         listing.n_features = values.shape[1]
-        columns = zip(
-            values, words, arrays["widths"], arrays["weights"], arrays["sparse"].tolist(), strict=True
-        )
-        for row, word, width, weight, sparse in columns:
+        columns = zip(values, words, record["widths"], record["weights"], sparse, strict=True)
+        for row, word, width, weight, is_sparse in columns:
             label = word[1:-1] if word[0] in "'\"" else float(word) if "." in word else int(word)
-            listing.rows.append(Row(row[:width].copy(), label, float(weight), bool(sparse)))
+            listing.rows.append(Row(row[:width].copy(), label, float(weight), is_sparse))
         return listing
 
 

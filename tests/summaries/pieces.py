@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve.summaries.contingency import Level
+from streamsieve.summaries.contingency import Category
 from tests.reference.contingency import OTHER, Row, contingency, effective_rows
 
 HALF_LIVES = (None, 1.0, 3.0, 100.0, 1e5)
@@ -120,11 +120,11 @@ def counted(summary):
     """Return {(feature, label, value): count}, without zeros."""
     found = {}
     for feature in range(summary.n_features):
-        levels, counts = summary.levels(feature), summary.counts(feature)
+        levels, counts = summary.categories(feature), summary.counts(feature)
         assert counts.shape == (len(summary.classes), len(levels))
         assert (counts.sum(axis=0) > 0).all()
         for level, column in zip(levels, counts.T, strict=True):
-            value = OTHER if level is Level.OTHER else level
+            value = OTHER if level is Category.OTHER else level
             for label, count in zip(summary.classes, column.tolist(), strict=True):
                 if count:
                     assert (feature, label, value) not in found
@@ -164,7 +164,7 @@ def check_tables(summary, n):
     for block in blocks:
         assert block.counts.shape[:2] == (len(block.n), len(summary.classes))
         for table, rows in zip(block.counts, block.n, strict=True):
-            levels, counts = summary.levels(feature), summary.counts(feature)
+            levels, counts = summary.categories(feature), summary.counts(feature)
             assert not table[:, len(levels) :].any()
             filled = table[:, : len(levels)]
             assert block.ordered == (not any(isinstance(level, str) for level in levels))

@@ -121,7 +121,7 @@ def test_rows_are_counted_beyond_int32(kind):
     summary = feed(kind(), stream)
     state = summary.state()
     counter = "rows" if kind is Moments else "n_rows"
-    large = kind.from_state({**state, counter: state[counter] + 2**32})
+    large = kind.from_state({**state, counter: np.asarray(state[counter] + 2**32)})
     before = large.n_rows
     feed(large, stream)
     large.merge(summary)

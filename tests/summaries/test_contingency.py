@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamsieve.summaries import Contingency, _alphabet, _tables
-from streamsieve.summaries.contingency import Level
+from streamsieve.summaries import Contingency, table_block
+from streamsieve.summaries.contingency import Category, category_encoder
 from tests.reference.contingency import contingency, effective_rows
 from tests.summaries.pieces import (
     FORMS,
@@ -146,7 +146,7 @@ def test_what_has_faded_below_all_rounding_is_forgotten():
         summary = feed(Contingency(1.0, cap=4), old)
         assert summary.overflowed[0]
         feed(summary, new)
-        assert summary.levels(0) == [9.0]
+        assert summary.categories(0) == [9.0]
         assert not summary.overflowed[0]
 
 
@@ -155,7 +155,7 @@ def test_a_feature_seen_long_ago_keeps_the_shares_of_its_values():
     summary = Contingency(1.0)
     summary.update(X, np.array([0, 1, 1]))
     summary.update(np.column_stack([np.full(300, np.nan), np.zeros(300)]), np.zeros(300, int))
-    assert summary.levels(0) == [1.0, 2.0]
+    assert summary.categories(0) == [1.0, 2.0]
     np.testing.assert_allclose(summary.counts(0) / summary.counts(0).max(), [[1 / 6, 0], [0, 1]])
 
 
@@ -208,7 +208,7 @@ def test_wide_batches_on_several_threads():
             levels, codes = np.unique(X[present, j], return_inverse=True)
             wanted = np.zeros((3, len(levels)))
             np.add.at(wanted, (y[present], codes), 1.0)
-            assert summary.levels(j) == levels.tolist()
+            assert summary.categories(j) == levels.tolist()
             assert np.array_equal(summary.counts(j), wanted)
 
 
@@ -222,7 +222,7 @@ def test_many_values_of_many_sparse_features():
         summary.update(X[low : low + 700], y[low : low + 700])
     dense.update(X.toarray(), y)
     for j in range(400):
-        assert summary.levels(j) == dense.levels(j)
+        assert summary.categories(j) == dense.categories(j)
         assert np.array_equal(summary.counts(j), dense.counts(j))
 
 
@@ -233,7 +233,7 @@ def test_counts_beyond_float32_and_int32_are_exact(form, power):
     piece = Piece(X, np.array([0, 0, 0, 1]), np.array([2.0**power, 1, 3, 2.0**power + 1]), form)
     summary = feed(Contingency(), piece, piece[1:], piece[1:2])
     summary.merge(feed(Contingency(), piece[2:3]))
-    assert summary.levels(0) == [0.0, 1.0, 2.0]
+    assert summary.categories(0) == [0.0, 1.0, 2.0]
     assert summary.counts(0).tolist() == [[9, 2**power, 3], [2 * 2**power + 2, 0, 0]]
     summary.remove(*piece.batch())
     assert summary.counts(0).tolist() == [[6, 2], [2**power + 1, 0]]
@@ -251,18 +251,18 @@ def test_one_zero_among_many_sparse_rows_is_not_taken_for_rounding():
 
 
 def test_an_alphabet_grows_past_the_cap_and_stays_small(monkeypatch):
-    monkeypatch.setattr(_alphabet, "FEW", 16)
+    monkeypatch.setattr(category_encoder, "FEW", 16)
     summary = Contingency(cap=8)
-    summary._alphabet._enough = 16
+    summary._encoder._enough = 16
     pieces = []
     for batch in range(40):
         X = np.array([[f"user {batch}", f"city {batch % 5}"], [f"user {batch}", "city 0"]], object)
         pieces.append(Piece(X, np.array(["a", "b"]), None, "object"))
         feed(summary, pieces[-1])
-        assert len(summary._alphabet._keys) <= 2 * 16 + 3
+        assert len(summary._encoder._keys) <= 2 * 16 + 3
     check(summary, pieces, cap=8)
     assert summary.overflowed.tolist() == [True, False]
-    assert summary.levels(0)[-1] is Level.OTHER
+    assert summary.categories(0)[-1] is Category.OTHER
     assert summary.counts(0)[:, -1].tolist() == [32.0, 32.0]
     again = Contingency.from_state(snapshot(summary))
     feed(again, *pieces)
@@ -273,8 +273,8 @@ def test_texts_stand_in_order_after_numbers_and_before_the_rest():
     summary = Contingency(cap=5)
     X = np.array([["b"], [2], ["a"], [-1], ["0"], ["z"], [7], [0]], object)
     summary.update(X, np.arange(8) % 2)
-    assert summary.levels(0) == [-1.0, 0.0, 2.0, "0", "a", "b", "other"]
-    assert summary.levels(0)[-1] is Level.OTHER
+    assert summary.categories(0) == [-1.0, 0.0, 2.0, "0", "a", "b", "other"]
+    assert summary.categories(0)[-1] is Category.OTHER
     assert summary.counts(0).tolist() == [[0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 1]]
 
 
@@ -283,8 +283,8 @@ def test_arrays_of_text(dtype):
     X = np.array([["red", "1"], ["blue", ""], ["red", "1"]])
     summary = Contingency()
     summary.update(X.astype(np.dtypes.StringDType() if dtype == "T" else X.dtype), np.array([0, 0, 1]))
-    assert summary.levels(0) == ["blue", "red"]
-    assert summary.levels(1) == ["", "1"]
+    assert summary.categories(0) == ["blue", "red"]
+    assert summary.categories(1) == ["", "1"]
     assert summary.counts(1).tolist() == [[1, 1], [0, 1]]
 
 
@@ -292,7 +292,7 @@ def test_cells_that_are_equal_are_one_value():
     cells = [1, 1.0, True, np.True_, np.int8(1), np.float32(1), "1", np.str_("1"), None, math.nan, np.nan]
     summary = Contingency()
     summary.update(np.array(cells, object)[:, None], np.zeros(len(cells), int))
-    assert summary.levels(0) == [1.0, "1"]
+    assert summary.categories(0) == [1.0, "1"]
     assert summary.counts(0).tolist() == [[6.0, 2.0]]
 
 
@@ -309,7 +309,7 @@ def test_whole_numbers_and_bools_are_welcome():
 
 
 def test_blocks_cover_all_features_in_order(monkeypatch):
-    monkeypatch.setattr(_tables, "BLOCK_VALUES", 200)
+    monkeypatch.setattr(table_block, "BLOCK_VALUES", 200)
     rng = np.random.default_rng(24)
     X = np.round(rng.normal(size=(60, 120)) * rng.choice([0.3, 5], 120)).astype(object)
     X[:, 40:43] = "text"
@@ -338,7 +338,7 @@ def test_an_empty_batch_and_rows_of_no_weight_leave_no_trace():
 def test_a_feature_without_values_has_an_empty_table():
     summary = Contingency()
     summary.update(np.full((2, 1), np.nan), np.array([0, 1]))
-    assert summary.levels(0) == []
+    assert summary.categories(0) == []
     assert summary.counts(0).shape == (2, 0)
     (block,) = summary.tables(5)
     assert block.counts.tolist() == [[[0.0], [0.0]]]

@@ -75,7 +75,7 @@ def test_a_merge_with_one_that_has_overflowed_keeps_all_mass():
         twin = contingency(rows_of(pieces), width_of(pieces))
         for j in range(first.n_features):
             assert first.counts(j).sum() == sum(count for key, count in twin.items() if key[0] == j)
-            assert len(first.levels(j)) <= 2 + 2
+            assert len(first.categories(j)) <= 2 + 2
 
 
 def test_merging_leaves_the_other_as_it_was_and_apart():

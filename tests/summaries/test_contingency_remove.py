@@ -138,7 +138,7 @@ def test_nothing_is_removed_while_rows_fade():
         summary.remove(np.ones((1, 1)), np.array([0]))
 
 
-# ------------------------------------------------------------------------------------ forgetting, renumbering
+# ------------------------------------------------------------------------------------ forgetting, reindexing
 
 
 def without(piece, columns):
@@ -169,23 +169,23 @@ def _padded_to(X, width, form):
 
 
 @pytest.mark.parametrize("half_life", [None, 3.0])
-def test_renumbered_features_are_as_if_they_had_always_stood_there(half_life):
+def test_reindexed_features_are_as_if_they_had_always_stood_there(half_life):
     rng = np.random.default_rng(23)
     for _ in range(100):
         old, new = random_pieces(rng, "mixed", 3), random_pieces(rng, "mixed", 2)
         summary, width = feed(Contingency(half_life), *old), width_of(old)
         before = snapshot(summary)
         columns = rng.permutation(width + 2)[:width]
-        copy = summary.renumbered(columns, width + 2)
-        moved = [renumbered(piece, columns, width + 2) for piece in old]
+        copy = summary.reindexed(columns, width + 2)
+        moved = [reindexed(piece, columns, width + 2) for piece in old]
         if summary.n_rows:
             check(copy, moved, half_life)
             check(feed(copy, *new), moved + new, half_life)
         assert_same_bits(before, snapshot(summary))
 
 
-def test_an_empty_summary_may_be_renumbered():
-    copy = Contingency(3.0, 7).renumbered(np.arange(2), 5)
+def test_an_empty_summary_may_be_reindexed():
+    copy = Contingency(3.0, 7).reindexed(np.arange(2), 5)
     assert (copy.n_rows, copy.half_life, copy.cap) == (0, 3.0, 7)
 
 
@@ -208,7 +208,7 @@ def test_rows_so_far_can_be_made_to_weigh_less(half_life):
             assert abs(found[key] / factor - count) <= 1e-11 * total
 
 
-def test_features_that_are_not_there_are_neither_forgotten_nor_renumbered():
+def test_features_that_are_not_there_are_neither_forgotten_nor_reindexed():
     summary = Contingency()
     summary.update(np.ones((2, 2)), np.array([0, 1]))
     before = snapshot(summary)
@@ -221,17 +221,17 @@ def test_features_that_are_not_there_are_neither_forgotten_nor_renumbered():
         ([0], "2 features needs a new place"),
     ):
         with pytest.raises(SchemaError, match=why):
-            summary.renumbered(np.array(columns), 2)
+            summary.reindexed(np.array(columns), 2)
     for feature in (-1, 2):
         with pytest.raises(IndexError, match=f"there are 2 features, numbered from 0; got {feature}"):
-            summary.levels(feature)
+            summary.categories(feature)
     assert_same_bits(before, snapshot(summary))
 
 
 # ------------------------------------------------------------------------------------ all of it
 
 
-def renumbered(piece, columns, width):
+def reindexed(piece, columns, width):
     """Return a piece whose features stand elsewhere among ``width`` of them."""
     X = _padded_to(np.empty((len(piece), 0), object), width, piece.form)
     X[:, columns] = _padded_to(piece.X, len(columns), piece.form)
@@ -247,7 +247,7 @@ def test_any_sequence_of_operations_counts_what_is_left():
     rng = np.random.default_rng(30)
     for _ in range(80):
         summary, pieces = Contingency(), []
-        for act in rng.choice(["update", "merge", "remove", "forget", "renumber", "state"], 10):
+        for act in rng.choice(["update", "merge", "remove", "forget", "reindex", "state"], 10):
             width, new = summary.n_features, existing_pieces(rng)
             if act == "update":
                 feed(summary, *new)
@@ -260,11 +260,11 @@ def test_any_sequence_of_operations_counts_what_is_left():
             elif act == "forget":
                 columns = np.flatnonzero(rng.random(width) < 0.4)
                 summary.forget(columns)
-                pieces = [without(renumbered(p, np.arange(width), width), columns) for p in pieces]
-            elif act == "renumber" and 0 < width < 6:
+                pieces = [without(reindexed(p, np.arange(width), width), columns) for p in pieces]
+            elif act == "reindex" and 0 < width < 6:
                 columns = rng.permutation(width + 1)[:width]
-                summary = summary.renumbered(columns, width + 1)
-                pieces = [renumbered(p, columns, width + 1) for p in pieces]
+                summary = summary.reindexed(columns, width + 1)
+                pieces = [reindexed(p, columns, width + 1) for p in pieces]
             elif act == "state":
                 summary = Contingency.from_state(snapshot(summary))
             assert counted(summary) == contingency(rows_of(pieces), summary.n_features)

@@ -149,7 +149,7 @@ def test_features_that_only_one_side_knows(kind, target, form, absent, widths):
 
 @pytest.mark.parametrize("forms", [("C", "C"), ("C", "csr_array"), ("csr_array", "C")])
 def test_features_are_merged_block_by_block_wherever_values_are_missing(forms, monkeypatch):
-    monkeypatch.setattr("streamsieve.summaries.moments.BLOCK", 2)
+    monkeypatch.setattr("streamsieve.summaries.moments.summary.BLOCK", 2)
     rng = np.random.default_rng(7)
     for column in range(5):
         stream = random_stream(rng, "classes", n=20, p=5)

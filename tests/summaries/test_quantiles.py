@@ -5,7 +5,7 @@ import pytest
 
 from streamsieve.protocols import Stateful
 from streamsieve.summaries import Quantiles
-from streamsieve.summaries._few_values import FEW
+from streamsieve.summaries.quantiles.small_domain import FEW
 from tests.summaries.quantile_truth import (
     QUICK,
     WEIGHTS,
@@ -101,7 +101,7 @@ def near_answers(a, b):
 
 @pytest.mark.parametrize("weights", ["none", "copies"])
 @pytest.mark.parametrize("rows", [20, 700, 3333])
-def test_renumbering_moves_columns_and_leaves_the_others_missing(rows, weights):
+def test_reindexing_moves_columns_and_leaves_the_others_missing(rows, weights):
     rng = np.random.default_rng(4)
     stream = all_orders(rng, rows)
     stream.y[:3] = 0, 1, 2
@@ -112,7 +112,7 @@ def test_renumbering_moves_columns_and_leaves_the_others_missing(rows, weights):
     moved.X[:, columns] = stream.X
     summary = learnt(stream)
     before = snapshot(summary)
-    twin, wanted = summary.renumbered(columns, p + 3), learnt(moved)
+    twin, wanted = summary.reindexed(columns, p + 3), learnt(moved)
     assert_same_bits(before, snapshot(summary))
     same_answers(twin, wanted)
     later = Stream(rng.normal(size=(500, p + 3)), rng.integers(0, 3, 500))
@@ -122,11 +122,11 @@ def test_renumbering_moves_columns_and_leaves_the_others_missing(rows, weights):
     assert_same_bits(before, snapshot(summary))
 
 
-def test_renumbering_an_empty_summary_and_the_identity():
-    empty = Quantiles(0.2, 7.0).renumbered(np.arange(0), 5)
+def test_reindexing_an_empty_summary_and_the_identity():
+    empty = Quantiles(0.2, 7.0).reindexed(np.arange(0), 5)
     assert (empty.epsilon, empty.half_life, empty.n_features) == (0.2, 7.0, 0)
     summary = learnt(all_orders(np.random.default_rng(5), 500))
-    assert_same_bits(snapshot(summary), snapshot(summary.renumbered(np.arange(11), 11)))
+    assert_same_bits(snapshot(summary), snapshot(summary.reindexed(np.arange(11), 11)))
 
 
 @pytest.mark.parametrize("weights", ["none", "exponential"])

@@ -77,8 +77,8 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch, n_threads, weigh
 
         over_features(n_features, n_values, noted)
 
-    for module in ("_class_runs", "_dense_runs"):
-        monkeypatch.setattr(f"streamsieve.summaries.{module}.over_features", watched)
+    for module in ("sketch", "dense"):
+        monkeypatch.setattr(f"streamsieve.summaries.quantiles.{module}.over_features", watched)
     summary = learnt(stream)
     assert_same_bits(wanted[0], snapshot(summary))
     assert np.array_equal(wanted[1], all_tables(summary, 5)[0])

@@ -223,7 +223,7 @@ def test_late_features_among_collapsed_ones_are_exact():
         feed(summary, stream[rows:])
         stream.X[:rows, 2] = np.nan
         late = Stream(stream.X[:, [2, 0, 1]], stream.y)
-        check_tables(summary.renumbered(np.array([1, 2, 0]), 3), first(late, 1))
+        check_tables(summary.reindexed(np.array([1, 2, 0]), 3), first(late, 1))
 
 
 def test_sparse_rows_in_a_dense_stream_of_many_features_are_made_dense_bit_by_bit(monkeypatch):
@@ -231,7 +231,7 @@ def test_sparse_rows_in_a_dense_stream_of_many_features_are_made_dense_bit_by_bi
     stream = random_stream(rng, "classes", n=40, p=5)
     stream.weight = None
     whole = feed(Quantiles(), stream)
-    monkeypatch.setattr("streamsieve.summaries.quantiles.DENSE_VALUES", 16)
+    monkeypatch.setattr("streamsieve.summaries.quantiles.summary.DENSE_VALUES", 16)
     parts = feed(Quantiles(), stream[:1])
     parts.update(sp.csr_array(stream.X[1:]), stream.y[1:])
     for label in whole.classes:

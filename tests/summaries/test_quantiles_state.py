@@ -85,54 +85,17 @@ def test_states_after_forgetting_growing_and_moving_are_accepted():
             feed(summary, stream[low : low + 7])
         summary.forget([0, 3])
         feed(summary, Stream(np.pad(stream.X[50:], ((0, 0), (0, 2))), stream.y[50:], stream.weight[50:]))
-        moved = summary.renumbered(np.arange(13)[::-1], 15)
+        moved = summary.reindexed(np.arange(13)[::-1], 15)
         for one in (summary, moved):
             saved = snapshot(one)
             assert_same_bits(saved, snapshot(Quantiles.from_state(saved)))
 
 
 # ------------------------------------------------------------------------------------ hostile states
+# What declarations cannot say; the fuzzer (tests/test_state_fuzz.py) damages every array.
 
 PLAIN, HEAVY = (learnt(stream_of(weights, 1900)).state() for weights in ("none", "exponential"))
 FEW = learnt(Stream(np.round(stream_of().X[:, :1]), stream_of().y)).state()
-
-
-def damaged(state, damage):
-    for name in state:
-        if damage is None:
-            if not name.endswith(("few/values", "few/masses")):
-                yield name, {key: array for key, array in state.items() if key != name}
-        else:
-            yield name, {**state, name: damage(state[name])}
-
-
-def other_dtype(a):
-    return a.astype(np.float16 if a.dtype.kind == "f" else np.int16)
-
-
-def longer(a):
-    if a.ndim == 0:
-        return np.stack([a, a])
-    return np.concatenate([a, a[:1], a[:1]]) if len(a) else np.ones((3, *a.shape[1:]), a.dtype)
-
-
-def deeper(a):
-    return a[None]
-
-
-@pytest.mark.parametrize("state", [PLAIN, HEAVY, FEW], ids=["plain", "weighted", "few values"])
-@pytest.mark.parametrize(
-    "damage", [None, other_dtype, longer, deeper], ids=["missing", "dtype", "length", "depth"]
-)
-def test_arrays_that_do_not_fit_are_refused(state, damage):
-    refused = 0
-    for name, hostile in damaged(state, damage):
-        if damage is longer and name.endswith("flips"):
-            continue  # levels without runs
-        with pytest.raises(StateError, match="state"):
-            Quantiles.from_state(hostile)
-        refused += 1
-    assert refused >= 25
 
 
 def put(name, place, value):
@@ -158,47 +121,20 @@ def wider(state, width):
 
 RUNS, LEVELS = "store/classes/0/runs", "store/classes/0/run_levels"
 HOSTILE = {
-    "unsorted run": put(RUNS, (0, 0, 3), 1e9),
-    "NaN in a run": put(RUNS, (1, 0, -1), np.nan),
-    "-inf in a run": put(RUNS, (0, 0, 0), -np.inf),
     "inf in the buffer": put("store/classes/0/rows", (0, 0), np.inf),
-    "NaN weight of a run": put("store/classes/0/run_weights", 0, np.nan),
-    "negative weight of a run": put("store/classes/0/run_weights", 0, -1.0),
-    "no weight of a run": put("store/classes/0/run_weights", 0, 0.0),
-    "infinite weight of a run": put("store/classes/0/run_weights", 0, np.inf),
     "heavier run": put("store/classes/0/run_weights", -1, 1e9),
-    "level below 0": put(LEVELS, 0, -1),
     "level that is not there": put(LEVELS, -1, 99),
-    "level far too high": put(LEVELS, -1, 2**60),
-    "levels out of order": lambda state: {**state, LEVELS: state[LEVELS][::-1]},
-    "flip that is no bit": put("store/classes/0/flips", 0, 2),
-    "negative mass in runs": put("store/classes/0/in_runs", (), -1.0),
-    "NaN mass in runs": put("store/classes/0/in_runs", (), np.nan),
     "error beyond epsilon": put("store/classes/0/error", (), 1e6),
-    "negative error": put("store/classes/0/error", (), -1.0),
     "shift beyond the error": put("store/classes/0/shift", (), 1e6),
-    "NaN shift": put("store/classes/0/shift", (), np.nan),
     "negative missing": put("store/classes/0/missing", 0, -1.0),
-    "infinite missing": put("store/classes/0/missing", 0, np.inf),
-    "size of a table": put("store/classes/0/few/sizes", 0, 65),
-    "size below -1": put("store/classes/0/few/sizes", 0, -2),
     "huge k": lambda state: wider(state, 2**40),
     "k that is no power of two": lambda state: wider(state, 48),
     "k of 0": lambda state: wider(state, 0),
     "k too small for epsilon": lambda state: {**wider(state, 32), "epsilon": np.array(1e-4)},
-    "epsilon of 0": put("epsilon", (), 0.0),
-    "NaN epsilon": put("epsilon", (), np.nan),
-    "negative mass": put("mass", 0, -1.0),
     "other mass": put("mass", 0, 1e6),
-    "infinite mass": put("mass", 0, np.inf),
-    "NaN squares": put("squares", 0, np.nan),
-    "negative rows": put("rows", 0, -1),
-    "unknown kind": put("store/$kind", 0, 3),
     "no store": lambda state: {k: a for k, a in state.items() if not k.startswith("store/")},
-    "huge number of features": put("store/n_features", (), 2**62),
-    "negative number of features": put("store/n_features", (), -1),
     "other number of features": put("store/n_features", (), 12),
-    "endless levels": lambda state: {**state, "store/classes/0/flips": np.zeros(10_000, np.int64)},
+    "endless levels": lambda state: {**state, "store/classes/0/parity": np.zeros(10_000, np.int64)},
     "mixed types": lambda state: {
         key: a.astype(np.float32) if key in ("store/classes/1/rows", "store/classes/1/runs") else a
         for key, a in state.items()
@@ -215,18 +151,10 @@ def test_hostile_values_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "value"),
-    [
-        ("few/values", (0, 1), -1e9),
-        ("few/values", (0, 0), np.nan),
-        ("few/values", (0, 0), -np.inf),
-        ("few/masses", (0, 0), -1.0),
-        ("few/masses", (0, 0), np.nan),
-        ("few/masses", (0, 0), np.inf),
-    ],
+    ("name", "place", "value"), [("few/values", (0, 1), -1e9), ("few/masses", (0, 0), -1.0)]
 )
 def test_hostile_tables_of_few_values_are_refused(name, place, value):
-    with pytest.raises(StateError, match="few/.* should be within|not in order|counted less than 0 times"):
+    with pytest.raises(StateError, match="not in order|counted less than 0 times"):
         Quantiles.from_state(put(f"store/classes/0/{name}", place, value)(FEW))
 
 
@@ -248,34 +176,6 @@ def test_two_runs_of_one_level_are_refused_where_weights_are_equal():
     state["mass"] = state["mass"] + [state[RUNS].shape[2], 0, 0]
     with pytest.raises(StateError, match="do not add up"):
         Quantiles.from_state(state)
-
-
-def test_no_single_value_of_a_state_can_crash_what_follows():
-    """Whatever is accepted must still answer and go on learning."""
-    rng = np.random.default_rng(2)
-    accepted = 0
-    for state in (PLAIN, HEAVY, FEW):
-        stream = stream_of()
-        stream.X = stream.X[:, : state["store/n_features"]]
-        for _ in range(80):
-            name = rng.choice([key for key in state if state[key].size and not key.startswith("labels")])
-            array = state[name].copy()
-            value = rng.choice([0.0, 1.0, -1.0, 1e300, 1e-320, 7.0, np.nan, np.inf])
-            if array.dtype.kind != "f":
-                value = rng.choice([0, 1, -1, 7, 2**62])
-            array.flat[rng.integers(array.size)] = value
-            try:
-                summary = Quantiles.from_state({**state, name: array})
-            except StateError:
-                continue
-            accepted += 1
-            with np.errstate(all="ignore"):
-                all_tables(summary, 5)
-                feed(summary, stream[:200])
-                if (summary.epsilon, summary.half_life) == (QUICK, None):
-                    summary.merge(Quantiles.from_state(state))
-                all_tables(summary, 5)
-    assert accepted > 20
 
 
 # ------------------------------------------------------------------------------------ failed calls
@@ -339,7 +239,7 @@ def test_columns_that_are_not_there_change_nothing():
         with pytest.raises(SchemaError, match=message):
             summary.forget(columns)
         with pytest.raises(SchemaError, match=message):
-            summary.renumbered(columns + list(range(len(columns), 11)), 11)
+            summary.reindexed(columns + list(range(len(columns), 11)), 11)
     assert_same_bits(before, snapshot(summary))
 
 

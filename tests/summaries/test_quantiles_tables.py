@@ -121,7 +121,7 @@ def test_tables_come_in_blocks_that_cover_all_features_in_order(monkeypatch):
     stream = all_orders(np.random.default_rng(6), 800)
     summary = learnt(stream)
     counts, n = all_tables(summary, 5)
-    monkeypatch.setattr("streamsieve.summaries.quantiles.features_at_once", lambda classes, bins: 4)
+    monkeypatch.setattr("streamsieve.summaries.quantiles.summary.features_at_once", lambda classes, bins: 4)
     blocks = list(summary.tables(5))
     assert [len(b.n) for b in blocks] == [4, 4, 3]
     assert all(b.ordered for b in blocks)

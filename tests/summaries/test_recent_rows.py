@@ -13,10 +13,10 @@ from streamsieve.exceptions import (
     StateError,
     TargetError,
 )
-from streamsieve.summaries import Moments
-from streamsieve.summaries import _held_rows as held_rows
-from streamsieve.summaries import _recent_rows as recent_rows
-from streamsieve.summaries._recent_rows import RecentRows
+from streamsieve.state.tree import text
+from streamsieve.summaries import Moments, RecentRows
+from streamsieve.summaries.windows import recent_rows
+from streamsieve.summaries.windows import row_store as held_rows
 from tests.summaries.listing import Listing, Twin, random_segments
 
 each_target = pytest.mark.parametrize("target", ["classes", "numeric"])
@@ -78,7 +78,7 @@ def test_columns_are_those_of_the_last_rows(target):
         again = RecentRows.from_state(rows.state())
         check(again, twin)
         places = rng.permutation(twin.n_features + 2)[: twin.n_features]
-        check(again.renumbered(places, twin.n_features + 2), twin.renumbered(places, twin.n_features + 2))
+        check(again.reindexed(places, twin.n_features + 2), twin.reindexed(places, twin.n_features + 2))
 
 
 @each_target
@@ -140,13 +140,12 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
 @pytest.mark.parametrize(
     "change",
     [
-        {"target_size": np.array([2, 3])},
-        {"target_size": np.array([0, 0])},
-        {"target_size": np.array([0, 1])},
-        {"target_size": np.array([0.0, 3.0])},
-        {"rows/0/weight": np.array([1.0, 0.5])},
-        {"rows/0/weight": np.array([1.0, 2.0**40])},
-        {"rows/seen": np.array([1])},
+        {"target": text("labels")},
+        {"target": text("numeric")},
+        {"rows/size": np.array(1)},
+        {"rows/runs/0/weight": np.array([1.0, 0.5])},
+        {"rows/runs/0/weight": np.array([1.0, 2.0**40])},
+        {"rows/seen": np.array(1)},
     ],
     ids=str,
 )

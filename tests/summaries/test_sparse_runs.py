@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import threads
 from streamsieve.exceptions import StateError
-from streamsieve.summaries import _entries, _sparse_runs
-from streamsieve.summaries._sparse_runs import SparseRuns
+from streamsieve.summaries.quantiles import entries, sparse
+from streamsieve.summaries.quantiles.sparse import SparseQuantiles
 from tests.summaries.streams import assert_same_bits, snapshot
 
 
@@ -57,7 +57,7 @@ def as_csr(X):
 
 def learnt(parts, epsilon=1e-3, n_classes=None, n_features=None):
     n_classes = n_classes or parts[0].n_classes
-    store = SparseRuns(n_classes, n_features or parts[0].X.shape[1], epsilon)
+    store = SparseQuantiles(n_classes, n_features or parts[0].X.shape[1], epsilon)
     for part in parts:
         store.update(part.csr, part.y, part.w)
     return store
@@ -110,14 +110,14 @@ def random_rows(rng, n=None, p=None, n_classes=None, values=None, weights=None):
 @pytest.fixture(params=[(4, 4), (16, 2), (64, 64)], ids=lambda sizes: f"stage {sizes[0]}")
 def small(request, monkeypatch):
     """Stages so small that short streams fill many."""
-    monkeypatch.setattr(_sparse_runs, "STAGE", request.param[0])
-    monkeypatch.setattr(_sparse_runs, "ROOM", request.param[1])
+    monkeypatch.setattr(sparse, "STAGE", request.param[0])
+    monkeypatch.setattr(sparse, "ROOM", request.param[1])
 
 
 @pytest.fixture
 def small_stage(monkeypatch):
-    monkeypatch.setattr(_sparse_runs, "STAGE", 64)
-    monkeypatch.setattr(_sparse_runs, "ROOM", 16)
+    monkeypatch.setattr(sparse, "STAGE", 64)
+    monkeypatch.setattr(sparse, "ROOM", 16)
 
 
 # ------------------------------------------------------------------------------------ exact streams
@@ -170,13 +170,13 @@ def test_a_feature_never_seen_is_all_zeros_in_one_bin():
 
 def test_a_store_without_rows_answers():
     nothing = np.zeros(2), np.zeros(2, np.int64)
-    store = SparseRuns(2, 3, 1e-3)
+    store = SparseQuantiles(2, 3, 1e-3)
     assert not store.tables(0, 3, 5, *nothing, True).any()
     assert not store.tables(0, 3, 5, *nothing, False).any()
     assert not store.cdf(1, np.zeros(2), *nothing).any()
     assert store.error == 0.0
     store.update(as_csr(np.zeros((0, 3))), np.zeros(0, np.int64), None)
-    assert SparseRuns(0, 0, 1e-3).tables(0, 0, 5, *(a[:0] for a in nothing), True).shape == (0, 0, 5)
+    assert SparseQuantiles(0, 0, 1e-3).tables(0, 0, 5, *(a[:0] for a in nothing), True).shape == (0, 0, 5)
 
 
 def test_values_keep_all_their_digits(small_stage):
@@ -192,7 +192,7 @@ def test_both_widths_of_floats_are_the_same_stream(small_stage, dtype):
     rng = np.random.default_rng(3)
     rows = random_rows(rng, n=80, values=3)
     csr = rows.csr
-    store = SparseRuns(rows.n_classes, rows.X.shape[1], 1e-3)
+    store = SparseQuantiles(rows.n_classes, rows.X.shape[1], 1e-3)
     store.update(sp.csr_array((csr.data.astype(dtype), csr.indices, csr.indptr), csr.shape), rows.y, rows.w)
     again = Rows(rows.X.astype(dtype), rows.y, rows.w, rows.n_classes)
     assert_same_bits(snapshot(store), snapshot(learnt([again])))
@@ -229,7 +229,7 @@ def test_the_border_between_hot_and_cold(column, w):
 
 
 def test_rows_of_weight_zero_are_not_there():
-    store, other = SparseRuns(1, 2, 1e-3), SparseRuns(1, 2, 1e-3)
+    store, other = SparseQuantiles(1, 2, 1e-3), SparseQuantiles(1, 2, 1e-3)
     X, y = as_csr(np.array([[7.0, np.nan], [1.0, 2.0], [3.0, 4.0]])), np.zeros(3, np.int64)
     store.update(X, y, np.array([0.0, 2.0, 1.0]))
     other.update(X[1:], y[1:], np.array([2.0, 1.0]))
@@ -311,7 +311,7 @@ def test_thousands_of_short_streams_stay_within_the_certified_error(monkeypatch)
     rng = np.random.default_rng(5)
     thinned = 0
     for case in range(1200):
-        monkeypatch.setattr(_sparse_runs, "STAGE", int(rng.integers(2, 40)))
+        monkeypatch.setattr(sparse, "STAGE", int(rng.integers(2, 40)))
         rows = random_rows(rng, n=int(rng.integers(1, 150)), p=2, n_classes=2)
         store = learnt(rows.cut(rng, 2), float(rng.choice([0.9, 0.5, 0.2])))
         if case % 3 == 0:
@@ -328,7 +328,7 @@ def test_thousands_of_short_streams_stay_within_the_certified_error(monkeypatch)
 def test_an_adversary_who_looks_does_not_break_the_bound(small_stage):
     """Each batch goes where the error is largest, into the gap between two neighbours."""
     rng = np.random.default_rng(6)
-    store, low, high, seen = SparseRuns(1, 1, 0.1), 0.0, 1.0, []
+    store, low, high, seen = SparseQuantiles(1, 1, 0.1), 0.0, 1.0, []
     for _ in range(25):
         new = np.sort(rng.uniform(low, high, 64))
         rows = Rows(new[:, None], np.zeros(64))
@@ -354,14 +354,14 @@ def test_joins_count_towards_the_certified_error(small_stage):
 
 
 def test_a_few_zeros_among_a_billion_rows_are_there():
-    store = SparseRuns(1, 1, 1e-3)
+    store = SparseQuantiles(1, 1, 1e-3)
     store.update(as_csr(np.array([[1.0], [np.nan]])), np.zeros(2, np.int64), np.array([1e9 - 5, 2.0]))
     assert store.tables(0, 1, 2, np.array([1e9]), np.array([10**9]), True).tolist() == [[[1e9 - 2, 0.0]]]
 
 
 def test_memory_is_bounded_however_many_rows_come(small_stage):
     rng = np.random.default_rng(7)
-    store, sizes = SparseRuns(1, 1, 0.2), []
+    store, sizes = SparseQuantiles(1, 1, 0.2), []
     for _ in range(200):
         store.update(as_csr(rng.normal(size=(100, 1))), np.zeros(100, np.int64), None)
         assert all(len(run) <= store._most(d) for d, run in store._levels.items())
@@ -374,7 +374,7 @@ def test_a_fading_stream_forgets_in_proportion(small_stage):
     rng = np.random.default_rng(8)
     n, factor = 3000, 2.0**-60
     rows = Rows(rng.normal(size=(n, 1)), rng.integers(0, 2, n), np.exp2(np.arange(n) / 50))
-    store, at_once = SparseRuns(2, 1, 0.1), SparseRuns(2, 1, 0.1)
+    store, at_once = SparseQuantiles(2, 1, 0.1), SparseQuantiles(2, 1, 0.1)
     scale = 1.0
     for which in np.array_split(np.arange(n), 10):
         part = rows[which]
@@ -400,7 +400,7 @@ def test_masses_too_small_for_a_number_are_gone(small_stage):
         store.scale(2.0**-60)
     assert not store._levels
     assert store._fill == 0
-    assert SparseRuns.from_state(store.state()).error == 0.0
+    assert SparseQuantiles.from_state(store.state()).error == 0.0
     store.update(rows.csr, rows.y, None)
     assert np.array_equal(tables_of(store, rows, 5), offline_tables(rows, 5))
 
@@ -422,7 +422,7 @@ def merged_tree(rng, stores, order):
         stores.append((a, union))
     ((store, labels),) = stores
     # back to the order of the whole stream
-    twin = SparseRuns(len(order), store.n_features, store.epsilon)
+    twin = SparseQuantiles(len(order), store.n_features, store.epsilon)
     twin.merge(store, np.array([order.index(label) for label in labels]))
     return twin
 
@@ -465,7 +465,7 @@ def test_merging_in_any_tree_stays_within_the_certified_error(small_stage, piece
 def test_merging_a_chain_of_many_small_stores(small_stage):
     rng = np.random.default_rng(10)
     rows = stream_of(rng, rng.normal(size=3000), "none")
-    store = SparseRuns(3, 2, 0.1)
+    store = SparseQuantiles(3, 2, 0.1)
     for part in np.array_split(np.arange(3000), 300):
         store.merge(learnt([rows[part]], 0.1), np.arange(3))
     check_error(store, rows)
@@ -523,9 +523,9 @@ def test_weights_of_one_are_no_weights(small):
 
 @pytest.mark.parametrize("weights", ["none", "fractions"])
 def test_threads_never_change_a_bit(monkeypatch, weights):
-    monkeypatch.setattr(_sparse_runs, "STAGE", 256)
-    monkeypatch.setattr(_entries, "EFFORT", threads.SMALL)
-    monkeypatch.setattr(_sparse_runs, "EFFORT", threads.SMALL)
+    monkeypatch.setattr(sparse, "STAGE", 256)
+    monkeypatch.setattr(entries, "EFFORT", threads.SMALL)
+    monkeypatch.setattr(sparse, "EFFORT", threads.SMALL)
     rng = np.random.default_rng(14)
     X = np.where(rng.random((400, 30)) < 0.6, 0.0, np.round(rng.normal(size=(400, 30)) * 50))
     w = None if weights == "none" else rng.random(400) + 0.1
@@ -545,10 +545,10 @@ def test_asking_changes_nothing(small):
     rng = np.random.default_rng(15)
     for _ in range(30):
         rows = random_rows(rng, n=60)
-        quiet, asked = SparseRuns(rows.n_classes, rows.X.shape[1], 0.2), None
+        quiet, asked = SparseQuantiles(rows.n_classes, rows.X.shape[1], 0.2), None
         for part in rows.cut(rng, 4):
             quiet.update(part.csr, part.y, part.w)
-            asked = asked or SparseRuns(rows.n_classes, rows.X.shape[1], 0.2)
+            asked = asked or SparseQuantiles(rows.n_classes, rows.X.shape[1], 0.2)
             asked.update(part.csr, part.y, part.w)
             before, size = snapshot(asked), asked.nbytes
             first = tables_of(asked, rows, 5)
@@ -566,7 +566,7 @@ def test_labels_and_features_may_come_late(small):
         order = np.argsort(np.minimum(rows.y, rng.integers(0, 20, len(rows))), kind="stable")
         rows = rows[order]
         known = learnt([rows], 0.2)
-        late = SparseRuns(1, 1, 0.2)
+        late = SparseQuantiles(1, 1, 0.2)
         for part in rows.cut(rng, 6):
             if len(part):
                 seen = np.flatnonzero(((part.X != 0) | np.signbit(part.X)).any(axis=0))
@@ -595,7 +595,7 @@ def test_labels_grow_from_two_to_a_thousand(small_stage):
     rng = np.random.default_rng(17)
     y = np.concatenate([[0, 1], np.arange(1000), rng.integers(0, 1000, 500)])
     rows = Rows(np.round(rng.normal(size=(len(y), 2)) * 3), y)
-    store = SparseRuns(2, 2, 1e-3)
+    store = SparseQuantiles(2, 2, 1e-3)
     for low in range(0, len(rows), 37):
         part = rows[low : low + 37]
         store.grow(max(store.n_classes, int(part.y.max()) + 1), 2)
@@ -617,11 +617,11 @@ def test_forgetting_a_feature_is_missing_it_in_all_rows_so_far(small):
         rows.X[:half, columns] = np.nan
         whole = rows.w is None or bool(np.all(rows.w % 1 == 0))
         assert np.array_equal(tables_of(store, rows, 4, whole), offline_tables(rows, 4, whole))
-        again = SparseRuns.from_state(store.state())
+        again = SparseQuantiles.from_state(store.state())
         assert_same_bits(snapshot(store), snapshot(again))
 
 
-def test_renumbering_is_permuting_columns(small):
+def test_reindexing_is_permuting_columns(small):
     rng = np.random.default_rng(19)
     for _ in range(60):
         rows = random_rows(rng, n=60)
@@ -630,7 +630,7 @@ def test_renumbering_is_permuting_columns(small):
         columns = rng.permutation(wider)[:p]
         store = learnt([rows[:half]])
         ask(store)
-        store.renumber(columns, wider)
+        store.reindex(columns, wider)
         assert store.n_features == wider
         X = np.zeros((len(rows), wider))
         X[:, columns] = rows.X
@@ -641,7 +641,7 @@ def test_renumbering_is_permuting_columns(small):
         store.update(moved[half:].csr, moved[half:].y, moved[half:].w)
         whole = rows.w is None or bool(np.all(rows.w % 1 == 0))
         assert np.array_equal(tables_of(store, moved, 4, whole), offline_tables(moved, 4, whole))
-        again = SparseRuns.from_state(store.state())
+        again = SparseQuantiles.from_state(store.state())
         assert_same_bits(snapshot(store), snapshot(again))
 
 
@@ -664,20 +664,20 @@ def test_scaling_by_a_power_of_two_scales_the_tables(small):
 
 def test_small_problems_are_small_and_missing_values_cost_only_once_they_come():
     rng = np.random.default_rng(21)
-    store = SparseRuns(2, 100, 1e-3)
-    assert store.nbytes <= 100 * 4 * 8 + 16 * _sparse_runs.ROOM
+    store = SparseQuantiles(2, 100, 1e-3)
+    assert store.nbytes <= 100 * 4 * 8 + 16 * sparse.ROOM
     empty = store.nbytes
     store.update(as_csr(np.ones((5, 100))), np.zeros(5, np.int64), None)
     assert store.nbytes == empty
     store.update(as_csr(rng.normal(size=(1, 100))), np.zeros(1, np.int64), np.ones(1))
-    assert store.nbytes == empty + 8 * _sparse_runs.ROOM
+    assert store.nbytes == empty + 8 * sparse.ROOM
     store.update(as_csr(np.full((1, 100), np.nan)), np.zeros(1, np.int64), None)
-    assert store.nbytes == empty + 8 * _sparse_runs.ROOM + 100 * 3 * 8
+    assert store.nbytes == empty + 8 * sparse.ROOM + 100 * 3 * 8
 
 
 def test_weights_cost_memory_only_until_their_stage_is_a_run(small_stage):
     values = np.arange(1.0, 101)[:, None]
-    weighted, counted = SparseRuns(1, 1, 1e-3), SparseRuns(1, 1, 1e-3)
+    weighted, counted = SparseQuantiles(1, 1, 1e-3), SparseQuantiles(1, 1, 1e-3)
     weighted.update(as_csr(values[:10]), np.zeros(10, np.int64), np.full(10, 2.0))
     counted.update(as_csr(values[:10]), np.zeros(10, np.int64), None)
     assert weighted.nbytes > counted.nbytes
@@ -688,14 +688,14 @@ def test_weights_cost_memory_only_until_their_stage_is_a_run(small_stage):
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 4, 7, 8, 9, 15, 16, 100])
 def test_slots_stay_within_cache_lines(n_classes):
-    width = _sparse_runs._width(n_classes)
+    width = sparse._width(n_classes)
     assert n_classes < width <= 2 * (n_classes + 1)
     assert width % 8 == 0 or 8 % width == 0
-    assert 2 ** _sparse_runs._shift(n_classes) >= n_classes
+    assert 2 ** sparse._shift(n_classes) >= n_classes
 
 
 def test_features_one_by_one_do_not_move_all_others_each_time():
-    store, moved = SparseRuns(2, 1, 1e-3), 0
+    store, moved = SparseQuantiles(2, 1, 1e-3), 0
     for p in range(2, 2000):
         before = store._hot
         store.grow(2, p)
@@ -725,14 +725,14 @@ def test_state_round_trips_bit_for_bit_and_goes_on_identically(small_stage, name
     saved = snapshot(store)
     assert {"hot", "missing", "stage_prefix", "levels"} <= saved.keys()
     assert ("stage_mass" in saved) == (name == "weights")
-    again = SparseRuns.from_state(saved)
+    again = SparseQuantiles.from_state(saved)
     assert_same_bits(saved, snapshot(again))
     assert (again.error, again.nbytes) == (store.error, store.nbytes)
     for s in (store, again):
         s.update(rows.csr, rows.y, rows.w)
         s.scale(0.5)
     assert_same_bits(snapshot(store), snapshot(again))
-    assert_same_bits(saved, saved | snapshot(SparseRuns.from_state(saved)))  # owns its arrays
+    assert_same_bits(saved, saved | snapshot(SparseQuantiles.from_state(saved)))  # owns its arrays
 
 
 def hostile():
@@ -775,9 +775,9 @@ def test_states_that_cannot_have_come_from_rows_are_refused(small_stage, change)
         store.update(rows[20:23].csr, rows[20:23].y, rows[20:23].w)
     state = snapshot(store)
     name, damage = CHANGES[change]
-    SparseRuns.from_state(state)
+    SparseQuantiles.from_state(state)
     with pytest.raises(StateError, match="state"):
-        SparseRuns.from_state({**state, name: damage(state[name])})
+        SparseQuantiles.from_state({**state, name: damage(state[name])})
 
 
 def test_a_state_of_another_shape_or_type_is_refused(small_stage):
@@ -785,10 +785,10 @@ def test_a_state_of_another_shape_or_type_is_refused(small_stage):
     for name, array in state.items():
         other = array.astype(np.float32 if array.dtype.kind == "f" else np.int16)
         with pytest.raises(StateError, match="should be"):
-            SparseRuns.from_state({**state, name: other})
+            SparseQuantiles.from_state({**state, name: other})
         if name not in ("missing", "stage_mass") and not name.startswith("runs/"):
             with pytest.raises(StateError, match=f"lacks '{name}'"):
-                SparseRuns.from_state({k: a for k, a in state.items() if k != name})
+                SparseQuantiles.from_state({k: a for k, a in state.items() if k != name})
 
 
 def test_a_stage_that_should_have_been_a_run_is_refused(small_stage):
@@ -796,4 +796,4 @@ def test_a_stage_that_should_have_been_a_run_is_refused(small_stage):
     assert len(state["stage_prefix"]) == 63
     longer = {**state, "stage_prefix": np.zeros(64, np.int64), "stage_value": np.arange(1.0, 65)}
     with pytest.raises(StateError, match="63 is the most"):
-        SparseRuns.from_state(longer)
+        SparseQuantiles.from_state(longer)

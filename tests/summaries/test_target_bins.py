@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from streamsieve import state
 from streamsieve.exceptions import BadValueError, MergeError, ParameterError, StateError
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles
-from streamsieve.summaries import _held_rows as held_rows
-from streamsieve.summaries._target_bins import TargetBins, classes_of, equal_frequency_cuts
-from streamsieve.summaries._window import Window
+from streamsieve.state.tree import text
+from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, Window
+from streamsieve.summaries.target_bins import TargetBins, classes_of, equal_frequency_cuts
+from streamsieve.summaries.windows import row_store as held_rows
 from tests.summaries.listing import Listing, Segment, Twin, assert_same_rows, random_segments, rows_of
 from tests.summaries.streams import Stream, assert_same_bits, check, snapshot
 
@@ -242,7 +241,7 @@ def test_merging_with_itself_and_with_nothing(n):
         (TargetBins(Listing(), 2, 9), "warm_up is 8 here and 9 there"),
         (TargetBins(Listing(note=1), 2, 8), "made with different parameters"),
         (TargetBins(Moments(), 2, 8), "made with different parameters"),
-        (Moments(), "merge with their like, not with a Moments"),
+        (Moments(), "only merge with bins of a target, not with a Moments"),
     ],
 )
 def test_only_like_ones_merge(other, message):
@@ -263,7 +262,7 @@ def test_a_merge_that_is_refused_inside_changes_nothing():
 # ------------------------------------------------------------------------------------ features and states
 
 
-def test_forgetting_renumbering_and_saving_on_the_way():
+def test_forgetting_reindexing_and_saving_on_the_way():
     rng = np.random.default_rng(7)
     saved = forgot = moved = 0
     for _ in range(200):
@@ -293,7 +292,7 @@ def test_forgetting_renumbering_and_saving_on_the_way():
             columns = rng.permutation(n_features)[: twin.n_features]
             before = snapshot(binned)
             assert_same_rows(
-                binned.renumbered(columns, n_features).current(), twin.renumbered(columns, n_features)
+                binned.reindexed(columns, n_features).current(), twin.reindexed(columns, n_features)
             )
             assert_same_bits(before, snapshot(binned))
             moved += 1
@@ -318,38 +317,42 @@ def example(rows):
     return snapshot(binned)
 
 
-def named(name, value):
-    return {f"{name}_class/{key}": array for key, array in state.pack_strings([value]).items()}
-
-
 HOSTILE = {
-    "one bin": ({"bins": np.array([1])}, "bins must be a whole number at least 2"),
-    "bins of another type": ({"bins": np.array([2.0])}, "'bins' should be int64"),
-    "other bins": ({"bins": np.array([4])}, "4 bins want 3 cuts"),
-    "a short warm-up": ({"warm_up": np.array([2])}, "warm_up must be a whole number at least 3"),
-    "an endless warm-up": ({"warm_up": np.array([2**40])}, "warm_up must be a whole number"),
-    "cuts that fall": ({"cuts": np.array([2.0, 1.0])}, "finite numbers that do not fall"),
-    "cuts that are none": ({"cuts": np.array([1.0, np.nan])}, "finite numbers that do not fall"),
-    "cuts of another shape": ({"cuts": np.zeros((2, 1))}, "'cuts' should be float64"),
-    "an unknown class": (named("inner", "os.system"), "unknown class 'os.system'"),
-    "another class": (named("summary", "Tally"), "is not of the class it was made with"),
-    "a target that does not serve": (named("inner", "NumericListing"), "NumericListing is numeric"),
+    "other bins": ({"bins": 4}, "2 cuts and 0 rows do not go with 4 bins"),
+    "a short warm-up": ({"warm_up": 2}, "warm_up must be a whole number at least 3"),
+    "cuts that fall": ({"cuts": [2.0, 1.0]}, "cuts should be sorted"),
+    "cuts that are none": ({"cuts": [1.0, np.nan]}, "cuts should be sorted"),
+    "an unknown class": ({"inner/$kind": text("os.system")}, "unknown class 'os.system'"),
+    "another class": ({"current/$kind": text("tests.Tally")}, "is not of the class it was made with"),
+    "a target that does not serve": (
+        {"inner/$kind": text("tests.NumericListing")},
+        "NumericListing is numeric",
+    ),
 }
 
 
 @pytest.mark.parametrize(("change", "message"), HOSTILE.values(), ids=HOSTILE)
 def test_states_that_do_not_fit_are_refused(change, message):
     with pytest.raises(StateError, match=message):
-        TargetBins.from_state({**example(9), **change})
+        TargetBins.from_state({**example(9), **{name: np.asarray(value) for name, value in change.items()}})
 
 
 def test_a_state_that_should_have_been_frozen_is_refused():
-    with pytest.raises(StateError, match="holds 4 rows back, but 3 are enough"):
-        TargetBins.from_state({**example(4), "warm_up": np.array([3])})
-    with pytest.raises(StateError, match="lacks the array 'runs'"):
+    with pytest.raises(StateError, match="rows are held back though the target has been cut"):
+        TargetBins.from_state({**example(4), "warm_up": np.array(3)})
+    with pytest.raises(StateError, match="rows are held back though the target has been cut"):
         TargetBins.from_state({k: v for k, v in example(9).items() if k != "cuts"})
     assert TargetBins.from_state(example(4)).n_rows == 4
     assert TargetBins.from_state(example(9)).n_rows == 9
+
+
+def test_cuts_of_fewer_rows_than_bins_are_saved_too():
+    binned = TargetBins(Moments(), 5)
+    binned.update(np.ones((2, 2)), np.array([0.5, 1.5]))
+    binned.fade(0.5)  # ends the warm-up: the last cuts are infinite
+    assert_same_bits(snapshot(binned), snapshot(TargetBins.from_state(snapshot(binned))))
+    binned.update(np.ones((2, 2)), np.array([0.5, 9.0]))
+    assert binned.classes == [0, 1, 2]
 
 
 # ------------------------------------------------------------------------------------ refusals
@@ -358,8 +361,8 @@ def test_a_state_that_should_have_been_frozen_is_refused():
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
-        ({"inner": CoMoments()}, "wants a summary whose target is classes; that of CoMoments is numeric"),
-        ({"inner": 3}, "bins of a target holds a summary; got 3"),
+        ({"inner": CoMoments()}, "needs a summary whose target is classes; that of CoMoments is numeric"),
+        ({"inner": 3}, "bins of a target needs a summary, .* got 3"),
         ({"bins": 1}, "bins must be a whole number at least 2"),
         ({"bins": 8, "warm_up": 7}, "warm_up must be a whole number at least 8"),
         ({"cuts": [1.0, 2.0]}, r"5 bins want 4 cuts; got an array of shape \(2,\)"),

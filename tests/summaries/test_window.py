@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve import state
-from streamsieve.criteria import WelchT
 from streamsieve.exceptions import (
     BadValueError,
     InputTypeError,
@@ -14,10 +13,9 @@ from streamsieve.exceptions import (
     StateError,
     TargetError,
 )
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles
-from streamsieve.summaries import _held_rows as held_rows
-from streamsieve.summaries._target_bins import TargetBins
-from streamsieve.summaries._window import Window
+from streamsieve.state.tree import pack_texts, text
+from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
+from streamsieve.summaries.windows import row_store as held_rows
 from tests.summaries.listing import (
     Listing,
     NumericListing,
@@ -141,7 +139,7 @@ def same_knowledge(got, wanted):
 
 def counted(table, feature):
     """What a contingency table knows of a feature: the mass of (label, level), where there is any."""
-    counts, levels = table.counts(feature), table.levels(feature)
+    counts, levels = table.counts(feature), table.categories(feature)
     return {
         (label, level): round(counts[c, v], 9)
         for c, label in enumerate(table.classes)
@@ -393,7 +391,7 @@ def test_features_move_to_other_places(kind):
         n_features = twin.n_features + int(rng.integers(0, 3))
         columns = rng.permutation(n_features)[: twin.n_features]
         before = snapshot(window)
-        moved, moved_twin = window.renumbered(columns, n_features), twin.renumbered(columns, n_features)
+        moved, moved_twin = window.reindexed(columns, n_features), twin.reindexed(columns, n_features)
         assert_same_bits(before, snapshot(window))
         if twin.rows:
             check_rows(moved, moved_twin)
@@ -435,132 +433,91 @@ def test_windows_over_real_summaries_live_in_files(make, tmp_path):
     window = Window(make(), 7)
     for segment in random_segments(rng, window.target):
         window.update(*segment.batch(0, len(segment.y)))
-    plain, arrays = state.pack({"summary_": window})
-    state.write(tmp_path / "w.sieve", {"attributes": plain}, arrays)
-    header, arrays = state.read(tmp_path / "w.sieve")
-    again = state.unpack(header["attributes"], arrays)["summary_"]
+    state.write(tmp_path / "w.sieve", {"class": "Window"}, window.state())
+    again = Window.from_state(state.read(tmp_path / "w.sieve")[1])
     assert_same_bits(snapshot(window), snapshot(again))
     same_knowledge(window.current(), again.current())
 
 
 @state.register
-class Mute:
-    """A part of states that is no summary."""
+class Mute(state.Part):
+    """A part of states that is not a summary."""
 
-    def state(self):
-        return {}
-
-    @classmethod
-    def from_state(cls, arrays):
-        return cls()
+    fields = {}
 
 
-def example(form=np.asarray, labels=(0, 1, 0), weight=None, kind=Listing):
-    window = Window(kind(), 5)
-    window.update(form(np.array([[1.0, 2.0], [0.0, 4.0], [5.0, 6.0]])), np.array(labels), weight)
-    return snapshot(window)
+def learnt(summary, form=np.asarray, labels=(0, 1, 0), weight=None):
+    summary.update(form(np.array([[1.0, 2.0], [0.0, 4.0], [5.0, 6.0]])), np.array(labels), weight)
+    return summary
 
 
-def named(*classes):
-    return {f"inner_class/{key}": array for key, array in state.pack_strings(list(classes)).items()}
+def example(kind=Listing, **rows):
+    return snapshot(learnt(Window(kind(), 5), **rows))
+
+
+def test_windows_in_windows_are_read_up_to_a_depth():
+    arrays = example()
+    rows = {name: array for name, array in arrays.items() if name.startswith("rows/")}
+    for _ in range(30):
+        inner = {f"inner/{name}": array for name, array in arrays.items()}
+        arrays = {**inner, **rows, "inner/$kind": text("streamsieve.Window")}
+    with pytest.raises(StateError, match="nested too deeply"):
+        Window.from_state(arrays)
 
 
 def changed(name, value, **kwargs):
-    return lambda: {**example(**kwargs), name: value}
+    return lambda: {**example(**kwargs), name: np.asarray(value)}
 
 
+def without(name, **kwargs):
+    return lambda: {k: v for k, v in example(**kwargs).items() if k != name}
+
+
+#: What holds between the parts of a window; the fuzzer damages the arrays themselves.
 HOSTILE = {
-    "no size": (lambda: {k: v for k, v in example().items() if k != "size"}, "lacks the array 'size'"),
-    "size 0": (changed("size", np.array([0])), "window of 0 rows"),
-    "a size of another type": (changed("size", np.array([5.0])), "'size' should be int64"),
-    "a size smaller than the rows": (changed("size", np.array([2])), "holds 3 rows of 3, more than"),
-    "unknown class": (
-        lambda: {**example(), **named("Popen")},
-        "unknown class 'Popen'",
-    ),
+    "no size": (without("rows/size"), "size must be a whole number at least 1"),
+    "a size smaller than the rows": (changed("rows/size", 2), "holds 3 rows of 3, more than"),
+    "more rows than came": (changed("rows/seen", 2), "holds 3 rows of 2, more than"),
+    "unknown class": (changed("inner/$kind", text("Popen")), "unknown class 'Popen'"),
     "a class that is no summary": (
-        lambda: {**example(), **named("Mute")},
-        "Mute as its part 'inner', which is not a summary",
+        changed("inner/$kind", text("tests.Mute")),
+        "Mute, which is not a summary",
     ),
     "a class that is no part": (
-        lambda: {**example(), **named(WelchT.__name__)},
-        "WelchT, which is not a part",
+        changed("inner/$kind", text("streamsieve.WelchT")),
+        "WelchT, which is not a summary",
     ),
-    "two classes": (
-        lambda: {**example(), **named("A", "B")},
-        "names 2 classes",
+    "no class": (without("inner/$kind"), "should be a summary and name its class"),
+    "a summary that has rows": (
+        lambda: {**example(), **{f"inner/{k}": a for k, a in learnt(Listing()).state().items()}},
+        "needs an empty summary; this one has 3 rows",
     ),
-    "no class": (
-        lambda: {k: v for k, v in example().items() if not k.startswith("inner_class")},
-        "lacks the array 'text'",
-    ),
-    "depths": (changed("/".join(["inner"] * 30), np.zeros(1)), "deeper than there are any"),
-    "an inner state that fails": (changed("inner/values", np.zeros(3)), "'values' should be float64"),
-    "more rows than came": (changed("rows/seen", np.array([2])), "holds 3 rows of 2, more than"),
-    "negative shapes": (changed("rows/runs", np.array([[-3, 2]])), "impossible shapes"),
-    "wider rows than features": (changed("rows/n_features", np.array([1])), "impossible shapes"),
-    "a huge number of features": (changed("rows/n_features", np.array([2**40])), "claims 1099511627776"),
-    "rows that are not there": (changed("rows/runs", np.array([[3, 2], [2**60, 2]])), "lacks the array"),
-    "another shape": (changed("rows/0/x", np.zeros((3, 3))), "'x' should be float64 of shape"),
-    "another type": (changed("rows/0/x", np.zeros((3, 2), np.float16)), "'x' should be float64"),
-    "infinity": (changed("rows/0/x", np.full((3, 2), np.inf)), "do not fit: Input X contains infinity"),
-    "too few labels": (changed("rows/0/y", np.array([0, 1])), "'y' should be int64 of shape"),
-    "labels that are no numbers": (changed("rows/0/y", np.array([0, np.nan, 1])), "not finite"),
-    "labels of another type": (changed("rows/0/y", np.zeros(3, np.uint8)), "'y' should be float64"),
-    "too few texts": (
-        lambda: {
-            **example(labels=("a", "b", "a")),
-            **{f"rows/0/y/{k}": v for k, v in state.pack_strings(["a"]).items()},
-        },
-        "1 labels for 3 rows",
-    ),
-    "targets beyond all measure": (
-        lambda: {**example(kind=NumericListing), "rows/0/y": np.array([0.0, 1e200, 1.0])},
-        "not finite, or too large",
-    ),
+    "wider rows than features": (changed("rows/n_features", 1), "rows do not fit 1 features"),
+    "a huge number of features": (changed("rows/n_features", 2**40), "n_features must be"),
+    "two kinds of rows": (changed("rows/runs/0/data", np.zeros(3)), "either dense or sparse"),
+    "no target": (without("rows/runs/0/numbers"), "either numbers or labels as target"),
     "whole numbers as targets": (
-        lambda: {**example(kind=NumericListing), "rows/0/y": np.array([0, 1, 2])},
-        "'y' should be float64",
-    ),
-    "weights of 0": (
-        changed("rows/0/weight", np.array([0.0, 1.0, 1.0]), weight=np.ones(3)),
-        "not positive numbers",
-    ),
-    "weights without end": (
-        changed("rows/0/weight", np.array([np.inf, 1.0, 1.0]), weight=np.ones(3)),
-        "not positive numbers",
+        changed("rows/runs/0/numbers", np.array([0, 1, 2]), kind=NumericListing),
+        "a numeric target has rows with labels",
     ),
     "features out of range": (
-        changed("rows/0/indices", np.array([0, 1, 1, 0, 2], np.int32), form=sp.csr_array),
-        "out of order or out of range",
-    ),
-    "features below 0": (
-        changed("rows/0/indices", np.array([-1, 1, 1, 0, 1], np.int32), form=sp.csr_array),
+        changed("rows/runs/0/indices", np.array([0, 1, 1, 0, 2], np.int32), form=sp.csr_array),
         "out of order or out of range",
     ),
     "features out of order": (
-        changed("rows/0/indices", np.array([1, 0, 1, 0, 1], np.int32), form=sp.csr_array),
+        changed("rows/runs/0/indices", np.array([1, 0, 1, 0, 1], np.int32), form=sp.csr_array),
         "out of order or out of range",
     ),
     "a feature twice": (
-        changed("rows/0/indices", np.array([1, 1, 1, 0, 1], np.int32), form=sp.csr_array),
+        changed("rows/runs/0/indices", np.array([1, 1, 1, 0, 1], np.int32), form=sp.csr_array),
         "out of order or out of range",
     ),
-    "rows that end before they begin": (
-        changed("rows/0/indptr", np.array([0, 3, 2, 5], np.int32), form=sp.csr_array),
-        "sparse rows do not fit together",
-    ),
     "rows beyond the values": (
-        changed("rows/0/indptr", np.array([0, 2, 3, 9], np.int32), form=sp.csr_array),
-        "sparse rows do not fit together",
+        changed("rows/runs/0/indptr", np.array([0, 2, 3, 9], np.int32), form=sp.csr_array),
+        "end elsewhere than their values",
     ),
-    "too few values": (changed("rows/0/data", np.zeros(2), form=sp.csr_array), "'data' should be float64"),
-    "no values": (
-        lambda: {k: v for k, v in example(form=sp.csr_array).items() if k != "rows/0/data"},
-        "lacks the array 'data'",
-    ),
-    "forgotten in the future": (changed("rows/since", np.array([9, 0])), "at rows that never came"),
-    "forgotten features that are none": (changed("rows/since", np.array([1])), "'since' should be int64"),
+    "forgotten in the future": (changed("rows/since", np.array([9, 0])), "rows do not fit 2 features and 3"),
+    "forgotten features that are none": (changed("rows/since", np.array([1])), "rows do not fit 2 features"),
 }
 
 
@@ -580,9 +537,9 @@ def test_text_and_numbers_do_not_mix_in_a_state_either():
     window.update(np.ones((1, 2)), np.array([0]))
     window.update(sp.csr_array(np.ones((1, 2))), np.array([0]))
     arrays = snapshot(window)
-    del arrays["rows/1/y"]
-    arrays |= {f"rows/1/y/{key}": a for key, a in state.pack_strings(["a"]).items()}
-    with pytest.raises(StateError, match="do not fit together: labels so far were like 0, now 'a'"):
+    del arrays["rows/runs/1/numbers"]
+    arrays |= {f"rows/runs/1/labels/{key}": a for key, a in pack_texts(["a"]).items()}
+    with pytest.raises(StateError, match="some rows have text as labels, others numbers"):
         Window.from_state(arrays)
 
 
@@ -594,8 +551,8 @@ def test_text_and_numbers_do_not_mix_in_a_state_either():
     [
         (Listing(), 0, "size must be a whole number at least 1"),
         (Listing(), 2.5, "size must be a whole number"),
-        (Listing, 5, "a window holds a summary; got <class"),
-        (None, 5, "a window holds a summary; got None"),
+        (Listing, 5, "a window needs a summary, .* got <class"),
+        (None, 5, "a window needs a summary, .* got None"),
     ],
 )
 def test_bad_parameters_are_refused(inner, size, message):
@@ -606,7 +563,7 @@ def test_bad_parameters_are_refused(inner, size, message):
 def test_a_summary_with_rows_is_no_beginning():
     full = Moments()
     full.update(np.ones((2, 2)), np.array([0, 1]))
-    with pytest.raises(ParameterError, match="wants an empty summary to start from; this one has 2 rows"):
+    with pytest.raises(ParameterError, match="needs an empty summary; this one has 2 rows"):
         Window(full, 5)
 
 

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from streamsieve.base import Selector
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays
-from streamsieve.state import expect, pack, register, unpack
-from streamsieve.summaries._inner import under
+from streamsieve.state import expect, pack, register, under, unpack
 
 S = TypeVar("S", bound=Selector)
 

@@ -15,9 +15,9 @@ from streamsieve._parameters import check_number
 from streamsieve.criteria.criterion import Criterion, Needs
 from streamsieve.protocols import ANY_TASK, FloatArray, Task
 from streamsieve.state import register
-from streamsieve.summaries._recent_rows import ColumnsBlock
+from streamsieve.summaries.windows.recent_rows import ColumnsBlock
 
-#: A value takes as long as this many of those by which threads judge whether they pay.
+#: Relative cost of a value, in units of the threading threshold (``threads.SMALL``).
 EFFORT = 256
 #: Counts whose digamma is looked up; beyond, four terms of its series are exact.
 LOOKED_UP = 4096

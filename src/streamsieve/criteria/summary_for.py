@@ -6,11 +6,16 @@ from typing import Any
 
 from streamsieve.criteria.criterion import Criterion, Needs
 from streamsieve.exceptions import CapabilityError
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles
-from streamsieve.summaries._recent_rows import RecentRows
-from streamsieve.summaries._sorted_columns import SortedColumns
-from streamsieve.summaries._target_bins import TargetBins
-from streamsieve.summaries._window import Window
+from streamsieve.summaries import (
+    CoMoments,
+    Contingency,
+    Moments,
+    Quantiles,
+    RecentRows,
+    SortedColumns,
+    TargetBins,
+    Window,
+)
 
 PROVIDES: dict[Needs, type[Any]] = {
     Needs.MOMENTS: Moments,

@@ -12,10 +12,9 @@ import scipy.sparse as sp
 from streamsieve._validation import LIMIT
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, FloatArray, Matrix
-from streamsieve.state import expect, register
-from streamsieve.summaries._held_rows import HeldRows
-from streamsieve.summaries._inner import under
-from streamsieve.summaries._row_pieces import Piece
+from streamsieve.state import expect, register, under
+from streamsieve.summaries.windows.row_pieces import Piece
+from streamsieve.summaries.windows.row_store import RowStore
 
 #: Squared lengths below this share of the largest are rounding of the products they come from.
 NEGLIGIBLE = 1e-15
@@ -79,9 +78,9 @@ class FrequentDirections:
     waiting : the rows after these
     """
 
-    def __init__(self, sketch: Sketch = EMPTY, waiting: HeldRows | None = None) -> None:
+    def __init__(self, sketch: Sketch = EMPTY, waiting: RowStore | None = None) -> None:
         self.sketch = sketch
-        self.waiting = HeldRows() if waiting is None else waiting
+        self.waiting = RowStore() if waiting is None else waiting
 
     @property
     def n_rows(self) -> int:
@@ -104,7 +103,7 @@ class FrequentDirections:
                 if self.waiting.n_rows < block:
                     return
                 part = self._waiting_rows(X.shape[1])
-                self.waiting = HeldRows()
+                self.waiting = RowStore()
             self.sketch = self.sketch.joined(_dense(part), size, rank, centre=centre)
 
     def current(self, n_features: int, size: int, rank: int, *, centre: bool) -> Sketch:
@@ -141,7 +140,9 @@ class FrequentDirections:
             raise StateError("the state's sketch holds values that are not finite, or too large")
         if n_rows < 0 or not 0 <= error <= mass < np.inf:
             raise StateError(f"the state claims a sketch of {n_rows} rows, mass {mass} and error {error}")
-        waiting = HeldRows.from_state(under("waiting", arrays), None, "numeric")
+        waiting = RowStore.from_state(under("waiting", arrays))
+        for problem in waiting.unlike("numeric", window=False):
+            raise StateError(f"the state's rows do not fit: {problem}")
         return cls(Sketch(rows, mean, n_rows, mass, error), waiting)
 
 

@@ -15,8 +15,7 @@ from streamsieve.base import RowSelector
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, BoolArray, IntArray, RowBatch
 from streamsieve.rows._ranked import RankedSelector
-from streamsieve.state import expect, pack, register, unpack, untouched_on_error
-from streamsieve.summaries._inner import under
+from streamsieve.state import expect, pack, register, under, unpack, untouched_on_error
 
 #: What all members have from their owner; it is neither copied nor saved with each.
 SHARED = ("n_features_in_", "n_rows_seen_", "_fixed_", "_names_in_", "_vocabulary_")

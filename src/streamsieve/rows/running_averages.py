@@ -27,7 +27,7 @@ from streamsieve.rows._average_models.ols import FLAT, Tests, conditional_tests
 from streamsieve.rows._average_models.problem import Problem, Standardised, standardised
 from streamsieve.rows._choice import best, significant
 from streamsieve.rows._ranked import RankedSelector
-from streamsieve.summaries.products import Products
+from streamsieve.summaries.cross_products import CrossProducts
 
 CORRECTIONS = ("none", "bonferroni", "bh")
 DEFAULT_ALPHA = 0.05
@@ -92,7 +92,7 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
     coef_, intercept_ : least squares on the selected features, in the units of the data, with zeros for the
         others; labels count as -1 and 1.  Shapes are those of scikit-learn's linear models.
     classes_ : labels in order; with two of them, ``coef_`` is about the second
-    summary_ : the :class:`streamsieve.summaries.Products` behind all this
+    summary_ : the :class:`streamsieve.summaries.CrossProducts` behind all this
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes
@@ -202,7 +202,7 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
         y = batch.y
         fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
         self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
-        self._summary_ = Products(self.half_life, "numeric" if self._regression_ else "classes")
+        self._summary_ = CrossProducts(self.half_life, "numeric" if self._regression_ else "classes")
         self._start_ranking()
 
     def _check_parameters(self) -> None:
@@ -237,7 +237,7 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:
         theirs = other._summary_
         if columns is not None:
-            theirs = theirs.renumbered(columns, self.n_features_in_)
+            theirs = theirs.reindexed(columns, self.n_features_in_)
         self._summary_.merge(theirs)
         self._cache_.clear()
 
@@ -313,7 +313,7 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
         return self._tests().reason
 
     @property
-    def summary_(self) -> Products:
+    def summary_(self) -> CrossProducts:
         """The sums behind all answers."""
         self._refresh("summary_")
         return self._summary_
@@ -380,7 +380,7 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
         if type(self._regression_) is not bool:
             raise TypeError("the state does not say what its target is")
         summary, target = self._summary_, "numeric" if self._regression_ else "classes"
-        if not isinstance(summary, Products) or summary.target != target:
+        if not isinstance(summary, CrossProducts) or summary.target != target:
             raise StateError(f"the state's summary has no {target} target")
         if summary.half_life != self.half_life:
             raise StateError(f"the state's summary has half_life={summary.half_life}, not {self.half_life}")

@@ -20,7 +20,7 @@ from streamsieve.rows._choice import best, outstanding, significant
 from streamsieve.rows._drift_monitor import Drift, DriftMonitor
 from streamsieve.rows._ranked import RankedSelector
 from streamsieve.state import Bool, Choice, Float, Int, Undeclared
-from streamsieve.summaries._inner import innermost
+from streamsieve.summaries.nesting import innermost
 
 #: One instance of each built-in criterion; they are frozen and may be shared.
 _BY_NAME: dict[str, Criterion] = {name: kind() for name, kind in criteria.by_name().items()}
@@ -415,7 +415,7 @@ class Screen(WeightedRowSelector, RankedSelector):
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:
         theirs = other._summary_
         if columns is not None:
-            theirs = theirs.renumbered(columns, self.n_features_in_)
+            theirs = theirs.reindexed(columns, self.n_features_in_)
         self._summary_.merge(theirs)
         self._cache_.clear()
 

@@ -15,8 +15,7 @@ from streamsieve.rows._choice import best
 from streamsieve.rows._drift_monitor import Drift
 from streamsieve.rows._ranked import RankedSelector
 from streamsieve.rows._velocity_monitor import ROUNDING, VelocityMonitor
-from streamsieve.summaries import Moments
-from streamsieve.summaries._recent_rows import RecentRows
+from streamsieve.summaries import Moments, RecentRows
 
 
 class VelocityScreen(RankedSelector):

@@ -61,7 +61,7 @@ class Place:
         if size.value < 0:
             size.value = value
         size.proven = size.proven or proven
-        return size.value == value
+        return size.value == value >= 0  # an empty array has no "classes+1"
 
     def refuse(self, why: str) -> NoReturn:
         """Raise the error that names this place."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.summaries.products import JointMoments
+from streamsieve.summaries.cross_products import JointMoments
 
 #: Of a variance, the share that may be rounding: less is no variance.
 ROUNDING = 1e-12

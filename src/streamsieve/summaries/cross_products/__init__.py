@@ -1,0 +1,10 @@
+"""Means and covariances of all pairs of features, and of every feature with the target.
+
+======== =============================================================================
+summary  :class:`CrossProducts`, and the moments that linear models read
+sums     additive sums of products about an origin that follows the mean
+======== =============================================================================
+"""
+
+from streamsieve.summaries.cross_products.summary import CrossProducts as CrossProducts
+from streamsieve.summaries.cross_products.summary import JointMoments as JointMoments

@@ -1,0 +1,407 @@
+"""Sums over rows of x, of x times a target, and of all products of two features, about an origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.linalg.blas import dsyrk
+
+from streamsieve._kernels import products as kernel
+from streamsieve.exceptions import StateError
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+from streamsieve.state import Array, Bool, Part
+
+#: The products of more features do not fit into the memory of an ordinary machine: 8 p^2 bytes, 3.2 GB.
+MOST_FEATURES = 20_000
+#: Values, and at least rows, that are centered together: copies of a batch stay small, products fast.
+BLOCK_VALUES, BLOCK_ROWS = 2**19, 512
+#: Multiplications of a matrix product in the time of one of the loop over pairs of stored values.
+DENSE_SPEED = 20
+#: How often a mean's square may exceed the variance (it costs as many digits) before the origin moves.
+FAR = 100.0
+#: Share of a square about the origin that may be rounding: a variance below it is 0.
+ROUNDING = 1e-12
+
+
+def rows_at_a_time(n_features: int) -> int:
+    """How many dense rows of a large batch are taken together."""
+    return max(BLOCK_ROWS, BLOCK_VALUES // max(1, n_features))
+
+
+class Targets(NamedTuple):
+    """Rows' weights and targets; target 0 is the constant 1, and each row has one of the others."""
+
+    weight: FloatArray
+    #: Which of the others; a class has the number 1 + its code.
+    place: IntArray
+    #: Weight times the target there.
+    value: FloatArray
+
+    def sums(self, n_targets: int) -> FloatArray:
+        """Return the sum of every target."""
+        totals: FloatArray = np.bincount(self.place, self.value, minlength=n_targets).astype(np.float64)
+        totals[0] = self.weight.sum()
+        return totals
+
+    def times(self, rows: FloatArray, n_targets: int) -> FloatArray:
+        """Return the sums of every target times the rows' values, (target, feature)."""
+        n = len(self.place)
+        others = sp.csc_array((self.value, self.place, np.arange(n + 1)), shape=(n_targets, n))
+        out: FloatArray = others @ rows
+        out[0] = self.weight @ rows
+        return out
+
+
+class Sums(Part):
+    """What rows leave behind: additive, so that two parts of a stream combine exactly.
+
+    As long as rows are sparse, the origin is 0, except in columns that were never 0: there it is the value of
+    the first row.  So rows about the origin are as sparse as they came, and yet no digits go to an offset.
+    With the first dense rows the origin becomes the mean (``centred``), and stays so.
+
+    Parameters
+    ----------
+    n_targets, n_features : how many there are at first
+    """
+
+    fields = {
+        "centred": Bool(),
+        "totals": Array("f8", "targets", finite=True, copy=False),
+        "origin": Array("f8", "features", finite=True, copy=False),
+        "cross": Array("f8", "targets", "features", finite=True, copy=False),
+        "triangle": Array("f8", "pairs", finite=True, copy=False),
+    }
+
+    def __init__(self, n_targets: int, n_features: int) -> None:
+        self.n_targets, self.n_features = n_targets, n_features
+        self.centred = False
+        # columns whose origin is not 0, if that is known
+        self._full: IntArray | None = None
+        self._totals = np.zeros(n_targets)
+        self._origin = np.zeros(n_features)
+        self._cross = np.zeros((n_targets, n_features))
+        self._products = np.zeros((n_features, n_features))
+
+    # ---------------------------------------------------------------- facts
+
+    @property
+    def totals(self) -> FloatArray:
+        """Sum of every target; the first is the sum of weights."""
+        return self._totals[: self.n_targets]
+
+    @property
+    def origin(self) -> FloatArray:
+        """What values are taken relative to."""
+        return self._origin[: self.n_features]
+
+    @property
+    def cross(self) -> FloatArray:
+        """Sums of every target times every feature, about the origin."""
+        return self._cross[: self.n_targets, : self.n_features]
+
+    @property
+    def products(self) -> FloatArray:
+        """Sums of products of features about the origin; the upper triangle counts."""
+        return self._products[: self.n_features, : self.n_features]
+
+    @property
+    def mass(self) -> float:
+        """Sum of weights."""
+        return float(self._totals[0])
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return sum(a.nbytes for a in (self._totals, self._origin, self._cross, self._products))
+
+    def mean(self) -> FloatArray:
+        """Return the mean of every feature."""
+        return self.origin + self._offset()
+
+    def covariance(self) -> FloatArray:
+        """Return the population covariances of all pairs of features."""
+        out = np.zeros((self.n_features, self.n_features))
+        if self.mass > 0:
+            kernel.covariance(self._products, self._offset(), self.mass, out)
+            # where nearly all of a square goes to the mean, what is left is rounding
+            square, variance = np.diagonal(self.products) / self.mass, np.diagonal(out)
+            np.fill_diagonal(out, np.where(variance > ROUNDING * square, variance, 0.0))
+        return out
+
+    def target_covariance(self) -> FloatArray:
+        """Return the population covariances of every target but the constant with every feature."""
+        if not self.mass > 0:
+            return np.zeros((self.n_targets - 1, self.n_features))
+        return np.asarray((self.cross[1:] - np.outer(self.totals[1:], self._offset())) / self.mass)
+
+    def _offset(self) -> FloatArray:
+        """Return the mean relative to the origin."""
+        if self.centred or not self.mass > 0:
+            return np.zeros(self.n_features)
+        return np.asarray(self.cross[0] / self.mass)
+
+    # ---------------------------------------------------------------- room
+
+    def grow(self, n_targets: int, n_features: int) -> None:
+        """Make room for late targets and features; all of them were 0 so far."""
+        targets, features = self._cross.shape
+        if n_targets > targets or n_features > features:
+            # room to spare, or a feature more in every row would copy everything for every row
+            targets = targets if n_targets <= targets else max(n_targets, targets + targets // 2)
+            if n_features > features:
+                features = n_features if self.n_features == 0 else max(n_features, features + features // 4)
+                self._origin = _padded(self._origin, (features,))
+                self._products = _padded(self._products, (features, features))
+            self._totals = _padded(self._totals, (targets,))
+            self._cross = _padded(self._cross, (targets, features))
+        self.n_targets = max(self.n_targets, n_targets)
+        self.n_features = max(self.n_features, n_features)
+
+    # ---------------------------------------------------------------- rows
+
+    def add_dense(self, X: npt.NDArray[Any], targets: Targets) -> None:
+        """Take dense rows into account, as wide as there are features."""
+        n, p = X.shape
+        self.centre()
+        rows, mean, cross = np.empty((n + 1, p)), np.empty(p), np.zeros((self.n_targets, p))
+        kernel.centre(np.ascontiguousarray(X), *targets, rows, mean, cross)
+        # Chan's formula: the last row carries the difference of the two means
+        rows[n] = self._shift_means(mean, targets.sums(self.n_targets), cross)
+        self._add_squares(rows)
+
+    def add_sparse(self, X: Any, targets: Targets) -> None:
+        """Take CSR rows into account, as wide as there are features, with values that were checked."""
+        step = rows_at_a_time(self.n_features)
+        if self.centred:
+            for low in range(0, X.shape[0], step):
+                part = slice(low, low + step)
+                self.add_dense(X[part].toarray(), _part(targets, part))
+            return
+        indptr = X.indptr.astype(np.int64, copy=False)
+        values = self._about_origin(X, targets.weight)
+        lengths = np.diff(indptr).astype(np.float64)
+        if lengths @ lengths * DENSE_SPEED > float(len(lengths)) * self.n_features**2:
+            self._add_filled(X, values, targets, step)
+        else:
+            kernel.scatter(
+                indptr, X.indices, values, targets.weight, targets.place, targets.value,
+                self._cross, self._products,
+            )  # fmt: skip
+        self._totals[: self.n_targets] += targets.sums(self.n_targets)
+        self._follow()
+
+    def _add_filled(self, X: Any, values: FloatArray, targets: Targets, step: int) -> None:
+        """Add sparse rows with so few zeros that a matrix product is faster."""
+        about = sp.csr_array((values, X.indices, X.indptr), shape=X.shape)
+        for low in range(0, X.shape[0], step):
+            part = slice(low, low + step)
+            rows, some = about[part].toarray(), _part(targets, part)
+            self.cross[...] += some.times(rows, self.n_targets)
+            self._add_squares(rows * np.sqrt(some.weight)[:, None])
+
+    def _about_origin(self, X: Any, weight: FloatArray) -> FloatArray:
+        """Return the stored values about the origin, after making sure that it suits these rows."""
+        values: FloatArray = X.data.astype(np.float64)
+        if not self.mass > 0:
+            end = X.indptr[1]
+            self._origin[X.indices[:end]] = values[:end]
+            self._full = None
+        if len(self._shifted()) == 0:
+            return values
+        # a column with a 0 among these rows goes back to 0
+        full, p = self._shifted(), self.n_features
+        stored = np.bincount(X.indices[values != 0], minlength=p)
+        gone = full[stored[full] < X.shape[0]]
+        self._move(gone, -self.origin[gone])
+        values -= self.origin[X.indices]
+        # the first row may be an outlier, and later ones may lie elsewhere
+        full, w = self._shifted(), np.repeat(weight, np.diff(X.indptr)) / weight.sum()
+        offset: FloatArray = np.bincount(X.indices, w * values, minlength=p)[full].astype(np.float64)
+        square: FloatArray = np.bincount(X.indices, w * values**2, minlength=p)[full].astype(np.float64)
+        far = _far(offset, square)
+        if X.shape[0] > 1 and far.any():
+            before = self.origin.copy()
+            self._move(full[far], offset[far])
+            values -= (self.origin - before)[X.indices]
+        return values
+
+    def _follow(self) -> None:
+        """Let the origin follow where the mean has moved away from it, as it may when old rows fade."""
+        full = self._shifted()
+        if len(full):
+            offset = self.cross[0, full] / self.mass
+            far = _far(offset, self.products[full, full] / self.mass)
+            self._move(full[far], offset[far])
+
+    # ---------------------------------------------------------------- origins
+
+    def _shifted(self) -> IntArray:
+        """Columns whose origin is not 0."""
+        if self._full is None:
+            self._full = np.flatnonzero(self.origin)
+        return self._full
+
+    def _move(self, columns: IntArray, by: FloatArray) -> None:
+        """Move the origin of some columns."""
+        if len(columns) == 0:
+            return
+        everywhere = np.zeros(self.n_features)
+        everywhere[columns] = by
+        kernel.move(self._products, columns, everywhere, self.cross[0].copy(), self.mass)
+        self._cross[: self.n_targets, columns] -= np.outer(self.totals, by)
+        # a value less itself is 0 to the last bit, and 0 is what marks a column without an origin
+        self._origin[columns] += by
+        self._full = None
+
+    def centre(self) -> None:
+        """Move the origin of all columns to their means, for good."""
+        if self.centred:
+            return
+        if self.mass > 0:
+            offset = self._offset()
+            self._add_squares(np.sqrt(self.mass) * offset[None, :], -1.0)
+            self.cross[...] -= np.outer(self.totals, offset)
+            self._origin[: self.n_features] += offset
+            self._cross[0] = 0.0
+        self.centred = True
+
+    def shift_target(self, by: float) -> None:
+        """Take the one numeric target relative to a point that lies further by ``by``."""
+        self._cross[1] -= by * self._cross[0]
+        self._totals[1] -= by * self._totals[0]
+
+    def _shift_means(self, mean: FloatArray, sums: FloatArray, cross: FloatArray) -> FloatArray:
+        """Add another part's targets and their sums about its mean; move the origin to the common mean.
+
+        Returns the row whose square is what the products lack then.
+        """
+        delta = mean - self.origin
+        share = sums[0] / (self.mass + sums[0])
+        self.cross[...] += cross + np.outer(sums, delta * (1 - share)) - np.outer(self.totals, delta * share)
+        self._cross[0] = 0.0
+        row: FloatArray = delta * np.sqrt(self.mass * share)
+        # from nothing, the mean itself: origin + delta would round
+        self._origin[: self.n_features] = mean if share == 1.0 else self.origin + delta * share
+        self._totals[: self.n_targets] += sums
+        return row
+
+    def _add_squares(self, rows: FloatArray, sign: float = 1.0) -> None:
+        """Add rows' x x' to the products, in place where memory allows BLAS to."""
+        if self._products.shape[0] == self.n_features:
+            # Fortran's lower triangle is our upper one
+            dsyrk(sign, rows.T, beta=1.0, c=self._products.T, lower=1, overwrite_c=1)
+        else:
+            self.products[...] += dsyrk(sign, rows.T, lower=1).T
+
+    # ---------------------------------------------------------------- the whole
+
+    def scale(self, factor: float) -> None:
+        """Multiply every weight by a factor."""
+        self._totals *= factor
+        self._cross *= factor
+        self._products *= factor
+
+    def absorb(self, other: Sums, places: IntArray) -> None:
+        """Add another's sums, which are used up; its target i is ours ``places[i]``."""
+        p = other.n_features
+        if not (self.centred or other.centred):
+            self._meet(other)
+            self._cross[places, :p] += other.cross
+            self._totals[places] += other.totals
+            self.products[:p, :p] += other.products
+            return
+        self.centre()
+        other.centre()
+        if not other.mass > 0:
+            return
+        mean, sums, cross = np.zeros(self.n_features), np.zeros(self.n_targets), np.zeros_like(self.cross)
+        mean[:p], sums[places], cross[places, :p] = other.origin, other.totals, other.cross
+        row = self._shift_means(mean, sums, cross)
+        self.products[:p, :p] += other.products
+        self._add_squares(row[None, :])
+
+    def _meet(self, other: Sums) -> None:
+        """Move two sparse parts to one origin."""
+        p = other.n_features
+        common = np.zeros(self.n_features)
+        if other.mass > 0:
+            both = (self.origin[:p] != 0) & (other.origin != 0)
+            common[:p][both] = self.origin[:p][both]
+            ours = np.flatnonzero(self.origin != common)
+            theirs = np.flatnonzero(other.origin != common[:p])
+            self._move(ours, (common - self.origin)[ours])
+            other._move(theirs, (common[:p] - other.origin)[theirs])
+            # a sum of a number and a difference may round: say what is meant
+            self._origin[: self.n_features], other._origin[:p] = common, common[:p]
+            self._full = None
+
+    # ---------------------------------------------------------------- features
+
+    def forget(self, columns: IntArray) -> None:
+        """Let some features have been 0 in all rows."""
+        self._origin[columns] = 0.0
+        self._full = None
+        self._cross[:, columns] = 0.0
+        self._products[columns] = 0.0
+        self._products[:, columns] = 0.0
+
+    def reindexed(self, columns: IntArray, n_features: int) -> Sums:
+        """Return a copy in which feature i stands at ``columns[i]``; all others are 0 in all rows."""
+        moved = Sums(self.n_targets, n_features)
+        moved.centred = self.centred
+        moved._totals[...] = self.totals
+        moved._origin[columns] = self.origin
+        moved._cross[:, columns] = self.cross
+        whole = np.zeros((self.n_features, self.n_features))
+        kernel.covariance(self._products, np.zeros(self.n_features), 1.0, whole)  # both triangles
+        moved._products[np.ix_(columns, columns)] = whole
+        return moved
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        """Of the products, the upper triangle row by row."""
+        rows = [self.products[j, j:] for j in range(self.n_features)]
+        facts = {name: getattr(self, name) for name in ("centred", "totals", "origin", "cross")}
+        return facts | {"triangle": np.concatenate(rows) if rows else np.zeros(0)}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        totals, origin, triangle = (record[name] for name in ("totals", "origin", "triangle"))
+        p = len(origin)
+        if p > MOST_FEATURES or len(triangle) != p * (p + 1) // 2:
+            raise StateError(
+                f"the state has {len(triangle)} products of {p} features; there must be p (p + 1) / 2, and "
+                f"at most {MOST_FEATURES} features"
+            )
+        sums = cls(len(totals), p)
+        sums.centred = record["centred"]
+        sums._totals[...], sums._origin[...], sums._cross[...] = totals, origin, record["cross"]
+        end = 0
+        for j in range(p):
+            start, end = end, end + p - j
+            sums._products[j, j:] = triangle[start:end]
+        return sums
+
+    def _consistent(self) -> Iterator[str]:
+        if np.any(np.diagonal(self.products) < 0):
+            yield "a sum of squares is negative"
+
+
+def _far(offset: FloatArray, square: FloatArray) -> BoolArray:
+    """Whether means are so far from the origin that most of the square about it is their own."""
+    return np.asarray(offset**2 * (1 + FAR) > FAR * square)
+
+
+def _part(targets: Targets, part: slice) -> Targets:
+    return Targets(targets.weight[part], targets.place[part], targets.value[part])
+
+
+def _padded(a: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    wider = np.zeros(shape)
+    wider[tuple(slice(n) for n in a.shape)] = a
+    return wider

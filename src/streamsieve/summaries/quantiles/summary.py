@@ -1,0 +1,330 @@
+"""Mergeable quantiles of every feature in every class, with a certified error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._kernels.quantiles_dense import beyond
+from streamsieve._parameters import check_number
+from streamsieve._transaction import untouched_on_error
+from streamsieve._validation import LARGEST_VALUE, refuse_infinite
+from streamsieve.exceptions import MergeError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Bool, Float, Nested, register
+from streamsieve.summaries.checks import checked_columns, checked_places
+from streamsieve.summaries.class_totals import ClassTotals
+from streamsieve.summaries.fading import LARGEST
+from streamsieve.summaries.quantiles.dense import DenseQuantiles
+from streamsieve.summaries.quantiles.sketch import FAINTEST
+from streamsieve.summaries.quantiles.sparse import SparseQuantiles
+from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+#: Values made dense at a time when sparse rows come into a dense stream.
+DENSE_VALUES = 2**22
+#: A row that weighs less counts as one of weight 0: its share of a mass would be lost to rounding.
+LIGHTEST = 1e-280
+
+
+@register
+class Quantiles(ClassTotals):
+    """Quantile sketches of every feature per class, in one pass and with a certified rank error.
+
+    The number of values up to any x is known to within ``rank_error()`` times the rows of the class: always
+    at most epsilon, deterministically, for any number and order of rows and after any merges.  Streams that
+    fit the budget are exact: the first ``1 / epsilon`` rows of a class, dense columns of up to 64
+    different values a class, and sparse columns of up to ``2 / epsilon``.
+
+    Dense and sparse rows, weights, missing values (NaN), labels and features that appear late, fading.
+
+    Parameters
+    ----------
+    epsilon : float, default=1e-3
+        Largest error of a rank, as a share of the rows, 1e-6 <= epsilon < 1.
+    half_life : float or None, default=None
+        Number of rows after which an observation weighs half, at least 1.  None for no fading.
+
+    Notes
+    -----
+    Dense rows: sorted runs of equal weight, all features of a class in step.  Two runs collapse only if
+    the certified error allows it, else runs double their width, which loses nothing; see
+    ``equal_weight.py`` and, for weights and fading, ``weighted.py``.  Sparse rows: the first value of a
+    feature is counted, others go into merging runs; the error is relative to the feature's own non-zeros;
+    see ``sparse.py``.  Where values are missing, the bound is a share of all rows of the class.
+
+    Wang (2021) prunes (value, weight) pairs and calls the weights exact; the total is, ranks are not.  There
+    the block size and the number of levels define each other; here neither is needed in advance.
+
+    A merge reads as "then came the other's rows"; without fading the order is immaterial.  Dense and sparse
+    summaries do not merge with each other, although batches of both kinds may come in one stream.
+
+    References
+    ----------
+    Munro and Paterson (1980); Manku, Rajagopalan and Lindsay (1998); Greenwald and Khanna (2001); Wang,
+    Online and Offline Feature Screening and Applications, 2021, chapter 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.summaries import Quantiles
+    >>> q = Quantiles()
+    >>> q.update(np.arange(10.0)[:, None], np.repeat(["a", "b"], 5))
+    >>> next(q.tables(5)).counts[0]
+    array([[2., 2., 1., 0., 0.],
+           [0., 0., 1., 2., 2.]])
+    >>> q.cdf(0, [3.5, 7.0])
+    array([[4., 5.],
+           [0., 3.]])
+    >>> q.rank_error()
+    array([0., 0.])
+    """
+
+    fields = {
+        **ClassTotals.fields,
+        "_epsilon": Float(1e-6, 1, open_high=True),
+        "_whole": Bool(),
+        "_store": Nested(DenseQuantiles, SparseQuantiles, shares=("classes", "features"), optional=True),
+    }
+
+    def __init__(self, epsilon: float = 1e-3, half_life: float | None = None) -> None:
+        check_number("epsilon", epsilon, low=1e-6, high=1, open_high=True)
+        super().__init__(half_life)
+        self._epsilon = float(epsilon)
+        self._whole = half_life is None
+        self._store: DenseQuantiles | SparseQuantiles | None = None
+
+    # ---------------------------------------------------------------- facts
+
+    @property
+    def epsilon(self) -> float:
+        """Largest error of a rank, as a share of the rows."""
+        return self._epsilon
+
+    @property
+    def n_features(self) -> int:
+        """Features seen."""
+        return 0 if self._store is None else self._store.n_features
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return 0 if self._store is None else self._store.nbytes
+
+    def rank_error(self) -> FloatArray:
+        """Return the certified rank error per class, at most epsilon.
+
+        For dense rows it is a share of the rows of the class, for sparse rows of a feature's non-zeros in it.
+        """
+        if self._store is None:
+            return np.zeros(0)
+        return np.broadcast_to(self._store.error, len(self.classes)).copy()
+
+    # ---------------------------------------------------------------- asking
+
+    def tables(self, bins: int) -> Iterator[TableBlock]:
+        """Yield contingency tables of all features over bins of equal frequency, some at a time.
+
+        Parameters
+        ----------
+        bins : number of bins, at least 2.  Cut i is the smallest value whose mass reaches i of ``bins`` parts
+            of the whole; a value is in the bin of the first cut it does not exceed.
+        """
+        check_number("bins", bins, low=2, integer=True)
+        store = self._store
+        if store is None:
+            return
+        step = features_at_once(len(self.classes), bins)
+        for low in range(0, self.n_features, step):
+            high = min(low + step, self.n_features)
+            if isinstance(store, DenseQuantiles):
+                counts, _ = store.tables(low, high, bins, whole=self._whole)
+            else:
+                counts = store.tables(low, high, bins, self._mass, self._rows, self._whole)
+            yield table_block(counts, self._mass, self._squares, ordered=True)
+
+    def cdf(self, feature: int, x: Any) -> FloatArray:
+        """Return the mass of a feature's values up to each x, one row per class.
+
+        Parameters
+        ----------
+        feature : column of the feature
+        x : numbers
+        """
+        points = np.atleast_1d(np.asarray(x, np.float64))
+        if self._store is None:
+            return np.zeros((0, len(points)))
+        if isinstance(self._store, DenseQuantiles):
+            return self._store.cdf(feature, points)
+        return self._store.cdf(feature, points, self._mass, self._rows)
+
+    # ---------------------------------------------------------------- learning
+
+    def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
+        """Take rows into account, all of them or (on an error) none."""
+        if weight is not None:
+            if weight.min(initial=1.0) < LIGHTEST:
+                present = np.flatnonzero(weight >= LIGHTEST)
+                X, y, weight = X[present], y[present], weight[present]
+            if np.all(weight == 1.0):
+                weight = None
+        if X.shape[0] == 0:
+            return
+        if sp.issparse(X):
+            refuse_infinite(X)
+        else:
+            X = np.ascontiguousarray(X)
+            if beyond(X, LARGEST_VALUE[X.dtype]):
+                refuse_infinite(X)
+        codes, new = self._labels.encode(y)
+        if weight is not None:
+            self._whole = self._whole and bool(np.all(weight == np.floor(weight)))
+        self._make_room(len(self._labels) + len(new), max(self.n_features, X.shape[1]), sparse=sp.issparse(X))
+        self._labels.add(new)
+        # rows of weight 1 at the head are learnt as such, so that no batch changes what came before it
+        low, plain = 0, 0 if weight is None else int(np.argmax(weight != 1.0))
+        while low < X.shape[0]:
+            high = min(X.shape[0] if low >= plain else plain, low + self._step(X))
+            w = None if weight is None or low < plain else weight[low:high]
+            self._learn(X[low:high], codes[low:high], w)
+            low = high
+
+    def _step(self, X: Matrix) -> int:
+        """Return how many rows to take at once."""
+        step, fading = int(X.shape[0]), self._fading
+        if fading.half_life is not None:  # up to the row that makes rescaling due, wherever a batch ends
+            step = max(1, int(min(step, (LARGEST - fading.exponent) * fading.half_life)))
+        if sp.issparse(X) and isinstance(self._store, DenseQuantiles):
+            step = min(step, max(1, DENSE_VALUES // max(1, self.n_features)))
+        return step
+
+    def _make_room(self, n_classes: int, n_features: int, *, sparse: bool) -> None:
+        if self._store is None:
+            if sparse:
+                self._store = SparseQuantiles(n_classes, n_features, self._epsilon)
+            else:
+                weighted = self.half_life is not None
+                self._store = DenseQuantiles(n_classes, n_features, self._epsilon, weighted=weighted)
+        if n_classes > len(self._mass):
+            self._add_classes(n_classes)
+        self._store.grow(n_classes, n_features)
+
+    def _learn(self, X: Matrix, codes: IntArray, weight: FloatArray | None) -> None:
+        store, n_classes = self._store, len(self._mass)
+        w, squares = self._weights(len(codes), weight)
+        if isinstance(store, DenseQuantiles):
+            if w is not None:
+                store.take_weights()
+            store.update(self._as_dense(X), codes, w)
+        elif store is not None:
+            store.update(self._as_sparse(X), codes, w)
+        if len(codes) == 1 and w is None:
+            c = codes[0]
+            self._rows[c] += 1
+            self._mass[c] += 1.0
+            self._squares[c] += 1.0
+            return
+        rows = np.bincount(codes, minlength=n_classes)
+        self._rows += rows
+        if self._whole:
+            self._mass += rows if w is None else np.bincount(codes, w, minlength=n_classes)
+            self._squares += rows if squares is None else np.bincount(codes, squares, minlength=n_classes)
+        else:  # one by one: sums of fractions must not depend on batches
+            np.add.at(self._mass, codes, 1.0 if w is None else w)
+            np.add.at(self._squares, codes, 1.0 if squares is None else squares)
+        self._advance(len(codes))
+
+    def _as_dense(self, X: Matrix) -> npt.NDArray[Any]:
+        """Rows for a dense store: what a sparse row does not hold is 0."""
+        if not sp.issparse(X):
+            return np.asarray(X)
+        return np.asarray(
+            sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features)).toarray()
+        )
+
+    def _as_sparse(self, X: Matrix) -> Any:
+        """Rows for a sparse store: what a dense row does not hold is missing."""
+        if sp.issparse(X):
+            return X
+        if X.shape[1] < self.n_features:
+            X = np.pad(X, ((0, 0), (0, self.n_features - X.shape[1])), constant_values=np.nan)
+        return sp.csr_array(X)
+
+    def fade(self, factor: float) -> None:
+        """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1."""
+        self._whole = False
+        if isinstance(self._store, DenseQuantiles):
+            self._store.take_weights()
+        self._scale(factor)
+
+    def _scale(self, factor: float) -> None:
+        super()._scale(factor)
+        if self._store is not None:
+            self._store.scale(factor)
+
+    def forget(self, columns: IntArray) -> None:
+        """Let all rows so far count as missing for some features.
+
+        Parameters
+        ----------
+        columns : their columns
+        """
+        columns = checked_columns(columns, self.n_features)
+        if isinstance(self._store, DenseQuantiles):
+            self._store.forget(columns)
+        elif self._store is not None:
+            self._store.forget(columns, self._mass)
+
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
+        """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
+        columns = checked_places(columns, self.n_features, n_features)
+        twin: Self = self.copy()
+        store = twin._store
+        if store is not None:
+            store.reindex(columns, n_features)
+        return twin
+
+    def merge(self, other: Self) -> None:
+        """Become the summary of this stream followed by the other's."""
+        if not isinstance(other, Quantiles):
+            raise MergeError(f"quantiles only merge with quantiles, not with a {type(other).__name__}")
+        for name in ("epsilon", "half_life"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise MergeError(f"only quantiles of equal {name} merge: {mine} here, {theirs} there")
+        if other._store is None:
+            return
+        twin = other.copy()
+        if self._store is None:
+            self.__dict__.update(vars(twin))
+            return
+        if type(self._store) is not type(other._store):
+            raise MergeError(
+                "one summary began with dense rows, the other with sparse ones: begin both with the same kind"
+            )
+        with untouched_on_error(self):
+            self._labels = self._labels.copy()
+            codes, new = self._precede(twin)  # the other may be this one, whose totals are about to change
+            self._labels.add(new)
+            n_features = max(self.n_features, twin.n_features)
+            self._make_room(len(self._labels), n_features, sparse=False)
+            self._store.merge(twin._store, codes)  # type: ignore[arg-type]  # noqa: SLF001
+            self._add_totals(twin, codes)
+            self._whole = self._whole and other._whole
+
+    def _consistent(self) -> Iterator[str]:
+        if self._store is None:
+            if len(self._labels):
+                yield "there are labels, but no rows"
+        elif self._store.epsilon != self._epsilon:
+            yield f"runs with an epsilon of {self._store.epsilon} do not go with one of {self._epsilon}"
+        elif isinstance(self._store, DenseQuantiles):
+            off = np.abs(self._store.mass - self._mass)
+            if np.any(off > 1e-6 * self._mass + FAINTEST):  # sums of the same weights, but for rounding
+                yield "the runs hold other rows than the classes"

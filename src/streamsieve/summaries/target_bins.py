@@ -1,0 +1,305 @@
+"""A numeric target for summaries over classes: its bins of equal frequency are the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._parameters import check_number
+from streamsieve._validation import LIMIT
+from streamsieve.exceptions import CapabilityError, MergeError, ParameterError
+from streamsieve.protocols import Fades, FloatArray, IntArray
+from streamsieve.state import Array, Int, Nested, Part, register
+from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
+from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
+from streamsieve.summaries.windows.row_store import RowStore
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+MOST_BINS = 1000
+LONGEST = 2**31
+
+
+@register
+class TargetBins(Part):
+    """Summarize a numeric target by classes: its bins of equal frequency.
+
+    The first rows are kept as they are.  When there are ``warm_up`` of them, their targets are cut into
+    bins, the cuts are frozen, and these and all later rows go on to the summary inside with the bin of their
+    target as class.  Until then the summary is that of the rows so far with cuts from these very rows, which
+    equals the offline computation.
+
+    Parameters
+    ----------
+    inner : summary
+        An empty one, over classes.
+    bins : int, default=5
+        Number of classes, 2 to 1000.
+    warm_up : int, default=1024
+        Rows of positive weight that determine the cuts, at least ``bins``.
+    cuts : float64 array of bins - 1 numbers or None, default=None
+        Where to cut, if that is known; then no row is kept back.  They must not fall.  A target belongs to
+        class i if i cuts lie below it.
+
+    Notes
+    -----
+    Cut i is the smallest target whose cumulative weight reaches i * d, where d is the whole part of the
+    total weight over the number of bins (at least 1) if all weights are whole numbers, and their quotient
+    otherwise.  Equal targets share a class, and classes may be empty.
+
+    Whatever is remembered depends on the rows and their order, not on the batches they came in: the warm-up
+    ends exactly at row ``warm_up``.  Fading is the business of the summary inside.  Memory: that of the
+    summary, and O(warm_up x width) until the cuts are known.
+
+    Where two parts of a stream merge and only the later one knows its cuts, they hold for the whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.summaries import Moments, TargetBins
+    >>> binned = TargetBins(Moments(), bins=2, warm_up=4)
+    >>> binned.update(np.array([[1.0], [2.0], [3.0], [4.0], [9.0]]), np.array([0.1, 0.2, 7.0, 8.0, 9.0]))
+    >>> binned.cuts, binned.classes
+    (array([0.2]), [0, 1])
+    >>> binned.current().block(0, 1).mean
+    array([[1.5       ],
+           [5.33333333]])
+    """
+
+    target: ClassVar[str] = "numeric"
+
+    fields = {
+        "bins": Int(2, MOST_BINS),
+        "warm_up": Int(2, LONGEST),
+        "_inner": AnySummary(),
+        "_rows": Nested(RowStore),
+        "_cuts": Array("f8", "cuts", low=-LIMIT, high=np.inf, order="sorted", optional=True),
+        "_current": AnySummary(optional=True),
+    }
+
+    def __init__(
+        self, inner: Any, bins: int = 5, warm_up: int = 1024, cuts: npt.ArrayLike | None = None
+    ) -> None:
+        check_empty("bins of a target", inner, ("classes",))
+        check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
+        check_number("warm_up", warm_up, low=bins, high=LONGEST, integer=True)
+        self._inner = inner.copy()
+        self.bins, self.warm_up = int(bins), int(warm_up)
+        self._cuts = None if cuts is None else _checked(cuts, self.bins)
+        self._rows = RowStore()
+        #: The summary by frozen cuts; by those of the rows so far, or None if it is not known, before.
+        self._current: Any = None if self._cuts is None else inner.copy()
+
+    # ---------------------------------------------------------------- facts
+
+    @property
+    def inner(self) -> Any:
+        """The empty summary this was made with."""
+        return self._inner
+
+    @property
+    def cuts(self) -> FloatArray | None:
+        """Where the target is cut, or None as long as that may change."""
+        return None if self._cuts is None else self._cuts.copy()
+
+    @property
+    def classes(self) -> list[Any]:
+        """Bins of the target that have occurred."""
+        return sorted(self.current().classes)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows seen, those of weight 0 excepted."""
+        return self._rows.n_rows if self._cuts is None else int(self._current.n_rows)
+
+    @property
+    def n_features(self) -> int:
+        """Features seen."""
+        return self._rows.n_features if self._cuts is None else int(self._current.n_features)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return self._rows.nbytes + (0 if self._current is None else int(self._current.nbytes))
+
+    def current(self) -> Any:
+        """Return the summary by bins of the target; look at it, but do not change or keep it."""
+        if self._current is None:
+            cuts = equal_frequency_cuts(self._rows.labels(), self._rows.weights(), self.bins)
+            self._current = self._of_rows(cuts)
+        return self._current
+
+    # ---------------------------------------------------------------- learning
+
+    def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
+        """Take rows into account, all of them or (on an error) none."""
+        piece = present(X, y, weight, self.target)
+        if piece.n_rows == 0:
+            return
+        if self._cuts is not None:
+            self._current.update(piece.X, classes_of(piece.y, self._cuts), piece.weight)
+        elif self._rows.n_rows + piece.n_rows < self.warm_up:
+            self._rows.append(piece)
+            self._current = None
+        else:
+            self._freeze(piece)
+
+    def _freeze(self, piece: Piece) -> None:
+        """Determine the cuts by the rows held and the first new ones, and give all rows on."""
+        last = piece.part(0, self.warm_up - self._rows.n_rows)
+        cuts = equal_frequency_cuts(
+            np.concatenate([self._rows.labels(), last.y]),
+            np.concatenate([self._rows.weights(), weights_of(last)]),
+            self.bins,
+        )
+        width = max(self._rows.n_features, piece.X.shape[1])
+        summary = self._of_rows(cuts, width)
+        wide = piece.widened(width)
+        summary.update(wide.X, classes_of(wide.y, cuts), wide.weight)
+        self._settle(cuts, summary)
+
+    def _of_rows(self, cuts: FloatArray, n_features: int = 0) -> Any:
+        """Return the summary of the rows held, by these cuts."""
+        summary = self._inner.copy()
+        self._rows.replay(summary, lambda y: classes_of(y, cuts), n_features)
+        return summary
+
+    def fade(self, factor: float) -> None:
+        """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1; this ends a warm-up."""
+        if not isinstance(self._inner, Fades):
+            raise CapabilityError(f"the rows of {type(self._inner).__name__} cannot fade: it has no `fade`")
+        if self._cuts is None and self._rows.n_rows:
+            cuts = equal_frequency_cuts(self._rows.labels(), self._rows.weights(), self.bins)
+            self._settle(cuts, self._of_rows(cuts))
+        if self._cuts is not None:
+            self._current.fade(factor)
+
+    def _settle(self, cuts: FloatArray, summary: Any) -> None:
+        self._cuts, self._current, self._rows = cuts, summary, RowStore()
+
+    def merge(self, other: Self) -> None:
+        """Become the summary of this stream followed by the other's."""
+        self._check_like(other)
+        if other is self:
+            self.merge(other.copy())
+        elif other._cuts is None:
+            self._merge_rows(other._rows)
+        else:
+            self._merge_summary(other._cuts, other._current)
+
+    def _merge_rows(self, rows: RowStore) -> None:
+        """Take on raw rows of a later part."""
+        twin = self.copy()  # a piece may be refused when others were taken
+        for piece in rows.explicit():
+            twin.update(piece.X, piece.y, piece.weight)
+        self.__dict__.update(vars(twin))
+
+    def _merge_summary(self, cuts: FloatArray, summary: Any) -> None:
+        """Take on the summary of a later part, by its cuts."""
+        if self._cuts is None:
+            mine = self._of_rows(cuts)
+            mine.merge(summary)
+            self._settle(cuts.copy(), mine)
+        elif np.array_equal(self._cuts, cuts):
+            self._current.merge(summary)
+        else:
+            raise MergeError(
+                "the targets of the two parts were cut at different places, so that their classes differ "
+                f"({_shown(self._cuts)} here, {_shown(cuts)} there): give both the same cuts"
+            )
+
+    def _check_like(self, other: Any) -> None:
+        if not isinstance(other, TargetBins):
+            raise MergeError(
+                f"bins of a target only merge with bins of a target, not with a {type(other).__name__}"
+            )
+        for name in ("bins", "warm_up"):
+            if getattr(self, name) != getattr(other, name):
+                raise MergeError(
+                    f"{name} is {getattr(self, name)} here and {getattr(other, name)} there: "
+                    "only equal ones merge"
+                )
+        if not same_state(self._inner, other.inner):
+            raise MergeError(
+                "the summaries inside were made with different parameters: only equal ones merge"
+            )
+
+    # ---------------------------------------------------------------- features
+
+    def forget(self, columns: IntArray) -> None:
+        """Let all rows so far count as missing for some features."""
+        if self._cuts is None:
+            self._rows.forget(columns)
+            self._current = None
+        else:
+            self._current.forget(columns)
+
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
+        """Return a copy with feature i at ``columns[i]``, among ``n_features`` features."""
+        twin: Self = self.copy()
+        if self._cuts is None:
+            twin._rows = self._rows.reindexed(columns, n_features)
+        else:
+            twin._current = self._current.reindexed(columns, n_features)
+        return twin
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        """The summary by provisional cuts follows from the rows."""
+        return {**super()._record(), "_current": None if self._cuts is None else self._current}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        binned = cls(record["_inner"], record["bins"], record["warm_up"])
+        binned.__dict__.update(record)
+        return binned
+
+    def _consistent(self) -> Iterator[str]:
+        yield from self._rows.unlike(self.target, window=False)
+        if self._cuts is None:
+            if self._current is not None or self._rows.n_rows >= self.warm_up:
+                yield "rows are held back though the target has been cut"
+        elif len(self._cuts) != self.bins - 1 or self._rows.n_rows:
+            yield f"{len(self._cuts)} cuts and {self._rows.n_rows} rows do not go with {self.bins} bins"
+        elif type(self._current) is not type(self._inner):
+            yield "the summary is not of the class it was made with"
+
+
+def equal_frequency_cuts(y: FloatArray, weight: FloatArray, bins: int) -> FloatArray:
+    """Return the targets at which to cut; infinite where there are too few."""
+    if len(y) == 0:
+        return np.full(bins - 1, np.inf)
+    order = np.argsort(y, kind="stable")
+    mass = np.cumsum(weight[order])
+    whole = bool(np.all(weight == np.floor(weight)))
+    # a fraction's sum may fall short of a whole multiple by rounding: a hair less is asked of it
+    step = max(1.0, np.floor(mass[-1] / bins)) if whole else mass[-1] * (1 - 1e-12) / bins
+    place = np.searchsorted(mass, step * np.arange(1, bins))
+    cuts: FloatArray = np.append(y[order], np.inf)[place]
+    return cuts
+
+
+def classes_of(y: npt.NDArray[Any], cuts: FloatArray) -> IntArray:
+    """Return how many cuts lie below each target."""
+    return np.searchsorted(cuts, y).astype(np.int64)
+
+
+def _checked(cuts: npt.ArrayLike, bins: int) -> FloatArray:
+    try:
+        array = np.array(cuts, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"cuts must be numbers; got {cuts!r}") from error
+    if array.shape != (bins - 1,):
+        raise ParameterError(f"{bins} bins want {bins - 1} cuts; got an array of shape {array.shape}")
+    if not np.all(np.isfinite(array)) or np.any(np.diff(array) < 0):
+        raise ParameterError(f"cuts must be finite numbers that do not fall; got {_shown(array)}")
+    return array
+
+
+def _shown(cuts: FloatArray) -> str:
+    return "[" + ", ".join(f"{cut:.6g}" for cut in cuts[:6]) + (", ...]" if len(cuts) > 6 else "]")

@@ -1,0 +1,282 @@
+"""Raw rows, held back in the order they came: what a window is made of, and a warm-up.
+
+Rows are cut into pieces at fixed row numbers and at changes of their form, never where a batch happened to
+end.  So whatever is computed from the pieces is the same to the last bit however the rows came in.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve.exceptions import StateError, TargetError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Int, ListOf, Part
+from streamsieve.summaries.checks import checked_columns, checked_places
+from streamsieve.summaries.windows.row_pieces import WIDEST, Piece, RowRun, copied, joined, weights_of
+
+#: Rows of a piece, at most.  Long enough that a piece costs what its values cost.
+BLOCK = 1024
+
+
+class RowStore(Part):
+    """The last rows of a stream, raw.
+
+    A forgotten feature counts as missing in all rows before that moment.  The rows are left as they are: a
+    summary they are fed to is told to forget at the same row, which costs nothing, while missing values
+    would have to be stored in every sparse row.
+
+    Parameters
+    ----------
+    size : the number of rows to keep, or None for all
+    """
+
+    fields = {
+        "size": Int(1, optional=True),
+        "seen": Int(),
+        "n_features": Int(0, WIDEST),
+        "_since": Array("i8", "forgotten", low=0, optional=True),
+        "_runs": ListOf(RowRun, size="runs"),
+    }
+
+    def __init__(self, size: int | None = None) -> None:
+        self.size = size
+        self.n_rows = 0
+        self.n_features = 0
+        #: Rows that ever came; a row's number is their number before it.
+        self.seen = 0
+        # A piece that has partly left is kept whole: at most one block more than the rows asked for.
+        self._block = BLOCK if size is None else min(BLOCK, size)
+        self._pieces: deque[Piece] = deque()
+        self._gone = 0  # rows of the first piece that have left
+        self._open = 0  # pieces at the end that will become one
+        self._since: IntArray | None = None  # first row that counts, per feature
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        since = 0 if self._since is None else self._since.nbytes
+        return since + sum(piece.nbytes for piece in self._pieces)
+
+    @property
+    def first(self) -> int:
+        """Number of the oldest row held."""
+        return self.seen - self.n_rows
+
+    @property
+    def forgets(self) -> bool:
+        """Whether some feature is forgotten in some of the rows."""
+        return self._since is not None and bool(np.any(self._since > self.first))
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the newest rows are sparse."""
+        return bool(self._pieces) and sp.issparse(self._pieces[-1].X)
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the rows, as wide as they came."""
+        self._join()
+        return self._as_they_are()
+
+    def _as_they_are(self) -> Iterator[Piece]:
+        for number, piece in enumerate(self._pieces):
+            yield piece.part(0 if number else self._gone, piece.n_rows)
+
+    def labels(self) -> npt.NDArray[Any]:
+        """Return the targets of all rows."""
+        parts = [piece.y for piece in self._as_they_are()]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def weights(self) -> FloatArray:
+        """Return the weights of all rows."""
+        return np.concatenate([np.zeros(0), *(weights_of(piece) for piece in self._as_they_are())])
+
+    # ---------------------------------------------------------------- coming and going
+
+    def check(self, piece: Piece) -> None:
+        """Refuse labels of another kind than those held."""
+        if self._pieces and piece.n_rows:
+            known, new = self._pieces[-1].y, piece.y
+            if (known.dtype.kind == "U") != (new.dtype.kind == "U"):
+                raise TargetError(
+                    f"labels so far were like {known[-1].item()!r}, now {new[0].item()!r} came: "
+                    "keep to text or to numbers"
+                )
+
+    def append(self, piece: Piece) -> None:
+        """Take copies of checked rows; the oldest leave where there are too many."""
+        n = piece.n_rows
+        if n == 0:
+            return
+        self.widen(piece.X.shape[1])
+        self.drop(self.leaving(n))
+        low = 0 if self.size is None else max(0, n - self.size)
+        self.seen += low
+        while low < n:
+            high = min(n, low + self._block - self.seen % self._block)
+            self._push(copied(piece.part(low, high)))
+            low = high
+
+    def leaving(self, n: int) -> int:
+        """Return how many of the rows held leave when n more come."""
+        return 0 if self.size is None else min(self.n_rows, max(0, self.n_rows + n - self.size))
+
+    def widen(self, n_features: int) -> None:
+        """Make room for late features."""
+        if n_features > self.n_features:
+            if self._since is not None:
+                self._since = np.pad(self._since, (0, n_features - self.n_features))
+            self.n_features = n_features
+
+    def _push(self, piece: Piece) -> None:
+        if self._open and self._pieces[-1].form != piece.form:
+            self._join()
+            self._open = 0
+        self._pieces.append(piece)
+        self._open += 1
+        self.n_rows += piece.n_rows
+        self.seen += piece.n_rows
+        if self.seen % self._block == 0:
+            self._join()
+            self._open = 0
+
+    def _join(self) -> None:
+        """Make one piece of those that are open."""
+        if self._open > 1:
+            parts = [self._pieces.pop() for _ in range(self._open)][::-1]
+            self._pieces.append(joined(parts))
+            self._open = 1
+
+    def drop(self, n: int) -> None:
+        """Let the n oldest rows leave."""
+        self.n_rows -= n
+        self._gone += n
+        while self._pieces and self._gone >= self._pieces[0].n_rows:
+            self._gone -= self._pieces.popleft().n_rows
+        self._open = min(self._open, len(self._pieces))
+
+    def oldest(self, n: int) -> Iterator[Piece]:
+        """Yield the n oldest rows, as wide as all features."""
+        for piece in self._as_they_are():
+            if n <= 0:
+                return
+            yield piece.part(0, min(n, piece.n_rows)).widened(self.n_features)
+            n -= piece.n_rows
+
+    # ---------------------------------------------------------------- giving on
+
+    def replay(
+        self,
+        summary: Any,
+        label: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None,
+        n_features: int = 0,
+    ) -> None:
+        """Feed all rows to a summary, as wide as all features, forgetting where it was forgotten."""
+        for piece, forgotten in self._steps():
+            if piece.n_rows:
+                wide = piece.widened(max(n_features, self.n_features))
+                summary.update(wide.X, wide.y if label is None else label(wide.y), wide.weight)
+            if len(forgotten):
+                summary.forget(forgotten)
+
+    def explicit(self) -> Iterator[Piece]:
+        """Yield the rows with missing values where features were forgotten."""
+        row = self.first
+        for piece, _ in self._steps():
+            if piece.n_rows:
+                wide = piece
+                if self._since is not None:
+                    columns = np.flatnonzero(self._since > row)
+                    wide = piece.widened(self.n_features if len(columns) else 0).without(columns)
+                yield wide
+            row += piece.n_rows
+
+    def _steps(self) -> Iterator[tuple[Piece, IntArray]]:
+        """Yield the rows cut where features were forgotten, each piece with those forgotten after it."""
+        nothing = np.zeros(0, np.int64)
+        since = nothing if self._since is None else self._since
+        points = np.unique(since[since > self.first]).tolist()
+        row = self.first
+        for piece in self.pieces():
+            low, end = 0, row + piece.n_rows
+            while points and points[0] <= end:
+                point = points.pop(0)
+                yield piece.part(low, point - row), np.flatnonzero(since == point)
+                low = point - row
+            if low < piece.n_rows:
+                yield piece.part(low, piece.n_rows), nothing
+            row = end
+
+    # ---------------------------------------------------------------- features
+
+    def forget(self, columns: IntArray) -> None:
+        """Let all rows held count as missing for some features."""
+        columns = checked_columns(columns, self.n_features)
+        if self._since is None:
+            self._since = np.zeros(self.n_features, np.int64)
+        self._since[columns] = self.seen
+
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
+        """Return the same rows with feature i moved to columns[i]; the others are 0 or missing."""
+        columns = checked_places(columns, self.n_features, n_features)
+        since = None
+        if self._since is not None:
+            since = np.zeros(n_features, np.int64)
+            since[columns] = self._since
+        pieces = [piece.reindexed(columns, n_features) for piece in self.pieces()]
+        return self._of(pieces, self.size, self.seen, n_features, since)
+
+    @classmethod
+    def _of(
+        cls, pieces: list[Piece], size: int | None, seen: int, n_features: int, since: IntArray | None
+    ) -> Self:
+        """Return the last rows of a stream of ``seen`` rows."""
+        rows = cls(size)
+        rows.seen = seen - sum(piece.n_rows for piece in pieces)
+        for piece in pieces:
+            rows.append(piece)
+        rows.widen(n_features)
+        rows._since = since
+        return rows
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        """Rows of one form are one run."""
+        runs: list[list[Piece]] = []
+        for piece in self.pieces():
+            if runs and runs[-1][0].form == piece.form:
+                runs[-1].append(piece)
+            else:
+                runs.append([piece])
+        facts = {name: getattr(self, name) for name in ("size", "seen", "n_features", "_since")}
+        return facts | {"_runs": [RowRun.of(joined(run)) for run in runs]}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        size, seen, n_features, since = (record[name] for name in ("size", "seen", "n_features", "_since"))
+        pieces = [run.piece() for run in record["_runs"]]
+        held = sum(piece.n_rows for piece in pieces)
+        if held > (seen if size is None else min(seen, size)):
+            raise StateError(f"the state holds {held} rows of {seen}, more than there may be")
+        if any(piece.X.shape[1] > n_features for piece in pieces) or (
+            since is not None and (len(since) != n_features or since.max(initial=0) > seen)
+        ):
+            raise StateError(f"the state's rows do not fit {n_features} features and {seen} rows")
+        return cls._of(pieces, size, seen, n_features, since)
+
+    def _consistent(self) -> Iterator[str]:
+        if len({piece.y.dtype.kind == "U" for piece in self._pieces}) > 1:
+            yield "some rows have text as labels, others numbers"
+
+    def unlike(self, target: str, *, window: bool) -> Iterator[str]:
+        """Yield why these rows, read from a state, are not what their owner holds."""
+        if (self.size is None) is window:
+            yield "a window needs a size, and rows that are all kept have none"
+        if target == "numeric" and any(piece.y.dtype != np.float64 for piece in self._pieces):
+            yield "a numeric target has rows with labels"

@@ -1,0 +1,202 @@
+"""All rows, and their columns in rising order: tables over bins without any error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._kernels import sorted_columns as kernel
+from streamsieve._kernels.threads import over_features
+from streamsieve._parameters import check_number
+from streamsieve.exceptions import MergeError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Nested, Part, register
+from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
+from streamsieve.summaries.windows.recent_rows import _as_sparse
+from streamsieve.summaries.windows.row_pieces import present
+from streamsieve.summaries.windows.row_store import RowStore
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+#: Values that are sorted at once.
+BLOCK_VALUES = 2**21
+#: Relative cost of a value, in units of the threading threshold (``threads.SMALL``).
+EFFORT = 8
+
+
+class _Sorted(NamedTuple):
+    """Some features: pointers, and rows and values in rising order, missing ones last."""
+
+    pointers: IntArray
+    rows: npt.NDArray[np.int32]
+    values: FloatArray
+
+
+class _Rows(NamedTuple):
+    """All rows: code of the class, weight, and the mass of every class."""
+
+    codes: IntArray
+    weight: FloatArray
+    mass: FloatArray
+
+
+@register
+class SortedColumns(Part):
+    """All rows, with their columns sorted on access: exact tables over any number of bins.
+
+    For data that fit into memory, and as the exact counterpart of :class:`Quantiles`.
+
+    Notes
+    -----
+    Memory is that of the rows.  Columns are sorted on access, some at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.summaries import SortedColumns
+    >>> columns = SortedColumns()
+    >>> columns.update(np.arange(10.0)[:, None], np.repeat(["a", "b"], 5))
+    >>> next(columns.tables(5)).counts[0]
+    array([[2., 2., 1., 0., 0.],
+           [0., 0., 1., 2., 2.]])
+    """
+
+    target: ClassVar[str] = "classes"
+
+    fields = {"_rows": Nested(RowStore)}
+
+    def __init__(self) -> None:
+        self._rows = RowStore()
+
+    # ---------------------------------------------------------------- facts
+
+    @property
+    def n_rows(self) -> int:
+        """Rows seen, those of weight 0 excepted."""
+        return self._rows.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Features seen."""
+        return self._rows.n_features
+
+    @property
+    def classes(self) -> list[Any]:
+        """Labels seen, sorted: the order of the tables' class axis."""
+        return list(np.unique(self._rows.labels()).tolist())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return self._rows.nbytes
+
+    # ---------------------------------------------------------------- asking
+
+    def tables(self, bins: int) -> Iterator[TableBlock]:
+        """Yield contingency tables of all features over bins of equal frequency, some at a time.
+
+        Parameters
+        ----------
+        bins : number of bins, at least 2.  Cut i is the smallest value whose mass reaches i of ``bins`` parts
+            of the whole; a value is in the bin of the first cut it does not exceed.
+        """
+        check_number("bins", bins, low=2, integer=True)
+        if not self.n_rows:
+            return
+        rows = self._all_rows()
+        whole = bool(np.all(rows.weight == np.floor(rows.weight)))
+        for part in self._sorted(features_at_once(len(rows.mass), bins)):
+            m = len(part.pointers) - 1
+            counts = np.zeros((m, len(rows.mass), bins))
+
+            def work(low: int, high: int, part: _Sorted = part, counts: FloatArray = counts) -> None:
+                kernel.tables(*part, rows.codes, rows.weight, rows.mass, whole, low, high, counts)
+
+            over_features(m, EFFORT * len(part.values), work)
+            yield table_block(counts, rows.mass, rows.mass, ordered=True)  # a weight counts copies of a row
+
+    def purities(self) -> FloatArray:
+        """Return the purity after the best split of each feature, from 0 to 1; -1 without two classes.
+
+        The sum over the two sides of their share of the mass times the sum of squared class shares.
+        """
+        if not self.n_rows:
+            return np.zeros(0)
+        rows = self._all_rows()
+        found = []
+        for part in self._sorted(self.n_features):
+            out = np.zeros(len(part.pointers) - 1)
+
+            def work(low: int, high: int, part: _Sorted = part, out: FloatArray = out) -> None:
+                kernel.purities(*part, rows.codes, rows.weight, rows.mass, low, high, out)
+
+            over_features(len(out), EFFORT * len(part.values), work)
+            found.append(out)
+        return np.concatenate(found)
+
+    def _all_rows(self) -> _Rows:
+        _, codes = np.unique(self._rows.labels(), return_inverse=True)
+        weight = self._rows.weights()
+        return _Rows(codes.astype(np.int64), weight, np.asarray(np.bincount(codes, weight), np.float64))
+
+    def _sorted(self, most: int) -> Iterator[_Sorted]:
+        """Yield all features in order, at most ``most`` at a time."""
+        p = self.n_features
+        pieces = [piece.widened(p).X for piece in self._rows.explicit()]
+        step = max(1, min(most, BLOCK_VALUES // self.n_rows))
+        if not any(sp.issparse(X) for X in pieces):
+            for low in range(0, p, step):
+                columns = np.concatenate([X[:, low : low + step] for X in pieces], dtype=np.float64).T
+                order = np.argsort(columns, axis=1, kind="stable")
+                values = np.take_along_axis(columns, order, axis=1)
+                yield _Sorted(
+                    np.arange(len(columns) + 1) * self.n_rows, order.reshape(-1).astype(np.int32),
+                    values.reshape(-1),
+                )  # fmt: skip
+            return
+        X = sp.vstack([_as_sparse(X) for X in pieces], format="csr").tocsc()
+        for low in range(0, p, most):
+            part = X[:, low : low + most]
+            column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+            order = np.lexsort((part.data, column))
+            yield _Sorted(
+                part.indptr.astype(np.int64), part.indices[order].astype(np.int32), part.data[order]
+            )
+
+    # ---------------------------------------------------------------- learning
+
+    def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
+        """Take rows into account, all of them or (on an error) none."""
+        piece = present(X, y, weight, self.target)
+        self._rows.check(piece)
+        self._rows.append(piece)
+
+    def merge(self, other: Self) -> None:
+        """Become the summary of this stream followed by the other's."""
+        if not isinstance(other, SortedColumns):
+            raise MergeError(
+                f"sorted columns only merge with sorted columns, not with a {type(other).__name__}"
+            )
+        twin: Self = self.copy()  # a piece may be refused when others were taken
+        for piece in other._rows.explicit():
+            twin.update(piece.X, piece.y, piece.weight)
+        twin._rows.widen(other.n_features)
+        self.__dict__.update(vars(twin))
+
+    def forget(self, columns: IntArray) -> None:
+        """Let all rows so far count as missing for some features."""
+        self._rows.forget(columns)
+
+    def reindexed(self, columns: IntArray, n_features: int) -> Self:
+        """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
+        return self._rebuilt({"_rows": self._rows.reindexed(columns, n_features)})
+
+    # ---------------------------------------------------------------- state
+
+    def _consistent(self) -> Iterator[str]:
+        yield from self._rows.unlike(self.target, window=False)

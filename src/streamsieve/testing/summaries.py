@@ -1,0 +1,323 @@
+"""Laws of every summary; see :class:`streamsieve.protocols.Summary`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve.exceptions import InputError, MergeError, SchemaError, TargetError
+from streamsieve.protocols import Arrays, Fades, FloatArray, Subtracts
+from streamsieve.summaries.nesting import innermost, lacks
+
+Make = Callable[[], Any]
+#: Reads everything a summary knows as arrays whose values can be compared.
+Read = Callable[[Any], list[npt.NDArray[Any]]]
+
+P = 5
+TINY = float(np.finfo(np.float64).tiny)
+FORMS: dict[str, Callable[[FloatArray], Any]] = {"dense": np.ascontiguousarray, "sparse": sp.csr_array}
+
+
+class Batch(NamedTuple):
+    """Some rows: values are small whole numbers, so that any summary holds them exactly."""
+
+    X: FloatArray
+    y: npt.NDArray[Any]
+
+
+def check_summary(make: Make, read: Read | None = None) -> None:
+    """Check every law of a summary; the first one broken raises ``AssertionError`` and says which.
+
+    Parameters
+    ----------
+    make : returns an empty summary; it is called many times
+    read : returns what a summary knows as a list of arrays.  If None, its ``blocks()``, ``tables(5)`` or
+        ``moments()``.
+
+    Examples
+    --------
+    >>> from streamsieve.summaries import Moments, Window
+    >>> from streamsieve.testing import check_summary
+    >>> check_summary(lambda: Window(Moments(), size=50))
+    """
+    for law in (
+        has_the_members, starts_empty, batches_are_immaterial, merging_is_concatenating, merging_refuses,
+        weights_are_copies, labels_come_late, features_come_late, reindexing_moves_columns,
+        forgetting_is_missing, removing_undoes_updating, states_round_trip, refused_rows_leave_no_trace,
+    ):  # fmt: skip
+        law(make, known if read is None else read)
+
+
+def has_the_members(make: Make, read: Read) -> None:  # noqa: ARG001
+    """Every member of the protocol is there."""
+    summary = make()
+    missing = lacks(summary)
+    name = type(summary).__name__
+    assert missing is None, f"{name} has no `{missing}`, which protocols.Summary asks for"
+    assert summary.target in ("classes", "numeric"), f"{name}.target must be 'classes' or 'numeric'"
+
+
+def starts_empty(make: Make, read: Read) -> None:  # noqa: ARG001
+    """An empty summary has no rows, features or labels, and batches without rows change nothing."""
+    summary = make()
+    facts = summary.n_rows, summary.n_features, list(summary.classes)
+    assert facts == (0, 0, []), f"an empty summary has (n_rows, n_features, classes) = {facts}"
+    batch = rows(summary, 0)
+    before = summary.state()
+    summary.update(batch.X, batch.y)
+    summary.update(*rows(summary, 3), np.zeros(3))
+    same_bits(before, summary.state(), "a batch without rows, or with rows of weight 0, changed the summary")
+
+
+def batches_are_immaterial(make: Make, read: Read) -> None:
+    """Batches of any size give what one batch gives."""
+    for form in FORMS:
+        batch = rows(make(), 60)
+        whole = learnt(make, [batch], form)
+        for size in (1, 7):
+            parts = learnt(make, cut(batch, size), form)
+            same(
+                read(whole), read(parts), f"{form} batches of {size} rows give another summary than one batch"
+            )
+
+
+def merging_is_concatenating(make: Make, read: Read) -> None:
+    """Merging is learning the other's rows next; the other is left as it was."""
+    for form in FORMS:
+        batch = rows(make(), 60)
+        left, middle, right = (learnt(make, [part], form) for part in cut(batch, 20))
+        before = middle.state()
+        left.merge(middle)
+        left.merge(right)
+        same(read(learnt(make, [batch], form)), read(left), f"{form}: merging differs from concatenating")
+        assert left.n_rows == learnt(make, [batch], form).n_rows, f"{form}: merging lost count of rows"
+        same_bits(before, middle.state(), f"{form}: merging changed the other summary")
+        state = left.state()
+        left.merge(make())
+        same_bits(state, left.state(), f"{form}: merging an empty summary changed something")
+        empty = make()
+        empty.merge(right)
+        same(read(right), read(empty), f"{form}: an empty summary that merges another differs from it")
+        right.merge(right)
+        twice = learnt(make, [Batch(*(np.concatenate([a, a]) for a in cut(batch, 20)[2]))], form)
+        same(
+            read(twice), read(right), f"{form}: merging a summary with itself is not learning its rows twice"
+        )
+
+
+def merging_refuses(make: Make, read: Read) -> None:  # noqa: ARG001
+    """Something else than a summary of the same class does not merge."""
+    _refused(MergeError, lambda: make().merge(object()), "merging an object of another class")
+
+
+def weights_are_copies(make: Make, read: Read) -> None:
+    """Weight 0 is no row, and without fading weight k is the same as k copies of the row."""
+    rng = np.random.default_rng(3)
+    for form, convert in FORMS.items():
+        batch = rows(make(), 20)
+        weight = rng.integers(0, 3, 20).astype(float)
+        weighted = make()
+        weighted.update(convert(batch.X), batch.y, weight)
+        there = np.flatnonzero(weight)
+        present = make()
+        present.update(convert(batch.X[there]), batch.y[there], weight[there])
+        same(read(present), read(weighted), f"{form}: rows of weight 0 count")
+        if getattr(innermost(weighted), "half_life", None) is None:
+            copies = np.repeat(np.arange(20), weight.astype(int))
+            repeated = learnt(make, [Batch(batch.X[copies], batch.y[copies])], form)
+            same(read(repeated), read(weighted), f"{form}: weight k differs from k copies")
+
+
+def labels_come_late(make: Make, read: Read) -> None:
+    """A label that appears late counts as one that was there from the start."""
+    if make().target != "classes":
+        return
+    for form in FORMS:
+        batch = rows(make(), 40)
+        y = np.sort(batch.y)
+        once, late = (
+            learnt(make, parts, form) for parts in ([Batch(batch.X, y)], cut(Batch(batch.X, y), 10))
+        )
+        assert sorted(late.classes) == [0, 1, 2], f"{form}: classes are {late.classes}, not 0, 1 and 2"
+        same(read(once), read(late), f"{form}: late labels give another summary")
+
+
+def features_come_late(make: Make, read: Read) -> None:
+    """In sparse rows, a feature that appears late was 0 before."""
+    first, second = cut(rows(make(), 40), 20)
+    narrow = first.X.copy()
+    narrow[:, 3:] = 0.0
+    late = learnt(make, [Batch(first.X[:, :3], first.y), second], "sparse")
+    wide = learnt(make, [Batch(narrow, first.y), second], "sparse")
+    assert late.n_features == P, f"n_features is {late.n_features} after rows with {P}"
+    same(read(wide), read(late), "late features of sparse rows were not 0 before")
+
+
+def reindexing_moves_columns(make: Make, read: Read) -> None:
+    """``reindexed`` is the summary of rows whose columns were moved, and leaves the summary as it was."""
+    batch = rows(make(), 40)
+    columns = np.array([4, 0, 6, 2, 1])
+    wide = np.zeros((40, 7))
+    wide[:, columns] = batch.X
+    summary = learnt(make, [batch], "sparse")
+    before = summary.state()
+    moved = summary.reindexed(columns, 7)
+    same(read(learnt(make, [Batch(wide, batch.y)], "sparse")), read(moved), "reindexed moved columns wrongly")
+    same_bits(before, summary.state(), "reindexed changed the summary itself")
+    order = np.array([2, 0, 1, 4, 3])
+    back = learnt(make, [batch], "dense").reindexed(order, P).reindexed(np.argsort(order), P)
+    same(read(learnt(make, [batch], "dense")), read(back), "reindexing there and back changed the summary")
+    _refused(
+        SchemaError, lambda: summary.reindexed(np.array([0, 0, 1, 2, 3]), 7), "two features in one place"
+    )
+
+
+def forgetting_is_missing(make: Make, read: Read) -> None:  # noqa: ARG001
+    """``forget`` keeps rows and features, the summary goes on, and unknown features are refused."""
+    for form, convert in FORMS.items():
+        first, second = cut(rows(make(), 40), 20)
+        summary = learnt(make, [first], form)
+        summary.forget(np.array([1, 3]))
+        assert (summary.n_rows, summary.n_features) == (20, P), f"{form}: forgetting features lost rows"
+        summary.update(convert(second.X), second.y)
+        again = type(summary).from_state(summary.state())
+        same_bits(
+            summary.state(), again.state(), f"{form}: a summary that forgot features reads back differently"
+        )
+        _refused(
+            SchemaError, partial(summary.forget, np.array([P])), "forgetting a feature that is not there"
+        )
+
+
+def removing_undoes_updating(make: Make, read: Read) -> None:
+    """Where rows can be removed, removing undoes updating, and rows of an unknown class are refused."""
+    if not isinstance(make(), Subtracts) or make().half_life is not None:
+        return
+    for form, convert in FORMS.items():
+        first, second = cut(rows(make(), 40), 20)
+        summary = learnt(make, [first, second], form)
+        summary.remove(convert(second.X), second.y)
+        same(
+            read(learnt(make, [first], form)),
+            read(summary),
+            f"{form}: removing rows does not undo adding them",
+        )
+        unknown = partial(summary.remove, convert(first.X), np.full(20, 9))
+        _refused(InputError, unknown, "removing rows of a class that was never added")
+
+
+def states_round_trip(make: Make, read: Read) -> None:
+    """After merges and fading, a state is read back bit for bit, shares nothing, and goes on identically."""
+    for form, convert in FORMS.items():
+        parts = cut(rows(make(), 80), 20)
+        summary = learnt(make, parts[:1], form)
+        summary.merge(learnt(make, parts[1:2], form))
+        if isinstance(make(), Fades):
+            summary.fade(0.5)
+            assert summary.n_rows == 40, f"{form}: fading changed the number of rows"
+        summary.update(convert(parts[2].X), parts[2].y)
+        state = summary.state()
+        again = type(summary).from_state(state)
+        same_bits(state, again.state(), f"{form}: a state changes when it is read back")
+        same(read(summary), read(again), f"{form}: a summary read back answers differently")
+        for one in (summary, again):
+            one.update(convert(parts[3].X), parts[3].y)
+        same_bits(summary.state(), again.state(), f"{form}: a summary read back goes on differently")
+        for array in state.values():
+            array[...] = array.dtype.type(0)
+        same_bits(summary.state(), again.state(), f"{form}: a state shares memory with its summary")
+
+
+def refused_rows_leave_no_trace(make: Make, read: Read) -> None:  # noqa: ARG001
+    """Infinite values, and labels of another kind, are refused and change nothing."""
+    for form, convert in FORMS.items():
+        first, second = cut(rows(make(), 40), 20)
+        summary = learnt(make, [first], form)
+        before = summary.state()
+        bad = second.X.copy()
+        bad[-1, 2] = np.inf
+        _refused(InputError, partial(summary.update, convert(bad), second.y), "an infinite value")
+        if summary.target == "classes":
+            text = partial(summary.update, convert(second.X), np.array(["a", "b", "c"])[second.y])
+            _refused(TargetError, text, "text among whole numbers as labels")
+        same_bits(before, summary.state(), f"{form}: refused rows left a trace")
+
+
+# ------------------------------------------------------------------------------------ rows and comparisons
+
+
+def rows(summary: Any, n: int) -> Batch:
+    """Return n rows with five features and a target of the kind that a summary takes."""
+    rng = np.random.default_rng(7)
+    y = np.arange(n) % 3
+    X = rng.integers(-2, 4, (n, P)).astype(np.float64)
+    X[:, 0] += y
+    return Batch(X, y if summary.target == "classes" else y + 0.5 * rng.integers(0, 9, n))
+
+
+def cut(batch: Batch, size: int) -> list[Batch]:
+    """Cut rows into batches of ``size``."""
+    return [Batch(*(a[low : low + size] for a in batch)) for low in range(0, len(batch.y), size)]
+
+
+def learnt(make: Make, batches: list[Batch], form: str) -> Any:
+    """Return a summary that was updated with some batches."""
+    summary = make()
+    for batch in batches:
+        summary.update(FORMS[form](batch.X), batch.y)
+    return summary
+
+
+def known(summary: Any) -> list[npt.NDArray[Any]]:
+    """Return what a summary knows, by way of its blocks, tables or moments."""
+    summary = innermost(summary)
+    name = next((name for name in ("blocks", "tables", "moments") if hasattr(summary, name)), None)
+    assert name is not None, (
+        f"{type(summary).__name__} has neither `blocks()` nor `tables(bins)`: give check_summary a `read`"
+    )
+    answer = summary.tables(5) if name == "tables" else getattr(summary, name)()
+    blocks = [answer] if name == "moments" else answer
+    return [np.asarray(array) for block in blocks for array in _comparable(block)]
+
+
+def _comparable(block: Any) -> Iterator[Any]:
+    """Yield the arrays of a block; masses without their common factor, and rows with copies written out."""
+    if not hasattr(block, "copies"):
+        for name, array in zip(block._fields, block, strict=True):
+            yield array / max(array.sum(), TINY) if name in ("mass", "counts") else array
+        return
+    shape = len(block.y), len(block.indptr) - 1
+    X = sp.csc_array((block.data, block.indices, block.indptr), shape=shape).toarray()
+    yield np.repeat(X, block.copies, axis=0)
+    yield np.repeat(block.y, block.copies)
+
+
+def same(a: list[npt.NDArray[Any]], b: list[npt.NDArray[Any]], message: str) -> None:
+    """Assert that two answers are equal to rounding."""
+    assert len(a) == len(b), message
+    for x, y in zip(a, b, strict=True):
+        assert x.shape == y.shape, message
+        assert np.allclose(x, y, rtol=1e-9, atol=1e-9, equal_nan=True), message
+
+
+def same_bits(a: Arrays, b: Arrays, message: str) -> None:
+    """Assert that two states are equal to the last bit."""
+    assert a.keys() == b.keys(), message
+    for name, array in a.items():
+        assert array.dtype == b[name].dtype, f"{message} ({name})"
+        assert array.tobytes() == b[name].tobytes(), f"{message} ({name})"
+
+
+def _refused(error: type[Exception], call: Callable[[], object], what: str) -> None:
+    try:
+        call()
+    except error:
+        return
+    except Exception as other:  # whatever it is, it is the wrong one
+        raise AssertionError(f"{what} must raise {error.__name__}, not {type(other).__name__}") from other
+    raise AssertionError(f"{what} must raise {error.__name__}")

@@ -1,0 +1,87 @@
+"""Every summary of the registry keeps the laws of ``protocols.Summary``, and each broken law is named."""
+
+import inspect
+from functools import partial
+
+import numpy as np
+import pytest
+
+from streamsieve import registry
+from streamsieve.exceptions import MergeError
+from streamsieve.state import register
+from streamsieve.summaries import Contingency, Moments, Quantiles, TargetBins, Window
+from streamsieve.testing import check_summary
+from tests.summaries.listing import Listing
+
+SUMMARIES = registry.summaries()
+
+
+def variants():
+    """Yield a maker of every summary: plain, fading, with either target, and around another."""
+    for name, kind in SUMMARIES.items():
+        parameters = inspect.signature(kind).parameters
+        if "inner" not in parameters:
+            yield name, kind
+        if "half_life" in parameters:
+            yield f"{name} fading", partial(kind, half_life=7.0)
+        if "target" in parameters:
+            yield f"{name} numeric", partial(kind, target="numeric")
+    for inner in (Moments, Quantiles, Contingency):
+        yield f"Window over {inner.__name__}", lambda inner=inner: Window(inner(), 50)
+        yield f"TargetBins over {inner.__name__}", lambda inner=inner: TargetBins(inner(), 3)
+    yield "Window over TargetBins", lambda: Window(TargetBins(Moments(), 3), 50)
+    yield "RecentRows, few", partial(SUMMARIES["RecentRows"], size=50)
+
+
+VARIANTS = dict(variants())
+
+
+def test_every_summary_is_checked():
+    assert {type(make()) for make in VARIANTS.values()} == {*SUMMARIES.values()}
+
+
+@pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS)
+def test_laws(make):
+    check_summary(make)
+
+
+def test_a_summary_of_somebody_else_is_checked_by_the_same_laws():
+    """One outside the package, read by a function of its author's."""
+    with pytest.raises(AssertionError, match=r"Listing has neither `blocks\(\)` nor `tables\(bins\)`"):
+        check_summary(Listing)
+
+
+def broken(**members):
+    return register(type("Broken", (Moments,), {"__module__": __name__, **members}))
+
+
+def no_reindexed(_):
+    raise AttributeError
+
+
+BROKEN = {
+    "has no `reindexed`": {"reindexed": property(no_reindexed)},
+    "rows of weight 0, changed the summary": {
+        "update": lambda self, X, y, weight=None: Moments.update(self, X, y),
+    },
+    "merging differs from concatenating": {"merge": lambda self, other: None},
+    "merging changed the other": {"merge": lambda self, other: (Moments.merge(self, other), other.fade(0.5))},
+    "must raise MergeError": {
+        "merge": lambda self, other: Moments.merge(self, other) if isinstance(other, Moments) else None
+    },
+    "late features": {"update": lambda self, X, y, weight=None: Moments.update(self, X[:, ::-1], y, weight)},
+    "reads back differently": {"state": lambda self: {**Moments.state(self), "mass": self._mass + 1.0}},
+    "must raise SchemaError": {"forget": lambda self, columns: None},
+}
+
+
+@pytest.mark.parametrize(("message", "members"), BROKEN.items(), ids=BROKEN)
+def test_a_broken_law_is_named(message, members):
+    with pytest.raises((AssertionError, MergeError), match=message):
+        check_summary(broken(**members))
+
+
+def test_an_empty_batch_may_have_any_number_of_features():
+    summary = Moments()
+    summary.update(np.zeros((0, 3)), np.zeros(0))
+    assert summary.n_features == 0
