@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetError
-from streamsieve.rows._barda_classes import BardaClasses
-from streamsieve.rows._barda_model import BardaModel, Settings
-from streamsieve.rows._row_entries import row_entries
+from streamsieve.rows.linear.one_vs_rest import OneVsRest
+from streamsieve.rows.linear.dual_averaging import DualAveraging, Settings
+from streamsieve.rows.linear.entries import row_entries
 from streamsieve.rows.barda import BARDA
 from tests.reference.barda import Learner, barda
 
@@ -65,7 +65,7 @@ def test_one_learner_with_a_tiny_pool_equals_the_twin():
         budget, spare, width = (int(v) for v in rng.integers((1, 0, 1), (12, 6, 4)))
         rate, damping = float(10 ** rng.uniform(-3, 1)), float(10 ** rng.uniform(-3, 0))
         ridge = float(rng.choice([0, 0.01, 1, 10]))
-        model, margins = BardaModel(p), np.zeros(n)
+        model, margins = DualAveraging(p), np.zeros(n)
         rows = row_entries(sp.csr_array(X) if turn % 2 else X)
         model.learn(rows, y, 0, Settings(budget, rate, ridge, damping, spare, width), margins)
         twin = Learner(p, budget, rate, ridge, damping)
@@ -131,7 +131,7 @@ def test_order_of_untouched_features_changes_with_time_and_is_followed():
         whole = BARDA(1, learning_rate=1e-3, **parameters).fit(X[:low], y[:low])
         assert whole.selected_.tolist() == [best[low - 1]]
     margins = np.zeros(218)
-    BardaModel(2).learn(row_entries(X), y, 0, Settings.of(1, 1e-3, 100.0, 1e-9), margins)
+    DualAveraging(2).learn(row_entries(X), y, 0, Settings.of(1, 1e-3, 100.0, 1e-9), margins)
     assert margins[-1] == learner.w.sum() != 0
 
 
@@ -346,7 +346,7 @@ def test_damaged_states_are_refused(labels):
     rng = np.random.default_rng(15)
     X, y = rng.normal(size=(30, 4)), np.arange(30) % labels
     state = BARDA(2).fit(X, y)._learners_.state()
-    assert np.array_equal(BardaClasses.from_state(state).state()["gradients"], state["gradients"])
+    assert np.array_equal(OneVsRest.from_state(state).state()["gradients"], state["gradients"])
     gradients, squares, rows = state["gradients"], state["squares"], state["rows"]
     for damage in (
         {"gradients": gradients[:, :3]},
@@ -369,7 +369,7 @@ def test_damaged_states_are_refused(labels):
         },
     ):
         with pytest.raises(StateError):
-            BardaClasses.from_state({**state, **damage})
+            OneVsRest.from_state({**state, **damage})
 
 
 @pytest.mark.parametrize(("name", "value"), [("n_rows_seen_", 9), ("n_features_in_", 5), ("_learners_", 3)])

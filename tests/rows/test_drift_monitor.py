@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from streamsieve import state
 from streamsieve.criteria import AnovaF, Correlation, MutualInfo
 from streamsieve.exceptions import BadValueError, CapabilityError, InputError, ParameterError, StateError
-from streamsieve.rows._drift_monitor import LATEST, Drift, DriftMonitor
-from streamsieve.rows._page_hinkley import PageHinkley
+from streamsieve.rows.drift.drift_monitor import LATEST, Drift, DriftMonitor
+from streamsieve.rows.drift.page_hinkley import PageHinkley
 from streamsieve.summaries import CoMoments, Moments, Quantiles
 from streamsieve.summaries._target_bins import TargetBins
 from tests.summaries.streams import assert_same_bits, snapshot

@@ -7,8 +7,8 @@ from scipy.stats import norm
 
 from benchmarks._peers_float import fires_class
 from streamsieve.exceptions import ParameterError, StateError, TargetError
-from streamsieve.rows._fires_model import FiresModel
-from streamsieve.rows._fires_waiting import FiresWaiting, rows_of
+from streamsieve.rows.linear.probit import ProbitModel
+from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, rows_of
 from streamsieve.rows.fires import FIRES
 from tests.reference.fires import Fires, fires, log_likelihood
 
@@ -91,7 +91,7 @@ def test_a_step_goes_up_the_gradient_of_the_likelihood():
         n, p = int(rng.integers(1, 12)), int(rng.integers(1, 6))
         X, y = random_rows(turn, n, p, rng)
         X /= 1 + np.abs(X).max()
-        model = FiresModel(p)
+        model = ProbitModel(p)
         model._mean[:], model._spread[:] = rng.normal(size=p), rng.uniform(0.1, 2, p)
         mean, spread, tiny = model.mean.copy(), model.spread.copy(), 1e-6
         model.learn(rows_of(X), y, n, 1, 1.0, 1.0)
@@ -110,7 +110,7 @@ def test_a_step_goes_up_the_gradient_of_the_likelihood():
 def test_rows_far_on_the_wrong_side_are_not_0_by_0():
     """The package divides a density of 0 by a probability of 0, and all weights become NaN."""
     X, y = np.array([[1.0, 0.0]]), np.array([-1.0])
-    model = FiresModel(2)
+    model = ProbitModel(2)
     model._mean[:], model._spread[:] = [50.0, 1.0], [0.0, 1.0]
     assert norm.pdf(-50.0) == norm.cdf(-50.0) == 0
     model.learn(rows_of(X), y, 1, 1, 0.01, 0.01)
@@ -326,7 +326,7 @@ def test_damaged_models_are_refused():
         {"spread": state["spread"].astype(np.float32)},
     ):
         with pytest.raises(StateError):
-            FiresModel.from_state({**state, **damage})
+            ProbitModel.from_state({**state, **damage})
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -344,7 +344,7 @@ def test_damaged_waiting_rows_are_refused(form):
         ]
     for damage in damages:
         with pytest.raises(StateError):
-            FiresWaiting.from_state({**state, **damage})
+            MinibatchBuffer.from_state({**state, **damage})
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

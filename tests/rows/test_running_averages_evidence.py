@@ -13,7 +13,7 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.rows import Screen
-from streamsieve.rows._average_models import MODELS
+from streamsieve.rows.covariance_models import MODELS
 from streamsieve.rows.running_averages import RunningAverages
 from streamsieve.state import read, write
 from streamsieve.summaries.products import Products

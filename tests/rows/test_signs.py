@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from streamsieve.exceptions import StateError, TargetError
-from streamsieve.rows._signs import Signs
+from streamsieve.rows.linear.signed_labels import SignedLabels
 
 
 @pytest.mark.parametrize(
@@ -21,27 +21,27 @@ from streamsieve.rows._signs import Signs
     ],
 )
 def test_signs_follow_the_order_of_rows(labels, signs):
-    whole = Signs().encode(np.array(labels), "X")
+    whole = SignedLabels().encode(np.array(labels), "X")
     assert whole.tolist() == signs
-    one_by_one = Signs()
+    one_by_one = SignedLabels()
     assert [one_by_one.encode(np.array([v]), "X")[0] for v in labels] == signs
-    again = Signs.from_state(one_by_one.state())
+    again = SignedLabels.from_state(one_by_one.state())
     assert again.encode(np.array(labels), "X").tolist() == signs
     assert again.classes == one_by_one.classes
 
 
 def test_a_third_label_is_refused_and_forgotten():
-    signs = Signs()
+    signs = SignedLabels()
     signs.encode(np.array([0, 1]), "OFS")
     with pytest.raises(TargetError, match=r"OFS separates 2 classes, but y holds 3 .*RunningAverages"):
         signs.encode(np.array([2]), "OFS")
     assert signs.classes == [0, 1]
     with pytest.raises(TargetError, match="keep to text or to numbers"):
-        Signs(0).encode(np.array(["a"]), "OFS")
+        SignedLabels(0).encode(np.array(["a"]), "OFS")
 
 
 def test_damaged_states_are_refused():
-    state = Signs(0, 1).state()
+    state = SignedLabels(0, 1).state()
     for damage in ({"given": np.array([True, False])}, {"labels": np.array([1, 1])}, {"labels": np.zeros(3)}):
         with pytest.raises(StateError):
-            Signs.from_state({**state, **damage})
+            SignedLabels.from_state({**state, **damage})

@@ -11,7 +11,7 @@ from streamsieve import exceptions as ex
 from streamsieve import state
 from streamsieve.criteria import MutualInfo
 from streamsieve.rows import Screen
-from streamsieve.rows._velocity_monitor import VelocityMonitor, motion
+from streamsieve.rows.drift.velocity_monitor import VelocityMonitor, motion
 from streamsieve.rows.velocity_screen import VelocityScreen
 from tests.reference import velocity_screen as twin
 

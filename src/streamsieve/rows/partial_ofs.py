@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import ClassVar, Self
 
 from streamsieve._kernels.ofs import learn_partial_rows
-from streamsieve._parameters import check_number
 from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
-from streamsieve.rows._linear import LinearSelector
-from streamsieve.rows._linear_sparse import SparseWeights
-from streamsieve.rows._row_entries import RowEntries
+from streamsieve.rows.linear.entries import RowEntries
+from streamsieve.rows.linear.selector import LinearSelector
+from streamsieve.rows.linear.sparse_weights import SparseWeights
+from streamsieve.state import Float, Int, Nested
 
 
 class PartialOFS(LinearSelector):
@@ -85,6 +85,14 @@ class PartialOFS(LinearSelector):
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), draws_features=True)
 
+    parameters = {
+        "learning_rate": Float(0, 1e6, open_low=True),
+        "exploration": Float(1e-6, 1),
+        "radius": Float(0, 1e6, open_low=True),
+        "random_state": Int(0, 2**32 - 1),
+    }
+    fields = {"_model_": Nested(SparseWeights), "observed_": Int()}
+
     def __init__(
         self,
         k: int | None = None,
@@ -110,12 +118,6 @@ class PartialOFS(LinearSelector):
         yield cls()
         yield cls(k=1, exploration=0.7, radius=1.0, random_state=1, output="zero")
 
-    def _check_parameters(self) -> None:
-        check_number("learning_rate", self.learning_rate, low=0, high=1e6, open_low=True)
-        check_number("exploration", self.exploration, low=1e-6, high=1)
-        check_number("radius", self.radius, low=0, high=1e6, open_low=True)
-        check_number("random_state", self.random_state, low=0, high=2**32 - 1, integer=True)
-
     def _start(self, batch: RowBatch) -> None:
         super()._start(batch)
         self.observed_ = 0
@@ -124,7 +126,7 @@ class PartialOFS(LinearSelector):
         return SparseWeights()
 
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
-        columns, values = self._model_.with_room(self._budget)
+        columns, values = self._model_.with_room(self._k)
         kept, mistakes, observed = learn_partial_rows(
             entries.indptr, entries.indices, entries.data, signs, columns, values, len(self._model_.columns),
             self.n_features_in_, float(self.learning_rate), float(self.radius), float(self.exploration),
@@ -134,6 +136,7 @@ class PartialOFS(LinearSelector):
         self.observed_ += int(observed)
         return int(mistakes)
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_count("observed_", self.n_rows_seen_ * self._most)
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        if self.observed_ > self.n_rows_seen_ * self._most:
+            yield f"{self.observed_} entries of {self.n_rows_seen_} rows were looked at"
