@@ -31,8 +31,8 @@ class Plain(RowSelector):
     def _learn(self, batch):
         self.count_ += batch.X.shape[0]
 
-    def _support(self):
-        return np.ones(self.n_features_in_, bool)
+    def _scores(self):
+        return np.zeros(self.n_features_in_)
 
 
 def test_traits_are_enforced():

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamsieve import exceptions as ex
+from streamsieve.base.choose import above_mean
 from streamsieve.criteria import ChiSquare, Gini, MutualInfo
 from streamsieve.criteria.criterion import LARGEST
 from streamsieve.rows import Screen
-from streamsieve.base.choose import above_mean
 from tests.rows.toys import table, table_for
 
 CRITERIA = ["t", "fisher", "f", "correlation", "mutual_info", "chi2", "gini", "su"]

@@ -312,7 +312,7 @@ class Bootstrap(RowSelector):
     def _record(self) -> Mapping[str, Any]:
         record = dict(super()._record())
         self._share()
-        record["_members_"] = [self._members_[0], *map(_without_names, self._members_[1:])]
+        record["_members_"] = [*map(_without_names, self._members_)]
         return record
 
     def _restored(self) -> None:
@@ -333,9 +333,9 @@ class Bootstrap(RowSelector):
             yield "the members are not copies of the selector"
 
 
-def _without_names(replica: RowSelector) -> RowSelector:
-    """Return the same replica without names, which are saved once, with the bootstrap."""
-    bare = copy(replica)
+def _without_names(member: RowSelector) -> RowSelector:
+    """Return the same member without names, which are saved once, with the bootstrap."""
+    bare = copy(member)
     for name in ("_names_in_", "_vocabulary_"):
         bare.__dict__.pop(name, None)
     bare.__dict__["_fixed_"] = True
