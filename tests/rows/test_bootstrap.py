@@ -230,7 +230,7 @@ def test_numbered_parts_merge_to_the_whole():
     cuts = [0, 1, 3, 40, 41, 100, 120]
     parts = [part(X, y, low, high) for low, high in pairwise(cuts)]
     for order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 1, 4, 3]):
-        merged = clone_of(parts[order[0]])
+        merged = Bootstrap.from_bytes(parts[order[0]].to_bytes())
         for i in order[1:]:
             merged.merge(parts[i])
         assert np.array_equal(merged.frequencies_, whole.frequencies_)

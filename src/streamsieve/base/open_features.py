@@ -107,7 +107,6 @@ class OpenFeatures:
         self._learn_arrived(vocabulary, arrival, names, RowBatch(X, batch.y, batch.weight), collided)
 
     def _meet(self: Any, names: list[str]) -> tuple[Vocabulary | HashedVocabulary, Arrival]:
-        self._flush_buffer()  # before the vocabulary grows
         vocabulary = self._vocabulary()
         arrival = vocabulary.meet(names)
         if not getattr(self, "_fixed_", False):
@@ -141,6 +140,7 @@ class OpenFeatures:
 
     def _vocabulary(self: Any) -> Vocabulary | HashedVocabulary:
         """Return the features known by name; an open vocabulary grows by what is added to it."""
+        self._flush_buffer()  # before the vocabulary grows, or while it knows names that it will forget
         known: Vocabulary | HashedVocabulary | None = getattr(self, "_vocabulary_", None)
         if known is not None:
             return known

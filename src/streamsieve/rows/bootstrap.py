@@ -140,7 +140,7 @@ class Bootstrap(RowSelector):
         "random_state": Int(0, 2**63 - 1),
         "first_row": Int(0, LAST_ROW),
     }
-    fields = {"_next_row_": Int(0, 2**63 - 1), "_members_": Members()}
+    fields = {"_next_row_": Int(0, LAST_ROW + 2**61), "_members_": Members()}
 
     def __init__(
         self,
@@ -323,7 +323,7 @@ class Bootstrap(RowSelector):
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
-        if not self.first_row <= self._next_row_ <= 2 * LAST_ROW:
+        if self._next_row_ < self.first_row:
             yield f"row {self._next_row_} is to be the next one"
         found, wanted = (
             [(type(member), member._encoded_parameters()) for member in members]  # noqa: SLF001
