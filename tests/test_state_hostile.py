@@ -151,7 +151,7 @@ TAMPERED = {
     "an unknown parameter": (parameter("evil", 1), "unexpected keyword argument 'evil'"),
     "parameters that are none": (lambda header, arrays: header.update(parameters=[1]), "does not fit"),
     "no parameters": (lambda header, arrays: header.pop("parameters"), "does not fit"),
-    "another width": (array("n_features_in_", 10**9), "summary has another number of features"),
+    "another width": (array("n_features_in_", 10**9), "claims 1,000,000,000 features"),
     "a width beyond reason": (array("n_features_in_", 10**12), "n_features_in_ must be a whole number"),
     "a false shape": (array("summary_/cells/mean", np.zeros((2, 9))), "cells/m2 should be float64 of shape"),
     "a false type": (

@@ -116,7 +116,7 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
         Parameters
         ----------
         X : rows (dense, sparse or dataframe); NaN means missing where the traits say so
-        y : one label or number a row
+        y : one label or number per row
 
         Returns
         -------
@@ -297,7 +297,7 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
         """Yield a problem if nothing in the state is as wide as the number of features it claims."""
         named = "_names_in_" in self.__dict__ or "_vocabulary_" in self.__dict__
         if not named and self.n_features_in_ > max(UNPROVEN, *widths):
-            yield f"it claims {self.n_features_in_:,} features, but holds nothing about so many"
+            yield f"it claims {self.n_features_in_:,} features, but has no array of that size"
 
     # ---------------------------------------------------------------- merging
 

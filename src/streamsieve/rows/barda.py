@@ -1,4 +1,4 @@
-"""Features of a budgeted dual averaging learner with adaptive steps."""
+"""BARDA: budgeted dual averaging with adaptive step sizes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class BARDA(RowSelector):
     learning_rate : float, default=0.05
         Length of the first steps, above 0 and at most 1000; the paper's eta.  It matters little.
     ridge : float, default=0.01
-        How strongly weights are pulled to 0, between 0 and 1e6; the paper's lambda.
+        Strength of the L2 penalty, between 0 and 1e6; the paper's lambda.
     damping : float, default=0.01
         What is added to the root of the sum of squares, between 1e-30 and 1e6; the paper's delta.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ class BARDA(RowSelector):
     selected_ : columns of the k largest scores, best first; fewer as long as fewer have a score above 0
     coef_ : float64 array (classes, features), the weights that predict, at most k a row; for two classes one
         row, which speaks for ``classes_[1]``
-    classes_ : the labels seen, in order
-    mistakes_ : rows whose class was not clearly predicted before they were learnt
+    classes_ : the labels seen, sorted
+    mistakes_ : number of rows whose class was not clearly predicted before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes

@@ -1,4 +1,4 @@
-"""How often would a selector choose a feature, had other rows come?"""
+"""Stability selection: how often a selector keeps a feature over bootstrap replicas of a stream."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Member(Nested):
 
 
 class Bootstrap(RowSelector):
-    """Keep the features that a selector chooses again and again, whichever rows happen to come.
+    """Keep the features that a selector keeps in most bootstrap replicas of the stream.
 
-    Replicas of the selector learn the stream side by side.  Each counts every row 0, 1, 2, ... times, as lots
-    decide (Poisson with mean 1), which is what drawing rows with replacement comes to in a stream.  A
-    feature's score is the share of the replicas that select it.
+    Replicas of the selector learn the stream side by side.  Each counts every row 0, 1, 2, ... times, drawn
+    from a Poisson distribution of mean 1, which is the bootstrap for a stream.  A feature's score is the
+    fraction of the replicas that select it.
 
     Parameters
     ----------
@@ -66,23 +66,23 @@ class Bootstrap(RowSelector):
     replicas : int, default=20
         How many, 2 <= replicas <= 10,000.  Time and memory are those of ``replicas + 1`` selectors.
     threshold : float, default=0.6
-        Keep features that at least this share of the replicas selects, 0 < threshold <= 1.
+        Keep features that at least this fraction of the replicas selects, 0 < threshold <= 1.
     k : int or None, default=None
         Keep the k most frequent of these at most, k >= 1; among equals those that score best on all rows.
     random_state : int, default=0
-        Seed of the lots, 0 <= random_state < 2^63.
+        Seed of the draws, 0 <= random_state < 2^63.
     first_row : int, default=0
-        Number of the first row.  A row's lots depend on its number alone: give parts of one stream the
+        Number of the first row.  A row's draws depend on its number alone: give parts of one stream the
         numbers they have there, and their merge is the result of one pass over it.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what frequency.
+        Whether to record which features entered and left the selection, when, and at what frequency.
 
     Attributes
     ----------
-    frequencies_, scores_ : float64 array, one a feature: the share of the replicas that select it
+    frequencies_, scores_ : float64 array, one per feature: the fraction of the replicas that select it
     selected_ : columns of the selected features, the most frequent first
     stability_ : float, at most 1: how much the replicas' selections agree beyond chance (Nogueira et al.)
     expected_false_ : float: bound on the expected number of false features among those of a frequency of at
@@ -92,7 +92,7 @@ class Bootstrap(RowSelector):
 
     Notes
     -----
-    The lots are a function of (seed, row, replica), computed when needed (Philox), so batches of any size, a
+    The draws are a function of (seed, row, replica), computed when needed (Philox), so batches of any size, a
     saved and resumed stream and merged parts give the same result.  Parts that were all numbered from 0
     merge to a valid bootstrap too, though not to that of one pass.
 
@@ -104,7 +104,7 @@ class Bootstrap(RowSelector):
 
     A row drawn 0 times takes no time: under a half-life or a window, replicas look back over 1.6 times as
     many rows of the stream as the selector does.  ``sample_weight`` is not taken, because copies of a row
-    would draw their own lots.
+    would have draws of their own.
 
     References
     ----------
@@ -132,7 +132,7 @@ class Bootstrap(RowSelector):
     array([1., 1.])
     """
 
-    _places: ClassVar[frozenset[str]] = frozenset({"first_row"})
+    _merge_exempt: ClassVar[frozenset[str]] = frozenset({"first_row"})
 
     parameters = {
         "replicas": Int(2, 10_000),

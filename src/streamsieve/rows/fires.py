@@ -1,4 +1,4 @@
-"""Features whose weights in a probit model are large and certain."""
+"""FIRES: features whose weights in a probit model are large and of small variance."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class FIRES(RowSelector):
     epochs : int, default=1
         Steps for the same rows one after another, at least 1.
     batch_size : int or None, default=1
-        Rows whose mean gradient makes a step, at least 1.  Rows wait until there are so many of them, however
-        they are cut into batches, and waiting rows are saved with the rest.  None: one step for each batch as
-        it comes, so that the size of batches changes the result.
+        Number of rows whose mean gradient makes a step, at least 1.  Rows are buffered until there are
+        enough, however they are cut into batches, and buffered rows are saved, too.  If None, one step per
+        batch, so that the size of batches changes the result.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class FIRES(RowSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield a step for each row, for so many rows, and for each batch."""
+        """Yield a step per row, per ten rows, and per batch."""
         yield cls()
         yield cls(k=1, batch_size=10, epochs=3, learning_rate_mean=0.1, output="zero")
         yield cls(batch_size=None)

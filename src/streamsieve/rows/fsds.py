@@ -1,4 +1,4 @@
-"""Unsupervised selection from a sketch of the rows' scatter."""
+"""FSDS: unsupervised selection from a sketch of the scatter matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from streamsieve.state import Bool, Float, Int, Nested
 
 #: Rows compressed together, at least: for few features the call costs more than the work.
 LEAST_BLOCK = 128
-#: Rows that nobody keeps waiting.
+#: Largest block.
 LARGEST_BLOCK = 2**20
 
 
@@ -25,7 +25,7 @@ class FSDS(RowSelector):
     """Keep the features that span the main directions of the rows, without any target.
 
     A sketch of few rows (Frequent Directions) stands for the scatter of all rows seen.  Its leading
-    directions tell the clusters in the rows apart; a feature weighs what it contributes to one of them.
+    directions separate the clusters of the rows; a feature's score is its contribution to one of them.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ class FSDS(RowSelector):
         Rows that are compressed together, at least 1.  None: as many as the sketch has, at least 128.  More
         of them lose less, and cost more memory.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the top set, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature; larger is better
+    scores_ : float64 array, one per feature; larger is better
     selected_ : columns of the selected features, best first
     sketch_ : float64 array of fewer than ``sketch_size`` orthogonal rows, longest first
     sketch_error_ : bound on the spectral norm of (scatter of all rows - scatter of the sketch); at most the

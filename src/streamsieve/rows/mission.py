@@ -1,4 +1,4 @@
-"""Keep the features of largest weight in a linear model, among more features than fit into memory."""
+"""MISSION: the largest weights of a linear model over more features than fit into memory."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class MISSION(RowSelector):
     """Keep the features of largest weight in a linear model, among more features than fit into memory.
 
     The weights of all features live in a count sketch of fixed size, and a heap holds the k largest.  So a
-    billion columns, or a vocabulary that grows for ever, take the memory of the sketch, and a row takes time
-    for its non-zeros alone.
+    billion columns, or a vocabulary that grows indefinitely, take the memory of the sketch, and a row takes
+    time for its non-zeros alone.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ class MISSION(RowSelector):
     random_state : int, default=0
         Seed of the hash functions, 0 to 2**32 - 1.  Only selectors with equal seeds merge.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the top set, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class MISSION(RowSelector):
     selected_scores_ : their scores: the absolute weight, summed over the models of more than two classes
     coef_ : their weights, one model a row.  For up to two classes one row, which speaks for ``classes_[-1]``;
         for more one row a class
-    classes_ : the labels seen, in order
-    mistakes_ : rows whose class was not clearly predicted before they were learnt
-    scores_ : float64 array, one a feature, computed when asked for: mind the memory for very many columns
+    classes_ : the labels seen, sorted
+    mistakes_ : number of rows whose class was not clearly predicted before they were learnt
+    scores_ : float64 array, one per feature, computed on access: mind the memory for very many columns
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes

@@ -36,19 +36,19 @@ class PartialOFS(LinearSelector):
         Seed of the draws, between 0 and 2^32 - 1.  The draws for a row depend on the seed, the number of the
         row and the number of features, and on nothing else.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
-    coef_ : float64 array, one weight a feature, 0 for all but k at most
-    scores_ : float64 array, the sizes of the weights
+    coef_ : float64 array, one weight per feature, at most k of them not 0
+    scores_ : float64 array, the absolute weights
     selected_ : columns with a weight, largest first; never more than k, fewer as long as fewer have one
     observed_ : entries looked at so far, never more than k a row
     classes_ : the labels seen, the negative one first
-    mistakes_ : rows whose label the model had wrong, or no opinion of, before it learnt them
+    mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes
@@ -64,8 +64,9 @@ class PartialOFS(LinearSelector):
     rate, or raise the radius, where features are many.  Only the ratio of the two matters.  The default is a
     tenth of the one of :class:`OFS` for that reason.
 
-    Batches of any size give the same result.  Where features appear over time, d is the number known when a
-    batch comes.  Of weights of equal size at the edge of the budget, those of the first columns stay.
+    The result does not depend on how rows are cut into batches.  Where features appear over time, d is the
+    number known when a batch comes.  Of weights of equal size at the edge of the budget, those of the first
+    columns stay.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Choose features by a linear model whose data are running averages."""
+"""Sparse linear models fitted to running averages of products."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class RunningAverages(WeightedRowSelector):
         With "t_test": keep features whose p-value is at most alpha, 0 < alpha < 1.  None is 0.05 where k is
         None, too.
     correction : {"none", "bonferroni", "bh"}, default="bh"
-        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the chance of any false
-        feature, "bh" (Benjamini-Hochberg) the expected share of false ones among those kept.
+        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
+        false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
     ridge : float, default=1e-3
         What "olsth", "ofsa", "oelnet" and the first fit of "oadalasso" add to every feature's variance of 1,
         at least 0.
@@ -77,17 +77,18 @@ class RunningAverages(WeightedRowSelector):
         Whether all classes count the same, however many rows they have.  Squared error neglects a rare class.
         The covariance within classes is taken to be the same in all of them.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left, when, and at what score.
+        Whether to record which features entered and left, when, and at what score.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature: the size of its coefficient, all features and the target scaled to
+    scores_ : float64 array, one per feature: the size of its coefficient, all features and the target scaled
+    to
         variance 1; for "t_test" its t; for "omp" and "mrmr" a number that falls in order of entry.  0 is
         outside the model.
-    pvalues_ : float64 array, one a feature: of its test given all other features, whatever the model
+    pvalues_ : float64 array, one per feature: of its test given all other features, whatever the model
     untestable_ : why there are no tests, or nothing
     selected_ : columns of the selected features, best first
     coef_, intercept_ : least squares on the selected features, in the units of the data, with zeros for the

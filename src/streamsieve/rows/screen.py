@@ -1,4 +1,4 @@
-"""Score every feature of a stream of rows, keep the best."""
+"""Univariate screening: score every feature of a stream of rows, keep the best."""
 
 from __future__ import annotations
 
@@ -60,25 +60,25 @@ class Screen(WeightedRowSelector):
     k : int or None, default=None
         Keep the k best, k >= 1.  Without k, percentile, alpha and threshold: the 10 best, or all if fewer.
     percentile : float or None, default=None
-        Keep this share of the features in percent, 0 < percentile <= 100.
+        Keep this percentage of the features, 0 < percentile <= 100.
     alpha : float or None, default=None
         Keep features whose p-value is at most alpha, 0 < alpha < 1.
     correction : {"none", "bonferroni", "bh"}, default="none"
-        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the chance of any
-        false feature, "bh" (Benjamini-Hochberg) the expected share of false ones among those kept.
+        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
+        false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
     threshold : float or None, default=None
-        Keep features whose score is above the mean of all scores by more than so many standard deviations,
-        any number; with k, the k best of them.  There may be none.
+        Keep features whose score is above mean + threshold x standard deviation of the scores,
+        any number; with k, at most the k best of them.  The selection may be empty.
     half_life : float or None, default=None
         Rows after which an observation weighs half, at least 1; None remembers all rows alike.
     window : int or None, default=None
-        Score the last so many rows, at least 1, and nothing else.  The rows are kept: memory is that of
+        Score the last ``window`` rows only, at least 1.  The rows are kept: memory is that of
         window x features.  None is no window, except that "ksg" looks at the last 1000 rows.
     on_drift : {None, "reset", "reweigh"}, default=None
-        What to do when features' relevance changes: "reset" makes these features begin anew, "reweigh" makes
+        What to do when features' relevance changes: "reset" makes these features start again, "reweigh" makes
         all that is remembered count less, by the share of the selection that moved (by half at most).
     drift_every : int, default=1000
-        Relevance is judged in blocks of so many rows, at least 10.
+        Number of rows of the blocks in which relevance is judged, at least 10.
     detector : {"page_hinkley", "adwin"}, default="page_hinkley"
         What decides that relevance has changed; "adwin" is river's, which must be installed, and cannot be
         used with very many features.
@@ -96,18 +96,18 @@ class Screen(WeightedRowSelector):
         For dict rows and dataframes whose features come and go: share this many slots by hashing names, so
         that memory is bounded; ``collisions_`` counts the slots that features share.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     review_every : int or None, default=None
-        Look at the selection every so many rows, so that the ledger has its changes.  Without it changes are
-        noticed when somebody asks for the selection or the ledger.
+        Number of rows between two updates of the ledger.  If None, changes are recorded when the selection
+        or the ledger is accessed.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the top set, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature; larger is better
-    pvalues_ : float64 array, one a feature; not for "ksg"
+    scores_ : float64 array, one per feature; larger is better
+    pvalues_ : float64 array, one per feature; not for "ksg"
     selected_ : columns of the selected features, best first
     summary_ : the summary behind the scores
     ledger_ : which features entered and left, after how many rows, at what score
@@ -115,13 +115,13 @@ class Screen(WeightedRowSelector):
 
     Notes
     -----
-    Ties go to the feature that came first.  Batches of any size give the same result.  With
-    ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.  Under
-    a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
+    Ties go to the feature that came first.  The result does not depend on how rows are cut into batches.
+    With ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.
+    Under a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
 
     The mean and the standard deviation behind ``threshold`` are those of scores that measure something:
     features that say nothing at all (they are constant, or never came) are left out, however many there are,
-    and so are those that tell the classes apart perfectly, which are always kept.  Of m features none can
+    and so are those that separate the classes perfectly, which are always kept.  Of m features none can
     be more than sqrt(m - 1) deviations above the mean.
 
     Screens of the literature: counts of discrete values and their chi-squared or information (Katakis) are
@@ -223,7 +223,7 @@ class Screen(WeightedRowSelector):
     def variants(cls) -> Iterable[Self]:
         """One screen for every criterion, and the other ways of choosing, adapting and putting out."""
         for name in _BY_NAME:
-            # neighbours score 0 what tells nothing: of a few features, the ten best are a matter of order
+            # neighbours score uninformative features 0: of a few features, the ten best depend on their order
             yield cls(name, percentile=20 if name == "ksg" else None)
         yield cls("mutual_info", task="regression")
         yield cls(criteria.MutualInfo(discrete=True))

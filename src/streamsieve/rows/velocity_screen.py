@@ -1,4 +1,4 @@
-"""Mutual information that is computed anew only for features whose values have begun to move."""
+"""Screening by mutual information, computed again only for features that drift."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from streamsieve.summaries._recent_rows import RecentRows
 
 
 class VelocityScreen(RowSelector):
-    """Rank by mutual information once, and again only for features that drift, when they drift.
+    """Keep the features of largest mutual information, computed again only for features that drift.
 
     The rows are looked at in consecutive windows.  The first one ranks the features.  From then on means are
     compared from window to window, which is cheap; when the features as a whole begin to move, those that
-    move most are scored anew from the window that has just ended, and the others keep their scores.
+    move most are scored again from the window that has just ended, and the others keep their scores.
 
     Parameters
     ----------
@@ -40,21 +40,21 @@ class VelocityScreen(RowSelector):
         A feature drifts if its velocity is above ``Q3 + fence * (Q3 - Q1)`` of the velocities of all features
         (and beyond chance), at least 0.
     alarm : float, default=1.0
-        How much the movement of all must rise until somebody looks for features that drift, above 0: the
+        How much the movement of all must rise until drifting features are looked for, above 0: the
         threshold of a Page-Hinkley test on ``log(1 + s)``, where s sums up velocities in standard errors, as
         far as they are beyond chance.  At 1.0, one feature a few standard errors beyond chance is enough.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the top set, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
-    scores_ : float64 array, mutual information with the class in nats, one a feature
+    scores_ : float64 array, mutual information with the class in nats, one per feature
     velocity_ : float64 array, the velocities when the last window ended
     selected_ : columns of the selected features, best first
-    drift_ : list of (row, feature, before, after): features scored anew, with their scores
+    drift_ : list of (row, feature, before, after): features scored again, with their scores
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes
@@ -187,9 +187,9 @@ class VelocityScreen(RowSelector):
         )  # fmt: skip
         scores, scored = np.zeros(p), np.zeros(p, bool)
         scores[: len(self._scored_)], scored[: len(self._scored_)] = self._information_, self._scored_
-        anew = varies & ~scored
-        anew[drifted] = True
-        columns = np.flatnonzero(anew)
+        again = varies & ~scored
+        again[drifted] = True
+        columns = np.flatnonzero(again)
         if len(columns):
             before, scores[columns] = scores[drifted], self._scores_over_window(columns)
             self._monitor_.note(rows, drifted, before, scores[drifted])

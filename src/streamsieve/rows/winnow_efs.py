@@ -41,10 +41,10 @@ class WinnowEFS(LinearSelector):
     extremes : float, default=0.0
         Share of the k features to take from the lower end of the ranking, between 0 and 0.5.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class WinnowEFS(LinearSelector):
     scores_ : float64 array, abs(u - v), and 0 where nothing was learnt
     selected_ : columns of the selected features, largest score first
     classes_ : the labels seen, the negative one first
-    mistakes_ : rows whose label the model had wrong, or no opinion of, before it learnt them
+    mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes
@@ -67,7 +67,8 @@ class WinnowEFS(LinearSelector):
 
     Features of which nothing was learnt are never selected; by the paper's formula they would have the score
     abs(2 - 1) = 1, better than many features that were.  The ranking is noisy, because a few rows multiply
-    the weight of a rare feature.  Batches of any size give the same result.  Negative values are refused.
+    the weight of a rare feature.  The result does not depend on how rows are cut into batches.  Negative
+    values are refused.
 
     References
     ----------
@@ -81,7 +82,7 @@ class WinnowEFS(LinearSelector):
     >>> from streamsieve.rows.winnow_efs import WinnowEFS
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 500)
-    >>> counts = rng.poisson(0.1, (500, 50))  # 50 words, of which two tell the classes apart
+    >>> counts = rng.poisson(0.1, (500, 50))  # 50 words, two of which separate the classes
     >>> counts[:, 7] += rng.poisson(2.0, 500) * y
     >>> counts[:, 9] += rng.poisson(2.0, 500) * (1 - y)
     >>> selector = WinnowEFS(k=3).fit(counts, y)

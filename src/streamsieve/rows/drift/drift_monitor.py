@@ -1,4 +1,4 @@
-"""Watch the relevance of every feature, and say when it has changed."""
+"""Detection of changes in the relevance of features."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from streamsieve.state import Array, Field, Int, Nested, Part, Undeclared, regis
 from streamsieve.summaries._inner import innermost, is_summary
 
 DETECTORS = ("page_hinkley", "adwin")
-#: Blocks that tell what a feature's relevance has become; no detector is that quick.
+#: Number of latest blocks whose mean is a feature's new relevance; no detector is faster.
 LATEST = 3
 MOST_ROWS = 2**62
 #: Sums of relevance indices, each at most 1, never come near this.
@@ -30,9 +30,9 @@ class Drift(NamedTuple):
     #: Rows that had come when it was noticed.
     row: int
     feature: int
-    #: Mean surprise since the last alarm, the latest blocks excepted.
+    #: Mean relevance index since the last alarm, the latest blocks excepted.
     before: float
-    #: Mean surprise in the latest blocks.
+    #: Mean relevance index in the latest blocks.
     after: float
 
 
@@ -47,18 +47,18 @@ EVENT_FIELDS: dict[str, Field] = {
 class DriftMonitor(Part):
     """Notice features that become relevant, or cease to be.
 
-    The stream is looked at in consecutive blocks of rows.  At the end of a block every feature gets a
-    surprise, ``min(1, -log10(p) / 10)`` with the p-value of the criterion over this block alone: a relevance
-    between 0 and 1 whatever the criterion.  A detector follows the surprises of each feature; when it gives
-    an alarm, that feature's history begins anew.
+    The stream is cut into consecutive blocks of rows.  At the end of a block every feature gets a relevance
+    index, ``min(1, -log10(p) / 10)`` with the p-value of the criterion over this block alone: between 0 and 1
+    whatever the criterion.  A detector follows the indices of each feature; when it gives an alarm, that
+    feature's history starts again.
 
     Parameters
     ----------
     every : int, default=1000
         Rows of a block, at least 2.  Rows of weight 0 do not count.
     detector : {"page_hinkley", "adwin"}, default="page_hinkley"
-        A two-sided Page-Hinkley test for all features at once, or river's ADWIN, one a feature.  ADWIN needs
-        ``pip install streamsieve[river]``, and a monitor with it cannot be saved.
+        A two-sided Page-Hinkley test for all features at once, or river's ADWIN, one per feature.  ADWIN
+        needs ``pip install streamsieve[river]``, and a monitor with it cannot be saved.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class DriftMonitor(Part):
     Notes
     -----
     The parameters of both detectors were chosen by simulation, for blocks of 1000 rows and features that are
-    noise (mean surprise 0.04) or relevant at a mean surprise of s.
+    noise (mean index 0.04) or relevant at a mean index of s.
 
     False alarms, F test of two classes, 1000 features of each kind over 200 blocks: none of the Page-Hinkley
     test at s = 0.04, 0.3, 0.5 and 0.7; of ADWIN 2 at s = 0.7, which is 1 in 100,000.  Over 4 million p-values
@@ -133,7 +133,7 @@ class DriftMonitor(Part):
         self.block: Any = None
         self._filled = 0
         self._n_rows = 0
-        # since a feature's last alarm: blocks, and the sum of its surprises; and the surprises of late
+        # since a feature's last alarm: number of blocks, sum of its relevance indices, and the latest of them
         self._blocks = np.zeros(0, np.int64)
         self._sums = np.zeros(0)
         self._latest = np.zeros((LATEST, 0))
@@ -142,7 +142,7 @@ class DriftMonitor(Part):
 
     @property
     def room(self) -> int:
-        """Rows of positive weight that are wanting until the block is complete."""
+        """Number of rows of positive weight missing until the block is complete."""
         return self.every - self._filled
 
     @property
@@ -201,15 +201,15 @@ class DriftMonitor(Part):
                 f"the block has {self._filled} of {self.every} rows: judge it when it is complete"
             )
         parts = [criterion.relevance_index(part) for part in criterion.blocks(innermost(self.block))]
-        surprise = np.concatenate([np.zeros(0), *parts])
-        self.grow(len(surprise))
-        # what did not come in this block has told nothing
-        surprise = np.pad(surprise, (0, self.n_features - len(surprise)))
+        index = np.concatenate([np.zeros(0), *parts])
+        self.grow(len(index))
+        # features absent from this block have no relevance in it
+        index = np.pad(index, (0, self.n_features - len(index)))
         self.block, self._filled = None, 0
         self._blocks += 1
-        self._sums += surprise
-        self._latest = np.vstack([self._latest[1:], surprise])
-        drifted = np.flatnonzero(self._test.update(surprise))
+        self._sums += index
+        self._latest = np.vstack([self._latest[1:], index])
+        drifted = np.flatnonzero(self._test.update(index))
         self._note(drifted)
         self._blocks[drifted], self._sums[drifted], self._latest[:, drifted] = 0, 0.0, 0.0
         return drifted
@@ -274,10 +274,10 @@ def unpacked_events(record: dict[str, Any]) -> list[Drift]:
 
 
 class _Adwins:
-    """River's ADWIN, one a feature.
+    """River's ADWIN, one per feature.
 
     Its bound is made for thousands of values and is wide for the few dozen blocks there are here: with
-    river's delta of 0.002 a turn from a surprise of 0.5 to noise goes unnoticed for nearly 40 blocks.  With a
+    river's delta of 0.002 a change from an index of 0.5 to noise goes unnoticed for nearly 40 blocks.  With a
     delta of 0.5 it is about as rarely wrong as the Page-Hinkley test; figures at :class:`DriftMonitor`.
     """
 
@@ -299,5 +299,5 @@ class _Adwins:
 
     def update(self, x: FloatArray) -> BoolArray:
         for test, value in zip(self._tests, x.tolist(), strict=True):
-            test.update(value)  # one that has given an alarm begins anew by itself
+            test.update(value)  # restarts by itself after an alarm
         return np.array([test.drift_detected for test in self._tests], bool)

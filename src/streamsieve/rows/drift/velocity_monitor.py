@@ -17,7 +17,7 @@ from streamsieve.state import Array, Float, Int, Nested, Part, register
 
 #: What is known of a feature in one window: rows that have it, their mean, and their squared deviations.
 ROWS, AVERAGE, SQUARES = range(3)
-#: How often chance may take any feature of one window beyond its level.
+#: Probability that any stationary feature exceeds its level in one window.
 CHANCE = 0.01
 #: The Page-Hinkley test: windows before it may give an alarm, and the rise that it tolerates.
 PATIENCE, TOLERANCE = 3, 0.1
@@ -28,13 +28,13 @@ ROUNDING = 1e-14
 
 
 class Motion(NamedTuple):
-    """How features moved from one window to the next, one number a feature."""
+    """How features moved from one window to the next, one number per feature."""
 
     #: Difference of the means over the pooled standard deviation.
     velocity: FloatArray
-    #: The same in standard errors, less what chance may do; negative where it can be chance.
+    #: The same in standard errors, less the critical value; negative where the difference is not significant.
     excess: FloatArray
-    #: Whether there is anything to compare: constant features tell nothing.
+    #: Whether there is anything to compare: constant features are uninformative.
     compared: BoolArray
 
 
@@ -148,7 +148,7 @@ class VelocityMonitor(Part):
     def _rises(self, moved: Motion) -> bool:
         signal = np.log1p(np.maximum(moved.excess, 0.0).sum())
         mean = float(self._test.mean[0])
-        # a fall is no drift; the test begins anew then, too
+        # a fall is no drift; the test restarts then, too
         return bool(self._test.update(np.array([signal]))[0]) and bool(signal > mean)
 
     def _drifted(self, moved: Motion) -> IntArray:

@@ -95,7 +95,7 @@ class ConfidenceWeights(Part):
             yield "the weights kept are not those of the highest confidence"
 
     def problems(self, n_features: int, most: int) -> Iterator[str]:
-        """Yield why this cannot be a model of so many features, of which at most ``most`` have weights."""
+        """Yield why this cannot be a model of n_features features, at most ``most`` of them with weights."""
         learnt = np.count_nonzero(self._cells[: self.n_features, 0])
         if self.n_features != n_features or self._kept != min(most, learnt):
             yield "the model has weights for other features"

@@ -22,7 +22,7 @@ SMALLEST = 1e-280
 
 
 class Settings(NamedTuple):
-    """What a learner is told each time, so that a change of parameters is noticed."""
+    """Parameters of a learner, passed with every batch so that a change of them is noticed."""
 
     budget: int
     rate: float
@@ -40,7 +40,7 @@ class Settings(NamedTuple):
 class DualAveraging:
     """Sums of gradients and of their squares for every feature, and the pool from which members are taken.
 
-    All but the sums, and the number of rows, can be made anew from them; see ``streamsieve._kernels.barda``
+    All but the sums, and the number of rows, can be rebuilt from them; see ``streamsieve._kernels.barda``
     for what it is.
     """
 
@@ -62,12 +62,12 @@ class DualAveraging:
 
     @property
     def gradients(self) -> FloatArray:
-        """Sums of gradients, one a feature."""
+        """Sum of gradients per feature."""
         return self._table[: self.n_features, 0]
 
     @property
     def squares(self) -> FloatArray:
-        """Sums of squared gradients, one a feature."""
+        """Sum of squared gradients per feature."""
         return self._table[: self.n_features, 1]
 
     @classmethod
@@ -135,7 +135,7 @@ class DualAveraging:
         self.n_features = n_features
 
     def _make_room(self, n: int) -> None:
-        """Let the pool have room for so many features, or for all."""
+        """Let the pool have room for n features, or for all."""
         n = min(n, len(self._table))
         held = int(self._counts[kernel.HELD])
         if n > len(self._pool):
@@ -239,7 +239,7 @@ class DualAveraging:
 
 
 class _Line(NamedTuple):
-    """How a feature's score will change as long as nobody touches it."""
+    """How a feature's score changes as long as it gets no gradient."""
 
     g: float
     h: float
@@ -259,7 +259,7 @@ def _score(g: Any, h: Any, a: float) -> Any:
 
 
 def _nth(rank: int, score: FloatArray, features: npt.NDArray[Any]) -> int:
-    """Return the place of the feature that has so many others before it; the lower first among equals."""
+    """Return the position of the feature of the given rank; ties go to the lower feature."""
     bound = np.partition(score, len(score) - 1 - rank)[len(score) - 1 - rank]
     equal = np.flatnonzero(score == bound)
     return int(equal[np.argsort(features[equal])[rank - np.count_nonzero(score > bound)]])

@@ -18,7 +18,7 @@ MOST = 2**24
 
 
 class HeavyHitters(Part):
-    """A heap of features, the worst on top, and a hash table from ids to slots.
+    """A heap of features, the smallest weight first, and a hash table from ids to slots.
 
     A feature keeps its slot as long as it stays; one that comes in takes the slot of the one that goes.
 

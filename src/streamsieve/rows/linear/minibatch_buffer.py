@@ -108,7 +108,7 @@ class MinibatchBuffer(Part):
                 yield "a sign is neither -1 nor 1"
 
     def fits(self, n_features: int) -> bool:
-        """Whether these can be rows of so many features."""
+        """Whether these can be rows of ``n_features`` features."""
         return all(
             rows.shape[1] == n_features
             if isinstance(rows, np.ndarray)

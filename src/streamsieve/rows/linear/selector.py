@@ -33,7 +33,7 @@ class LinearModel(Stateful, Protocol):
         ...
 
     def problems(self, n_features: int, most: int) -> Iterator[str]:
-        """Yield why this cannot be a model of so many features, of which at most ``most`` have weights."""
+        """Yield why this cannot be a model of n_features features, at most ``most`` of them with weights."""
         ...
 
 

@@ -37,7 +37,7 @@ class SignedLabels(Part):
         return [label for label in (self.negative, self.positive) if label is not None]
 
     def encode(self, y: npt.NDArray[Any], method: str) -> FloatArray:
-        """Return -1 or +1 for every label; refuse a third one, and know those that are new."""
+        """Return -1 or +1 for every label; refuse a third one, and remember new ones."""
         known = self.classes
         if len(known) == 2:  # the way of nearly all batches
             positive = y == self.positive

@@ -80,6 +80,6 @@ class WinnowWeights(Part):
         return model
 
     def problems(self, n_features: int, most: int) -> Iterator[str]:  # noqa: ARG002 - all have weights
-        """Yield why this cannot be a model of so many features."""
+        """Yield why this cannot be a model of ``n_features`` features."""
         if self.n_features != n_features:
             yield "the model has weights for other features"
