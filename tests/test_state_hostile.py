@@ -128,9 +128,9 @@ TAMPERED = {
     "an unknown part": (array("summary_/$kind", text("os.system")), "names an unknown class 'os.system'"),
     "a part that is none": (
         array("summary_/$kind", text("streamsieve.WelchT")),
-        "which is not a part of a state",
+        "which is not a summary",
     ),
-    "a part without a name": (without("summary_/$kind"), "should be a part with a class"),
+    "a part without a name": (without("summary_/$kind"), "should be a summary and name its class"),
     "the wrong summary": (array("summary_/$kind", text("streamsieve.CoMoments")), "belongs to nothing"),
     "a summary of another criterion": (
         parameter("criterion", "correlation"),
@@ -151,7 +151,7 @@ TAMPERED = {
     "an unknown parameter": (parameter("evil", 1), "unexpected keyword argument 'evil'"),
     "parameters that are none": (lambda header, arrays: header.update(parameters=[1]), "does not fit"),
     "no parameters": (lambda header, arrays: header.pop("parameters"), "does not fit"),
-    "another width": (array("n_features_in_", 10**9), "summary has another number of features"),
+    "another width": (array("n_features_in_", 10**9), "claims 1,000,000,000 features"),
     "a width beyond reason": (array("n_features_in_", 10**12), "n_features_in_ must be a whole number"),
     "a false shape": (array("summary_/cells/mean", np.zeros((2, 9))), "cells/m2 should be float64 of shape"),
     "a false type": (

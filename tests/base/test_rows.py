@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.base import RowSelector
-from streamsieve.exceptions import CapabilityError, InputError, SchemaError, TargetError
+from streamsieve.exceptions import CapabilityError, InputError, ParameterError, SchemaError, TargetError
 from streamsieve.protocols import RowBatch, Traits
+from streamsieve.state import Array, Float, register
 
 
 def toy(n=60, p=5, seed=0):
@@ -31,8 +32,8 @@ class Plain(RowSelector):
     def _learn(self, batch):
         self.count_ += batch.X.shape[0]
 
-    def _support(self):
-        return np.ones(self.n_features_in_, bool)
+    def _scores(self):
+        return np.zeros(self.n_features_in_)
 
 
 def test_traits_are_enforced():
@@ -196,3 +197,63 @@ def test_zeroed_columns_are_zero_even_where_values_are_missing():
     expected = np.where(screen.get_support(), X, 0.0)
     np.testing.assert_array_equal(screen.transform(X), expected)
     np.testing.assert_array_equal(screen.transform(sp.csr_array(X)).toarray(), expected)
+
+
+@register
+class Spread(ss.WeightedRowSelector):
+    """A selector written by the documentation alone: features by their weighted mean square."""
+
+    _traits = Traits(weights=True, merges=True)
+    fields = {"squares_": Array("f8", "features", low=0), "mass_": Float(0)}
+
+    def __init__(self, k=None, *, output="drop", ledger="all"):
+        self.k, self.output, self.ledger = k, output, ledger
+
+    def _start(self, batch):
+        self.squares_, self.mass_ = np.zeros(self.n_features_in_), 0.0
+
+    def _learn(self, batch):
+        weight = np.ones(batch.X.shape[0]) if batch.weight is None else batch.weight
+        X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
+        self.squares_ = np.pad(self.squares_, (0, X.shape[1] - len(self.squares_))) + weight @ X**2
+        self.mass_ += float(weight.sum())
+
+    def _merge(self, other, columns=None):
+        columns = np.arange(len(other.squares_)) if columns is None else columns
+        self.squares_ = np.pad(self.squares_, (0, self.n_features_in_ - len(self.squares_)))
+        self.squares_[columns] += other.squares_
+        self.mass_ += other.mass_
+
+    def _scores(self):
+        return self.squares_ / max(self.mass_, 1.0)
+
+
+def scaled(n=80):
+    X, y = toy(n)
+    return X * np.array([1.0, 4.0, 1.0, 2.0, 0.5]), y
+
+
+def test_a_selector_by_the_documentation_ranks_records_and_is_saved():
+    X, y = scaled()
+    selector = Spread(k=2, output="frozen").partial_fit(X[:40], y[:40])
+    assert selector.selected_.tolist() == [1, 3]
+    assert [d.feature for d in selector.ledger_] == ["x1", "x3"]
+    assert np.array_equal(selector.transform(X), X[:, [1, 3]])
+    again = Spread.from_bytes(selector.to_bytes()).partial_fit(X[40:] * 9 ** np.arange(5), y[40:])
+    assert again.selected_.tolist() == [4, 3]
+    assert np.array_equal(again.transform(X), X[:, [1, 3]])
+    merged = Spread(k=2).fit(X[:40], y[:40]).merge(Spread(k=2).fit(X[40:], y[40:]))
+    assert np.allclose(merged.scores_, Spread(k=2).fit(X, y).scores_)
+    with pytest.raises(ParameterError, match="output must be one of"):
+        Spread(output="both").fit(X, y)
+    with pytest.raises(AttributeError, match="Spread.scores_ is available after fit"):
+        _ = Spread().scores_
+
+
+def test_a_selector_by_the_documentation_goes_into_a_bootstrap():
+    X, y = scaled()
+    bootstrap = ss.Bootstrap(Spread(k=2), replicas=3).fit(X, y)
+    assert bootstrap.selected_.tolist() == [1, 3]
+    again = ss.Bootstrap.from_bytes(bootstrap.to_bytes())
+    assert type(again.selector_) is Spread
+    assert np.array_equal(again.frequencies_, bootstrap.frequencies_)

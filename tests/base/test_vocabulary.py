@@ -5,14 +5,13 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import murmurhash3_32
 
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
-from streamsieve.exceptions import MergeError, ParameterError, SchemaError, StateError
+from streamsieve.exceptions import MergeError, ParameterError, SchemaError
 
 NAMES = st.text(st.characters(codec=None), max_size=3)
 ROWS = st.lists(st.lists(NAMES, unique=True, max_size=6), max_size=12)
@@ -206,40 +205,3 @@ def test_states_round_trip_and_go_on_identically(rows, more):
         assert again.names == vocabulary.names
         assert list(again) == list(vocabulary)
         assert getattr(again, "collisions", 0) == getattr(vocabulary, "collisions", 0)
-
-
-def test_hostile_names_are_refused():
-    state = Vocabulary(["a", "b"]).state()
-    with pytest.raises(StateError, match="two features are called 'a'"):
-        Vocabulary.from_state({**state, "text": np.frombuffer(b"aa", np.uint8)})
-    for key in state:
-        with pytest.raises(StateError, match="lacks"):
-            Vocabulary.from_state({k: a for k, a in state.items() if k != key})
-    with pytest.raises(StateError, match="do not fit together"):
-        Vocabulary.from_state({**state, "ends": np.array([2, 1])})
-
-
-def packed(text):
-    """Names of one letter each, as a state holds them."""
-    return {"text": np.frombuffer(text.encode(), np.uint8), "ends": np.arange(1, len(text) + 1)}
-
-
-def test_hostile_slots_are_refused():
-    vocabulary = HashedVocabulary(4)
-    met(vocabulary, [["a", "b"], ["c"]])  # slots 2, 3 and 3
-    state = vocabulary.state()
-    for change in (
-        {"shared": np.array([True, False, False, False])},  # a slot that met nobody, shared by two
-        {"collided": np.array([-1])},
-        packed("aa"),
-        packed("bc"),
-    ):
-        with pytest.raises(StateError, match="do not fit their slots"):
-            HashedVocabulary.from_state({**state, **change})
-    with pytest.raises(StateError, match="no slots"):
-        HashedVocabulary.from_state({**state, "shared": np.zeros(0, bool)})
-    for key in state:
-        with pytest.raises(StateError, match="lacks"):
-            HashedVocabulary.from_state({k: a for k, a in state.items() if k != key})
-        with pytest.raises(StateError, match="should be"):
-            HashedVocabulary.from_state({**state, key: state[key].astype(np.float32)})

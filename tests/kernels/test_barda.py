@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import barda as kernel
-from streamsieve.rows._barda_model import BardaModel, Settings
-from streamsieve.rows._row_entries import row_entries
+from streamsieve.rows.linear.dual_averaging import DualAveraging, Settings
+from streamsieve.rows.linear.entries import row_entries
 from tests.reference.barda import Learner
 
 KINDS = ("normal", "binary", "rare", "whole", "tenths", "tiny", "faint", "huge")
@@ -41,7 +41,7 @@ def test_every_prediction_is_the_twins_bit_for_bit(kind, ridge):
         X, y = stream(kind, n, p, rng)
         budget, spare, width = (int(v) for v in rng.integers((1, 0, 1), (6, 4, 3)))
         rate = float(10 ** rng.uniform(-3, 1))
-        model, margins = BardaModel(p), np.zeros(n)
+        model, margins = DualAveraging(p), np.zeros(n)
         rows = row_entries(sp.csr_array(X) if turn % 2 else X)
         model.learn(rows, y, 0, Settings(budget, rate, ridge, 0.01, spare, width), margins)
         twin = Learner(p, budget, rate, ridge)

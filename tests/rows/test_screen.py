@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_selection import SelectKBest, f_classif
 
+from streamsieve.base.choose import best, significant
 from streamsieve.criteria import AnovaF, WelchT
 from streamsieve.rows import Screen
-from streamsieve.rows._choice import best, significant
 from tests.reference import screen as twin
 from tests.rows.toys import table, table_for
 

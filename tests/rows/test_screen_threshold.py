@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamsieve import exceptions as ex
+from streamsieve.base.choose import above_mean
 from streamsieve.criteria import ChiSquare, Gini, MutualInfo
 from streamsieve.criteria.criterion import LARGEST
 from streamsieve.rows import Screen
-from streamsieve.rows._choice import outstanding
 from tests.rows.toys import table, table_for
 
 CRITERIA = ["t", "fisher", "f", "correlation", "mutual_info", "chi2", "gini", "su"]
@@ -38,7 +38,7 @@ SCORES = st.lists(
 
 @given(SCORES, st.floats(-3, 3) | st.sampled_from([0.0, 1.0]), st.none() | st.integers(1, 5))
 def test_what_stands_out_is_what_a_few_lines_say(scores, threshold, k):
-    mask = outstanding(np.array(scores), threshold, 0.0, k)
+    mask = above_mean(np.array(scores), threshold, 0.0, k)
     assert np.flatnonzero(mask).tolist() == above(scores, threshold, 0.0, k)
 
 
@@ -88,18 +88,18 @@ def test_perfect_features_are_kept_and_do_not_hide_the_others():
 
 def test_huge_scores_do_not_overflow():
     scores = np.array([1e300, 1.5e308, 2e300, 1e-300, 0.0])
-    assert np.flatnonzero(outstanding(scores, 1.0, 0.0)).tolist() == [1]
-    assert not outstanding(scores, 1e308, 0.0).any()
+    assert np.flatnonzero(above_mean(scores, 1.0, 0.0)).tolist() == [1]
+    assert not above_mean(scores, 1e308, 0.0).any()
 
 
 def test_equal_scores_do_not_stand_out_by_rounding():
     for value in (0.1, 1 / 3, 1e-17, 7e9):
         for n in range(1, 30):
             for threshold in (0.0, 1.0):
-                assert not outstanding(np.full(n, value), threshold, 0.0).any()
+                assert not above_mean(np.full(n, value), threshold, 0.0).any()
     # of two, the better one is exactly one deviation above the mean
-    assert not outstanding(np.array([0.1, 0.7]), 1.0, 0.0).any()
-    assert outstanding(np.array([0.1, 0.7]), 0.9, 0.0).tolist() == [False, True]
+    assert not above_mean(np.array([0.1, 0.7]), 1.0, 0.0).any()
+    assert above_mean(np.array([0.1, 0.7]), 0.9, 0.0).tolist() == [False, True]
 
 
 def test_gini_whose_scores_are_negative():

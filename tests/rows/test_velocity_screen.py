@@ -8,10 +8,9 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from streamsieve import exceptions as ex
-from streamsieve import state
 from streamsieve.criteria import MutualInfo
 from streamsieve.rows import Screen
-from streamsieve.rows._velocity_monitor import VelocityMonitor, motion
+from streamsieve.rows.drift.velocity_monitor import VelocityMonitor, motion
 from streamsieve.rows.velocity_screen import VelocityScreen
 from tests.reference import velocity_screen as twin
 
@@ -323,63 +322,38 @@ def test_saved_in_the_midst_of_an_alarm_and_continued(tmp_path):
         assert again.drift_ == whole.drift_
 
 
-HOSTILE = {
+IMPOSSIBLE = {
     "too many rows in the window": lambda s: s.__dict__.update(n_rows_seen_=6001),
-    "scores of another length": lambda s: s.__dict__.update(_information_=np.zeros(3)),
-    "scores that are none": lambda s: s.__dict__.update(_information_=np.full(20, np.nan)),
-    "scores of another type": lambda s: s.__dict__.update(_information_=np.zeros(20, np.float32)),
-    "flags that are numbers": lambda s: s.__dict__.update(_scored_=np.zeros(20)),
-    "no monitor": lambda s: s.__dict__.update(_monitor_=s._rows_),
-    "no rows": lambda s: s.__dict__.update(_rows_=s._monitor_),
+    "scores of another length": lambda s: s.__dict__.update(
+        _information_=np.zeros(3), _scored_=np.zeros(3, bool)
+    ),
     "another window": lambda s: s.__dict__.update(window=250),
     "another fence": lambda s: s.__dict__.update(fence=2.0),
-    "labels of no kind": lambda s: s.__dict__.update(_text_="yes"),
     "more features than there are": lambda s: s.__dict__.update(n_features_in_=10),
 }
 
 
-@pytest.mark.parametrize("damage", HOSTILE.values(), ids=HOSTILE)
-def test_states_that_do_not_fit_are_refused(damage, tmp_path):
+@pytest.mark.parametrize("damage", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_states_that_do_not_fit_together_are_refused(damage):
     X, y = planted(n=6000, p=20)
     screen = VelocityScreen(k=2, window=500).fit(X, y)
     damage(screen)
-    header = {
-        "class": "VelocityScreen",
-        "parameters": screen.get_params(),
-        "attributes": (packed := state.pack(screen._learnt()))[0],
-    }
-    state.write(tmp_path / "bad.sieve", header, packed[1])
-    with pytest.raises(ex.StateError):
-        VelocityScreen.load(tmp_path / "bad.sieve")
+    with pytest.raises(ex.StateError, match="does not fit together"):
+        VelocityScreen.from_bytes(screen.to_bytes())
 
 
-def monitor_state(**changes):
+def monitor_state():
     monitor = VelocityMonitor()
     for turn in range(6):
         drifted = monitor.judge(np.array([[9.0, 9, 9], [0, 0, 50.0 * (turn == 5)], [9, 9, 9]]))
     monitor.note(54, drifted, np.zeros(1), np.ones(1))
-    return {**monitor.state(), **changes}
+    return monitor.state()
 
 
-BROKEN = {
-    "velocity": np.array([0.0, np.nan, 1.0]),
-    "before": np.full((3, 3), -1.0),
-    "again": np.array([3]),
-    "turns": np.array([-1, 0]),
-    "events": np.array([[54, -1]]),
-    "event_scores": np.array([[np.inf, 0.0]]),
-    "parameters": np.array([-1.0, 1.0]),
-    "test/signals": np.zeros((6, 2)),
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_states_of_a_monitor_that_do_not_fit_are_refused(name):
+def test_a_monitor_comes_back_from_its_state():
     good = VelocityMonitor.from_state(monitor_state())
     assert good.state().keys() == monitor_state().keys()
     assert good.events == [(54, 2, 0.0, 1.0)]
-    with pytest.raises(ex.StateError):
-        VelocityMonitor.from_state(monitor_state(**{name: BROKEN[name]}))
 
 
 # ------------------------------------------------------------------------------------ errors

@@ -212,19 +212,9 @@ def test_parameters_that_make_no_sense_are_refused(parameters, text):
         WinnowEFS(**parameters).fit(np.eye(3), [0, 1, 1])
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e3])
-@pytest.mark.parametrize("where", ["_cells", "_bias"])
-def test_states_that_do_not_fit_are_refused(tmp_path, where, value):
-    selector = WinnowEFS(2).fit(np.eye(3), [0, 1, 1])
-    getattr(selector._model_, where).flat[1] = value
-    selector.save(tmp_path / "state.sieve")
-    with pytest.raises(StateError, match="not numbers that a model can have"):
-        WinnowEFS.load(tmp_path / "state.sieve")
-
-
 def test_a_state_of_other_features_is_refused(tmp_path):
     selector = WinnowEFS(2).fit(np.eye(3), [0, 1, 1])
     selector._model_.n_features = 2
     selector.save(tmp_path / "state.sieve")
-    with pytest.raises(StateError, match="other features than it knows"):
+    with pytest.raises(StateError, match="weights for other features"):
         WinnowEFS.load(tmp_path / "state.sieve")

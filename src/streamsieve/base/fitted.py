@@ -12,7 +12,7 @@ else:
         """A property of a fitted estimator, whose name ends in an underscore.
 
         Before fitting it raises ``AttributeError`` with the name in it, so that ``hasattr`` is False.
-        Afterwards it first flushes the row buffer, so that the getter sees every row that was learnt.
+        Afterwards it first calls ``_refresh``, which flushes the row buffer: the getter sees all rows learnt.
         """
 
         name: str = ""
@@ -27,5 +27,5 @@ else:
                 raise AttributeError(
                     f"{type(instance).__name__}.{self.name} is available after fit or partial_fit"
                 )
-            instance._flush_buffer()  # noqa: SLF001 - a hook of the base class
+            instance._refresh()  # noqa: SLF001 - a hook of the base class
             return super().__get__(instance, owner)

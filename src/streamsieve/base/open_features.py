@@ -1,4 +1,4 @@
-"""Features that are known by name and may come and go: ``learn_one``, ``learn_many``, ``transform_one``."""
+"""Features that are known by name and may come and go: ``learn_one``, ``learn_many``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from streamsieve._frames import names_of
 from streamsieve._transaction import untouched_on_error
@@ -23,7 +22,7 @@ from streamsieve._validation import (
 )
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary, scattered, spread
-from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError, TargetError
+from streamsieve.exceptions import BadValueError, InputTypeError, MergeError, SchemaError, TargetError
 from streamsieve.protocols import FloatArray, IntArray, Matrix, RowBatch, Traits
 
 
@@ -47,7 +46,7 @@ class OpenFeatures:
         buffer = self._buffer
         if buffer is not None and buffer.take(x, y):
             self.n_rows_seen_ += 1
-            self.n_features_in_ = buffer.width
+            self.n_features_in_ = buffer.n_features
             self._invalidate()
             return
         names, values = dict_row(x)
@@ -123,17 +122,15 @@ class OpenFeatures:
         self: Any, vocabulary: Vocabulary | HashedVocabulary, arrival: Arrival, names: list[str],
         batch: RowBatch, collided: int,
     ) -> None:  # fmt: skip
-        self._flush_buffer()  # before the vocabulary grows
         with untouched_on_error(self), vocabulary.adding(arrival):
             first = not hasattr(self, "n_features_in_")
             self.n_features_in_ = arrival.width
             if first:
                 self._fixed_ = False
-                self.n_rows_seen_ = 0
                 self._vocabulary_ = vocabulary
-                self._start(batch)
+                self._begin(batch)
             try:
-                self._learn(batch)
+                self._learn_rows(batch)
             except BadValueError as error:
                 column = arrival.ids.tolist().index(error.feature)
                 raise bad_value(column, error.value, names) from error
@@ -143,11 +140,16 @@ class OpenFeatures:
 
     def _vocabulary(self: Any) -> Vocabulary | HashedVocabulary:
         """Return the features known by name; an open vocabulary grows by what is added to it."""
+        self._flush_buffer()  # before the vocabulary grows, or while it knows names that it will forget
         known: Vocabulary | HashedVocabulary | None = getattr(self, "_vocabulary_", None)
         if known is not None:
             return known
         if hasattr(self, "n_features_in_"):
             return Vocabulary(map(str, getattr(self, "feature_names_in_", ())))
+        return self._new_vocabulary()  # type: ignore[no-any-return]
+
+    def _new_vocabulary(self) -> Vocabulary | HashedVocabulary:
+        """Return an empty vocabulary for open features."""
         return Vocabulary() if self._slots is None else HashedVocabulary(self._slots)
 
     @fitted_property
@@ -155,12 +157,6 @@ class OpenFeatures:
         """Slots in which two features met; 0 where features are not hashed."""
         known = getattr(self, "_vocabulary_", None)
         return known.collisions if isinstance(known, HashedVocabulary) else 0
-
-    def transform_one(self: Any, x: Mapping[str, float]) -> dict[str, float]:
-        """Return the selected features of one row given as ``{feature: value}``."""
-        check_is_fitted(self)
-        support, ids = self.get_support(), self._vocabulary()
-        return {k: v for k, v in x.items() if (j := ids.get(str(k))) is not None and support[j]}
 
     def _joined_vocabulary(self: Any, other: Any) -> tuple[Any, IntArray | None]:
         """Return the vocabulary of both streams, and the columns of the other's features in it.
@@ -170,6 +166,11 @@ class OpenFeatures:
         mine, theirs = (getattr(s, "_vocabulary_", None) for s in (self, other))
         if mine is not None and theirs is not None:
             return mine.joined(theirs)  # type: ignore[no-any-return]
+        if self._forgets_names or other._forgets_names:  # noqa: SLF001 - a twin's
+            raise MergeError(
+                "features are columns here and names there: only selectors that both began with learn_one or "
+                "learn_many, or both with fit or partial_fit, merge"
+            )
         self._check_same_features(other)
         return mine, None
 

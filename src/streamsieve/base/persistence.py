@@ -32,8 +32,8 @@ class Persistent(BaseEstimator, Part):
 
     A subclass stores its parameters in ``__init__`` and nothing else, and declares both sides once:
     ``parameters`` (checked on the first data and on loading, by the same rule) and ``fields``, the attributes
-    that a fit sets.  Rules that concern several parameters go to :meth:`_check_together`, those that concern
-    several fields to :meth:`_consistent`.
+    that a fit sets.  The declarations of base classes are inherited.  Rules that concern several parameters
+    go to :meth:`_check_together`, those that concern several fields to :meth:`_consistent`.
     """
 
     parameters: ClassVar[Mapping[str, Any]] = {}
@@ -43,6 +43,11 @@ class Persistent(BaseEstimator, Part):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        for declared in ("parameters", "fields"):
+            inherited: dict[str, Any] = {}
+            for base in reversed(cls.__mro__):
+                inherited |= base.__dict__.get(declared, {})
+            setattr(cls, declared, inherited)
         if cls.__module__.startswith("streamsieve."):  # others say so: @streamsieve.state.register
             state.register(cls)
 
@@ -174,6 +179,9 @@ class Persistent(BaseEstimator, Part):
     def _learnt(self) -> dict[str, Any]:
         """Return the fitted attributes (names ending in an underscore)."""
         return {k: v for k, v in self.__dict__.items() if k.endswith("_") and k not in self._caches}
+
+    def _refresh(self) -> None:
+        """Bring everything up to date, before a fitted attribute is read."""
 
     def _forget(self) -> None:
         """Drop whatever was learnt."""

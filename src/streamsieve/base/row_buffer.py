@@ -37,8 +37,9 @@ class BufferedRows:
         """Return the labels that ``_learn`` cannot refuse; only rows with these are buffered."""
         return ()
 
-    def _invalidate(self) -> None:
-        """Drop what was computed before rows were buffered."""
+    def _refresh(self) -> None:
+        """Bring the selector up to date, before a fitted attribute is read."""
+        self._flush_buffer()
 
     def _flush_buffer(self: Any) -> None:
         """Learn the rows that are buffered."""
@@ -46,7 +47,7 @@ class BufferedRows:
         if buffer is not None and buffer.labels:
             X, y = buffer.drain()
             self.n_rows_seen_ -= len(y)
-            self._learn(RowBatch(X, y))
+            self._learn_rows(RowBatch(X, y))
             self.n_rows_seen_ += len(y)
 
     def _buffer_arrays(self: Any, batch: RowBatch) -> None:
@@ -62,7 +63,7 @@ class BufferedRows:
     def _buffer_dicts(self: Any) -> None:
         """Prepare to buffer dict rows, so that many of them cost one pass."""
         vocabulary = getattr(self, "_vocabulary_", None)
-        if not self._buffers_rows or type(vocabulary) is not Vocabulary:
+        if not self._buffers_rows or vocabulary is None or not vocabulary.accepts_buffering:
             return
         buffer = self._buffer
         if not isinstance(buffer, DictBuffer) or buffer.vocabulary is not vocabulary:
@@ -144,9 +145,9 @@ class DictBuffer:
         self._empty()
 
     @property
-    def width(self) -> int:
-        """Features there are, with those of the rows kept."""
-        return self.vocabulary.width
+    def n_features(self) -> int:
+        """Number of features, with those of the rows buffered."""
+        return self.vocabulary.n_features
 
     def take(self, x: Any, y: Any) -> bool:
         """Keep a row, or say that it has to go the long way."""
@@ -177,7 +178,8 @@ class DictBuffer:
         """Return the rows and their targets, and be empty."""
         indices = np.array(self._ids, np.int32)
         values = np.array(self._values, np.float64)
-        X = sp.csr_array((values, indices, np.array(self._ends, np.int32)), (len(self.labels), self.width))
+        shape = len(self.labels), self.vocabulary.width
+        X = sp.csr_array((values, indices, np.array(self._ends, np.int32)), shape)
         X.sort_indices()
         y = _targets(self.labels, numeric=self.numeric)
         self._empty()

@@ -12,8 +12,10 @@ import numpy.typing as npt
 from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import bad_value, check_named_rows, check_rows
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
+from streamsieve.base.ranking import OUTPUTS, RankedFeatures
 from streamsieve.base.row_buffer import SMALL, BufferedRows
 from streamsieve.base.selector import Selector
+from streamsieve.base.top_set import TopSet
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
 from streamsieve.exceptions import (
     BadValueError,
@@ -22,41 +24,82 @@ from streamsieve.exceptions import (
     InputTypeError,
     MergeError,
     SchemaError,
-    StateError,
 )
+from streamsieve.ledger import Ledger
 from streamsieve.protocols import IntArray, RowBatch
-from streamsieve.state import Bool, Field, Int, Nested, Texts
+from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts
 from streamsieve.state.tree import UNPROVEN
 
 
-class RowSelector(OpenFeatures, BufferedRows, Selector):
-    """Choose features from rows that arrive in batches, in one pass.
+class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
+    """Select features from rows that arrive in batches, in one pass.
 
-    A subclass writes :meth:`_start`, :meth:`_learn` and :meth:`_support`, and :meth:`_merge` if its
-    traits say that it merges.  ``_learn`` takes a batch wholly or, on an error, not at all.
+    A subclass writes three methods: :meth:`_start` makes the empty state, :meth:`_learn` takes a batch
+    (wholly or, on an error, not at all), and :meth:`_scores` returns one score per feature, larger is better.
+    If its traits say that it merges, it writes :meth:`_merge`; where the k best are not the selection,
+    :meth:`_choose`.  Parameters and fitted attributes are declared in ``parameters`` and ``fields``: the
+    same rules then check them on the first batch and on loading.
+
+    Everything else follows: ``fit``, ``partial_fit``, ``learn``, dict rows, ``selected_``, ``scores_``,
+    ``ledger_``, ``transform`` with ``output="drop"``, ``"zero"`` or ``"frozen"``, ``save`` and ``load``.
 
     The features are fixed by the first batch (``fit``, ``partial_fit``, ``learn``) or open (``learn_one``,
-    ``learn_many``); see :class:`~streamsieve.base.open_features.OpenFeatures`.  Small batches may wait in a
-    buffer; see :class:`~streamsieve.base.row_buffer.BufferedRows`.
+    ``learn_many``), in which case later batches may be wider; see
+    :class:`~streamsieve.base.open_features.OpenFeatures`.  Small batches may be buffered, see
+    :class:`~streamsieve.base.row_buffer.BufferedRows`.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> from streamsieve.protocols import Traits
+    >>> from streamsieve.state import Array, Int, register
+    >>> @register
+    ... class NonZero(ss.RowSelector):
+    ...     '''Keep the features that are most often different from 0.'''
+    ...     _traits = Traits(merges=True)
+    ...     fields = {"counts_": Array("i8", "features", low=0)}
+    ...     def __init__(self, k=None, *, output="drop", ledger="all"):
+    ...         self.k, self.output, self.ledger = k, output, ledger
+    ...     def _start(self, batch):
+    ...         self.counts_ = np.zeros(0, np.int64)
+    ...     def _learn(self, batch):
+    ...         late = self.n_features_in_ - len(self.counts_)  # with learn_one, features may appear
+    ...         self.counts_ = np.pad(self.counts_, (0, late)) + np.asarray((batch.X != 0).sum(axis=0))
+    ...     def _scores(self):
+    ...         return self.counts_ / max(1, self.n_rows_seen_)
+    >>> selector = NonZero(k=1).fit([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0]], [0, 1])
+    >>> selector.selected_, selector.scores_, len(selector.ledger_)
+    (array([2]), array([0. , 0.5, 1. ]), 1)
+    >>> NonZero.from_bytes(selector.to_bytes()).transform([[5.0, 6.0, 7.0]])
+    array([[7.]])
     """
 
-    #: Attributes of every selector of rows; a subclass adds its own to them.
-    common_fields: ClassVar[Mapping[str, Field]] = {
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "k": Int(1, optional=True),
+        "output": Choice(*OUTPUTS),
+        "ledger": Choice("all", "none"),
+    }
+    fields: ClassVar[Mapping[str, Field]] = {
         "n_features_in_": Int(0, 2**31 - 1),
         "n_rows_seen_": Int(),
         "_fixed_": Bool(),
         "_names_in_": Texts("names", optional=True),
         "_vocabulary_": Nested(Vocabulary, HashedVocabulary, optional=True),
+        "_ledger_": Nested(Ledger),
+        "_top_": Nested(TopSet),
     }
+    _caches: ClassVar[frozenset[str]] = frozenset({"_cache_"})
+    #: Whether ``merge`` is offered although its result is not that of one pass over all rows.
+    _merges_approximately: ClassVar[bool] = False
 
     @property
     def _target(self) -> str | None:
-        """What ``y`` must be: "classes", "numeric", or None if it is not needed."""
+        """What ``y`` must be: "classes", "numeric", "either", or None if it is not needed."""
         return "classes"
 
     @abstractmethod
     def _start(self, batch: RowBatch) -> None:
-        """Check parameters and make the empty state, on the first batch."""
+        """Make the empty state on the first batch; the parameters have been checked."""
 
     @abstractmethod
     def _learn(self, batch: RowBatch) -> None:
@@ -73,7 +116,7 @@ class RowSelector(OpenFeatures, BufferedRows, Selector):
         Parameters
         ----------
         X : rows (dense, sparse or dataframe); NaN means missing where the traits say so
-        y : one label or number a row
+        y : one label or number per row
 
         Returns
         -------
@@ -159,8 +202,20 @@ class RowSelector(OpenFeatures, BufferedRows, Selector):
         if batch.weight is not None and not batch.weight.any():
             raise InputError("all sample weights are zero: there is nothing to learn from")
         self._fixed_ = True
+        self._begin(batch)
+
+    def _begin(self, batch: RowBatch) -> None:
+        """Check the parameters and make the empty state; the features are known."""
+        self._check_parameters()
+        self._check_k()
         self.n_rows_seen_ = 0
+        self._start_ranking()
         self._start(batch)
+
+    def _learn_rows(self, batch: RowBatch) -> None:
+        """Take a batch into account, and drop what was computed before."""
+        self._learn(batch)
+        self._invalidate()
 
     def _take(self, X: Any, y: Any, weight: Any, *, first: bool) -> Self:
         batch = check_rows(self, X, y, weight, target=self._target, reset=first)
@@ -182,7 +237,7 @@ class RowSelector(OpenFeatures, BufferedRows, Selector):
     def _learn_named(self, batch: RowBatch) -> Self:
         self._flush_buffer()
         try:
-            self._learn(batch)
+            self._learn_rows(batch)
         except BadValueError as error:
             names = getattr(self, "feature_names_in_", None)
             raise bad_value(error.feature, error.value, names) from error
@@ -193,6 +248,7 @@ class RowSelector(OpenFeatures, BufferedRows, Selector):
     def feature_names_in_(self) -> npt.NDArray[Any]:
         """Names of the features seen; there are none if plain arrays came in."""
         if hasattr(self, "_vocabulary_"):
+            self._flush_buffer()  # which may forget names
             return np.array(self._vocabulary_.names, dtype=object)
         if not hasattr(self, "_names_in_"):
             raise AttributeError("no feature names were seen")
@@ -207,22 +263,33 @@ class RowSelector(OpenFeatures, BufferedRows, Selector):
         del self._names_in_
 
     def _restored(self) -> None:
-        if type(self.n_rows_seen_) is not int or type(self.n_features_in_) is not int:
-            raise TypeError("the numbers of rows and features are not numbers")
-        for problem in self._name_problems():
-            raise StateError(f"the state's names do not fit its features: {problem}")
+        self._cache_ = {}
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        yield from self._name_problems()
+        top = self._top_
+        if (top.names is not None) is not self._forgets_names:
+            yield "the selected features have names that they should not have, or lack them"
+        for columns in (top.features, top.frozen) if top.names is None else ():
+            if (
+                columns is not None
+                and len(columns)
+                and (columns[-1] >= self.n_features_in_ or np.any(np.diff(columns) <= 0))
+            ):
+                yield "the selected features are not among its features"
 
     def _name_problems(self) -> Iterator[str]:
         names, vocabulary = self.__dict__.get("_names_in_"), self.__dict__.get("_vocabulary_")
-        kind = Vocabulary if self._slots is None else HashedVocabulary
+        kind = type(self._new_vocabulary())
         if self._fixed_ is not (vocabulary is None):
             yield "it does not say whether its features are fixed"
         elif names is not None and (not self._fixed_ or np.shape(names) != (self.n_features_in_,)):
             yield f"there are {len(names)} names for {self.n_features_in_} features"
         elif vocabulary is not None and (
-            type(vocabulary) is not kind or vocabulary.width != self.n_features_in_
+            type(vocabulary) is not kind or vocabulary.n_features != self.n_features_in_
         ):
-            yield f"a vocabulary of {vocabulary.width} for {self.n_features_in_} features"
+            yield f"a vocabulary of {vocabulary.n_features} for {self.n_features_in_} features"
         elif vocabulary is not None and self._slots not in (None, self.n_features_in_):
             yield f"{self.n_features_in_} slots, but hashed={self._slots}"
 
@@ -230,7 +297,7 @@ class RowSelector(OpenFeatures, BufferedRows, Selector):
         """Yield a problem if nothing in the state is as wide as the number of features it claims."""
         named = "_names_in_" in self.__dict__ or "_vocabulary_" in self.__dict__
         if not named and self.n_features_in_ > max(UNPROVEN, *widths):
-            yield f"it claims {self.n_features_in_:,} features, but holds nothing about so many"
+            yield f"it claims {self.n_features_in_:,} features, but has no array of that size"
 
     # ---------------------------------------------------------------- merging
 
@@ -249,7 +316,7 @@ class RowSelector(OpenFeatures, BufferedRows, Selector):
         self._check_same(other)
         self._flush_buffer()
         other._flush_buffer()
-        if not self.traits.merges:
+        if not (self.traits.merges or self._merges_approximately):
             raise CapabilityError(
                 f"{type(self).__name__} cannot merge: its result depends on the order of rows; "
                 "Screen with any criterion can"
@@ -260,8 +327,9 @@ class RowSelector(OpenFeatures, BufferedRows, Selector):
                 self._vocabulary_ = joined
                 self.n_features_in_ = joined.width
             self._merge(other, columns)
+            self._invalidate()
             self.n_rows_seen_ += other.n_rows_seen_
-            self._buffer = None  # it knows the vocabulary from before
+            self._buffer = None  # it holds the vocabulary from before
         return self
 
     def _check_same_features(self, other: Self) -> None:

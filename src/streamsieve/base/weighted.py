@@ -20,8 +20,8 @@ class WeightedRowSelector(RowSelector):
         Parameters
         ----------
         X : rows (dense, sparse or dataframe); NaN means missing where the traits say so
-        y : one label or number a row
-        sample_weight : one non-negative number a row
+        y : one label or number per row
+        sample_weight : one non-negative number per row
 
         Returns
         -------

@@ -1,24 +1,24 @@
-"""Features of a budgeted dual averaging learner with adaptive steps."""
+"""BARDA: budgeted dual averaging with adaptive step sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
-from streamsieve.exceptions import StateError
+from streamsieve.base import RowSelector
+from streamsieve.base.choose import best
+from streamsieve.base.fitted import fitted_property
 from streamsieve.protocols import CLASSIFICATION, BoolArray, FloatArray, RowBatch, Traits
-from streamsieve.rows._barda_classes import BardaClasses
-from streamsieve.rows._barda_model import Settings
-from streamsieve.rows._choice import best
-from streamsieve.rows._ranked import DEFAULT_K, RankedSelector
-from streamsieve.rows._row_entries import row_entries
+from streamsieve.rows.linear.dual_averaging import Settings
+from streamsieve.rows.linear.entries import row_entries
+from streamsieve.rows.linear.one_vs_rest import OneVsRest
+from streamsieve.state import Float, Nested
 
 
-class BARDA(RankedSelector):
+class BARDA(RowSelector):
     """Keep the k best features of a linear classifier that never forgets what it dropped.
 
     For every feature there are two sums: of the gradients of the squared hinge loss, and of their squares.
@@ -33,14 +33,14 @@ class BARDA(RankedSelector):
     learning_rate : float, default=0.05
         Length of the first steps, above 0 and at most 1000; the paper's eta.  It matters little.
     ridge : float, default=0.01
-        How strongly weights are pulled to 0, between 0 and 1e6; the paper's lambda.
+        Strength of the L2 penalty, between 0 and 1e6; the paper's lambda.
     damping : float, default=0.01
         What is added to the root of the sum of squares, between 1e-30 and 1e6; the paper's delta.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ class BARDA(RankedSelector):
     selected_ : columns of the k largest scores, best first; fewer as long as fewer have a score above 0
     coef_ : float64 array (classes, features), the weights that predict, at most k a row; for two classes one
         row, which speaks for ``classes_[1]``
-    classes_ : the labels seen, in order
-    mistakes_ : rows whose class was not clearly predicted before they were learnt
+    classes_ : the labels seen, sorted
+    mistakes_ : number of rows whose class was not clearly predicted before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes
@@ -94,6 +94,13 @@ class BARDA(RankedSelector):
     _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION)
     _buffers_rows: ClassVar[bool] = True
 
+    parameters = {
+        "learning_rate": Float(0, 1e3, open_low=True),
+        "ridge": Float(0, 1e6),
+        "damping": Float(1e-30, 1e6),
+    }
+    fields = {"_learners_": Nested(OneVsRest)}
+
     def __init__(
         self,
         k: int | None = None,
@@ -120,75 +127,47 @@ class BARDA(RankedSelector):
 
     # ---------------------------------------------------------------- learning
 
-    def _check_for_width(self, n_features: int) -> None:
-        self._check_k(n_features)
-        check_number("learning_rate", self.learning_rate, low=0, high=1e3, open_low=True)
-        check_number("ridge", self.ridge, low=0, high=1e6)
-        check_number("damping", self.damping, low=1e-30, high=1e6)
-
     @property
     def _settings(self) -> Settings:
-        k = DEFAULT_K if self.k is None else min(int(self.k), 2**31)
-        return Settings.of(k, float(self.learning_rate), float(self.ridge), float(self.damping))
+        return Settings.of(
+            min(self._most, 2**31), float(self.learning_rate), float(self.ridge), float(self.damping)
+        )
 
     def _start(self, batch: RowBatch) -> None:
-        n_features = batch.X.shape[1]
-        self._check_for_width(n_features)
-        self._start_ranking()
-        self._learners_ = BardaClasses(n_features)
+        self._learners_ = OneVsRest(batch.X.shape[1])
 
     def _learn(self, batch: RowBatch) -> None:
         self._learners_.learn(row_entries(batch.X), np.asarray(batch.y), batch.X.shape[1], self._settings)
-        self._cache_.clear()
 
     def _known_labels(self) -> Iterable[Any]:
         return self._learners_.labels.values
 
     # ---------------------------------------------------------------- what was learnt
 
-    def _learnt_so_far(self, name: str) -> BardaClasses:
-        if not hasattr(self, "_learners_"):
-            raise AttributeError(f"{name} is there after fit or partial_fit")
-        self._flush_buffer()
-        return self._learners_
+    def _scores(self) -> FloatArray:
+        return self._learners_.scores(self._settings)
 
-    @property
-    def scores_(self) -> FloatArray:
-        """One score a feature, larger is better, 0 where nothing was learnt."""
-        learners = self._learnt_so_far("scores_")
-        if "scores" not in self._cache_:
-            scores = learners.scores(self._settings)
-            scores.setflags(write=False)  # shared with whoever asks next
-            self._cache_["scores"] = scores
-        cached: FloatArray = self._cache_["scores"]
-        return cached
-
-    @property
+    @fitted_property
     def coef_(self) -> FloatArray:
         """The weights that predict; 0 for features that are not kept."""
-        return self._learnt_so_far("coef_").coefficients(self._settings)
+        return self._learners_.coefficients(self._settings)
 
-    @property
+    @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
-        """The labels seen, in order."""
-        return np.sort(np.array(self._learnt_so_far("classes_").labels.values))
+        """The labels seen, sorted."""
+        return np.sort(np.array(self._learners_.labels.values))
 
-    @property
+    @fitted_property
     def mistakes_(self) -> int:
-        """Rows whose class was not clearly predicted before they were learnt."""
-        return self._learnt_so_far("mistakes_").mistakes
+        """Number of rows whose class was not clearly predicted before they were learnt."""
+        return self._learners_.mistakes
 
     def _choose(self) -> BoolArray:
-        # a feature of which nothing was learnt is not worth a place, even if places are left
-        return best(self.scores_, self._budget) & (self.scores_ > 0)
+        # a feature of which nothing was learnt is not selected, even if fewer than k others are
+        return best(self.scores_, self._k) & (self.scores_ > 0)
 
-    # ---------------------------------------------------------------- saving
-
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_for_width(self.n_features_in_)
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
         learners = self._learners_
-        if not isinstance(learners, BardaClasses):
-            raise StateError("the state lacks its learners")
         if learners.n_features != self.n_features_in_ or learners.models[0].n_rows != self.n_rows_seen_:
-            raise StateError("the state's learners saw other rows or features")
+            yield "the learners saw other rows or features"

@@ -1,32 +1,63 @@
-"""How often would a selector choose a feature, had other rows come?"""
+"""Stability selection: how often a selector keeps a feature over bootstrap replicas of a stream."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 
-from streamsieve._parameters import check_number
+from streamsieve._kernels.poisson import poisson_weights
+from streamsieve._transaction import untouched_on_error
+from streamsieve.base import RowSelector
+from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
-from streamsieve.rows._ranked import RankedSelector
-from streamsieve.rows._replicas import Replicas
 from streamsieve.rows.screen import Screen
+from streamsieve.state import Float, Int, ListOf, Nested
+from streamsieve.state.registry import registered
 
-MOST_REPLICAS = 10_000
-#: Rows that nobody lives to see.
+#: Row numbers end here.
 LAST_ROW = 2**62
+#: Attributes that all members share with the bootstrap.
+SHARED = ("n_features_in_", "n_rows_seen_", "_fixed_", "_names_in_", "_vocabulary_")
+#: Parameters of replicas, whose ledgers are never read.
+QUIET = {"ledger": "none", "review_every": None}
+#: Replicas whose weights are drawn together.
+GROUP = 4
 
 
-class Bootstrap(RankedSelector):
-    """Keep the features that a selector chooses again and again, whichever rows happen to come.
+class Members(ListOf):
+    """Fitted row selectors of one class each, which may be a third party's."""
 
-    Replicas of the selector learn the stream side by side.  Each counts every row 0, 1, 2, ... times, as lots
-    decide (Poisson with mean 1), which is what drawing rows with replacement comes to in a stream.  A
-    feature's score is the share of the replicas that select it.
+    def __init__(self) -> None:
+        self.item, self.size = Member(), "members"
+
+
+class Member(Nested):
+    """A fitted row selector of any registered class, a bootstrap excepted."""
+
+    def __init__(self) -> None:
+        self.shares: tuple[str, ...] = ()
+        self.derived = self.optional = False
+
+    @property
+    def kinds(self) -> dict[str, type[RowSelector]]:  # type: ignore[override]
+        """The classes allowed."""
+        known = registered().items()
+        return {name: kind for name, kind in known if issubclass(kind, RowSelector) and kind is not Bootstrap}
+
+
+class Bootstrap(RowSelector):
+    """Keep the features that a selector keeps in most bootstrap replicas of the stream.
+
+    Replicas of the selector learn the stream side by side.  Each counts every row 0, 1, 2, ... times, drawn
+    from a Poisson distribution of mean 1, which is the bootstrap for a stream.  A feature's score is the
+    fraction of the replicas that select it.
 
     Parameters
     ----------
@@ -36,23 +67,23 @@ class Bootstrap(RankedSelector):
     replicas : int, default=20
         How many, 2 <= replicas <= 10,000.  Time and memory are those of ``replicas + 1`` selectors.
     threshold : float, default=0.6
-        Keep features that at least this share of the replicas selects, 0 < threshold <= 1.
+        Keep features that at least this fraction of the replicas selects, 0 < threshold <= 1.
     k : int or None, default=None
         Keep the k most frequent of these at most, k >= 1; among equals those that score best on all rows.
     random_state : int, default=0
-        Seed of the lots, 0 <= random_state < 2^63.
+        Seed of the draws, 0 <= random_state < 2^63.
     first_row : int, default=0
-        Number of the first row.  A row's lots depend on its number alone: give parts of one stream the
+        Number of the first row.  A row's draws depend on its number alone: give parts of one stream the
         numbers they have there, and their merge is the result of one pass over it.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what frequency.
+        Whether to record which features entered and left the selection, when, and at what frequency.
 
     Attributes
     ----------
-    frequencies_, scores_ : float64 array, one a feature: the share of the replicas that select it
+    frequencies_, scores_ : float64 array, one per feature: the fraction of the replicas that select it
     selected_ : columns of the selected features, the most frequent first
     stability_ : float, at most 1: how much the replicas' selections agree beyond chance (Nogueira et al.)
     expected_false_ : float: bound on the expected number of false features among those of a frequency of at
@@ -62,7 +93,7 @@ class Bootstrap(RankedSelector):
 
     Notes
     -----
-    The lots are a function of (seed, row, replica), computed when needed (Philox), so batches of any size, a
+    The draws are a function of (seed, row, replica), computed when needed (Philox), so batches of any size, a
     saved and resumed stream and merged parts give the same result.  Parts that were all numbered from 0
     merge to a valid bootstrap too, though not to that of one pass.
 
@@ -74,7 +105,7 @@ class Bootstrap(RankedSelector):
 
     A row drawn 0 times takes no time: under a half-life or a window, replicas look back over 1.6 times as
     many rows of the stream as the selector does.  ``sample_weight`` is not taken, because copies of a row
-    would draw their own lots.
+    would have draws of their own.
 
     References
     ----------
@@ -102,11 +133,19 @@ class Bootstrap(RankedSelector):
     array([1., 1.])
     """
 
-    _places: ClassVar[frozenset[str]] = frozenset({"first_row"})
+    _merge_exempt: ClassVar[frozenset[str]] = frozenset({"first_row"})
+
+    parameters = {
+        "replicas": Int(2, 10_000),
+        "threshold": Float(0, 1, open_low=True),
+        "random_state": Int(0, 2**63 - 1),
+        "first_row": Int(0, LAST_ROW),
+    }
+    fields = {"_next_row_": Int(0, LAST_ROW + 2**61), "_members_": Members()}
 
     def __init__(
         self,
-        selector: RankedSelector | None = None,
+        selector: RowSelector | None = None,
         *,
         replicas: int = 20,
         threshold: float = 0.6,
@@ -135,11 +174,11 @@ class Bootstrap(RankedSelector):
     # ---------------------------------------------------------------- what the selector can do
 
     @property
-    def _inner(self) -> RankedSelector:
+    def _inner(self) -> RowSelector:
         """The selector to copy."""
         if self.selector is None:
             return Screen("f")
-        if not isinstance(self.selector, RankedSelector):
+        if not isinstance(self.selector, RowSelector):
             raise ParameterError(
                 "selector must be a selector over rows, such as Screen('f', k=10), or None; "
                 f"got {self.selector!r}"
@@ -155,13 +194,12 @@ class Bootstrap(RankedSelector):
     def traits(self) -> Traits:
         """What the selector can do, weights excepted."""
         inner = Screen("f") if self.selector is None else self.selector
-        known = inner.traits if isinstance(inner, RankedSelector) else Traits()
+        known = inner.traits if isinstance(inner, RowSelector) else Traits()
         return replace(known, weights=False)
 
     @property
     def _target(self) -> str | None:
-        fitted: Replicas | None = getattr(self, "_replicas_", None)
-        return (self._inner if fitted is None else fitted.original)._target  # noqa: SLF001 - one's own kind
+        return (self._members_[0] if hasattr(self, "_members_") else self._inner)._target  # noqa: SLF001
 
     @property
     def _slots(self) -> int | None:
@@ -172,76 +210,87 @@ class Bootstrap(RankedSelector):
         return self._inner._buffers_rows  # noqa: SLF001
 
     def _known_labels(self) -> Iterable[Any]:
-        return self._replicas_.original._known_labels()  # noqa: SLF001
+        return self._members_[0]._known_labels()  # noqa: SLF001
 
     # ---------------------------------------------------------------- learning
 
-    def _start(self, batch: RowBatch) -> None:
-        self._check_for_width(batch.X.shape[1])
-        self._start_ranking()
-        self._next_row_ = int(self.first_row)
-        self._replicas_ = Replicas.begin(self._inner, self.replicas, self, batch)
+    def _copies(self) -> list[RowSelector]:
+        """Return unfitted copies of the selector: the original, then the replicas, which need no ledger."""
+        selector = self._inner
+        quiet = {name: value for name, value in QUIET.items() if name in selector.get_params(deep=False)}
+        replicas = (clone(selector).set_params(**quiet) for _ in range(self.replicas))
+        return [clone(selector), *replicas]
 
-    def _check_for_width(self, n_features: int) -> None:
-        check_number("replicas", self.replicas, low=2, high=MOST_REPLICAS, integer=True)
-        check_number("threshold", self.threshold, low=0, high=1, open_low=True)
-        self._check_k(n_features)
-        check_number("random_state", self.random_state, low=0, high=2**63 - 1, integer=True)
-        check_number("first_row", self.first_row, low=0, high=LAST_ROW, integer=True)
+    def _share(self) -> None:
+        """Let all members have the present features and number of rows."""
+        shared = {name: self.__dict__[name] for name in SHARED if name in self.__dict__}
+        for member in self._members_:
+            member.__dict__.update(shared)
+
+    def _check_together(self) -> None:
+        self._inner._check_parameters()  # noqa: SLF001
+
+    def _start(self, batch: RowBatch) -> None:
+        self._next_row_ = int(self.first_row)
+        self._members_ = self._copies()
+        self._share()
+        for member in self._members_:
+            member._begin(batch)  # noqa: SLF001 - validation is done
 
     def _learn(self, batch: RowBatch) -> None:
-        self._replicas_.learn(batch, int(self.random_state), self._next_row_, self)
-        self._next_row_ += batch.X.shape[0]
-        self._cache_.clear()
+        # The original learns first.  Replicas see fewer rows, labels and values, so it has refused before
+        # whatever they would refuse, and a batch is learnt by all or by none.
+        original, *replicas = self._members_
+        n = batch.X.shape[0]
+        with untouched_on_error(*self._members_):
+            self._share()
+            original._learn_rows(batch)  # noqa: SLF001
+            for low in range(0, len(replicas), GROUP):
+                weights = poisson_weights(int(self.random_state), self._next_row_, n, low // GROUP)
+                # the last group may have fewer replicas
+                for member, weight in zip(replicas[low : low + GROUP], weights, strict=False):
+                    member._learn_rows(RowBatch(batch.X, batch.y, weight))  # noqa: SLF001
+        self._next_row_ += n
 
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:
-        self._replicas_.merge(other._replicas_, columns, self)
+        self._share()
+        for mine, theirs in zip(self._members_, other._members_, strict=True):
+            mine._merge(theirs, columns)  # noqa: SLF001
+            mine._invalidate()  # noqa: SLF001
         self._next_row_ = max(self._next_row_, other._next_row_)
-        self._cache_.clear()
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        self._share()
 
     # ---------------------------------------------------------------- choosing
 
-    def _members(self, asked: str) -> Replicas:
-        if not hasattr(self, "_replicas_"):
-            raise AttributeError(f"{asked} is there after fit or partial_fit")
-        self._flush_buffer()
-        self._replicas_.follow(self)
-        return self._replicas_
-
-    @property
-    def selector_(self) -> RankedSelector:
+    @fitted_property
+    def selector_(self) -> RowSelector:
         """The selector after all rows, each counted once."""
-        return self._members("selector_").original
+        return self._members_[0]
 
-    @property
-    def scores_(self) -> FloatArray:
-        """The share of the replicas that select a feature."""
-        members = self._members("scores_")
-        if "frequencies" not in self._cache_:
-            counts = np.zeros(self.n_features_in_)
-            for selection in members.selections():
-                counts += selection
-            frequencies = counts / self.replicas
-            frequencies.setflags(write=False)  # shared with whoever asks next
-            self._cache_["frequencies"] = frequencies
-        cached: FloatArray = self._cache_["frequencies"]
-        return cached
+    def _scores(self) -> FloatArray:
+        counts = np.zeros(self.n_features_in_)
+        for replica in self._members_[1:]:
+            counts += replica._support()  # noqa: SLF001
+        return counts / self.replicas
 
-    @property
+    @fitted_property
     def frequencies_(self) -> FloatArray:
-        """The share of the replicas that select a feature."""
+        """The fraction of the replicas that select a feature."""
         return self.scores_
 
-    @property
+    @fitted_property
     def stability_(self) -> float:
         """How much the replicas' selections agree: 1 if they are equal, about 0 if they are random."""
         p, m = self.scores_, self.replicas
-        share = float(p.mean())  # of the features, selected by a replica in the mean
-        if share in (0.0, 1.0):
+        mean = float(p.mean())  # fraction of the features that a replica selects on average
+        if mean in (0.0, 1.0):
             return 1.0
-        return 1.0 - m / (m - 1) * float(np.mean(p * (1 - p))) / (share * (1 - share))
+        return 1.0 - m / (m - 1) * float(np.mean(p * (1 - p))) / (mean * (1 - mean))
 
-    @property
+    @fitted_property
     def expected_false_(self) -> float:
         """Bound on the expected number of false features of a frequency of at least ``threshold``."""
         frequencies = self.scores_
@@ -249,30 +298,46 @@ class Bootstrap(RankedSelector):
             return math.inf
         return float(frequencies.sum()) ** 2 / ((2 * self.threshold - 1) * len(frequencies))
 
-    def _order(self) -> IntArray:
-        """Columns, the most frequent first; among equals the best, and then the first."""
-        return np.lexsort((-self._members("selected_").original.scores_, -self.scores_))
-
-    @property
-    def selected_(self) -> IntArray:
-        """Columns of the selected features, the most frequent first."""
-        mask, order = self._support(), self._order()
-        return order[mask[order]]
+    def _ranked(self, features: IntArray) -> IntArray:
+        return np.lexsort((-self._members_[0].scores_[features], -self.scores_[features]))
 
     def _choose(self) -> BoolArray:
         mask: BoolArray = self.scores_ >= self.threshold
         if self.k is not None:
-            order = self._order()
-            mask[order[mask[order]][self.k :]] = False
+            often = np.flatnonzero(mask)
+            mask[often[self._ranked(often)[self.k :]]] = False
         return mask
 
     # ---------------------------------------------------------------- saving
 
+    def _record(self) -> Mapping[str, Any]:
+        record = dict(super()._record())
+        self._share()
+        record["_members_"] = [*map(_without_names, self._members_)]
+        return record
+
     def _restored(self) -> None:
         super()._restored()
-        self._check_for_width(self.n_features_in_)
-        if type(self._next_row_) is not int or not self.first_row <= self._next_row_ <= 2 * LAST_ROW:
-            raise StateError(f"the state claims row {self._next_row_} to be the next one")
-        if not isinstance(self._replicas_, Replicas):
-            raise StateError("the state lacks its replicas")
-        self._replicas_.revive(self._inner, self.replicas, self)
+        if any(member.n_features_in_ != self.n_features_in_ for member in self._members_):
+            raise StateError("the state's members have another number of features")
+        self._share()
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        if self._next_row_ < self.first_row:
+            yield f"row {self._next_row_} is to be the next one"
+        found, wanted = (
+            [(type(member), member._encoded_parameters()) for member in members]  # noqa: SLF001
+            for members in (self._members_, self._copies())
+        )
+        if found != wanted:
+            yield "the members are not copies of the selector"
+
+
+def _without_names(member: RowSelector) -> RowSelector:
+    """Return the same member without names, which are saved once, with the bootstrap."""
+    bare = copy(member)
+    for name in ("_names_in_", "_vocabulary_"):
+        bare.__dict__.pop(name, None)
+    bare.__dict__["_fixed_"] = True
+    return bare

@@ -1,27 +1,26 @@
-"""Features whose weights in a probit model are large and certain."""
+"""FIRES: features whose weights in a probit model are large and of small variance."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
-from streamsieve.exceptions import StateError
-from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Task, Traits
-from streamsieve.rows._choice import best
-from streamsieve.rows._fires_model import FiresModel
-from streamsieve.rows._fires_waiting import FiresWaiting, rows_of
-from streamsieve.rows._ranked import RankedSelector
-from streamsieve.rows._signs import Signs
+from streamsieve.base import RowSelector
+from streamsieve.base.fitted import fitted_property
+from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
+from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, rows_of
+from streamsieve.rows.linear.probit import ProbitModel
+from streamsieve.rows.linear.signed_labels import SignedLabels
+from streamsieve.state import Float, Int, Nested
 
 _TASKS = frozenset({Task.BINARY})
 _BY_BATCHES = Traits(tasks=_TASKS, any_chunking=False)
 
 
-class FIRES(RankedSelector):
+class FIRES(RowSelector):
     """Keep the k features whose weights in a probit model are large and certain.
 
     The weight of a feature is a normal variable.  Its mean and its standard deviation follow the gradient of
@@ -43,14 +42,14 @@ class FIRES(RankedSelector):
     epochs : int, default=1
         Steps for the same rows one after another, at least 1.
     batch_size : int or None, default=1
-        Rows whose mean gradient makes a step, at least 1.  Rows wait until there are so many of them, however
-        they are cut into batches, and waiting rows are saved with the rest.  None: one step for each batch as
-        it comes, so that the size of batches changes the result.
+        Number of rows whose mean gradient makes a step, at least 1.  Rows are buffered until there are
+        enough, however they are cut into batches, and buffered rows are saved, too.  If None, one step per
+        batch, so that the size of batches changes the result.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
@@ -98,6 +97,20 @@ class FIRES(RankedSelector):
 
     _traits: ClassVar[Traits] = Traits(tasks=_TASKS)
 
+    parameters = {
+        "learning_rate_mean": Float(0, 1e3),
+        "learning_rate_spread": Float(0, 1e3),
+        "penalty_spread": Float(0, 1e6),
+        "penalty_ridge": Float(1e-30, 1e6),
+        "epochs": Int(1),
+        "batch_size": Int(1, optional=True),
+    }
+    fields = {
+        "_labels_": Nested(SignedLabels),
+        "_model_": Nested(ProbitModel),
+        "_minibatch_": Nested(MinibatchBuffer),
+    }
+
     def __init__(
         self,
         k: int | None = None,
@@ -123,7 +136,7 @@ class FIRES(RankedSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield a step for each row, for so many rows, and for each batch."""
+        """Yield a step per row, per ten rows, and per batch."""
         yield cls()
         yield cls(k=1, batch_size=10, epochs=3, learning_rate_mean=0.1, output="zero")
         yield cls(batch_size=None)
@@ -139,104 +152,64 @@ class FIRES(RankedSelector):
 
     # ---------------------------------------------------------------- learning
 
-    def _check_for_width(self, n_features: int) -> None:
-        self._check_k(n_features)
-        for name in ("learning_rate_mean", "learning_rate_spread"):
-            check_number(name, getattr(self, name), low=0, high=1e3)
-        check_number("penalty_spread", self.penalty_spread, low=0, high=1e6)
-        check_number("penalty_ridge", self.penalty_ridge, low=1e-30, high=1e6)
-        check_number("epochs", self.epochs, low=1, integer=True)
-        if self.batch_size is not None:
-            check_number("batch_size", self.batch_size, low=1, integer=True)
-
     def _start(self, batch: RowBatch) -> None:
-        n_features = batch.X.shape[1]
-        self._check_for_width(n_features)
-        self._start_ranking()
-        self._signs_ = Signs()
-        self._model_ = FiresModel(n_features)
-        self._waiting_ = FiresWaiting()
+        self._labels_ = SignedLabels()
+        self._model_ = ProbitModel(batch.X.shape[1])
+        self._minibatch_ = MinibatchBuffer()
 
     def _learn(self, batch: RowBatch) -> None:
         rows = rows_of(batch.X)
         self._model_.grow(batch.X.shape[1])
-        signs = self._signs_.encode(np.asarray(batch.y), type(self).__name__)
+        signs = self._labels_.encode(np.asarray(batch.y), type(self).__name__)
         steps = (int(self.epochs), float(self.learning_rate_mean), float(self.learning_rate_spread))
         if self.batch_size is None:
             self._model_.learn(rows, signs, len(signs), *steps)
         else:
             size = int(self.batch_size)
-            for portion, its_signs in self._waiting_.portions(rows, signs, size):
+            for portion, its_signs in self._minibatch_.portions(rows, signs, size):
                 self._model_.learn(portion, its_signs, size, *steps)
-        self._cache_.clear()
 
     def _known_labels(self) -> Iterable[Any]:
-        return self._signs_.classes
+        return self._labels_.classes
 
     # ---------------------------------------------------------------- what was learnt
 
-    def _learnt_so_far(self, name: str) -> FiresModel:
-        if not hasattr(self, "_model_"):
-            raise AttributeError(f"{name} is there after fit or partial_fit")
-        self._flush_buffer()
-        return self._model_
+    def _scores(self) -> FloatArray:
+        mean, spread = self._model_.mean, self._model_.spread
+        scores: FloatArray = (mean**2 - self.penalty_spread * spread**2) / (2 * self.penalty_ridge)
+        return scores
 
-    @property
-    def scores_(self) -> FloatArray:
-        """One score a feature, larger is better."""
-        model = self._learnt_so_far("scores_")
-        if "scores" not in self._cache_:
-            scores = (model.mean**2 - self.penalty_spread * model.spread**2) / (2 * self.penalty_ridge)
-            scores.setflags(write=False)  # shared with whoever asks next
-            self._cache_["scores"] = scores
-        cached: FloatArray = self._cache_["scores"]
-        return cached
-
-    @property
+    @fitted_property
     def weights_(self) -> FloatArray:
-        """The scores in the range from 0 to 1; all 0 if they are equal."""
-        self._learnt_so_far("weights_")
+        """The scores scaled to the range from 0 to 1; all 0 if they are equal."""
         scores = self.scores_
         lowest = scores.min()
         length = scores.max() - lowest
         return np.asarray((scores - lowest) / (length if length > 0 else 1.0))
 
-    @property
+    @fitted_property
     def mean_(self) -> FloatArray:
-        """Mean of every weight, positive where a feature speaks for the positive class."""
-        return self._learnt_so_far("mean_").mean.copy()
+        """Mean of every weight, positive where a feature is evidence for the positive class."""
+        return self._model_.mean.copy()
 
-    @property
+    @fitted_property
     def spread_(self) -> FloatArray:
         """Standard deviation of every weight."""
-        return self._learnt_so_far("spread_").spread.copy()
+        return self._model_.spread.copy()
 
-    @property
+    @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
         """The labels seen, the negative one first."""
-        self._learnt_so_far("classes_")
-        return np.array(self._signs_.classes)
+        return np.array(self._labels_.classes)
 
-    @property
+    @fitted_property
     def n_waiting_(self) -> int:
-        """Rows that wait for a step."""
-        self._learnt_so_far("n_waiting_")
-        return len(self._waiting_)
+        """Number of rows buffered until they are enough for a step."""
+        return len(self._minibatch_)
 
-    def _choose(self) -> BoolArray:
-        return best(self.scores_, self._budget)
-
-    # ---------------------------------------------------------------- saving
-
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_for_width(self.n_features_in_)
-        kinds = (Signs, self._signs_), (FiresModel, self._model_), (FiresWaiting, self._waiting_)
-        if not all(isinstance(part, kind) for kind, part in kinds):
-            raise StateError("the state's parts are not those of FIRES")
-        if self._model_.n_features != self.n_features_in_:
-            raise StateError("the state's model has another number of features")
-        self._waiting_.check(self.n_features_in_)
-        waiting = self.n_rows_seen_ if self.batch_size is None else self.n_rows_seen_ % self.batch_size
-        if len(self._waiting_) != (0 if self.batch_size is None else waiting):
-            raise StateError("the state's waiting rows are not as many as its rows leave over")
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        if self._model_.n_features != self.n_features_in_ or not self._minibatch_.fits(self.n_features_in_):
+            yield "the model or the minibatch has another number of features"
+        if len(self._minibatch_) != (0 if self.batch_size is None else self.n_rows_seen_ % self.batch_size):
+            yield "there are not as many rows buffered as the number of rows leaves over"

@@ -1,31 +1,31 @@
-"""Unsupervised selection from a sketch of the rows' scatter."""
+"""FSDS: unsupervised selection from a sketch of the scatter matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import isqrt
 from typing import Self
 
 import numpy as np
 
-from streamsieve._parameters import check_choice, check_number
-from streamsieve.exceptions import ParameterError, StateError
-from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Traits
-from streamsieve.rows._choice import best
-from streamsieve.rows._frequent_directions import FrequentDirections, Sketch
-from streamsieve.rows._ranked import RankedSelector
+from streamsieve.base import RowSelector
+from streamsieve.base.fitted import fitted_property
+from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import FloatArray, RowBatch, Traits
+from streamsieve.rows.covariance_models.frequent_directions import FrequentDirections, Sketch
+from streamsieve.state import Bool, Float, Int, Nested
 
 #: Rows compressed together, at least: for few features the call costs more than the work.
 LEAST_BLOCK = 128
-#: Rows that nobody keeps waiting.
+#: Largest block.
 LARGEST_BLOCK = 2**20
 
 
-class FSDS(RankedSelector):
+class FSDS(RowSelector):
     """Keep the features that span the main directions of the rows, without any target.
 
     A sketch of few rows (Frequent Directions) stands for the scatter of all rows seen.  Its leading
-    directions tell the clusters in the rows apart; a feature weighs what it contributes to one of them.
+    directions separate the clusters of the rows; a feature's score is its contribution to one of them.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ class FSDS(RankedSelector):
         Rows that are compressed together, at least 1.  None: as many as the sketch has, at least 128.  More
         of them lose less, and cost more memory.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the top set, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature; larger is better
+    scores_ : float64 array, one per feature; larger is better
     selected_ : columns of the selected features, best first
     sketch_ : float64 array of fewer than ``sketch_size`` orthogonal rows, longest first
     sketch_error_ : bound on the spectral norm of (scatter of all rows - scatter of the sketch); at most the
@@ -102,6 +102,15 @@ class FSDS(RankedSelector):
 
     _traits = Traits(tasks=frozenset())
 
+    parameters = {
+        "rank": Int(1),
+        "sketch_size": Int(2, optional=True),
+        "penalty": Float(1e-6),
+        "centre": Bool(),
+        "batch_size": Int(1, LARGEST_BLOCK, optional=True),
+    }
+    fields = {"_directions_": Nested(FrequentDirections)}
+
     def __init__(
         self,
         k: int | None = None,
@@ -136,25 +145,15 @@ class FSDS(RankedSelector):
 
     # ---------------------------------------------------------------- learning
 
-    def _start(self, batch: RowBatch) -> None:
-        self._check_for_width(batch.X.shape[1])
-        self._start_ranking()
+    def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the sketch grows with the features
         self._directions_ = FrequentDirections()
 
-    def _check_for_width(self, n_features: int) -> None:
-        self._check_k(n_features)
-        check_number("rank", self.rank, low=1, integer=True)
-        if self.sketch_size is not None:
-            check_number("sketch_size", self.sketch_size, low=2, integer=True)
-            if self.sketch_size <= self.rank:
-                raise ParameterError(
-                    f"sketch_size={self.sketch_size} must be above rank={self.rank}: the shortest row of "
-                    "the sketch is what it loses"
-                )
-        check_number("penalty", self.penalty, low=1e-6)
-        check_choice("centre", self.centre, (True, False))
-        if self.batch_size is not None:
-            check_number("batch_size", self.batch_size, low=1, high=LARGEST_BLOCK, integer=True)
+    def _check_together(self) -> None:
+        if self.sketch_size is not None and self.sketch_size <= self.rank:
+            raise ParameterError(
+                f"sketch_size={self.sketch_size} must be above rank={self.rank}: the shortest row of "
+                "the sketch is what it loses"
+            )
 
     @property
     def _size(self) -> int:
@@ -167,73 +166,55 @@ class FSDS(RankedSelector):
 
     def _learn(self, batch: RowBatch) -> None:
         self._directions_.learn(batch.X, self._size, self._block, self.rank, centre=self.centre)
-        self._cache_.clear()
 
     # ---------------------------------------------------------------- choosing
 
-    def _sketch(self, asked: str) -> Sketch:
-        if not hasattr(self, "_directions_"):
-            raise AttributeError(f"{asked} is there after fit or partial_fit")
+    def _sketch(self) -> Sketch:
         if "sketch" not in self._cache_:
             sketch = self._directions_.current(self.n_features_in_, self._size, self.rank, centre=self.centre)
             for array in (sketch.rows, sketch.mean):
-                array.setflags(write=False)  # shared with whoever asks next
+                array.setflags(write=False)  # shared with every later access
             self._cache_["sketch"] = sketch
         cached: Sketch = self._cache_["sketch"]
         return cached
 
-    @property
+    @fitted_property
     def sketch_(self) -> FloatArray:
         """Orthogonal rows, longest first, whose scatter is nearly that of all rows."""
-        return self._sketch("sketch_").rows
+        return self._sketch().rows
 
-    @property
+    @fitted_property
     def sketch_error_(self) -> float:
         """Bound on the spectral norm of the difference of the scatters of all rows and of the sketch."""
-        return self._sketch("sketch_error_").error
+        return self._sketch().error
 
-    @property
+    @fitted_property
     def mean_(self) -> FloatArray:
         """The mean row; zeros if rows are not centred."""
-        return self._sketch("mean_").mean
+        return self._sketch().mean
 
-    @property
-    def scores_(self) -> FloatArray:
-        """One score a feature, larger is better."""
-        leading = self._sketch("scores_").rows[: self.rank]
-        if "scores" not in self._cache_:
-            self._cache_["scores"] = self._weights(leading)
-        cached: FloatArray = self._cache_["scores"]
-        return cached
-
-    def _weights(self, leading: FloatArray) -> FloatArray:
+    def _scores(self) -> FloatArray:
+        leading = self._sketch().rows[: self.rank]
         lengths = _lengths(leading)
         if len(lengths) == 0:
             return np.zeros(self.n_features_in_)
         # |u| s / (s^2 + penalty s_rank), in an order in which nothing overflows
         gains = 1.0 / (lengths + self.penalty * (lengths[-1] / lengths))
         scores: FloatArray = np.max(np.abs(leading / lengths[:, None]) * gains[:, None], axis=0)
-        scores.setflags(write=False)
         return scores
 
-    def _choose(self) -> BoolArray:
-        return best(self.scores_, self._budget)
-
-    # ---------------------------------------------------------------- saving
-
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_for_width(self.n_features_in_)
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
         directions = self._directions_
-        if not isinstance(directions, FrequentDirections):
-            raise StateError("the state lacks its sketch")
-        if directions.n_rows != self.n_rows_seen_ or directions.n_features > self.n_features_in_:
-            raise StateError("the state's sketch has another number of rows or features")
-        if len(directions.sketch.rows) >= self._size or directions.waiting.n_rows >= self._block:
-            raise StateError(f"the state's sketch has more rows than sketch_size={self._size} allows")
+        fits = directions.buffer.fits(self.n_features_in_) and directions.n_features <= self.n_features_in_
+        if directions.n_rows != self.n_rows_seen_ or not fits:
+            yield "the sketch has another number of rows or features"
+        if len(directions.sketch.rows) >= self._size or len(directions.buffer) >= self._block:
+            yield f"the sketch has more rows than sketch_size={self._size} allows"
         lengths = _lengths(directions.sketch.rows)
         if np.any(lengths == 0) or np.any(np.diff(lengths) > 1e-6 * lengths[:1]):
-            raise StateError("the state's sketch has rows of no length, or not in order of length")
+            yield "the sketch has rows of no length, or not in order of length"
+        yield from self._proven_features(directions.n_features)
 
 
 def _lengths(rows: FloatArray) -> FloatArray:

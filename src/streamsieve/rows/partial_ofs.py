@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import ClassVar, Self
 
 from streamsieve._kernels.ofs import learn_partial_rows
-from streamsieve._parameters import check_number
 from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
-from streamsieve.rows._linear import LinearSelector
-from streamsieve.rows._linear_sparse import SparseWeights
-from streamsieve.rows._row_entries import RowEntries
+from streamsieve.rows.linear.entries import RowEntries
+from streamsieve.rows.linear.selector import LinearSelector
+from streamsieve.rows.linear.sparse_weights import SparseWeights
+from streamsieve.state import Float, Int, Nested
 
 
 class PartialOFS(LinearSelector):
@@ -36,19 +36,19 @@ class PartialOFS(LinearSelector):
         Seed of the draws, between 0 and 2^32 - 1.  The draws for a row depend on the seed, the number of the
         row and the number of features, and on nothing else.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
-    coef_ : float64 array, one weight a feature, 0 for all but k at most
-    scores_ : float64 array, the sizes of the weights
+    coef_ : float64 array, one weight per feature, at most k of them not 0
+    scores_ : float64 array, the absolute weights
     selected_ : columns with a weight, largest first; never more than k, fewer as long as fewer have one
     observed_ : entries looked at so far, never more than k a row
     classes_ : the labels seen, the negative one first
-    mistakes_ : rows whose label the model had wrong, or no opinion of, before it learnt them
+    mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes
@@ -64,8 +64,9 @@ class PartialOFS(LinearSelector):
     rate, or raise the radius, where features are many.  Only the ratio of the two matters.  The default is a
     tenth of the one of :class:`OFS` for that reason.
 
-    Batches of any size give the same result.  Where features appear over time, d is the number known when a
-    batch comes.  Of weights of equal size at the edge of the budget, those of the first columns stay.
+    The result does not depend on how rows are cut into batches.  Where features appear over time, d is the
+    number known when a batch comes.  Of weights of equal size at the edge of the budget, those of the first
+    columns stay.
 
     References
     ----------
@@ -84,6 +85,14 @@ class PartialOFS(LinearSelector):
     """
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), draws_features=True)
+
+    parameters = {
+        "learning_rate": Float(0, 1e6, open_low=True),
+        "exploration": Float(1e-6, 1),
+        "radius": Float(0, 1e6, open_low=True),
+        "random_state": Int(0, 2**32 - 1),
+    }
+    fields = {"_model_": Nested(SparseWeights), "observed_": Int()}
 
     def __init__(
         self,
@@ -110,12 +119,6 @@ class PartialOFS(LinearSelector):
         yield cls()
         yield cls(k=1, exploration=0.7, radius=1.0, random_state=1, output="zero")
 
-    def _check_parameters(self) -> None:
-        check_number("learning_rate", self.learning_rate, low=0, high=1e6, open_low=True)
-        check_number("exploration", self.exploration, low=1e-6, high=1)
-        check_number("radius", self.radius, low=0, high=1e6, open_low=True)
-        check_number("random_state", self.random_state, low=0, high=2**32 - 1, integer=True)
-
     def _start(self, batch: RowBatch) -> None:
         super()._start(batch)
         self.observed_ = 0
@@ -124,7 +127,7 @@ class PartialOFS(LinearSelector):
         return SparseWeights()
 
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
-        columns, values = self._model_.with_room(self._budget)
+        columns, values = self._model_.with_room(self._k)
         kept, mistakes, observed = learn_partial_rows(
             entries.indptr, entries.indices, entries.data, signs, columns, values, len(self._model_.columns),
             self.n_features_in_, float(self.learning_rate), float(self.radius), float(self.exploration),
@@ -134,6 +137,7 @@ class PartialOFS(LinearSelector):
         self.observed_ += int(observed)
         return int(mistakes)
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_count("observed_", self.n_rows_seen_ * self._most)
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        if self.observed_ > self.n_rows_seen_ * self._most:
+            yield f"{self.observed_} entries of {self.n_rows_seen_} rows were looked at"

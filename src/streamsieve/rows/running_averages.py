@@ -1,17 +1,19 @@
-"""Choose features by a linear model whose data are running averages."""
+"""Sparse linear models fitted to running averages of products."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
+from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS
 from streamsieve.base import WeightedRowSelector
-from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.base.choose import best, significant
+from streamsieve.base.fitted import fitted_property
+from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import (
     ANY_TASK,
     CLASSIFICATION,
@@ -22,11 +24,10 @@ from streamsieve.protocols import (
     Task,
     Traits,
 )
-from streamsieve.rows._average_models import MODELS
-from streamsieve.rows._average_models.ols import FLAT, Tests, conditional_tests
-from streamsieve.rows._average_models.problem import Problem, Standardised, standardised
-from streamsieve.rows._choice import best, significant
-from streamsieve.rows._ranked import RankedSelector
+from streamsieve.rows.covariance_models import MODELS
+from streamsieve.rows.covariance_models.ols import FLAT, Tests, conditional_tests
+from streamsieve.rows.covariance_models.problem import Problem, Standardised, standardised
+from streamsieve.state import Bool, Choice, Float, Int, Nested
 from streamsieve.summaries.cross_products import CrossProducts
 
 CORRECTIONS = ("none", "bonferroni", "bh")
@@ -35,7 +36,7 @@ DEFAULT_ALPHA = 0.05
 QUERY = ("k", "model", "alpha", "correction", "ridge", "steps", "annealing", "gamma", "balanced")
 
 
-class RunningAverages(WeightedRowSelector, RankedSelector):
+class RunningAverages(WeightedRowSelector):
     """Keep the features of a sparse linear model of all rows so far, without keeping the rows.
 
     Rows go into the sums of products of all pairs of features.  Lasso, concave penalties, annealing, matching
@@ -57,8 +58,8 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
         With "t_test": keep features whose p-value is at most alpha, 0 < alpha < 1.  None is 0.05 where k is
         None, too.
     correction : {"none", "bonferroni", "bh"}, default="bh"
-        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the chance of any false
-        feature, "bh" (Benjamini-Hochberg) the expected share of false ones among those kept.
+        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
+        false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
     ridge : float, default=1e-3
         What "olsth", "ofsa", "oelnet" and the first fit of "oadalasso" add to every feature's variance of 1,
         at least 0.
@@ -76,17 +77,18 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
         Whether all classes count the same, however many rows they have.  Squared error neglects a rare class.
         The covariance within classes is taken to be the same in all of them.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left, when, and at what score.
+        Whether to record which features entered and left, when, and at what score.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature: the size of its coefficient, all features and the target scaled to
+    scores_ : float64 array, one per feature: the size of its coefficient, all features and the target scaled
+    to
         variance 1; for "t_test" its t; for "omp" and "mrmr" a number that falls in order of entry.  0 is
         outside the model.
-    pvalues_ : float64 array, one a feature: of its test given all other features, whatever the model
+    pvalues_ : float64 array, one per feature: of its test given all other features, whatever the model
     untestable_ : why there are no tests, or nothing
     selected_ : columns of the selected features, best first
     coef_, intercept_ : least squares on the selected features, in the units of the data, with zeros for the
@@ -135,6 +137,20 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
     >>> selector.set_params(model="t_test", k=None, alpha=0.01).selected_
     array([4, 1])
     """
+
+    parameters = {
+        "model": Choice(*MODELS),
+        "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
+        "correction": Choice(*CORRECTIONS),
+        "ridge": Float(0),
+        "steps": Int(2),
+        "annealing": Float(0),
+        "gamma": Float(1, open_low=True),
+        "half_life": Float(1, optional=True),
+        "task": Choice(*TASKS),
+        "balanced": Bool(),
+    }
+    fields = {"_regression_": Bool(), "_summary_": Nested(CrossProducts)}
 
     def __init__(
         self,
@@ -198,59 +214,38 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        self._check_parameters()
         y = batch.y
         fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
         self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
         self._summary_ = CrossProducts(self.half_life, "numeric" if self._regression_ else "classes")
-        self._start_ranking()
 
-    def _check_parameters(self) -> None:
-        self._check_query()
-        check_choice("task", self.task, TASKS)
-        if self.half_life is not None:
-            check_number("half_life", self.half_life, low=1)
-
-    def _check_query(self) -> None:
-        self._check_k(self.n_features_in_)
-        check_choice("model", self.model, MODELS)
-        if self.alpha is not None:
-            check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
-            if self.model != "t_test":
-                raise ParameterError(
-                    f"alpha={self.alpha} has no meaning for model={self.model!r}, which tests nothing: "
-                    "give k, or use model='t_test'"
-                )
-            if self.k is not None:
-                raise ParameterError(f"give one of k and alpha, not k={self.k} and alpha={self.alpha}")
-        check_choice("correction", self.correction, CORRECTIONS)
-        check_number("ridge", self.ridge, low=0)
-        check_number("steps", self.steps, low=2, integer=True)
-        check_number("annealing", self.annealing, low=0)
-        check_number("gamma", self.gamma, low=1, open_low=True)
-        check_choice("balanced", self.balanced, (False, True))
+    def _check_together(self) -> None:
+        if self.alpha is not None and self.model != "t_test":
+            raise ParameterError(
+                f"alpha={self.alpha} has no meaning for model={self.model!r}, which tests nothing: "
+                "give k, or use model='t_test'"
+            )
+        if self.alpha is not None and self.k is not None:
+            raise ParameterError(f"give one of k and alpha, not k={self.k} and alpha={self.alpha}")
 
     def _learn(self, batch: RowBatch) -> None:
         self._summary_.update(batch.X, np.asarray(batch.y), batch.weight)
-        self._cache_.clear()
 
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:
         theirs = other._summary_
         if columns is not None:
             theirs = theirs.reindexed(columns, self.n_features_in_)
         self._summary_.merge(theirs)
-        self._cache_.clear()
 
     # ---------------------------------------------------------------- asking
 
-    def _refresh(self, what: str) -> None:
-        """Drop answers to another question than the present parameters ask."""
-        if not hasattr(self, "_summary_"):
-            raise AttributeError(f"{what} is there after fit or partial_fit")
+    def _refresh(self) -> None:
+        super()._refresh()
         question = tuple(getattr(self, name) for name in QUERY)
-        if self._cache_.get("question") != question:
-            self._cache_.clear()
-            self._check_query()
+        if self._cache_.get("question") != question:  # drop the answers to another question
+            self._invalidate()
+            self._check_parameters()
+            self._check_k()
             self._cache_["question"] = question
 
     def _standardised(self) -> Standardised:
@@ -274,7 +269,7 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
     def _problem(self) -> Problem:
         known = self._standardised()
         numbers = float(self.ridge), int(self.steps), float(self.annealing), float(self.gamma)
-        return Problem(known.R, known.c, known.n, self._budget, *numbers)
+        return Problem(known.R, known.c, known.n, self._k, *numbers)
 
     def _tests(self) -> Tests:
         if "tests" not in self._cache_:
@@ -288,55 +283,41 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
         out[self._standardised().live] = values
         return out
 
-    @property
-    def scores_(self) -> FloatArray:
-        """One score a feature, larger is better; 0 is outside the model."""
-        self._refresh("scores_")
-        if "scores" not in self._cache_:
-            live = self._tests().t if self.model == "t_test" else MODELS[self.model](self._problem())
-            scores = self._everywhere(live, 0.0)
-            scores.setflags(write=False)  # shared with whoever asks next
-            self._cache_["scores"] = scores
-        cached: FloatArray = self._cache_["scores"]
-        return cached
+    def _scores(self) -> FloatArray:
+        live = self._tests().t if self.model == "t_test" else MODELS[self.model](self._problem())
+        return self._everywhere(live, 0.0)
 
-    @property
+    @fitted_property
     def pvalues_(self) -> FloatArray:
         """One p-value a feature, of its test given all other features."""
-        self._refresh("pvalues_")
         return self._everywhere(self._tests().p_values, 1.0)
 
-    @property
+    @fitted_property
     def untestable_(self) -> str:
         """Why there are no tests and all p-values are 1; empty where there are."""
-        self._refresh("untestable_")
         return self._tests().reason
 
-    @property
+    @fitted_property
     def summary_(self) -> CrossProducts:
         """The sums behind all answers."""
-        self._refresh("summary_")
         return self._summary_
 
-    @property
+    @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
         """Labels seen, in order; there are none if the target is numeric."""
-        self._refresh("classes_")
         if self._regression_:
             raise AttributeError("there are no classes_: the target is numeric")
         return np.array(sorted(self._summary_.classes))
 
-    @property
+    @fitted_property
     def coef_(self) -> FloatArray:
         """Coefficients of least squares on the selected features, in the units of the data."""
-        self._refresh("coef_")
         slopes = self._slopes()
         return slopes[0] if self._regression_ else slopes
 
-    @property
+    @fitted_property
     def intercept_(self) -> FloatArray | float:
         """What ``coef_`` is added to."""
-        self._refresh("intercept_")
         known, slopes = self._standardised(), self._slopes()
         mean = np.pad(known.mean, (0, slopes.shape[1] - len(known.mean)))
         level = known.target_mean if self._regression_ else 2 * known.target_mean - 1
@@ -361,30 +342,20 @@ class RunningAverages(WeightedRowSelector, RankedSelector):
 
     # ---------------------------------------------------------------- choosing
 
-    def _support(self) -> BoolArray:
-        self._refresh("the selection")
-        return super()._support()
-
     def _choose(self) -> BoolArray:
         used = self.scores_ > 0
         if self.model == "t_test" and self.k is None:
             alpha = DEFAULT_ALPHA if self.alpha is None else self.alpha
             return significant(self.pvalues_, alpha, self.correction) & used
-        return best(self.scores_, self._budget) & used
+        return best(self.scores_, self._k) & used
 
-    # ---------------------------------------------------------------- saving
-
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_parameters()
-        if type(self._regression_) is not bool:
-            raise TypeError("the state does not say what its target is")
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
         summary, target = self._summary_, "numeric" if self._regression_ else "classes"
-        if not isinstance(summary, CrossProducts) or summary.target != target:
-            raise StateError(f"the state's summary has no {target} target")
+        if summary.target != target:
+            yield f"the summary has no {target} target"
         if summary.half_life != self.half_life:
-            raise StateError(f"the state's summary has half_life={summary.half_life}, not {self.half_life}")
-        # rows of weight 0 bring names, but the summary never sees them
-        width = summary.n_features
-        if width > self.n_features_in_ or (self._fixed_ and width not in (0, self.n_features_in_)):
-            raise StateError("the state's summary has another number of features")
+            yield f"the summary has half_life={summary.half_life}, not {self.half_life}"
+        if summary.n_features > self.n_features_in_:
+            yield "the summary has more features than there are"
+        yield from self._proven_features(summary.n_features)

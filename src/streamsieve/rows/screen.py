@@ -1,4 +1,4 @@
-"""Score every feature of a stream of rows, keep the best."""
+"""Univariate screening: score every feature of a stream of rows, keep the best."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from streamsieve import criteria
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, refuse_infinite
 from streamsieve.base import WeightedRowSelector
+from streamsieve.base.choose import above_mean, best, significant
 from streamsieve.base.fitted import fitted_property
 from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.summary_for import serves, sorts_columns, summary_for, target_of
 from streamsieve.exceptions import CapabilityError, ParameterError, TargetError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
-from streamsieve.rows._choice import best, outstanding, significant
-from streamsieve.rows._drift_monitor import Drift, DriftMonitor
-from streamsieve.rows._ranked import RankedSelector
-from streamsieve.state import Bool, Choice, Float, Int, Undeclared
-from streamsieve.summaries.nesting import innermost
+from streamsieve.rows.drift.drift_monitor import Drift, DriftMonitor
+from streamsieve.state import Bool, Choice, Float, Int, Nested
+from streamsieve.summaries.nesting import AnySummary, innermost
 
 #: One instance of each built-in criterion; they are frozen and may be shared.
 _BY_NAME: dict[str, Criterion] = {name: kind() for name, kind in criteria.by_name().items()}
@@ -46,7 +45,7 @@ class CriterionParameter:
         )
 
 
-class Screen(WeightedRowSelector, RankedSelector):
+class Screen(WeightedRowSelector):
     """Keep the features with the best scores, from one pass over rows that never ends.
 
     Any criterion becomes a streaming selector: rows go into a small mergeable summary, scores come out
@@ -61,25 +60,25 @@ class Screen(WeightedRowSelector, RankedSelector):
     k : int or None, default=None
         Keep the k best, k >= 1.  Without k, percentile, alpha and threshold: the 10 best, or all if fewer.
     percentile : float or None, default=None
-        Keep this share of the features in percent, 0 < percentile <= 100.
+        Keep this percentage of the features, 0 < percentile <= 100.
     alpha : float or None, default=None
         Keep features whose p-value is at most alpha, 0 < alpha < 1.
     correction : {"none", "bonferroni", "bh"}, default="none"
-        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the chance of any
-        false feature, "bh" (Benjamini-Hochberg) the expected share of false ones among those kept.
+        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
+        false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
     threshold : float or None, default=None
-        Keep features whose score is above the mean of all scores by more than so many standard deviations,
-        any number; with k, the k best of them.  There may be none.
+        Keep features whose score is above mean + threshold x standard deviation of the scores,
+        any number; with k, at most the k best of them.  The selection may be empty.
     half_life : float or None, default=None
         Rows after which an observation weighs half, at least 1; None remembers all rows alike.
     window : int or None, default=None
-        Score the last so many rows, at least 1, and nothing else.  The rows are kept: memory is that of
+        Score the last ``window`` rows only, at least 1.  The rows are kept: memory is that of
         window x features.  None is no window, except that "ksg" looks at the last 1000 rows.
     on_drift : {None, "reset", "reweigh"}, default=None
-        What to do when features' relevance changes: "reset" makes these features begin anew, "reweigh" makes
+        What to do when features' relevance changes: "reset" makes these features start again, "reweigh" makes
         all that is remembered count less, by the share of the selection that moved (by half at most).
     drift_every : int, default=1000
-        Relevance is judged in blocks of so many rows, at least 10.
+        Number of rows of the blocks in which relevance is judged, at least 10.
     detector : {"page_hinkley", "adwin"}, default="page_hinkley"
         What decides that relevance has changed; "adwin" is river's, which must be installed, and cannot be
         used with very many features.
@@ -97,18 +96,18 @@ class Screen(WeightedRowSelector, RankedSelector):
         For dict rows and dataframes whose features come and go: share this many slots by hashing names, so
         that memory is bounded; ``collisions_`` counts the slots that features share.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     review_every : int or None, default=None
-        Look at the selection every so many rows, so that the ledger has its changes.  Without it changes are
-        noticed when somebody asks for the selection or the ledger.
+        Number of rows between two updates of the ledger.  If None, changes are recorded when the selection
+        or the ledger is accessed.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the top set, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature; larger is better
-    pvalues_ : float64 array, one a feature; not for "ksg"
+    scores_ : float64 array, one per feature; larger is better
+    pvalues_ : float64 array, one per feature; not for "ksg"
     selected_ : columns of the selected features, best first
     summary_ : the summary behind the scores
     ledger_ : which features entered and left, after how many rows, at what score
@@ -116,13 +115,13 @@ class Screen(WeightedRowSelector, RankedSelector):
 
     Notes
     -----
-    Ties go to the feature that came first.  Batches of any size give the same result.  With
-    ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.  Under
-    a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
+    Ties go to the feature that came first.  The result does not depend on how rows are cut into batches.
+    With ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.
+    Under a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
 
     The mean and the standard deviation behind ``threshold`` are those of scores that measure something:
     features that say nothing at all (they are constant, or never came) are left out, however many there are,
-    and so are those that tell the classes apart perfectly, which are always kept.  Of m features none can
+    and so are those that separate the classes perfectly, which are always kept.  Of m features none can
     be more than sqrt(m - 1) deviations above the mean.
 
     Screens of the literature: counts of discrete values and their chi-squared or information (Katakis) are
@@ -154,10 +153,10 @@ class Screen(WeightedRowSelector, RankedSelector):
     """
 
     _buffers_rows: ClassVar[bool] = True
+    _instead_of_k: ClassVar[str] = ", or percentile"
 
     parameters = {
         "criterion": CriterionParameter(),
-        "k": Int(1, optional=True),
         "percentile": Float(0, 100, open_low=True, optional=True),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "correction": Choice("none", "bonferroni", "bh"),
@@ -172,13 +171,11 @@ class Screen(WeightedRowSelector, RankedSelector):
         "exact": Bool(),
         "hashed": Int(1, 2**31 - 1, optional=True),
         "review_every": Int(1, optional=True),
-        **RankedSelector.common_parameters,
     }
     fields = {
-        **RankedSelector.common_fields,
         "_regression_": Bool(),
-        "_summary_": Undeclared(),
-        "_monitor_": Undeclared(DriftMonitor, optional=True),
+        "_summary_": AnySummary(),
+        "_monitor_": Nested(DriftMonitor, optional=True),
     }
 
     def __init__(
@@ -226,7 +223,7 @@ class Screen(WeightedRowSelector, RankedSelector):
     def variants(cls) -> Iterable[Self]:
         """One screen for every criterion, and the other ways of choosing, adapting and putting out."""
         for name in _BY_NAME:
-            # neighbours score 0 what tells nothing: of a few features, the ten best are a matter of order
+            # neighbours score uninformative features 0: of a few features, the ten best depend on their order
             yield cls(name, percentile=20 if name == "ksg" else None)
         yield cls("mutual_info", task="regression")
         yield cls(criteria.MutualInfo(discrete=True))
@@ -278,13 +275,10 @@ class Screen(WeightedRowSelector, RankedSelector):
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        self._check_parameters()
-        self._check_k(batch.X.shape[1], otherwise=", or percentile")
         y = batch.y
         fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
         self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
         self._summary_ = self._new_summary()
-        self._start_ranking()
         if self.on_drift is not None:
             self._monitor_ = DriftMonitor(self.drift_every, self.detector)
 
@@ -365,7 +359,6 @@ class Screen(WeightedRowSelector, RankedSelector):
                 refuse_infinite(batch.X)  # before the first piece is learnt
             for piece, rows in self._pieces(batch):
                 self._learn_piece(piece, rows)
-        self._cache_.clear()
 
     def _pieces(self, batch: RowBatch) -> Iterator[tuple[RowBatch, int]]:
         """Cut a batch where the selection or its drift is to be judged; yield the rows seen by then, too."""
@@ -383,14 +376,14 @@ class Screen(WeightedRowSelector, RankedSelector):
 
     def _learn_piece(self, piece: RowBatch, rows: int) -> None:
         self._summary_.update(piece.X, piece.y, piece.weight)
-        self._cache_.clear()
+        self._invalidate()
         if self.on_drift is not None:
             monitor = self._monitor_
             monitor.learn(piece.X, np.asarray(piece.y), piece.weight, self._new_block)
             if monitor.room == 0:
                 self._adapt(monitor.judge(self._criterion))
         if self.review_every is not None and rows % self.review_every == 0:
-            self._review(rows)
+            self._record_changes(self._select(), rows)
 
     def _new_block(self) -> Any:
         """Make the summary of one block of rows, for the drift monitor."""
@@ -406,18 +399,13 @@ class Screen(WeightedRowSelector, RankedSelector):
         else:
             on_top = max(1, int(np.count_nonzero(self._choose())))
             self._summary_.fade(1.0 - min(0.5, len(moved) / on_top))
-        self._cache_.clear()
-
-    def _review(self, rows: int) -> None:
-        """Write to the ledger what has changed by now."""
-        self._top_.change(self._choose(), self.scores_, self._names, rows, self._ledger_)
+        self._invalidate()
 
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:
         theirs = other._summary_
         if columns is not None:
             theirs = theirs.reindexed(columns, self.n_features_in_)
         self._summary_.merge(theirs)
-        self._cache_.clear()
 
     # ---------------------------------------------------------------- choosing
 
@@ -426,17 +414,10 @@ class Screen(WeightedRowSelector, RankedSelector):
         """The summary behind the scores."""
         return self._summary_
 
-    @fitted_property
-    def scores_(self) -> FloatArray:
-        """One score per feature, larger is better."""
-        if "scores" not in self._cache_:
-            criterion, inner = self._criterion, innermost(self._summary_)
-            exact = self.exact and sorts_columns(criterion)
-            scores = self._padded(criterion.exact(inner) if exact else criterion(inner), criterion.worst)
-            scores.setflags(write=False)  # shared with every later access
-            self._cache_["scores"] = scores
-        cached: FloatArray = self._cache_["scores"]
-        return cached
+    def _scores(self) -> FloatArray:
+        criterion, inner = self._criterion, innermost(self._summary_)
+        exact = self.exact and sorts_columns(criterion)
+        return self._padded(criterion.exact(inner) if exact else criterion(inner), criterion.worst)
 
     @fitted_property
     def pvalues_(self) -> FloatArray:
@@ -459,10 +440,10 @@ class Screen(WeightedRowSelector, RankedSelector):
         if self.alpha is not None:
             return significant(self.pvalues_, self.alpha, self.correction)
         if self.threshold is not None:
-            return outstanding(self.scores_, self.threshold, self._criterion.worst, self.k)
+            return above_mean(self.scores_, self.threshold, self._criterion.worst, self.k)
         if self.percentile is not None:
             return best(self.scores_, max(1, round(self.n_features_in_ * self.percentile / 100)))
-        return best(self.scores_, self._budget)
+        return best(self.scores_, self._k)
 
     # ---------------------------------------------------------------- saving
 
@@ -475,10 +456,12 @@ class Screen(WeightedRowSelector, RankedSelector):
         ):
             yield f"the summary does not serve criterion={criterion.name!r}"
         # rows of weight 0 bring names, but the summary never sees them
-        elif width > self.n_features_in_ or (self._fixed_ and width not in (0, self.n_features_in_)):
-            yield "the summary has another number of features"
+        elif width > self.n_features_in_:
+            yield "the summary has more features than there are"
         elif hasattr(self, "_monitor_") is not (self.on_drift is not None):
             yield "the drift monitor is missing, or too many"
+        elif self.on_drift and type(self._monitor_.block) not in (type(None), type(self._new_block())):
+            yield "the drift monitor has a summary of another kind"
         elif (summary.half_life if hasattr(summary, "half_life") else self.half_life) != self.half_life:
             yield f"the summary has another half_life than {self.half_life}"
         else:

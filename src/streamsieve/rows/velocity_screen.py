@@ -1,29 +1,29 @@
-"""Mutual information that is computed anew only for features whose values have begun to move."""
+"""Screening by mutual information, computed again only for features that drift."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from streamsieve._parameters import check_number
+from streamsieve.base import RowSelector
+from streamsieve.base.fitted import fitted_property
 from streamsieve.criteria import MutualInfo
-from streamsieve.exceptions import StateError, TargetError
-from streamsieve.protocols import CLASSIFICATION, BoolArray, FloatArray, IntArray, RowBatch, Traits
-from streamsieve.rows._choice import best
-from streamsieve.rows._drift_monitor import Drift
-from streamsieve.rows._ranked import RankedSelector
-from streamsieve.rows._velocity_monitor import ROUNDING, VelocityMonitor
+from streamsieve.exceptions import TargetError
+from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits
+from streamsieve.rows.drift.drift_monitor import Drift
+from streamsieve.rows.drift.velocity_monitor import ROUNDING, VelocityMonitor
+from streamsieve.state import Array, Bool, Float, Int, Nested
 from streamsieve.summaries import Moments, RecentRows
 
 
-class VelocityScreen(RankedSelector):
-    """Rank by mutual information once, and again only for features that drift, when they drift.
+class VelocityScreen(RowSelector):
+    """Keep the features of largest mutual information, computed again only for features that drift.
 
     The rows are looked at in consecutive windows.  The first one ranks the features.  From then on means are
     compared from window to window, which is cheap; when the features as a whole begin to move, those that
-    move most are scored anew from the window that has just ended, and the others keep their scores.
+    move most are scored again from the window that has just ended, and the others keep their scores.
 
     Parameters
     ----------
@@ -39,21 +39,21 @@ class VelocityScreen(RankedSelector):
         A feature drifts if its velocity is above ``Q3 + fence * (Q3 - Q1)`` of the velocities of all features
         (and beyond chance), at least 0.
     alarm : float, default=1.0
-        How much the movement of all must rise until somebody looks for features that drift, above 0: the
+        How much the movement of all must rise until drifting features are looked for, above 0: the
         threshold of a Page-Hinkley test on ``log(1 + s)``, where s sums up velocities in standard errors, as
         far as they are beyond chance.  At 1.0, one feature a few standard errors beyond chance is enough.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the best features change: "drop" the others, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the top set, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
-    scores_ : float64 array, mutual information with the class in nats, one a feature
+    scores_ : float64 array, mutual information with the class in nats, one per feature
     velocity_ : float64 array, the velocities when the last window ended
     selected_ : columns of the selected features, best first
-    drift_ : list of (row, feature, before, after): features scored anew, with their scores
+    drift_ : list of (row, feature, before, after): features scored again, with their scores
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes
@@ -98,6 +98,20 @@ class VelocityScreen(RankedSelector):
     _traits = Traits(tasks=CLASSIFICATION, missing=True, forgets=True)
     _buffers_rows: ClassVar[bool] = True
 
+    parameters = {
+        "window": Int(10),
+        "bins": Int(2),
+        "fence": Float(0),
+        "alarm": Float(0, open_low=True),
+    }
+    fields = {
+        "_text_": Bool(),
+        "_monitor_": Nested(VelocityMonitor),
+        "_rows_": Nested(RecentRows),
+        "_information_": Array("f8", "scored", low=0, finite=True),
+        "_scored_": Array("?", "scored"),
+    }
+
     def __init__(
         self,
         k: int | None = None,
@@ -127,21 +141,12 @@ class VelocityScreen(RankedSelector):
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        self._check_for_width(batch.X.shape[1])
-        self._start_ranking()
         self._text_ = bool(np.asarray(batch.y).dtype.kind == "U")
         self._monitor_ = VelocityMonitor(self.fence, self.alarm)
         self._rows_ = self._new_window()
         self._information_ = np.zeros(0)
         #: Whether a feature varied when it was scored.
         self._scored_ = np.zeros(0, bool)
-
-    def _check_for_width(self, n_features: int) -> None:
-        self._check_k(n_features)
-        check_number("window", self.window, low=10, integer=True)
-        check_number("bins", self.bins, low=2, integer=True)
-        check_number("fence", self.fence, low=0)
-        check_number("alarm", self.alarm, low=0, open_low=True)
 
     def _new_window(self) -> RecentRows:
         return RecentRows("classes", self.window)
@@ -167,7 +172,6 @@ class VelocityScreen(RankedSelector):
             low += room
             if self._rows_.n_rows == self.window:
                 self._turn(self.n_rows_seen_ + low)
-        self._cache_.clear()
 
     def _turn(self, rows: int) -> None:
         """End a window: score what has to be, and begin with the next one."""
@@ -182,16 +186,16 @@ class VelocityScreen(RankedSelector):
         )  # fmt: skip
         scores, scored = np.zeros(p), np.zeros(p, bool)
         scores[: len(self._scored_)], scored[: len(self._scored_)] = self._information_, self._scored_
-        anew = varies & ~scored
-        anew[drifted] = True
-        columns = np.flatnonzero(anew)
+        again = varies & ~scored
+        again[drifted] = True
+        columns = np.flatnonzero(again)
         if len(columns):
-            before, scores[columns] = scores[drifted], self._scores_of(columns)
+            before, scores[columns] = scores[drifted], self._scores_over_window(columns)
             self._monitor_.note(rows, drifted, before, scores[drifted])
             scored[columns] = varies[columns]
         self._information_, self._scored_, self._rows_ = scores, scored, self._new_window()
 
-    def _scores_of(self, columns: IntArray | None = None) -> FloatArray:
+    def _scores_over_window(self, columns: IntArray | None = None) -> FloatArray:
         """Return the mutual information of some or all features over the rows of the present window."""
         formula = MutualInfo(bins=self.bins)
         summary = formula.new_summary()
@@ -200,60 +204,32 @@ class VelocityScreen(RankedSelector):
 
     # ---------------------------------------------------------------- choosing
 
-    @property
-    def scores_(self) -> FloatArray:
-        """Mutual information with the class in nats, one number a feature."""
-        if not hasattr(self, "_information_"):
-            raise AttributeError("scores_ is there after fit or partial_fit")
-        self._flush_buffer()
-        if "scores" not in self._cache_:
-            known = self._information_ if self._monitor_.turns else self._scores_of()
-            scores = np.pad(known, (0, self.n_features_in_ - len(known)))
-            scores.setflags(write=False)  # shared with whoever asks next
-            self._cache_["scores"] = scores
-        cached: FloatArray = self._cache_["scores"]
-        return cached
+    def _scores(self) -> FloatArray:
+        known = self._information_ if self._monitor_.turns else self._scores_over_window()
+        return np.pad(known, (0, self.n_features_in_ - len(known)))
 
-    @property
+    @fitted_property
     def velocity_(self) -> FloatArray:
         """How fast each feature moved from the last window but one to the last; 0 before there were two."""
-        if not hasattr(self, "_information_"):
-            raise AttributeError("velocity_ is there after fit or partial_fit")
-        self._flush_buffer()
         known = self._monitor_.velocity
         return np.pad(known, (0, self.n_features_in_ - len(known)))
 
-    @property
+    @fitted_property
     def drift_(self) -> list[Drift]:
-        """Features that were scored anew because they drifted: row, feature, score before and after."""
-        if not hasattr(self, "_information_"):
-            raise AttributeError("drift_ is there after fit or partial_fit")
-        self._flush_buffer()
+        """Features that were scored again because they drifted: row, feature, score before and after."""
         return self._monitor_.events
 
-    def _choose(self) -> BoolArray:
-        return best(self.scores_, self._budget)
-
-    # ---------------------------------------------------------------- saving
-
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_for_width(self.n_features_in_)
-        rows, monitor, scores, scored = self._rows_, self._monitor_, self._information_, self._scored_
-        if not isinstance(rows, RecentRows) or not isinstance(monitor, VelocityMonitor):
-            raise StateError("the state lacks its rows or its monitor")
-        if (rows.target, rows.size) != ("classes", self.window) or type(self._text_) is not bool:
-            raise StateError("the state's rows are not such as this screen keeps")
-        if (monitor.fence, monitor.alarm) != (self.fence, self.alarm):
-            raise StateError("the state's monitor was made with other parameters")
-        if divmod(self.n_rows_seen_, self.window) != (monitor.turns, rows.n_rows):
-            raise StateError("the state's windows do not fit the number of its rows")
-        p = len(monitor.velocity)
-        if scores.shape != (p,) or scored.shape != (p,) or max(p, rows.n_features) > self.n_features_in_:
-            raise StateError("the state's scores do not fit its features")
-        if (
-            scores.dtype != np.float64
-            or scored.dtype != bool
-            or not np.all((scores >= 0) & (scores < np.inf))
-        ):
-            raise StateError("the state's scores are not such as there can be")
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        rows, monitor = self._rows_, self._monitor_
+        if (rows.target, rows.size) != ("classes", self.window):
+            yield f"the rows are not those of a window of {self.window} with class labels"
+        elif (monitor.fence, monitor.alarm) != (self.fence, self.alarm):
+            yield "the monitor has other parameters"
+        elif divmod(self.n_rows_seen_, self.window) != (monitor.turns, rows.n_rows):
+            yield "the windows do not fit the number of rows"
+        elif len(monitor.velocity) != len(self._scored_):
+            yield "the monitor and the scores have different numbers of features"
+        elif max(len(self._scored_), rows.n_features) > self.n_features_in_:
+            yield "the window has more features than there are"
+        yield from self._proven_features(len(self._scored_), rows.n_features)

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve._parameters import check_number
 from streamsieve._validation import feature_label
+from streamsieve.base.choose import best
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Task, Traits
-from streamsieve.rows._choice import best
-from streamsieve.rows._linear import LinearSelector
-from streamsieve.rows._linear_winnow import WinnowWeights
-from streamsieve.rows._row_entries import RowEntries
-from streamsieve.rows._signs import Signs
+from streamsieve.rows.linear.entries import RowEntries
+from streamsieve.rows.linear.selector import LinearSelector
+from streamsieve.rows.linear.signed_labels import SignedLabels
+from streamsieve.rows.linear.winnow_weights import WinnowWeights
+from streamsieve.state import Float, Nested
 
 
 class WinnowEFS(LinearSelector):
@@ -41,10 +41,10 @@ class WinnowEFS(LinearSelector):
     extremes : float, default=0.0
         Share of the k features to take from the lower end of the ranking, between 0 and 0.5.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does as the selection changes: "drop" the other features, "zero" them so that the
-        width stays, or keep to the selection "frozen" at the first transform.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
+        width), or keep to the selection "frozen" at the first transform.
     ledger : {"all", "none"}, default="all"
-        Whether to remember which features entered and left the selection, when, and at what score.
+        Whether to record which features entered and left the selection, when, and at what score.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class WinnowEFS(LinearSelector):
     scores_ : float64 array, abs(u - v), and 0 where nothing was learnt
     selected_ : columns of the selected features, largest score first
     classes_ : the labels seen, the negative one first
-    mistakes_ : rows whose label the model had wrong, or no opinion of, before it learnt them
+    mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 
     Notes
@@ -67,7 +67,8 @@ class WinnowEFS(LinearSelector):
 
     Features of which nothing was learnt are never selected; by the paper's formula they would have the score
     abs(2 - 1) = 1, better than many features that were.  The ranking is noisy, because a few rows multiply
-    the weight of a rare feature.  Batches of any size give the same result.  Negative values are refused.
+    the weight of a rare feature.  The result does not depend on how rows are cut into batches.  Negative
+    values are refused.
 
     References
     ----------
@@ -81,7 +82,7 @@ class WinnowEFS(LinearSelector):
     >>> from streamsieve.rows.winnow_efs import WinnowEFS
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 500)
-    >>> counts = rng.poisson(0.1, (500, 50))  # 50 words, of which two tell the classes apart
+    >>> counts = rng.poisson(0.1, (500, 50))  # 50 words, two of which separate the classes
     >>> counts[:, 7] += rng.poisson(2.0, 500) * y
     >>> counts[:, 9] += rng.poisson(2.0, 500) * (1 - y)
     >>> selector = WinnowEFS(k=3).fit(counts, y)
@@ -90,6 +91,15 @@ class WinnowEFS(LinearSelector):
     """
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), non_negative=True)
+
+    parameters = {
+        "promotion": Float(1, 100, open_low=True),
+        "demotion": Float(1e-6, 1, open_high=True),
+        "threshold": Float(-1e6, 1e6),
+        "margin": Float(0, 1e6),
+        "extremes": Float(0, 0.5),
+    }
+    fields = {"_model_": Nested(WinnowWeights)}
 
     def __init__(
         self,
@@ -119,22 +129,15 @@ class WinnowEFS(LinearSelector):
         yield cls(extremes=0.3)
         yield cls(k=1, output="zero")
 
-    def _check_parameters(self) -> None:
-        check_number("promotion", self.promotion, low=1, high=100, open_low=True)
-        check_number("demotion", self.demotion, low=1e-6, high=1, open_high=True)
-        check_number("threshold", self.threshold, low=-1e6, high=1e6)
-        check_number("margin", self.margin, low=0, high=1e6)
-        check_number("extremes", self.extremes, low=0, high=0.5)
-
     def _new_model(self) -> WinnowWeights:
         return WinnowWeights()
 
     def _learn(self, batch: RowBatch) -> None:
         self._refuse_negative(batch.X)
-        if not self._signs_.classes:
+        if not self._labels_.classes:
             # u begins at 2 and v at 1, so which class is positive matters, and names must not decide it
             for first in np.asarray(batch.y)[:1].tolist():
-                self._signs_ = Signs(positive=first) if first == 1 else Signs(negative=first)
+                self._labels_ = SignedLabels(positive=first) if first == 1 else SignedLabels(negative=first)
         super()._learn(batch)
 
     def _refuse_negative(self, X: Any) -> None:
@@ -160,7 +163,7 @@ class WinnowEFS(LinearSelector):
 
     def _choose(self) -> BoolArray:
         learnt, scores = self._model_.learnt(self.n_features_in_), self.scores_
-        budget = self._budget
+        budget = self._k
         if np.count_nonzero(learnt) <= budget:
             return learnt  # type: ignore[no-any-return]
         lowest = round(self.extremes * budget)

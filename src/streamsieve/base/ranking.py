@@ -1,0 +1,250 @@
+"""Selecting by scores that change as rows arrive: ranking, ledger, and output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from streamsieve._frames import take_columns, zero_columns
+from streamsieve._validation import check_output
+from streamsieve.base.choose import best
+from streamsieve.base.fitted import fitted_property
+from streamsieve.base.top_set import TopSet
+from streamsieve.exceptions import ParameterError
+from streamsieve.ledger import Ledger
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+
+OUTPUTS = ("drop", "zero", "frozen")
+#: Number of features to keep where ``k`` is None.
+DEFAULT_K = 10
+
+
+class RankedFeatures:
+    """The part of a row selector that ranks features, selects the best, and puts them out.
+
+    The hooks are :meth:`_scores` (required), :meth:`_choose`, :meth:`_select`, :meth:`_scores_of` and
+    :meth:`_ranked`.  Whatever they compute is cached until rows are learnt or merged.
+    """
+
+    #: Parameters of all row selectors; a class that does not take one of them has this value.
+    k: int | None = None
+    output: str = "drop"
+    ledger: str = "all"
+    #: What the error about a k that is too large proposes besides.
+    _instead_of_k: ClassVar[str] = ""
+
+    # ---------------------------------------------------------------- hooks
+
+    def _scores(self: Any) -> FloatArray:
+        """Return one score per feature, larger is better."""
+        raise NotImplementedError(f"{type(self).__name__} must write _scores or _select")
+
+    def _choose(self: Any) -> BoolArray:
+        """Return a mask of the selected features; by default the k best."""
+        return best(self.scores_, self._k)
+
+    def _select(self: Any) -> IntArray:
+        """Return the ids of the selected features, in the order of ``transform``."""
+        return np.flatnonzero(self._choose())
+
+    def _scores_of(self: Any, features: IntArray) -> FloatArray:
+        """Return the scores of some features."""
+        scores: FloatArray = self.scores_[features]
+        return scores
+
+    def _ranked(self: Any, features: IntArray) -> IntArray:
+        """Return positions of the features, best first; ties go to the first feature."""
+        return np.lexsort((features, -self._scores_of(features)))
+
+    # ---------------------------------------------------------------- how many
+
+    @property
+    def _most(self) -> int:
+        """Number of features to keep; there may be fewer features so far."""
+        return DEFAULT_K if self.k is None else self.k
+
+    @property
+    def _k(self: Any) -> int:
+        """Number of features to keep, at most all."""
+        return int(min(self.n_features_in_, self._most))
+
+    def _check_k(self: Any) -> None:
+        """Refuse a k above the number of features."""
+        if self.k is not None and self._fixed_ and self.k > self.n_features_in_:
+            p = self.n_features_in_
+            raise ParameterError(
+                f"k={self.k}, but the rows have {p} features: choose k <= {p}{self._instead_of_k}"
+            )
+
+    # ---------------------------------------------------------------- choosing
+
+    def _start_ranking(self: Any) -> None:
+        self._ledger_ = Ledger(self.ledger)
+        self._top_ = TopSet(named=self._forgets_names)
+        self._cache_: dict[str, Any] = {}
+
+    def _invalidate(self: Any) -> None:
+        """Drop everything computed from what was learnt."""
+        self._cache_.clear()
+
+    @fitted_property
+    def scores_(self: Any) -> FloatArray:
+        """One score per feature, larger is better."""
+        if "scores" not in self._cache_:
+            scores = self._scores()
+            scores.setflags(write=False)  # shared with every later access
+            self._cache_["scores"] = scores
+        cached: FloatArray = self._cache_["scores"]
+        return cached
+
+    @fitted_property
+    def ledger_(self: Any) -> Ledger:
+        """Which features entered and left the selected set, and when."""
+        self._selection()
+        ledger: Ledger = self._ledger_
+        return ledger
+
+    @fitted_property
+    def selected_(self: Any) -> IntArray:
+        """Columns of the selected features, best first."""
+        features = self._selection()
+        return self._columns(features)[self._ranked(features)]  # type: ignore[no-any-return]
+
+    def _selection(self: Any) -> IntArray:
+        """Return the ids of the selected features, after recording what has changed."""
+        self._refresh()
+        if "selection" not in self._cache_:
+            features = self._select()
+            self._record_changes(features, self.n_rows_seen_)
+            self._cache_["selection"] = features
+        cached: IntArray = self._cache_["selection"]
+        return cached
+
+    def _record_changes(self: Any, features: IntArray, rows: int) -> None:
+        self._top_.change(features, self._names_of, self._scores_of, rows, self._ledger_)
+
+    def _support(self: Any) -> BoolArray:
+        mask = np.zeros(self.n_features_in_, bool)
+        mask[self._columns(self._selection())] = True
+        return mask
+
+    # ---------------------------------------------------------------- ids, columns, names
+
+    @property
+    def _forgets_names(self: Any) -> bool:
+        """Whether ids are hashes of names of which only a few are remembered."""
+        return getattr(self.__dict__.get("_vocabulary_"), "forgets", False)
+
+    def _columns(self: Any, features: IntArray) -> IntArray:
+        """Return the columns of selected features, given by id."""
+        return np.arange(len(features)) if self._forgets_names else features
+
+    def _names(self: Any) -> npt.NDArray[Any] | None:
+        """Return the names of all features, or None if there are none."""
+        return getattr(self, "feature_names_in_", None)
+
+    def _names_of(self: Any, features: IntArray) -> Sequence[str]:
+        """Return the names of some features; if names are forgotten, of all selected ones."""
+        if self._forgets_names:
+            return self._vocabulary_.names  # type: ignore[no-any-return]
+        known = self._names() if len(features) else None
+        return [f"x{j}" if known is None else str(known[j]) for j in features.tolist()]
+
+    # ---------------------------------------------------------------- output
+
+    def _is_frozen(self: Any) -> bool:
+        self._selection()
+        return bool(self.output == "frozen" and self._top_.frozen is not None)
+
+    def _passed(self: Any) -> IntArray:
+        """Return the ids of the features that ``transform`` passes on unchanged, in its order."""
+        passed: IntArray = self._top_.frozen if self._is_frozen() else self._top_.features
+        return passed
+
+    def _passed_names(self: Any) -> list[str]:
+        """Return their names, where names are forgotten elsewhere."""
+        names: list[str] = self._top_.frozen_names if self._is_frozen() else self._top_.names
+        return names
+
+    def transform(self: Any, X: Any) -> Any:
+        """Reduce X to the selected features, or set the others to 0, as ``output`` says.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or dataframe with all features, in the order they were seen
+
+        Returns
+        -------
+        The same kind of container; a dataframe stays a dataframe.
+        """
+        out = super().transform(X)  # type: ignore[misc]
+        self._top_.freeze()
+        return out
+
+    def _output(self: Any, X: Any) -> Any:
+        columns = self._passed()
+        if self.output != "zero":
+            return X[:, columns]
+        passed = np.zeros(X.shape[1], bool)
+        passed[columns] = True
+        if not sp.issparse(X):
+            return np.where(passed, X, X.dtype.type(0))
+        X = X.copy()  # not a product: 0 times a missing value would stay missing
+        X.data[~passed[X.indices]] = 0
+        X.eliminate_zeros()
+        return X
+
+    def _columns_out(self: Any, X: Any) -> Any:
+        columns = self._passed()
+        if self.output != "zero":
+            return take_columns(X, columns)
+        gone = np.ones(self.n_features_in_, bool)
+        gone[columns] = False
+        return zero_columns(X, gone)
+
+    def inverse_transform(self: Any, X: Any) -> Any:
+        """Put the columns that ``transform`` passed on back in their places, zeros elsewhere.
+
+        Parameters
+        ----------
+        X : what ``transform`` returned
+        """
+        if self.output == "drop":
+            return super().inverse_transform(X)  # type: ignore[misc]
+        X = check_output(X, self.n_features_in_ if self.output == "zero" else len(self._passed()))
+        if self.output == "zero":
+            return X
+        out = np.zeros((X.shape[0], self.n_features_in_), X.dtype)
+        out[:, self._passed()] = X
+        return out
+
+    def transform_one(self: Any, x: Mapping[str, float]) -> dict[str, float]:
+        """Return the features of one row that ``transform`` would pass on; others are 0 or left out."""
+        check_is_fitted(self)
+        passed = {*self._passed().tolist()}
+        ids = self._vocabulary().lasting_ids([str(name) for name in x])
+        row = [(name, value, i) for (name, value), i in zip(x.items(), ids, strict=True) if i is not None]
+        if self.output == "zero":
+            return {name: value if i in passed else 0.0 for name, value, i in row}
+        return {name: value for name, value, i in row if i in passed}
+
+    def get_feature_names_out(self: Any, input_features: Any = None) -> npt.NDArray[Any]:
+        """Return the names of the columns that ``transform`` puts out.
+
+        Parameters
+        ----------
+        input_features : names of all columns, where scikit-learn passes them on; must fit those known
+        """
+        check_is_fitted(self)
+        passed = self._passed()
+        if self._forgets_names:
+            return np.array(self._passed_names(), dtype=object)
+        if self.output != "zero" and input_features is None and self._names() is None:
+            return np.array(self._names_of(passed), dtype=object)  # of all features there may be too many
+        names: npt.NDArray[Any] = _check_feature_names_in(self, input_features)
+        return names if self.output == "zero" else names[passed]

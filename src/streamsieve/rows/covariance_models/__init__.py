@@ -1,0 +1,35 @@
+"""Models that select features from a covariance matrix alone.
+
+=================== ============================================================================
+problem             correlations of features and target, standardized: what the models are given
+lasso, mcp          penalized regression along a path of penalties (``path``)
+ofsa                feature selection with annealing
+omp, mrmr           forward selection
+ols                 least squares with a threshold, and tests of its coefficients
+frequent_directions a sketch of the scatter matrix, for FSDS, which has no target
+=================== ============================================================================
+"""
+
+from collections.abc import Callable
+
+from streamsieve.protocols import FloatArray
+from streamsieve.rows.covariance_models.lasso import adaptive_lasso, elastic_net, lasso
+from streamsieve.rows.covariance_models.mcp import mcp
+from streamsieve.rows.covariance_models.mrmr import mrmr
+from streamsieve.rows.covariance_models.ofsa import ofsa
+from streamsieve.rows.covariance_models.ols import olsth, t_scores
+from streamsieve.rows.covariance_models.omp import omp
+from streamsieve.rows.covariance_models.problem import Problem
+
+#: Functions that score every feature of a problem, by name; larger is better, 0 is outside the model.
+MODELS: dict[str, Callable[[Problem], FloatArray]] = {
+    "ofsa": ofsa,
+    "olasso": lasso,
+    "oelnet": elastic_net,
+    "oadalasso": adaptive_lasso,
+    "omcp": mcp,
+    "omp": omp,
+    "mrmr": mrmr,
+    "olsth": olsth,
+    "t_test": t_scores,
+}

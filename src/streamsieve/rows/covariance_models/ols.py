@@ -1,0 +1,94 @@
+"""Least squares with all features: large coefficients, and coefficients that are no accident."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
+from scipy.special import stdtr
+
+from streamsieve.protocols import BoolArray, FloatArray
+from streamsieve.rows.covariance_models.problem import Problem, strongest
+
+#: Rows beyond the features that a test needs.
+SPARE_ROWS = 10
+#: A direction in which features vary less than this, of their variance, is one they do not vary in.
+FLAT = 1e-9
+#: Least share of the target left unexplained; a perfect fit would make every t infinite.
+LEAST_REST = 1e-15
+
+
+def olsth(problem: Problem) -> FloatArray:
+    """Score by the coefficients of least squares with a ridge."""
+    return strongest(list(ridge_coefficients(problem)), len(problem.R))
+
+
+def ridge_coefficients(problem: Problem) -> FloatArray:
+    """Return (target, feature): the coefficients of least squares with a ridge."""
+    if len(problem.R) == 0:
+        return np.zeros_like(problem.c)
+    A = problem.R.copy()
+    A[np.diag_indices(len(A))] += problem.ridge
+    try:
+        beta: FloatArray = cho_solve(cho_factor(A, overwrite_a=True), problem.c.T).T
+    except LinAlgError:  # without a ridge, and more features than rows
+        beta = problem.c @ np.linalg.pinv(problem.R, rcond=FLAT, hermitian=True)
+    return beta
+
+
+class Tests(NamedTuple):
+    """Tests of every feature given all others."""
+
+    #: Largest |t| over the targets; 0 where there is no test.
+    t: FloatArray
+    p_values: FloatArray
+    #: Why there are no tests, or nothing.
+    reason: str
+
+
+def t_scores(problem: Problem) -> FloatArray:
+    """Score by |t|."""
+    return conditional_tests(problem).t
+
+
+def conditional_tests(problem: Problem) -> Tests:
+    """Test whether each feature's coefficient in the regression on all features is 0.
+
+    A feature that is a linear combination of others has no coefficient of its own, and p-value 1.  With
+    several targets, the smallest p-value counts as many times as there are targets (Bonferroni).
+    """
+    p = len(problem.R)
+    if p == 0 or len(problem.c) == 0:
+        return Tests(np.zeros(p), np.ones(p), "no feature or no target varies")
+    if problem.n <= p + SPARE_ROWS:
+        return Tests(
+            np.zeros(p),
+            np.ones(p),
+            f"{problem.n:.6g} rows are too few for tests given all of {p} features: more than "
+            f"{p + SPARE_ROWS} are needed; wait for more rows, or screen first",
+        )
+    inverse, rank, estimable = _inverse(problem.R)
+    beta = problem.c @ inverse
+    rest = np.maximum(1.0 - np.sum(problem.c * beta, axis=1), LEAST_REST)
+    freedom = problem.n - rank - 1
+    spread = np.sqrt(np.maximum(np.outer(rest, np.diagonal(inverse)), 0.0) / freedom)
+    t = np.divide(np.abs(beta), spread, out=np.zeros_like(beta), where=estimable & (spread > 0))
+    strong = t.max(axis=0)
+    p_values = np.minimum(1.0, 2.0 * stdtr(freedom, -strong) * len(problem.c))
+    return Tests(strong, p_values, "")
+
+
+def _inverse(R: FloatArray) -> tuple[FloatArray, int, BoolArray]:
+    """Return the inverse, the rank, and which features have a coefficient of their own."""
+    p = len(R)
+    factor, failed = lapack.dpotrf(R, lower=1)
+    if not failed and np.min(np.diagonal(factor)) ** 2 > FLAT:
+        inverse, _ = lapack.dpotri(factor, lower=1)
+        inverse = np.tril(inverse)
+        return inverse + np.tril(inverse, -1).T, p, np.ones(p, bool)
+    values, vectors = np.linalg.eigh(R)
+    steep = values > FLAT
+    some = vectors[:, steep]
+    nowhere = np.sum(vectors[:, ~steep] ** 2, axis=1)
+    return (some / values[steep]) @ some.T, int(steep.sum()), nowhere < FLAT

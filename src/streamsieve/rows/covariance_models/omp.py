@@ -1,0 +1,52 @@
+"""Orthogonal matching pursuit on correlations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from streamsieve.protocols import FloatArray
+from streamsieve.rows.covariance_models.problem import Problem, falling, strongest
+
+#: Share of a feature's variance that the chosen ones must leave open, and of a correlation that is not noise.
+OPEN = 1e-10
+
+
+def omp(problem: Problem) -> FloatArray:
+    """Score by the correlation with what was unexplained when the feature entered."""
+    return strongest([_scores(problem.R, c, problem.k) for c in problem.c], len(problem.R))
+
+
+def _scores(R: FloatArray, c: FloatArray, k: int) -> FloatArray:
+    order, sizes = pursue(R, c, k)
+    scores = np.zeros(len(c))
+    scores[order] = falling(sizes)
+    return scores
+
+
+def pursue(R: FloatArray, c: FloatArray, k: int) -> tuple[list[int], list[float]]:
+    """Return up to k features in order of entry, and their correlations with the rest then.
+
+    Every feature that enters adds a row to a Cholesky factor of R that has its columns as well, so that what
+    all features still explain follows by one subtraction.
+    """
+    p = len(c)
+    factor = np.zeros((min(k, p), p))
+    rest, left = c.copy(), np.ones(p)
+    usable = np.ones(p, bool)
+    order: list[int] = []
+    sizes: list[float] = []
+    while len(order) < min(k, p):
+        usable &= left > OPEN
+        candidates = np.where(usable, np.abs(rest), 0.0)
+        j = int(np.argmax(candidates))
+        if candidates[j] <= OPEN:
+            break
+        t = len(order)
+        pivot = np.sqrt(left[j])
+        factor[t] = (R[j] - factor[:t, j] @ factor[:t]) / pivot
+        order.append(j)
+        sizes.append(float(candidates[j]))
+        usable[j] = False
+        rest = rest - factor[t] * (rest[j] / pivot)
+        left = left - factor[t] ** 2
+    return order, sizes

@@ -1,0 +1,90 @@
+"""Coefficients at the first penalty that leaves as many features as wanted."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from streamsieve._kernels import coordinate_descent as kernel
+from streamsieve.protocols import FloatArray
+from streamsieve.rows.covariance_models.problem import Problem
+
+#: The path: 40 penalties from the largest to a thousandth of it, in equal steps of the logarithm.
+STEPS = 39
+RATIO = 1e-3 ** (1 / STEPS)
+TOLERANCE = 1e-8
+MOST_SWEEPS = 500
+#: A correlation like this is rounding.
+NOTHING = 1e-10
+
+
+class Fit(NamedTuple):
+    """Coefficients and the penalty at which they are right."""
+
+    beta: FloatArray
+    penalty: float
+
+
+def first_with(
+    problem: Problem, c: FloatArray, factors: FloatArray | None = None, ridge: float = 0.0,
+    gamma: float = np.inf,
+) -> Fit:  # fmt: skip
+    """Follow the path for one target until k coefficients are not 0."""
+    factors = np.ones(len(c)) if factors is None else factors
+    if len(c) == 0 or not c.any():
+        return Fit(np.zeros(len(c)), 0.0)
+    # where a penalty has several minima, the order decides: it must not be that of the columns
+    order = np.argsort(-np.abs(c), kind="stable")
+    beta, penalty = kernel.path(
+        problem.R, np.ascontiguousarray(c), order, factors, ridge, gamma, problem.k,
+        RATIO, STEPS, TOLERANCE, MOST_SWEEPS,
+    )  # fmt: skip
+    return Fit(_polished(problem.R, c, beta, penalty * factors, ridge, gamma), penalty)
+
+
+def scores(
+    problem: Problem, c: FloatArray, factors: FloatArray | None = None, ridge: float = 0.0,
+    gamma: float = np.inf,
+) -> FloatArray:  # fmt: skip
+    """Score by the sizes of the coefficients at the end of the path.
+
+    Where it ends with fewer than k, those that would enter next follow: the most correlated with the rest.
+    """
+    beta, penalty = first_with(problem, c, factors, ridge, gamma)
+    sizes = np.abs(beta)
+    inside = sizes > 0
+    if np.count_nonzero(inside) >= problem.k or penalty == 0:
+        return sizes
+    rest = np.abs(c - problem.R @ beta) / (1.0 if factors is None else factors)
+    least = sizes[inside].min() if inside.any() else 1.0
+    near = np.minimum(rest / penalty, 1.0 - 1e-9) * least
+    return np.where(inside, sizes, np.where(rest > NOTHING, near, 0.0))
+
+
+def _polished(
+    R: FloatArray, c: FloatArray, beta: FloatArray, thresholds: FloatArray, ridge: float, gamma: float
+) -> FloatArray:
+    """Solve the equations that hold at the minimum, given which coefficients are not 0, and their signs.
+
+    Descent stops near the minimum; the equations hit it, unless it lies on another piece.
+    """
+    active = np.flatnonzero(beta)
+    if len(active) == 0:
+        return beta
+    b, t = beta[active], thresholds[active]
+    # beyond gamma t the concave penalty is flat and does not pull
+    flat = np.abs(b) >= gamma * t
+    A = R[np.ix_(active, active)]
+    A[np.diag_indices(len(active))] += ridge - np.where(flat, 0.0, 1.0 / gamma)
+    try:
+        exact = np.linalg.solve(A, c[active] - np.where(flat, 0.0, t) * np.sign(b))
+    except np.linalg.LinAlgError:
+        return beta
+    fits = np.abs(exact - b) <= 1e-4 * np.abs(b)
+    same = np.sign(exact) == np.sign(b)
+    if not np.all(fits & same & ((np.abs(exact) >= gamma * t) == flat)):
+        return beta
+    out = beta.copy()
+    out[active] = exact
+    return out

@@ -1,0 +1,8 @@
+"""Detection of features that drift.
+
+================ ======================================================================
+page_hinkley     a test for changes of the mean, for many signals at once
+drift_monitor    ``Screen(on_drift=)``: changes of relevance, from block to block
+velocity_monitor ``VelocityScreen``: changes of the mean of a feature, window to window
+================ ======================================================================
+"""

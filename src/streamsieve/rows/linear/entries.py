@@ -1,0 +1,36 @@
+"""Dense and sparse rows in one form, so that models that learn row by row need one kernel only."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve.protocols import Matrix
+
+
+class RowEntries(NamedTuple):
+    """Row i has the values ``data[indptr[i]:indptr[i + 1]]`` in the columns ``indices[...]``, increasing."""
+
+    data: npt.NDArray[np.float64]
+    indices: npt.NDArray[np.int32]
+    indptr: npt.NDArray[np.int64]
+
+
+def row_entries(X: Matrix) -> RowEntries:
+    """Return the entries of a batch; those of dense rows hold zeros, too."""
+    if sp.issparse(X):
+        return RowEntries(_float64(X.data), X.indices.astype(np.int32, copy=False), _int64(X.indptr))
+    n, p = X.shape
+    every = np.tile(np.arange(p, dtype=np.int32), n)
+    return RowEntries(_float64(np.ascontiguousarray(X).reshape(-1)), every, np.arange(0, n * p + 1, p))
+
+
+def _float64(values: Any) -> npt.NDArray[np.float64]:
+    return np.asarray(values, np.float64)
+
+
+def _int64(values: Any) -> npt.NDArray[np.int64]:
+    return np.asarray(values, np.int64)

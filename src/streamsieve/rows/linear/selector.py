@@ -1,0 +1,102 @@
+"""Selectors by the weights of an online linear classifier for two classes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.base import RowSelector
+from streamsieve.base.choose import best
+from streamsieve.base.fitted import fitted_property
+from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Stateful, Task, Traits
+from streamsieve.rows.linear.entries import RowEntries, row_entries
+from streamsieve.rows.linear.signed_labels import SignedLabels
+from streamsieve.state import Int, Nested
+
+#: Number of features that a state may claim without names for them; their scores take 1 GB.
+WIDEST = 2**27
+
+
+class LinearModel(Stateful, Protocol):
+    """What such a selector has learnt; it may know fewer features than there are now."""
+
+    def coefficients(self, n_features: int) -> FloatArray:
+        """Return one weight per feature, positive where it is evidence for the positive class."""
+        ...
+
+    def scores(self, n_features: int) -> FloatArray:
+        """Return what features are ranked by: 0 where nothing was learnt, positive elsewhere."""
+        ...
+
+    def problems(self, n_features: int, most: int) -> Iterator[str]:
+        """Yield why this cannot be a model of n_features features, at most ``most`` of them with weights."""
+        ...
+
+
+class LinearSelector(RowSelector):
+    """Keep the features with the largest scores in a linear model that learns one row after the other.
+
+    A subclass declares ``_model_`` and writes :meth:`_new_model` and :meth:`_advance`.
+    """
+
+    fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int()}
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}))
+
+    @abstractmethod
+    def _new_model(self) -> LinearModel:
+        """Return a model that has learnt nothing."""
+
+    @abstractmethod
+    def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
+        """Learn rows in their order; return how many of them were misclassified before they were learnt."""
+
+    def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the models grow with the features
+        self._labels_ = SignedLabels()
+        self._model_: Any = self._new_model()
+        self._mistakes_ = 0
+
+    def _learn(self, batch: RowBatch) -> None:
+        signs = self._labels_.encode(np.asarray(batch.y), type(self).__name__)
+        self._mistakes_ += self._advance(row_entries(batch.X), signs)
+
+    def _known_labels(self) -> Iterable[Any]:
+        known = self._labels_.classes
+        return known if len(known) == 2 else ()
+
+    # ---------------------------------------------------------------- what was learnt
+
+    @fitted_property
+    def mistakes_(self) -> int:
+        """Number of rows that the model misclassified, or could not classify, before it learnt them."""
+        return self._mistakes_
+
+    @fitted_property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels seen, the negative one first."""
+        return np.array(self._labels_.classes)
+
+    @fitted_property
+    def coef_(self) -> FloatArray:
+        """One weight per feature, 0 for those that are not kept."""
+        coefficients: FloatArray = self._model_.coefficients(self.n_features_in_)
+        return coefficients
+
+    def _scores(self) -> FloatArray:
+        scores: FloatArray = self._model_.scores(self.n_features_in_)
+        return scores
+
+    def _choose(self) -> BoolArray:
+        # a feature of which nothing was learnt is not selected, even if fewer than k others are
+        return best(self.scores_, self._k) & (self.scores_ > 0)
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        # few weights prove nothing about the number of features, and ``scores_`` has one number for each
+        yield from self._proven_features(WIDEST)
+        yield from self._model_.problems(self.n_features_in_, self._most)
+        if self._mistakes_ > self.n_rows_seen_:
+            yield f"{self._mistakes_} mistakes in {self.n_rows_seen_} rows"
