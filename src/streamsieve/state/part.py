@@ -28,7 +28,7 @@ import numpy.typing as npt
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
-from streamsieve.state.registry import name_of, registered, registered_name
+from streamsieve.state.registry import name_of, registered
 from streamsieve.state.tree import Node, Place, check_sizes, flat, nested, text, untext
 
 #: Names that are not fields begin with this.
@@ -135,7 +135,7 @@ class Nested(Field):
         self.shares, self.derived, self.optional = shares, derived, optional
 
     def write(self, value: Part) -> Node:
-        name = registered_name(value)
+        name = name_of(type(value))
         if self._allowed(name) is not type(value):
             raise StateError(f"a {type(value).__name__} cannot be saved here; {', '.join(self.kinds)} can")
         node = value.tree()
