@@ -90,6 +90,7 @@ SELECTORS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Grafting could not fit")
 @pytest.mark.parametrize(("selector", "use"), SELECTORS.values(), ids=SELECTORS)
 def test_damaged_selectors(selector, use):
     header, arrays = selector.fit(X, y)._saved()

@@ -19,7 +19,7 @@ from streamsieve.columns.models.stepwise import COLLINEAR, Stepwise, Tested
 from streamsieve.decisions import Settled
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Reason, Task, Traits
-from streamsieve.state import Choice, Float, Int, Nested, register
+from streamsieve.state import Choice, Float, Int, Nested
 
 MODELS = ("linear", "logistic")
 P_VALUES = ("t", "likelihood_ratio")
@@ -28,7 +28,6 @@ NO_BAR = (math.inf, 0.0)
 LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
 
 
-@register
 class AlphaInvestor(Stepwise):
     """A wealth that pays for the level of each test and grows with every column that joins the model.
 

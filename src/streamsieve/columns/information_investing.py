@@ -15,10 +15,9 @@ from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import Stepwise, Tested
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import BoolArray, FloatArray, Task, Traits
-from streamsieve.state import Float, Nested, register
+from streamsieve.state import Float, Nested
 
 
-@register
 class InformationInvestor(Stepwise):
     """A wealth of which each column bids a part, and which grows with every column that joins the model.
 

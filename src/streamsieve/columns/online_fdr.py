@@ -19,13 +19,12 @@ from streamsieve.dependence.target import numeric_target
 from streamsieve.independence import FisherZ
 from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
-from streamsieve.state import Array, Choice, Float, Int, Nested, Part, register
+from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
 CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
 
 
-@register
 class ConditionalFDR(Stepwise):
     """Columns join a model if the t test of their coefficient is a discovery of an FDR procedure.
 
@@ -65,7 +64,6 @@ class ConditionalFDR(Stepwise):
         return np.sqrt(f[:done]), p_value[:done], accepted
 
 
-@register
 class Levels(Part):
     """The significance levels of the tests on record, in order."""
 

@@ -15,14 +15,13 @@ from streamsieve.columns.models.stepwise import Candidates, Stepwise, Tested
 from streamsieve.decisions import Eviction
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Reason, Task, Traits
-from streamsieve.state import Bool, Choice, Int, Nested, register
+from streamsieve.state import Bool, Choice, Int, Nested
 
 CRITERIA = ("aic", "bic", "ric")
 #: Losses that differ by less than this fraction are equal: the older column leaves.
 TIE = 1e-9
 
 
-@register
 class CriterionSearch(Stepwise):
     """Columns join while a criterion improves, and older ones leave that do not improve it any more.
 

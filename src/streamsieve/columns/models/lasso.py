@@ -19,7 +19,7 @@ from streamsieve.dependence.blocks import ColumnSlices, column_products, column_
 from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
-from streamsieve.state import Array, Bool, Choice, Float, Part, register
+from streamsieve.state import Array, Bool, Choice, Float, Part
 
 LOSSES = ("squared", "logistic", "multinomial")
 #: Columns and coefficients that a model has room for at first.
@@ -59,7 +59,6 @@ class LassoConfig(NamedTuple):
     tol: float
 
 
-@register
 class LassoModel(Part):
     """A penalized model of some columns, at its minimum after every column that joins.
 
@@ -84,7 +83,7 @@ class LassoModel(Part):
         "unit": Float(0, open_low=True),
         "intercept": Array("f8", "outputs", finite=True),
         "features": Array("i8", "columns", low=0, unique=True),
-        "columns": Array("f8", "columns", "rows", finite=True, copy=False),
+        "columns": Array("f8", "columns", "rows", low=-(2**16), high=2**16, copy=False),  # unit variance
         "l1_of": Array("f8", "columns", low=LEAST, finite=True),
         "l2_of": Array("f8", "columns", low=0, finite=True),
         "mean": Array("f8", "columns", finite=True),

@@ -17,7 +17,7 @@ from streamsieve._kernels import linear
 from streamsieve.columns.models.stepwise import COLLINEAR, gain_where
 from streamsieve.dependence.blocks import column_products, dense_column, some_columns
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
-from streamsieve.state import Array, Float, Part, register
+from streamsieve.state import Array, Float, Part
 
 #: A residual sum of squares below this fraction of the target's is rounding: the model fits exactly.
 EXACT = 1e-10
@@ -29,7 +29,6 @@ ROOM = 16
 MOST = 1e110
 
 
-@register
 class LinearModel(Part):
     """Least squares of a target on an intercept and some columns, orthonormalized in order of arrival.
 
@@ -152,7 +151,6 @@ class LinearModel(Part):
             yield "there are no rows"
 
 
-@register
 class DowndatableLinearModel(LinearModel):
     """A QR-factorized linear model that also stores R, so that columns can be removed (downdating).
 

@@ -14,7 +14,7 @@ from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import COLLINEAR, gain_where
 from streamsieve.dependence.blocks import column_products, dense_column, some_columns
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
-from streamsieve.state import Array, Nested, Part, register
+from streamsieve.state import Array, Nested, Part
 
 #: L2 penalty on half the variance of the linear predictor: negligible, but it keeps coefficients finite that
 #: would otherwise diverge.
@@ -33,7 +33,6 @@ INSIDE = 1e-12
 CONVERGED = 1e-12
 
 
-@register
 class LogisticModel(Part):
     """Logistic regression of two classes on an intercept and some columns, refitted when a column joins.
 

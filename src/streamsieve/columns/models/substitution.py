@@ -17,7 +17,7 @@ from streamsieve.dependence.blocks import ColumnSlices, column_slices
 from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason
-from streamsieve.state import Array, Bool, Choice, Float, Int, Part, register
+from streamsieve.state import Array, Bool, Choice, Float, Int, Part
 
 LOSSES = ("squared", "logistic")
 #: Columns that a model has room for at first.
@@ -59,7 +59,6 @@ class BlockConfig(NamedTuple):
     careful: bool
 
 
-@register
 class SubstitutionModel(Part):
     """At most ``budget`` columns and their coefficients, which take a step from time to time.
 
@@ -84,7 +83,7 @@ class SubstitutionModel(Part):
         "arrivals": Int(0),
         "resting": Bool(),
         "features": Array("i8", "columns", low=0, unique=True),
-        "columns": Array("f8", "columns", "rows", finite=True, copy=False),
+        "columns": Array("f8", "columns", "rows", low=-(2**16), high=2**16, copy=False),  # unit variance
         "theta": Array("f8", "columns", finite=True),
         "mean": Array("f8", "columns", finite=True),
         "deviation": Array("f8", "columns", low=5e-324, finite=True),

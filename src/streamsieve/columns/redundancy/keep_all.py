@@ -41,11 +41,11 @@ class KeepAll(RedundancyRule):
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Keep every candidate."""
-        relevance, nobody = candidates.relevance, np.full((len(candidates.at), 1), -1)
+        relevance, none_by = candidates.relevance, np.full((len(candidates.at), 1), -1)
         self._kept.append(candidates.feature)
         none = np.zeros(0, np.int64)
-        evicted = Evicted(none, none, none.astype(np.uint8), np.zeros(0), np.zeros(0), nobody[:0])
-        return Outcome(relevance.reason, relevance.statistic, None, nobody, evicted)
+        evicted = Evicted(none, none, none.astype(np.uint8), np.zeros(0), np.zeros(0), none_by[:0])
+        return Outcome(relevance.reason, relevance.statistic, None, none_by, evicted)
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
