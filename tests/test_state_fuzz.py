@@ -109,12 +109,23 @@ SELECTORS = {
     "SAOLA": (ss.SAOLA(), use_columns),
     "SAOLA su": (ss.SAOLA(measure="su"), use_columns),
     "SAOLA omit": (ss.SAOLA(missing="omit"), use_columns),
+    "AlphaInvesting": (ss.AlphaInvesting(), use_columns),
+    "AlphaInvesting logistic": (ss.AlphaInvesting(model="logistic"), use_columns),
+    "InformationInvesting": (ss.InformationInvesting(), use_columns),
+    "StreamwiseIC": (ss.StreamwiseIC("aic"), use_columns),
+    "OnlineFDR": (ss.OnlineFDR(alpha=0.5, lag=1), use_columns),
+    "OnlineFDR conditional": (ss.OnlineFDR(alpha=0.5, test="conditional"), use_columns),
+    "Grafting squared": (ss.Grafting(0.01, "squared"), use_columns),
+    "Grafting logistic": (ss.Grafting(0.01, l1_ratio=0.5), use_columns),
+    "OnlineSubstitution squared": (ss.OnlineSubstitution(3, "squared", refresh=2), use_columns),
+    "OnlineSubstitution logistic": (ss.OnlineSubstitution(3, refresh=2), use_columns),
     "Screen f": (ss.Screen("f", k=2), use_rows),
     "Screen mutual_info": (ss.Screen("mutual_info", k=2, epsilon=0.05), use_rows),
     "OFS": (ss.OFS(k=2), use_rows),
 }
 
 
+@pytest.mark.filterwarnings("ignore:Grafting could not fit")
 @pytest.mark.parametrize(("selector", "use"), SELECTORS.values(), ids=SELECTORS)
 def test_damaged_selectors(selector, use):
     header, arrays = selector.fit(X, y)._saved()

@@ -12,7 +12,7 @@ import scipy.stats
 from scipy.signal import lfilter
 from scipy.special import ndtr
 
-from streamsieve.columns._gate import RULES, Gate
+from streamsieve.independence.multiple_testing import RULES, OnlineFDRProcedure
 from streamsieve.protocols import BoolArray, FloatArray
 from studies._desk import HERE
 
@@ -113,7 +113,9 @@ EVERY = (*RULES, *OTHERS)
 
 def found_by(rule: str, p_values: FloatArray, lag: int = 0) -> BoolArray:
     """Return which tests of a stream a rule calls discoveries."""
-    return OTHERS[rule](p_values) if rule in OTHERS else Gate(rule, ALPHA, lag).decide(p_values)[0]
+    return (
+        OTHERS[rule](p_values) if rule in OTHERS else OnlineFDRProcedure(rule, ALPHA, lag).decide(p_values)[0]
+    )
 
 
 # ------------------------------------------------------------------------------------ rates

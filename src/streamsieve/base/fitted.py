@@ -24,8 +24,7 @@ else:
             if instance is None:
                 return self
             if "n_features_in_" not in instance.__dict__:
-                raise AttributeError(
-                    f"{type(instance).__name__}.{self.name} is available after fit or partial_fit"
-                )
+                when = instance._fitted_by  # noqa: SLF001
+                raise AttributeError(f"{type(instance).__name__}.{self.name} is available after {when}")
             instance._refresh()  # noqa: SLF001 - a hook of the base class
             return super().__get__(instance, owner)

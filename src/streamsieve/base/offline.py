@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from streamsieve._validation import check_rows
 from streamsieve.base.selector import Selector
@@ -16,6 +16,8 @@ class OfflineSelector(Selector):
 
     A subclass writes :meth:`_fit` and :meth:`_support`.
     """
+
+    _fitted_by: ClassVar[str] = "fit"
 
     @property
     def _target(self) -> str | None:

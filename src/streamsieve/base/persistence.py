@@ -38,6 +38,8 @@ class Persistent(BaseEstimator, Part):
 
     parameters: ClassVar[Mapping[str, Any]] = {}
     fields: ClassVar[Mapping[str, Field]] = {}
+    #: Methods after which fitted attributes are available, for errors.
+    _fitted_by: ClassVar[str] = "fit or partial_fit"
     #: Attributes that can be computed again and are therefore not saved.
     _caches: ClassVar[frozenset[str]] = frozenset()
 

@@ -1,4 +1,4 @@
-"""Alpha-investing: test every column against the model so far, and pay for each test from a wealth."""
+"""Alpha-investing: each column is tested given the model so far, at a level paid from a wealth."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import numpy.typing as npt
 from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 
 from streamsieve._kernels import linear
-from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns._logistic import LogisticModel
-from streamsieve.columns._orthonormal import OrthonormalModel
-from streamsieve.columns._stepwise import COLLINEAR, Tried, offer_stepwise
+from streamsieve.base.fitted import fitted_property
+from streamsieve.columns.models.linear import LinearModel
+from streamsieve.columns.models.logistic import LogisticModel
+from streamsieve.columns.models.stepwise import COLLINEAR, Stepwise, Tested
 from streamsieve.decisions import Settled
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task, Traits
+from streamsieve.dependence.target import numeric_target
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Reason, Task, Traits
+from streamsieve.state import Choice, Float, Int, Nested
 
 MODELS = ("linear", "logistic")
 P_VALUES = ("t", "likelihood_ratio")
@@ -26,56 +28,166 @@ NO_BAR = (math.inf, 0.0)
 LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
 
 
-class AlphaInvesting(ColumnSelector):
-    """Keep columns that improve a linear or logistic model, spending a wealth that grows with every success.
+class AlphaInvestor(Stepwise):
+    """A wealth that pays for the level of each test and grows with every column that joins the model.
 
-    Column i is tested at level ``wealth / (2 i)``.  If its p-value is below, it joins the model and
-    ``payout`` is earned; the level is paid either way.  Nothing is ever evicted.
+    Parameters
+    ----------
+    model : the regression model
+    wealth : initial wealth
+    payout : wealth earned by a column that joins
+    p_value : one of ``P_VALUES``
+    """
+
+    fields = {
+        "model": Nested(LinearModel, LogisticModel, shares=("rows",)),
+        "wealth": Float(0, open_low=True),
+        "payout": Float(0, 1, open_low=True),
+        "p_value": Choice(*P_VALUES),
+        "tests": Int(0),
+    }
+
+    model: LinearModel | LogisticModel
+
+    #: Level of the last single column that needed one, and the strength below which it is rejected.
+    _bar: tuple[float, float] = NO_BAR
+
+    def __init__(
+        self, model: LinearModel | LogisticModel, wealth: float, payout: float, p_value: str
+    ) -> None:
+        self.model, self.wealth, self.payout, self.p_value = model, wealth, payout, p_value
+        #: Number of tests so far; the likelihood ratio counts the intercept.
+        self.tests = 1 if self._by_ratio else 0
+
+    def offer(self, block: ColumnBlock, start: int) -> Settled:
+        """Decide on a block whose first column has arrival number ``start``."""
+        self._bar = NO_BAR
+        return super().offer(block, start)
+
+    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
+        """Test columns until one is accepted; until then the wealth is a cumulative product."""
+        tests = self.tests + 1 + np.arange(len(gain))
+        wealth = self.wealth * np.concatenate([[1.0], np.cumprod(1 - 0.5 / tests)])
+        strength = self._strength(gain)
+        hit = self._first_below(strength, wealth[:-1] / (2 * tests))
+        done = len(gain) if hit < 0 else hit + 1
+        self.tests += done
+        self.wealth = float(wealth[done]) + (self.payout if hit >= 0 else 0.0)
+        return np.sqrt(strength[:done]), self._p(strength[:done]), hit >= 0
+
+    def _strength(self, gain: FloatArray) -> FloatArray:
+        """Return the square of t, or of z."""
+        if isinstance(self.model, LogisticModel):
+            return gain
+        return self.model.z_squared(gain) if self._by_ratio else self.model.f_statistic(gain)
+
+    @property
+    def _by_ratio(self) -> bool:
+        return self.p_value == "likelihood_ratio"
+
+    def _p(self, strength: Any) -> Any:
+        if self._by_ratio:
+            return np.exp(-strength / 2)
+        if isinstance(self.model, LogisticModel):
+            return 2 * ndtr(-np.sqrt(strength))
+        return self.model.p_value(strength)
+
+    def _least_strength(self, level: float) -> float:
+        """Return a strength that every p-value below the level exceeds (slightly less, for rounding)."""
+        if self._by_ratio:
+            exact = -2 * math.log(level)
+        elif isinstance(self.model, LogisticModel):
+            exact = float(ndtri(level / 2)) ** 2
+        else:
+            freedom = max(self.model.freedom, 1)
+            inside = float(betaincinv(freedom / 2, 0.5, level))  # freedom / (freedom + F)
+            exact = freedom * (1 - inside) / max(inside, 1e-300)
+        return exact * (1 - 1e-9)
+
+    def _first_below(self, strength: FloatArray, level: FloatArray) -> int:
+        """Return the position of the first p-value below its level, or -1.
+
+        Levels decrease along the block, so the first one gives a condition that few columns meet.
+        """
+        few = np.flatnonzero(strength > self._least_strength(float(level[0])))
+        hits = few[self._p(strength[few]) < level[few]]
+        return int(hits[0]) if len(hits) else -1
+
+    def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
+        model = self.model
+        if isinstance(model, LogisticModel) or model.obstacle is not None:
+            return None
+        ss, inside, dot = linear.project_one(x, model.basis, model.size, model.residual)
+        outside = ss - inside
+        if not (0.0 < ss < math.inf and outside > COLLINEAR * ss):
+            return None  # constant, collinear or not finite: `offer` says which
+        level = self.wealth / (2 * (self.tests + 1))
+        if level < 0.5 * self._bar[0]:
+            # levels decrease until the next success, so the bar of a higher level is never too high
+            self._bar = (level, self._least_strength(level))
+        drop, rss, freedom = dot * dot / outside, model.rss, model.freedom
+        by_ratio = self._by_ratio
+        strength = drop * (model.n / rss) if by_ratio else drop * freedom / max(rss - drop, 1e-15 * rss)
+        if strength > self._bar[1]:
+            return None
+        self.tests += 1
+        self.wealth -= level
+        p = np.exp(-strength / 2) if by_ratio else fdtrc(1, freedom, strength)
+        return Reason.IRRELEVANT, math.copysign(math.sqrt(strength), dot), float(p)
+
+
+class AlphaInvesting(ColumnSelector):
+    """Alpha-investing: streamwise regression with adaptive significance levels.
+
+    Column i is tested in a linear or logistic model of the columns kept so far, at level ``wealth / (2 i)``.
+    If its p-value is below, it joins the model and ``payout`` is earned; the level is paid either way.  No
+    column is ever evicted.
 
     Parameters
     ----------
     wealth : float, default=0.5
-        Wealth at the start, 0 < wealth <= 1.
+        Initial wealth, in (0, 1].
     payout : float, default=0.5
-        Wealth earned by a kept column, 0 < payout <= 1.
+        Wealth earned by a kept column, in (0, 1].
     p_value : {"t", "likelihood_ratio"}, default="t"
-        "t" is the exact test of a coefficient.  "likelihood_ratio" is ``exp(-z^2 / 2)``, which the
-        authors' toolbox calls a p-value: three to five times larger, so more cautious; the intercept
-        then counts as the first candidate, as it does there.
+        "t" is the exact test of a coefficient.  "likelihood_ratio" is ``exp(-z^2 / 2)``, which the authors'
+        toolbox calls a p-value: three to five times larger, hence more conservative; the intercept then
+        counts as the first candidate, as it does there.
     model : {"linear", "logistic"}, default="linear"
-        What the columns are to explain y by.  "logistic" is for two classes; "t" is then the score test of
-        a coefficient, given the columns in the model, and z its root.
+        Regression model of y.  "logistic" is for two classes; "t" is then the score test of a coefficient,
+        and z the square root of its statistic.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; two classes count as 0 and 1.
+        Type of y; two classes count as 0 and 1.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    wealth_ : what is left to spend
+    wealth_ : present wealth
     ledger_ : every decision; the statistic is the signed t (or z) of the column's coefficient
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
     -----
     The defaults are the papers', and generous: with wealth and payout of 0.5 up to a quarter of the kept
-    columns may be junk.  With both at 0.05 the expected share stays near 5 %.
+    columns may be false discoveries.  With both at 0.05 the expected proportion stays near 5 %.
 
     Deviations: an explicit intercept (the toolbox takes column 1 for it, so that one all-zero column makes
-    every later p-value NaN; the reported failure on sparse data is this); a column inside the span of the
+    every later p-value NaN, which explains the reported failure on sparse data); a column in the span of the
     model is rejected as collinear instead of inverting a singular matrix; and once the model fits exactly,
-    what is left is rounding and nothing more is accepted.  Two surveys print "added if the p-value is
+    the residual is rounding and no further column is accepted.  Two surveys print "added if the p-value is
     greater": it is smaller, as in their own pseudo-code.  Without any success the wealth after n columns is
     ``wealth * binomial(2n, n) / 4^n``.
 
-    The logistic model is fitted anew when a column joins, and tested at that fit.  A coefficient that would
-    be infinite, because a column never is non-zero in one of the classes, is held finite by a penalty of
-    0.0000005 times the variance of the linear predictor.  Once the model separates the classes it fits
-    exactly, and as above nothing more is accepted.
+    The logistic model is refitted when a column joins.  A coefficient that would be infinite, because a
+    column is non-zero in one of the classes only, is kept finite by a penalty of 0.0000005 times the variance
+    of the linear predictor.  Once the model separates the classes it fits exactly, and no further column is
+    accepted.
 
     References
     ----------
@@ -96,7 +208,16 @@ class AlphaInvesting(ColumnSelector):
         "say task='regression' if it is a quantity and the model is linear, use SAOLA, or offer the columns "
         "once for each class against the rest"
     )
-    _caches: ClassVar[frozenset[str]] = frozenset({"_bar_"})
+
+    parameters = {
+        "wealth": Float(0, 1, open_low=True),
+        "payout": Float(0, 1, open_low=True),
+        "p_value": Choice(*P_VALUES),
+        "model": Choice(*MODELS),
+        **ColumnSelector.common_parameters,
+    }
+    _process_: AlphaInvestor
+    fields = {**ColumnSelector.common_fields, "_process_": Nested(AlphaInvestor, shares=("rows",))}
 
     def __init__(
         self,
@@ -118,7 +239,7 @@ class AlphaInvesting(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each kind of p-value, and the logistic model."""
+        """Yield each kind of p-value, and the logistic model."""
         for p_value in P_VALUES:
             yield cls(p_value=p_value)
         yield cls(model="logistic")
@@ -128,102 +249,12 @@ class AlphaInvesting(ColumnSelector):
         """What the selector can do: a logistic model is for two classes."""
         return LOGISTIC if self.model == "logistic" else self._traits
 
-    def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_number("wealth", self.wealth, low=0, high=1, open_low=True)
-        check_number("payout", self.payout, low=0, high=1, open_low=True)
-        check_choice("p_value", self.p_value, P_VALUES)
-        check_choice("model", self.model, MODELS)
-        numbers = np.asarray(y == np.unique(y)[1] if self.task_ == Task.BINARY else y, np.float64)
-        self._model_: OrthonormalModel | LogisticModel = (
-            LogisticModel(numbers) if self.model == "logistic" else OrthonormalModel(numbers)
-        )
-        self.wealth_ = float(self.wealth)
-        self._tests_ = 1 if self.p_value == "likelihood_ratio" else 0
-        self._bar_ = NO_BAR
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> AlphaInvestor:
+        target = numeric_target(y, task)
+        model = LogisticModel(target) if self.model == "logistic" else LinearModel(target)
+        return AlphaInvestor(model, float(self.wealth), float(self.payout), self.p_value)
 
-    def _selected(self) -> IntArray:
-        return self._model_.features
-
-    # ---------------------------------------------------------------- one block
-
-    def _offer(self, block: ColumnBlock) -> Settled:
-        self._bar_ = NO_BAR
-        return offer_stepwise(self._model_, block.X, self.n_features_in_, self._try)
-
-    def _try(self, gain: FloatArray, *_: Any) -> Tried:
-        """Test columns until one is accepted; without a success the wealth is a cumulative product."""
-        tests = self._tests_ + 1 + np.arange(len(gain))
-        wealth = self.wealth_ * np.concatenate([[1.0], np.cumprod(1 - 0.5 / tests)])
-        strength = self._strength(gain)
-        hit = self._first_below(strength, wealth[:-1] / (2 * tests))
-        done = len(gain) if hit < 0 else hit + 1
-        self._tests_ += done
-        self.wealth_ = float(wealth[done]) + (self.payout if hit >= 0 else 0.0)
-        return Tried(np.sqrt(strength[:done]), self._p(strength[:done]), accepted=hit >= 0)
-
-    # ---------------------------------------------------------------- the test
-
-    def _strength(self, gain: FloatArray) -> FloatArray:
-        """Return the square of t, or of z."""
-        model = self._model_
-        if isinstance(model, LogisticModel):
-            return gain
-        return model.z_squared(gain) if self._by_ratio else model.f_statistic(gain)
-
-    @property
-    def _by_ratio(self) -> bool:
-        return self.p_value == "likelihood_ratio"
-
-    def _p(self, strength: Any) -> Any:
-        if self._by_ratio:
-            return np.exp(-strength / 2)
-        if isinstance(self._model_, LogisticModel):
-            return 2 * ndtr(-np.sqrt(strength))
-        return self._model_.p_value(strength)
-
-    def _least_strength(self, level: float) -> float:
-        """Return a strength that every p-value below the level exceeds (a hair less, for rounding)."""
-        if self._by_ratio:
-            exact = -2 * math.log(level)
-        elif isinstance(self._model_, LogisticModel):
-            exact = float(ndtri(level / 2)) ** 2
-        else:
-            freedom = max(self._model_.freedom, 1)
-            inside = float(betaincinv(freedom / 2, 0.5, level))  # freedom / (freedom + F)
-            exact = freedom * (1 - inside) / max(inside, 1e-300)
-        return exact * (1 - 1e-9)
-
-    def _first_below(self, strength: FloatArray, level: FloatArray) -> int:
-        """Return the position of the first p-value below its level, or -1.
-
-        Levels fall along the block, so the first one gives a condition that few columns meet.
-        """
-        few = np.flatnonzero(strength > self._least_strength(float(level[0])))
-        hits = few[self._p(strength[few]) < level[few]]
-        return int(hits[0]) if len(hits) else -1
-
-    def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        model = self._model_
-        if isinstance(model, LogisticModel) or model.obstacle is not None:
-            return None
-        ss, inside, dot = linear.project_one(x, model.basis, model.size, model.residual)
-        outside = ss - inside
-        if not (0.0 < ss < math.inf and outside > COLLINEAR * ss):
-            return None  # constant, collinear or not finite: the block path says which
-        level = self.wealth_ / (2 * (self._tests_ + 1))
-        if level < 0.5 * self._bar_[0]:
-            # levels only fall until the next success: a bar for a higher level may be low, never too high
-            self._bar_ = (level, self._least_strength(level))
-        drop, rss, freedom = dot * dot / outside, model.rss, model.freedom
-        by_ratio = self._by_ratio
-        strength = drop * (model.n / rss) if by_ratio else drop * freedom / max(rss - drop, 1e-15 * rss)
-        if strength > self._bar_[1]:
-            return None
-        self._tests_ += 1
-        self.wealth_ -= level
-        p = np.exp(-strength / 2) if by_ratio else fdtrc(1, freedom, strength)
-        return Reason.IRRELEVANT, math.copysign(math.sqrt(strength), dot), float(p)
-
-    def _restored(self) -> None:
-        super()._restored()
-        self._bar_ = NO_BAR
+    @fitted_property
+    def wealth_(self) -> float:
+        """Present wealth."""
+        return self._process_.wealth

@@ -1,23 +1,22 @@
-"""Grafting: columns join a penalised model while its gradient along them is steep enough."""
+"""Grafting: columns join an L1-penalized model while the gradient along them exceeds the penalty."""
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from streamsieve._parameters import check_choice, check_number
-from streamsieve.base import Stop
-from streamsieve.columns._grafting_model import LOSSES, GraftedModel, Penalty
-from streamsieve.columns._model_columns import Offered
-from streamsieve.columns._sweeps import SweepingSelector
+from streamsieve.base import ColumnSelector, Stop
+from streamsieve.base.fitted import fitted_property
+from streamsieve.columns.models.lasso import LOSSES, LassoConfig, LassoModel
+from streamsieve.columns.models.multi_pass import passes
 from streamsieve.decisions import Decisions, Settled
-from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Reason, Task, Traits
+from streamsieve.dependence.target import numeric_target
+from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Task, Traits
+from streamsieve.state import Bool, Choice, Float, Int, Nested, untouched_on_error
 
 _OF_LOSS = {
     "squared": Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION})),
@@ -26,67 +25,67 @@ _OF_LOSS = {
 }
 
 
-class Grafting(SweepingSelector[GraftedModel]):
-    """Keep the columns of a lasso, elastic net or sparse logistic model that grows as they arrive.
+class Grafting(ColumnSelector):
+    """Grafting: lasso, elastic net or sparse logistic regression that grows with a stream of columns.
 
-    The model minimises the mean loss plus ``penalty`` times the absolute coefficients.  A column joins if the
-    gradient of the mean loss along it exceeds the penalty, that is if any coefficient for it would pay.  Then
-    all coefficients are fitted again, and columns whose coefficient became 0 leave.
+    The model minimizes the mean loss plus ``penalty`` times the absolute coefficients.  A column joins if the
+    gradient of the mean loss along it exceeds the penalty, that is if a non-zero coefficient would lower the
+    objective.  Then all coefficients are fitted again, and columns whose coefficient became 0 leave.
 
     Parameters
     ----------
     penalty : float, default=0.15
-        Price of a coefficient, above 0; ``alpha`` of scikit-learn's ``Lasso`` and ``ElasticNet``, and
-        ``1 / (n C)`` of its ``LogisticRegression``.  At the start the gradient along a standardised column is
-        its correlation with y times the deviation of y, so for two classes 0.5 at most.  The default then
-        keeps nothing if no column correlates with them by 0.3.
+        Strength of the penalty, above 0; ``alpha`` of scikit-learn's ``Lasso`` and ``ElasticNet``, and
+        ``1 / (n C)`` of its ``LogisticRegression``.  At the start the gradient along a standardized column is
+        its correlation with y times the standard deviation of y, so at most 0.5 for two classes.  The default
+        then keeps nothing if no column correlates with them by 0.3.
     loss : {"auto", "squared", "logistic", "multinomial"}, default="auto"
         "auto" is squared for numbers, logistic for two classes and multinomial for more.  "squared" takes two
         classes as 0 and 1; "multinomial" is "logistic" for two.
     l1_ratio : float, default=1.0
-        Share of the penalty on absolute coefficients, 0 < l1_ratio <= 1; the rest is on half their squares.
+        Fraction of the penalty that is L1, in (0, 1]; the rest is L2, on half the squared coefficients.
     standardise : bool, default=True
-        Whether coefficients are those of columns at unit variance where they are penalised.  If not, a column
-        in small units costs more than one in large units.
+        Whether coefficients are penalized at unit variance of their columns.  If False, a column in small
+        units is penalized more than one in large units.
     sweeps : int or None, default=1
-        How often ``fit`` goes over the columns; None is until a sweep changes nothing, 1,000 times at most.
-        Then the model is that of scikit-learn, and no longer depends on the order of columns.
+        Number of passes of ``fit`` over the columns.  If None, until a pass changes nothing, 1,000 at most;
+        then the model is that of scikit-learn, and does not depend on the order of columns.
     tol : float, default=1e-6
-        Share of the penalty by which a gradient must exceed it, 1e-9 to 0.1.
+        Fraction of the penalty by which a gradient must exceed it, in [1e-9, 0.1].
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns in the model
-    coef_ : one coefficient a column in the units of the data, 0 for columns not in the model.  For a loss of
-        classes one row, which speaks for the second label, or one row a label
+    coef_ : one coefficient per column in the units of the data, 0 for columns not in the model.  For a
+        classification loss one row, for the second label, or one row per label
     intercept_ : a number, or one for each row of ``coef_``
-    n_sweeps_ : how often ``fit`` went over the columns
+    n_sweeps_ : number of passes of ``fit`` over the columns
     ledger_ : every decision; the statistic is the gradient of minus the mean loss along the column at unit
-        variance (the steepest over classes), so its sign is that of the coefficient.  For an evicted
-        column it is what its leaving leaves, and ``by`` is the column that joined.  There are no p-values
-    n_features_in_ : columns offered
+        variance (the largest over classes), so its sign is that of the coefficient.  For an evicted column it
+        is the gradient after it has left, and ``by`` is the column that joined.  There are no p-values
+    n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
     -----
-    After every step the model is at its minimum over the columns it holds: the gradient along each of them is
-    the penalty, and no column that was just rejected exceeds it.  A rejected or evicted column can come back
-    only if it is offered again, which a stream does not do; so one pass is close to the lasso, not equal to
-    it.  The intercept has no penalty.  A copy of a column in the model has the penalty for a gradient, and
-    stays out.  If a model cannot be fitted exactly, as for classes that columns tell apart without an error
-    and next to no penalty, a ``ConvergenceWarning`` says so.
+    After every step the model is at its minimum over the columns it holds: the gradient along each of them
+    equals the penalty, and no column that was just rejected exceeds it.  A rejected or evicted column can
+    return only if it is offered again, which a stream does not do; so one pass is close to the lasso, not
+    equal to it.  The intercept is not penalized.  The gradient along a copy of a column in the model equals
+    the penalty, so the copy stays out.  If a model cannot be fitted accurately, as for classes that are
+    separable and a very small penalty, a ``ConvergenceWarning`` is raised.
 
-    Every column that joins costs a fit of all those in the model.  If these become hundreds, a solver that
-    has the whole matrix is faster.
+    Every column that joins costs a fit of all those in the model.  For hundreds of them a solver that has the
+    whole matrix is faster.
 
-    Deviations from the paper: columns of a block are judged in order of arrival, not the steepest first, so
-    that the size of blocks never matters; the loss is minimised by Newton's method and coordinate descent
+    Deviations from the paper: columns of a block are judged in order of arrival, not by decreasing gradient,
+    so that the size of blocks never matters; the loss is minimized by Newton's method and coordinate descent
     instead of conjugate gradients.
 
     References
@@ -105,10 +104,25 @@ class Grafting(SweepingSelector[GraftedModel]):
     (array([ 7, 30]), array([ 0.8, -1.9]))
     """
 
-    _kind: ClassVar[type] = GraftedModel
     _elsewhere: ClassVar[str] = (
         "loss='squared' is for numbers and two classes, 'logistic' for two classes, 'multinomial' for any"
     )
+
+    parameters = {
+        "penalty": Float(0, open_low=True),
+        "loss": Choice("auto", *LOSSES),
+        "l1_ratio": Float(0, 1, open_low=True),
+        "standardise": Bool(),
+        "sweeps": Int(1, optional=True),
+        "tol": Float(1e-9, 0.1),
+        **ColumnSelector.common_parameters,
+    }
+    _process_: LassoModel
+    fields = {
+        **ColumnSelector.common_fields,
+        "_process_": Nested(LassoModel, shares=("rows",)),
+        "n_sweeps_": Int(1),
+    }
 
     def __init__(
         self,
@@ -134,7 +148,7 @@ class Grafting(SweepingSelector[GraftedModel]):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each loss, an elastic net, and columns as they are."""
+        """Yield each loss, an elastic net, and columns that are not standardized."""
         yield cls()
         yield cls(loss="squared", l1_ratio=0.5, penalty=0.05)
         yield cls(loss="logistic", penalty=0.02, standardise=False)
@@ -146,64 +160,68 @@ class Grafting(SweepingSelector[GraftedModel]):
         return _OF_LOSS.get(self.loss, self._traits)
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_number("penalty", self.penalty, low=0, open_low=True)
-        check_choice("loss", self.loss, ("auto", *LOSSES))
-        check_number("l1_ratio", self.l1_ratio, low=0, high=1, open_low=True)
-        check_choice("standardise", self.standardise, (True, False))
-        check_number("tol", self.tol, low=1e-9, high=0.1)
-        self._check_sweeps()
-        several = self.task_ == Task.MULTICLASS
+        super()._begin(y)
+        self.n_sweeps_ = 1
+
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> LassoModel:
         loss = self.loss
-        if self.task_ == Task.REGRESSION:
+        if task is Task.REGRESSION:
             loss = "squared"
         elif loss != "squared":
-            loss = "multinomial" if several else "logistic"
-        codes = y if self.task_ == Task.REGRESSION else np.unique(y, return_inverse=True)[1]
-        penalty = Penalty(
+            loss = "multinomial" if task is Task.MULTICLASS else "logistic"
+        config = LassoConfig(
             self.penalty * self.l1_ratio, self.penalty * (1 - self.l1_ratio), self.standardise, self.tol
         )
-        self._model_ = GraftedModel(loss, codes.astype(np.float64), penalty)
+        return LassoModel(loss, numeric_target(y, task), config)
 
-    def _offer(self, block: ColumnBlock) -> Settled:
-        reason, statistic, evictions = self._judge(block.X, self.n_features_in_)
-        return Settled(self.n_features_in_, reason, statistic, evictions=evictions)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Offer the columns of X in order, in as many passes as ``sweeps`` says.
 
-    def _judge(self, X: Any, start: int) -> Offered:
-        return self._model_.offer(X, start)
+        Parameters
+        ----------
+        X : all columns (dense, sparse or dataframe)
+        y : one label or number per row
+
+        Returns
+        -------
+        self
+        """
+        with untouched_on_error(self):
+            for n in passes(self, self._fit_blocks(X, y), self.sweeps, self._settle):
+                self.n_sweeps_ = n
+                self._warn_not_converged(stacklevel=3)
+        return self
+
+    def _settle(self, block: ColumnBlock, start: int) -> Settled:
+        return self._process_.offer(block, start)
 
     def _offer_block(self, block: ColumnBlock) -> Decisions:
-        verdicts = super()._offer_block(block)
-        self._say_if_short()
-        return verdicts
+        decisions = super()._offer_block(block)
+        self._warn_not_converged(stacklevel=5)
+        return decisions
 
-    def _sweep(self, blocks: list[ColumnBlock]) -> bool:
-        changed = super()._sweep(blocks)
-        self._say_if_short()
-        return changed
+    def _warn_not_converged(self, stacklevel: int) -> None:
+        """Emit ConvergenceWarning if the solver did not converge.
 
-    def _say_if_short(self) -> None:
-        """Warn if a model did not get to its minimum; now that all is consistent, this may raise."""
-        if self._model_.fell_short:
-            self._model_.fell_short = False
+        Called when the state is consistent, since warnings may be errors.
+        """
+        if not self._process_.converged:
+            self._process_.converged = True
             warnings.warn(
-                f"Grafting could not fit its model exactly at penalty={self.penalty:g}: chances of classes "
-                "are 0 or 1 to the last digit, or columns nearly depend on each other; raise the penalty",
+                f"Grafting could not fit its model accurately at penalty={self.penalty:g}: probabilities of "
+                "classes are numerically 0 or 1, or columns are nearly collinear; raise the penalty",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=stacklevel,
             )
 
-    def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        gradient = self._model_.too_flat(x)
-        return None if gradient is None else (Reason.IRRELEVANT, gradient, math.nan)
-
-    @property
+    @fitted_property
     def coef_(self) -> FloatArray:
-        """One coefficient a column; for classes one row, or one a class."""
-        coefficients = self._model("coef_").coefficients(self.n_features_in_)
-        return coefficients[0] if self._model_.loss == "squared" else coefficients
+        """One coefficient per column; for classes one row, or one per class."""
+        coefficients = self._process_.coefficients(self.n_features_in_)
+        return coefficients[0] if self._process_.loss == "squared" else coefficients
 
-    @property
+    @fitted_property
     def intercept_(self) -> float | FloatArray:
-        """The constant; for classes one for each row of ``coef_``."""
-        intercepts = self._model("intercept_").intercepts()
-        return float(intercepts[0]) if self._model_.loss == "squared" else intercepts
+        """The intercept; for classes one for each row of ``coef_``."""
+        intercepts = self._process_.intercepts()
+        return float(intercepts[0]) if self._process_.loss == "squared" else intercepts

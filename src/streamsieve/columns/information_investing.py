@@ -1,4 +1,4 @@
-"""Information-investing: a column must save more bits than it costs to say that it is there."""
+"""Information-investing: a column must save more bits than it costs to encode that it is in the model."""
 
 from __future__ import annotations
 
@@ -9,53 +9,92 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns._orthonormal import OrthonormalModel
-from streamsieve.columns._stepwise import Tried, offer_stepwise
-from streamsieve.decisions import Settled
-from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Task, Traits
+from streamsieve.base.fitted import fitted_property
+from streamsieve.columns.models.linear import LinearModel
+from streamsieve.columns.models.stepwise import Stepwise, Tested
+from streamsieve.dependence.target import numeric_target
+from streamsieve.protocols import BoolArray, FloatArray, Task, Traits
+from streamsieve.state import Float, Nested
+
+
+class InformationInvestor(Stepwise):
+    """A wealth of which each column bids a part, and which grows with every column that joins the model.
+
+    Parameters
+    ----------
+    model : the regression model
+    wealth : initial wealth
+    payout : bits that a column has to save, and wealth it earns
+    coefficient_bits : bits that encode a coefficient
+    """
+
+    fields = {
+        "model": Nested(LinearModel, shares=("rows",)),
+        "wealth": Float(0, open_low=True),
+        "payout": Float(0, 1, open_low=True),
+        "coefficient_bits": Float(0),
+    }
+    signed: ClassVar[bool] = False
+
+    model: LinearModel
+
+    def __init__(self, model: LinearModel, wealth: float, payout: float, coefficient_bits: float) -> None:
+        self.model, self.wealth, self.payout = model, wealth, payout
+        self.coefficient_bits = coefficient_bits
+
+    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
+        """Test columns until one is accepted; until then the wealth is a cumulative product."""
+        i = first + 1 + np.arange(len(gain))
+        wealth = self.wealth * np.concatenate([[1.0], np.cumprod(1 - 0.5 / i)])
+        bits = self.model.likelihood_gain(gain) / (2 * math.log(2))
+        saved = bits + np.log2(wealth[:-1] / (2 * i)) - self.coefficient_bits
+        hits = np.flatnonzero(saved > self.payout)
+        done = int(hits[0]) + 1 if len(hits) else len(gain)
+        # the bid of a success is not lost
+        self.wealth = float(wealth[done - 1]) + self.payout if len(hits) else float(wealth[done])
+        return saved[:done], None, len(hits) > 0
 
 
 class InformationInvesting(ColumnSelector):
-    """Keep columns that shorten the description of the target, spending bits that every success earns.
+    """Information-investing: streamwise regression by minimum description length.
 
     Experimental: the published description leaves details open, see Notes.
 
-    A column that joins a linear model lowers the bits it takes to describe y by ``n/2 log2(RSS / RSS_new)``.
-    It costs bits to say that this column joins (``-log2`` of a bid, ``wealth / (2 i)`` for column i) and what
-    its coefficient is.  If more than ``payout`` bits are left over, it joins and ``payout`` is earned; else
-    the bid is lost.  Nothing is ever evicted.
+    A column that joins a linear model shortens the code of y by ``n/2 log2(RSS / RSS_new)`` bits.  It costs
+    bits to encode that this column joins (``-log2`` of a bid, ``wealth / (2 i)`` for column i) and the value
+    of its coefficient.  If more than ``payout`` bits remain, the column joins and ``payout`` is earned;
+    otherwise the bid is lost.  No column is ever evicted.
 
     Parameters
     ----------
     wealth : float, default=0.5
-        Wealth at the start, 0 < wealth <= 1.
+        Initial wealth, in (0, 1].
     payout : float, default=0.5
-        Bits that a column has to save, and wealth it earns, 0 < payout <= 1.
+        Bits that a column has to save, and wealth it earns, in (0, 1].
     coefficient_bits : float or None, default=2.0
-        What it takes to write down a coefficient, at least 0; None is half of ``log2 n``, as in BIC.
+        Bits that encode a coefficient, at least 0.  If None, half of ``log2 n``, as in BIC.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; two classes count as 0 and 1.
+        Type of y; two classes count as 0 and 1.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    wealth_ : what is left to bid
-    ledger_ : every decision; the statistic is the bits saved after all costs, there are no p-values
-    n_features_in_ : columns offered
+    wealth_ : present wealth
+    ledger_ : every decision; the statistic is the number of bits saved after all costs, without p-values
+    n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
     -----
-    A column that joins does not lose its bid, because the bid is among the costs it has paid.  A column
-    inside the span of the model saves nothing; once the model fits exactly (a residual below 1e-10 of the
-    target's variance) nothing more is accepted, and a column that brings it there counts as leaving that
-    much.
+    A column that joins does not lose its bid, because the bid is among the costs it has paid.  A column in
+    the span of the model saves nothing.  Once the model fits exactly (a residual sum of squares below 1e-10
+    of the target's), no further column is accepted, and a column that reaches such a fit is credited with a
+    residual of that size.
 
     References
     ----------
@@ -77,6 +116,15 @@ class InformationInvesting(ColumnSelector):
         "against the rest"
     )
 
+    parameters = {
+        "wealth": Float(0, 1, open_low=True),
+        "payout": Float(0, 1, open_low=True),
+        "coefficient_bits": Float(0, optional=True),
+        **ColumnSelector.common_parameters,
+    }
+    _process_: InformationInvestor
+    fields = {**ColumnSelector.common_fields, "_process_": Nested(InformationInvestor, shares=("rows",))}
+
     def __init__(
         self,
         wealth: float = 0.5,
@@ -95,34 +143,16 @@ class InformationInvesting(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Both prices of a coefficient."""
+        """Yield both prices of a coefficient."""
         yield cls()
         yield cls(coefficient_bits=None)
 
-    def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_number("wealth", self.wealth, low=0, high=1, open_low=True)
-        check_number("payout", self.payout, low=0, high=1, open_low=True)
-        if self.coefficient_bits is not None:
-            check_number("coefficient_bits", self.coefficient_bits, low=0)
-        numbers = y == np.unique(y)[1] if self.task_ == Task.BINARY else y
-        self._model_ = OrthonormalModel(np.asarray(numbers, np.float64))
-        self.wealth_ = float(self.wealth)
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> InformationInvestor:
+        bits = math.log2(len(y)) / 2 if self.coefficient_bits is None else float(self.coefficient_bits)
+        model = LinearModel(numeric_target(y, task))
+        return InformationInvestor(model, float(self.wealth), float(self.payout), bits)
 
-    def _selected(self) -> IntArray:
-        return self._model_.features
-
-    def _offer(self, block: ColumnBlock) -> Settled:
-        return offer_stepwise(self._model_, block.X, self.n_features_in_, self._try, signed=False)
-
-    def _try(self, drop: FloatArray, _: BoolArray, first: int) -> Tried:
-        """Test columns until one is accepted; without a success the wealth is a cumulative product."""
-        model = self._model_
-        i = first + 1 + np.arange(len(drop))
-        wealth = self.wealth_ * np.concatenate([[1.0], np.cumprod(1 - 0.5 / i)])
-        price = math.log2(model.n) / 2 if self.coefficient_bits is None else self.coefficient_bits
-        saved = model.likelihood_gain(drop) / (2 * math.log(2)) + np.log2(wealth[:-1] / (2 * i)) - price
-        hits = np.flatnonzero(saved > self.payout)
-        done = int(hits[0]) + 1 if len(hits) else len(drop)
-        # the bid of a success is not lost
-        self.wealth_ = float(wealth[done - 1]) + self.payout if len(hits) else float(wealth[done])
-        return Tried(saved[:done], None, accepted=len(hits) > 0)
+    @fitted_property
+    def wealth_(self) -> float:
+        """Present wealth."""
+        return self._process_.wealth

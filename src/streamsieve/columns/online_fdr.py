@@ -1,79 +1,147 @@
-"""Online FDR: test every column at a level that keeps the share of junk among those kept small."""
+"""Online FDR: each column is tested at a level that controls the false discovery rate of the stream."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns._orthonormal import OrthonormalModel
-from streamsieve.columns._stepwise import Tried, offer_stepwise
-from streamsieve.decisions import PValues, Settled
+from streamsieve.base.fitted import fitted_property
+from streamsieve.columns.composition import Composition, problems
+from streamsieve.columns.models.linear import LinearModel
+from streamsieve.columns.models.stepwise import Stepwise, Tested
+from streamsieve.columns.redundancy.keep_all import KeepAll
+from streamsieve.decisions import KEPT, Settled
+from streamsieve.dependence.target import numeric_target
 from streamsieve.independence import FisherZ
-from streamsieve.independence.multiple_testing import RULES, OnlineFDRProcedure, check_fdr
-from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Task, Traits
+from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
+from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
 CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
 
 
-class OnlineFDR(ColumnSelector):
-    """Keep columns so that of all that are kept, however many come, a small share is junk.
+class ConditionalFDR(Stepwise):
+    """Columns join a model if the t test of their coefficient is a discovery of an FDR procedure.
 
-    Column t is kept if its p-value is at most its level.  A level depends on what was found before: it
-    falls while nothing is found, and every column kept pays for larger ones.  The expected share of false
-    ones among those kept, the false discovery rate (FDR), then stays below ``alpha`` at any time, for a
-    stream of any length and whatever the size of blocks.  Nothing is ever evicted.
+    Parameters
+    ----------
+    model : the regression model
+    fdr : sets the level of each test
+    """
+
+    fields = {"model": Nested(LinearModel, shares=("rows",)), "fdr": Nested(OnlineFDRProcedure)}
+
+    model: LinearModel
+
+    def __init__(self, model: LinearModel, fdr: OnlineFDRProcedure) -> None:
+        self.model, self.fdr = model, fdr
+        #: Levels of the block that is being tested.
+        self._levels: list[FloatArray] = []
+
+    def offer(self, block: ColumnBlock, start: int) -> Settled:
+        """Decide on a block whose first column has arrival number ``start``."""
+        self._levels = [np.zeros(0)]
+        settled = super().offer(block, start)
+        self.fdr.last_levels = np.concatenate(self._levels)
+        return settled
+
+    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
+        """Test columns given the model until one is accepted."""
+        f = self.model.f_statistic(gain)
+        p_value = self.model.p_value(f)
+        tested = np.flatnonzero(testable)
+        found, some_levels = self.fdr.decide(p_value[tested], until_found=True)
+        tested, accepted = tested[: len(found)], bool(found.any())
+        done = int(tested[-1]) + 1 if accepted else len(gain)
+        levels = np.full(done, np.nan)
+        levels[tested] = some_levels
+        self._levels.append(levels)
+        return np.sqrt(f[:done]), p_value[:done], accepted
+
+
+class Levels(Part):
+    """The significance levels of the tests on record, in order."""
+
+    fields = {"values": Array("f8", "tests", low=0, high=1, gaps=True)}
+
+    def __init__(self) -> None:
+        self._blocks: list[FloatArray] = []
+
+    @property
+    def values(self) -> FloatArray:
+        """All levels; NaN for a column that was not tested."""
+        return np.concatenate([np.zeros(0), *self._blocks])
+
+    def append(self, levels: FloatArray) -> None:
+        """Add the levels of a block."""
+        self._blocks.append(levels)
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        levels = cls()
+        levels.append(record["values"])
+        return levels
+
+
+class OnlineFDR(ColumnSelector):
+    """Online FDR control: keep columns under a bound on the false discovery rate, for streams of any length.
+
+    Column t is kept if its p-value is at most its level.  A level depends on earlier discoveries: it
+    decreases while nothing is found, and every column kept pays for larger levels later.  The expected
+    proportion of false discoveries among the columns kept, the false discovery rate (FDR), then stays below
+    ``alpha`` at any time, whatever the length of the stream and the size of blocks.  No column is ever
+    evicted.
 
     Parameters
     ----------
     fdr : {"addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default="addis"
-        How levels follow from what was found.  "addis" charges for a column only if its p-value is between
-        1/4 and 1/2, and finds most in simulations; "saffron" charges above 1/2.  "lord" (LORD++) charges for
-        every column and suffers least from columns that depend on each other; "dlord" does not charge above
-        1/2.  "alpha_investing" (the generalised form, GAI) charges for all columns that are not kept.  "lond"
-        is the oldest rule, and the most cautious.
+        Procedure that sets the levels.  "addis" charges for a test only if its p-value is between 1/4 and
+        1/2, and has the most power in simulations; "saffron" charges above 1/2.  "lord" (LORD++) charges for
+        every test and suffers least from dependent columns; "dlord" does not charge above 1/2.
+        "alpha_investing" (the generalized form, GAI) charges for all columns that are not kept.  "lond" is
+        the oldest procedure, and the most conservative.
     alpha : float, default=0.05
-        Share of false ones among the columns kept that is not to be exceeded in expectation, 0 < alpha < 1.
+        Bound on the false discovery rate, in (0, 1).
     lag : int, default=0
-        How many columns before a column must not influence its level, 0 to 65,536: about as far as
-        neighbouring columns are correlated.  Without it, such neighbours can double the FDR.
+        Number of preceding tests whose outcome may not affect the current level, 0 to 65,536: about the range
+        over which neighbouring columns are correlated.  Without it, such neighbours can double the FDR.
     test : {"marginal", "conditional"}, default="marginal"
-        What a column is tested for: that it depends on y at all (correlation, or for more than two classes
-        the F test), or that it adds to a linear model of y from the columns kept so far (t test).
+        Null hypothesis of a column: it is independent of y (correlation, or for more than two classes the F
+        test), or it adds nothing to a linear model of y on the columns kept so far (t test).
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    levels_ : the level of each column that the ledger holds, in order; NaN for one that was not tested
-    wealth_ : what is left to spend on levels; not there for "lond", which has none
+    levels_ : significance level of each column in the ledger, in order; NaN for one that was not tested
+    wealth_ : what is left to spend on levels; undefined for "lond"
     ledger_ : every decision; the statistic is the correlation (or correlation ratio) with y, or the signed t
         of the column's coefficient
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
     -----
-    With "marginal" every proxy of a true feature is a true discovery, so that many columns are kept that
-    repeat each other: use the gate of a selector that looks at redundancy (``SAOLA(fdr=...)``), or
-    "conditional".  The guarantee is for independent p-values.  Correlated neighbours break "saffron" and
-    "alpha_investing" most: simulated with a correlation of 0.8 and alpha = 0.05, their FDR was 0.12 and 0.10,
-    that of "addis" 0.07, and of "addis" with a lag of 5 it was 0.02.
+    With "marginal" every proxy of a true feature is a true discovery, so that many redundant columns are
+    kept: use ``fdr=`` of a selector with a redundancy rule (``SAOLA(fdr=...)``), or "conditional".  The
+    guarantee is for independent p-values.  Correlated neighbours break "saffron" and "alpha_investing" most:
+    simulated with a correlation of 0.8 and alpha = 0.05, their FDR was 0.12 and 0.10, that of "addis" 0.07,
+    and of "addis" with a lag of 5 it was 0.02.
 
-    A column that cannot be tested (constant, collinear, too few rows) is no test: it costs nothing and does
-    not count for the lag.  Weights, thresholds and the share of alpha to begin with are those that the papers
-    and the R package onlineFDR recommend.  The level of LOND is ``alpha w_t max(1, found)``; its first paper
-    has ``found + 1``.
+    A column that cannot be tested (constant, collinear, too few rows) is not a test: it costs nothing and
+    does not count for the lag.  Weights, thresholds and the part of alpha to begin with are those that the
+    papers and the R package onlineFDR recommend.  The level of LOND is ``alpha w_t max(1, found)``; its first
+    paper has ``found + 1``.
 
     References
     ----------
@@ -100,6 +168,20 @@ class OnlineFDR(ColumnSelector):
         "class against the rest"
     )
 
+    parameters = {
+        "fdr": Choice(*RULES),
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "lag": Int(0, LONGEST_LAG),
+        "test": Choice(*TESTS),
+        **ColumnSelector.common_parameters,
+    }
+    _process_: Composition | ConditionalFDR
+    fields = {
+        **ColumnSelector.common_fields,
+        "_process_": Nested(Composition, ConditionalFDR, shares=("rows",)),
+        "_levels_": Nested(Levels),
+    }
+
     def __init__(
         self,
         fdr: str = "addis",
@@ -120,7 +202,7 @@ class OnlineFDR(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each rule, a lag, and the test given the columns kept."""
+        """Yield each procedure, a lag, and the conditional test."""
         for rule in RULES:
             yield cls(rule)
         yield cls(lag=3)
@@ -128,96 +210,50 @@ class OnlineFDR(ColumnSelector):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: a linear model has no meaning for many classes."""
+        """What the selector can do: the conditional test is not defined for more than two classes."""
         return CONDITIONAL if self.test == "conditional" else self._traits
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_fdr(self.fdr, self.alpha, self.lag)
-        check_choice("test", self.test, TESTS)
-        self._gate_ = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
-        self._levels_: list[FloatArray] = []
-        if self.test == "marginal":
-            self._test_ = FisherZ(y, Task(self.task_), self.alpha)
-            self._chosen_: list[IntArray] = []
-        else:
-            numbers = y == np.unique(y)[1] if self.task_ == Task.BINARY else y
-            self._model_ = OrthonormalModel(np.asarray(numbers, np.float64))
+        super()._begin(y)
+        self._levels_ = Levels()
 
-    def _selected(self) -> IntArray:
-        return _joined(self._chosen_, np.int64) if self.test == "marginal" else self._model_.features
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition | ConditionalFDR:
+        fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+        if self.test == "conditional":
+            return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
+        return Composition(FisherZ(y, task, self.alpha), KeepAll(len(y)), fdr)
+
+    def _offer(self, block: ColumnBlock) -> Settled:
+        settled = super()._offer(block)
+        if self.ledger != "none":
+            levels = self._procedure.last_levels
+            self._levels_.append(levels if self.ledger == "all" else levels[settled.reason == KEPT])
+        return settled
 
     @property
+    def _procedure(self) -> OnlineFDRProcedure:
+        return cast(OnlineFDRProcedure, self._process_.fdr)
+
+    @fitted_property
     def levels_(self) -> FloatArray:
-        """The level of each column that the ledger holds, in order; NaN for one that was not tested."""
-        return _joined(self._levels_, np.float64)
+        """Significance level of each column in the ledger, in order; NaN for one that was not tested."""
+        return self._levels_.values
 
-    @property
+    @fitted_property
     def wealth_(self) -> float:
         """What is left to spend on levels."""
         if self.fdr == "lond":
             raise AttributeError("wealth_ has no meaning for fdr='lond'")
-        return self._gate_.wealth()
+        return self._procedure.wealth()
 
-    # ---------------------------------------------------------------- one block
-
-    def _offer(self, block: ColumnBlock) -> Settled:
-        start = self.n_features_in_
-        if self.test == "conditional":
-            return offer_stepwise(self._model_, block.X, start, self._try)
-        measured = self._test_.relevance(block.X)
-        found, levels = self._gate_.retest(measured.reason, self._test_.p_value(measured.r))
-        self._remember(found, levels)
-        if found.any():
-            self._chosen_.append(start + np.flatnonzero(found))
-        return Settled(start, measured.reason, measured.r, PValues(self._test_.p_value, measured.r))
-
-    def _try(self, drop: FloatArray, testable: BoolArray, _: int) -> Tried:
-        """Test columns given the model until one is accepted."""
-        f = self._model_.f_statistic(drop)
-        p_value = self._model_.p_value(f)
-        tested = np.flatnonzero(testable)
-        found, some_levels = self._gate_.decide(p_value[tested], until_found=True)
-        tested, accepted = tested[: len(found)], bool(found.any())
-        done = int(tested[-1]) + 1 if accepted else len(drop)
-        levels = np.full(done, np.nan)
-        levels[tested] = some_levels
-        self._remember(np.isin(np.arange(done), tested[found]), levels)
-        return Tried(np.sqrt(f[:done]), p_value[:done], accepted)
-
-    def _remember(self, found: BoolArray, levels: FloatArray) -> None:
-        """Keep levels as the ledger keeps decisions, so that memory follows what the user asked for."""
-        if self.ledger != "none":
-            self._levels_.append(levels if self.ledger == "all" else levels[found])
-
-    # ---------------------------------------------------------------- state
-
-    def _learnt(self) -> dict[str, Any]:
-        learnt = super()._learnt()
-        for name, kind in (("_levels_", np.float64), ("_chosen_", np.int64)):
-            if name in learnt:
-                learnt[name] = _joined(learnt[name], kind)
-        return learnt
-
-    def _restored(self) -> None:
-        gate, levels = self._gate_, self._levels_
-        if self.test == "marginal":
-            self._chosen_ = [_checked(self._chosen_, np.int64)]
-        self._levels_ = [_checked(levels, np.float64)]
-        super()._restored()
-        kept = self.selected_
-        for problem in gate.problems(self.fdr, self.alpha, self.lag, self.n_features_in_):
-            raise ValueError(problem)
-        if np.any(np.diff(kept) <= 0) or np.any((kept < 0) | (kept >= self.n_features_in_)):
-            raise ValueError("the kept columns are none of those offered, or not in order")
-        if len(kept) != gate.discoveries:
-            raise ValueError("the kept columns are not those that the tests found")
-
-
-def _joined(parts: list[Any], kind: type) -> npt.NDArray[Any]:
-    return np.concatenate([np.zeros(0, kind), *parts])
-
-
-def _checked(array: Any, kind: type) -> npt.NDArray[Any]:
-    if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim != 1:
-        raise ValueError("levels and kept columns are lists of numbers")
-    return array
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        process, fdr = self._process_, (self.fdr, self.alpha, self.lag)
+        if isinstance(process, Composition) is not (self.test == "marginal"):
+            yield f"a {type(process).__name__} does not go with test={self.test!r}"
+        elif isinstance(process, Composition):
+            yield from problems(process, KeepAll, fdr, self.n_features_in_)
+        else:
+            yield from process.fdr.problems(*fdr, self.n_features_in_)
+        if len(process.features) != self._procedure.discoveries:
+            yield "the kept columns are not those that the tests found"

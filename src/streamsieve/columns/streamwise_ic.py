@@ -1,4 +1,4 @@
-"""Streamwise regression: a column joins if AIC, BIC or RIC gets better by it."""
+"""Streamwise regression by an information criterion: a column joins if AIC, BIC or RIC improves."""
 
 from __future__ import annotations
 
@@ -9,58 +9,121 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns._removable import RemovableModel
-from streamsieve.columns._stepwise import Candidates, Tried, offer_stepwise
-from streamsieve.decisions import Eviction, Settled
-from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Reason, Task, Traits
+from streamsieve.columns.models.linear import DowndatableLinearModel
+from streamsieve.columns.models.stepwise import Candidates, Stepwise, Tested
+from streamsieve.decisions import Eviction
+from streamsieve.dependence.target import numeric_target
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Reason, Task, Traits
+from streamsieve.state import Bool, Choice, Int, Nested
 
 CRITERIA = ("aic", "bic", "ric")
-#: Losses that differ by less than this share are equal: the older column leaves.
+#: Losses that differ by less than this fraction are equal: the older column leaves.
 TIE = 1e-9
 
 
-class StreamwiseIC(ColumnSelector):
-    """Keep columns of a linear model while an information criterion gets better by them.
+class CriterionSearch(Stepwise):
+    """Columns join while a criterion improves, and older ones leave that do not improve it any more.
 
-    A column joins if it raises twice the log-likelihood, ``n log(RSS / RSS_new)``, by more than its price: 2
-    for AIC, ``log n`` for BIC, ``2 log p`` for RIC, with p columns to choose from.  When one has joined,
-    older ones that are no longer worth the price leave, the least worthy first.
+    Parameters
+    ----------
+    model : the regression model
+    criterion : one of ``CRITERIA``
+    n_candidates : number of columns to choose from, at least; for RIC
+    remove : whether older columns may leave
+    """
+
+    fields = {
+        "model": Nested(DowndatableLinearModel, shares=("rows",)),
+        "criterion": Choice(*CRITERIA),
+        "n_candidates": Int(1),
+        "remove": Bool(),
+    }
+    signed: ClassVar[bool] = False
+
+    model: DowndatableLinearModel
+
+    def __init__(
+        self, model: DowndatableLinearModel, criterion: str, n_candidates: int, *, remove: bool
+    ) -> None:
+        self.model, self.criterion = model, criterion
+        self.n_candidates, self.remove = n_candidates, remove
+
+    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
+        """Test columns until one gains more than its penalty."""
+        gain = self.model.likelihood_gain(gain)
+        hits = np.flatnonzero(gain > self._penalty(first + np.arange(len(gain))))
+        done = int(hits[0]) + 1 if len(hits) else len(gain)
+        return gain[:done], None, len(hits) > 0
+
+    def _penalty(self, feature: IntArray) -> FloatArray:
+        """Return what columns must gain, by arrival number."""
+        if self.criterion == "ric":
+            choice = np.maximum(feature + 1, self.n_candidates)
+            penalties: FloatArray = np.maximum(2.0, 2 * np.log(choice))
+            return penalties
+        return np.full(len(feature), 2.0 if self.criterion == "aic" else math.log(self.n))
+
+    def joined(self, candidates: Candidates, low: int, newcomer: int) -> list[Eviction]:
+        """Remove older columns whose loss, given the newcomer, is below the penalty."""
+        model, penalty = self.model, float(self._penalty(np.array([newcomer]))[0])
+        gone: list[Eviction] = []
+        while self.remove and model.size > 1:
+            losses = model.likelihood_loss()[:-1]
+            least = float(losses.min())
+            if least >= penalty:
+                break
+            place = int(np.argmax(losses <= least + TIE * (1 + least)))
+            feature = int(model.features[place])
+            loss = float(losses[place])
+            gone.append(Eviction(newcomer, feature, Reason.REDUNDANT, loss, math.nan, (newcomer,)))
+            model.remove(place)
+        if gone:
+            candidates.measure_again(low)
+        return gone
+
+
+class StreamwiseIC(ColumnSelector):
+    """Streamwise regression by AIC, BIC or RIC: columns join a linear model while the criterion improves.
+
+    A column joins if it raises twice the log-likelihood, ``n log(RSS / RSS_new)``, by more than its penalty:
+    2 for AIC, ``log n`` for BIC, ``2 log p`` for RIC, with p columns to choose from.  After a column has
+    joined, older ones leave whose contribution is now below the penalty, the smallest first.
 
     Parameters
     ----------
     criterion : {"ric", "bic", "aic"}, default="ric"
-        RIC keeps about as many junk columns in a wide stream as in a narrow one.  AIC takes about one junk
-        column in six, and BIC one in 80 at 500 rows, however many come: they are for narrow streams.
+        RIC keeps about as many irrelevant columns in a wide stream as in a narrow one.  AIC keeps about one
+        irrelevant column in six, and BIC one in 80 at 500 rows, whatever the length of the stream: they are
+        for narrow streams.
     n_candidates : int or None, default=None
-        How many columns there are to choose from, for RIC; None is as many as have come so far.  If more come
-        than that, their number counts.
+        Number of columns to choose from, for RIC.  If None, the number of columns offered so far, which also
+        counts if it is larger.
     remove : bool, default=True
-        Whether older columns leave again.
+        Whether older columns may leave.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; two classes count as 0 and 1.
+        Type of y; two classes count as 0 and 1.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
     ledger_ : every decision; the statistic is the gain in twice the log-likelihood, or for an evicted column
-        the loss without it; ``by`` is the column that made it worthless, and there are no p-values
-    n_features_in_ : columns offered
+        the loss without it; ``by`` is the column that made it redundant, and there are no p-values
+    n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
     -----
-    Columns leave only when another joins, and not the one that has just joined: nothing else changes what
-    they are worth, except that the price in RIC grows with the columns seen.  A price of RIC is at least
-    AIC's, 2, so that the first columns are not for free.  Surveys print RIC with the number of columns in the
-    model in the place of p; it is the number to choose from.  A column inside the span of the model gains
-    nothing; once the model fits exactly (a residual below 1e-10 of the target's variance) nothing more is
-    accepted, and a column that brings it there counts as leaving that much.
+    Columns leave only when another joins, and never the one that has just joined: nothing else changes their
+    contributions, except that the penalty of RIC grows with the number of columns.  RIC's penalty is at least
+    2, AIC's, so that the first columns do not join for free.  Surveys print RIC with the number of columns in
+    the model in the place of p; it is the number to choose from.  A column in the span of the model gains
+    nothing.  Once the model fits exactly (a residual sum of squares below 1e-10 of the target's), no further
+    column is accepted, and a column that reaches such a fit is credited with a residual of that size.
 
     References
     ----------
@@ -87,6 +150,15 @@ class StreamwiseIC(ColumnSelector):
         "against the rest"
     )
 
+    parameters = {
+        "criterion": Choice(*CRITERIA),
+        "n_candidates": Int(1, optional=True),
+        "remove": Bool(),
+        **ColumnSelector.common_parameters,
+    }
+    _process_: CriterionSearch
+    fields = {**ColumnSelector.common_fields, "_process_": Nested(CriterionSearch, shares=("rows",))}
+
     def __init__(
         self,
         criterion: str = "ric",
@@ -105,57 +177,11 @@ class StreamwiseIC(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each criterion, a declared number of columns, and a model that only grows."""
+        """Yield each criterion, a declared number of columns, and a model that only grows."""
         for criterion in CRITERIA:
             yield cls(criterion)
         yield cls(n_candidates=1000, remove=False)
 
-    def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_choice("criterion", self.criterion, CRITERIA)
-        check_choice("remove", self.remove, (True, False))
-        if self.n_candidates is not None:
-            check_number("n_candidates", self.n_candidates, low=1, integer=True)
-        numbers = y == np.unique(y)[1] if self.task_ == Task.BINARY else y
-        self._model_ = RemovableModel(np.asarray(numbers, np.float64))
-
-    def _selected(self) -> IntArray:
-        return self._model_.features
-
-    def _offer(self, block: ColumnBlock) -> Settled:
-        joined = self._prune if self.remove else None
-        return offer_stepwise(
-            self._model_, block.X, self.n_features_in_, self._try, signed=False, joined=joined
-        )
-
-    def _try(self, drop: FloatArray, _: BoolArray, first: int) -> Tried:
-        """Test columns until one is worth its price."""
-        gain = self._model_.likelihood_gain(drop)
-        hits = np.flatnonzero(gain > self._price(first + np.arange(len(drop))))
-        done = int(hits[0]) + 1 if len(hits) else len(drop)
-        return Tried(gain[:done], None, accepted=len(hits) > 0)
-
-    def _price(self, feature: IntArray) -> FloatArray:
-        """Return what columns must gain, by arrival number."""
-        if self.criterion == "ric":
-            choice = np.maximum(feature + 1, self.n_candidates or 1)
-            prices: FloatArray = np.maximum(2.0, 2 * np.log(choice))
-            return prices
-        return np.full(len(feature), 2.0 if self.criterion == "aic" else math.log(self._model_.n))
-
-    def _prune(self, candidates: Candidates, low: int, newcomer: int) -> list[Eviction]:
-        """Let older columns go that are not worth the price any more, given the newcomer."""
-        model, price = self._model_, float(self._price(np.array([newcomer]))[0])
-        gone: list[Eviction] = []
-        while model.size > 1:
-            losses = model.likelihood_loss()[:-1]
-            least = float(losses.min())
-            if least >= price:
-                break
-            place = int(np.argmax(losses <= least + TIE * (1 + least)))
-            feature = int(model.features[place])
-            loss = float(losses[place])
-            gone.append(Eviction(newcomer, feature, Reason.REDUNDANT, loss, math.nan, (newcomer,)))
-            model.remove(place)
-        if gone:
-            candidates.measure_again(low)
-        return gone
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> CriterionSearch:
+        model = DowndatableLinearModel(numeric_target(y, task))
+        return CriterionSearch(model, self.criterion, self.n_candidates or 1, remove=self.remove)

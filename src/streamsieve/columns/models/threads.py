@@ -1,4 +1,4 @@
-"""Several threads that look ahead, and one that decides, in order."""
+"""Threads that measure ahead, and one that commits in order."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-#: Does something for piece i.
+#: Measures piece i.
 Measure = Callable[[int], None]
-#: Does something for piece i, and says whether to go on.
+#: Commits piece i; False ends the run.
 Commit = Callable[[int], bool]
 
 
 class InOrder:
     """Call ``measure(i)`` for all i in several threads, and ``commit(i)`` in the calling one, in order.
 
-    Pieces are measured while those before them are committed, so that what is seen may be old: by at most as
-    many pieces as there are threads.  A ``commit`` that returns False ends the run, and so does an error,
-    which is raised.  The other threads change nothing, so that an interrupt finds nothing half done by them.
+    Pieces are measured while earlier ones are committed, so a measurement may miss the last commits: at most
+    as many as there are threads.  A ``commit`` that returns False ends the run; so does an error, which is
+    raised.  Only the calling thread changes anything, so an interrupt leaves no piece half committed.
     """
 
     def __init__(self, n_pieces: int, measure: Measure, commit: Commit) -> None:
@@ -29,7 +29,7 @@ class InOrder:
         self._error: BaseException | None = None
 
     def run(self, n_threads: int) -> None:
-        """Do all of it; the calling thread is one of the threads, and the last to leave."""
+        """Measure and commit everything; the calling thread is one of the threads, and the last to finish."""
         self._window = n_threads + 1
         others = [threading.Thread(target=self._follow, daemon=True) for _ in range(n_threads - 1)]
         try:
@@ -45,7 +45,7 @@ class InOrder:
             raise self._error
 
     def _lead(self) -> None:
-        """Commit what is measured, and help to measure as long as it is not."""
+        """Commit what is measured, and measure while nothing is ready."""
         for piece in range(self._n_pieces):
             while not self._measured[piece] and not self._over:
                 ahead = self._take(wait=False)
@@ -64,7 +64,7 @@ class InOrder:
         try:
             while (piece := self._take(wait=True)) is not None:
                 self._look(piece)
-        except BaseException as error:  # noqa: BLE001 - raised again by the thread that began
+        except BaseException as error:  # noqa: BLE001 - raised again by the calling thread
             self._error = error
             self._end()
 

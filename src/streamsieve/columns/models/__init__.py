@@ -1,0 +1,14 @@
+"""Regression models that columns join and leave, and the processes that decide which.
+
+==================  ============================================  ==========================================
+file                model                                         a column
+==================  ============================================  ==========================================
+``stepwise.py``     (contract, and the process)                   joins if it passes a test given the model
+``linear.py``       least squares; with downdating                ... t or F test, likelihood gain
+``logistic.py``     logistic regression                           ... score test
+``lasso.py``        L1-penalized, three losses                    joins if its gradient exceeds the penalty
+``substitution.py`` k columns, squared or logistic loss           replaces the one of smallest coefficient
+==================  ============================================  ==========================================
+
+``multi_pass.py`` offers all columns again; ``threads.py`` measures ahead of ``substitution.py``.
+"""

@@ -1,0 +1,428 @@
+"""L1-penalized models that columns join while their gradient exceeds the penalty, and leave at 0.
+
+Squared, logistic or multinomial loss; with an L2 penalty, an elastic net.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._kernels import grafting
+from streamsieve._kernels import screen as kernel
+from streamsieve.decisions import REASON_CODE, Eviction, Settled
+from streamsieve.dependence.blocks import ColumnSlices, column_products, column_slices
+from streamsieve.dependence.target import standardized_target
+from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
+from streamsieve.state import Array, Bool, Choice, Float, Part
+
+LOSSES = ("squared", "logistic", "multinomial")
+#: Columns and coefficients that a model has room for at first.
+FIRST = 16
+#: The solver is more accurate than the tolerance by this factor, so that a copy of a column in the model,
+#: whose gradient equals the penalty, stays out.
+MARGIN = 0.01
+#: Gradients are sums over rows: smaller differences are rounding.  The target has unit variance.
+ROUNDING = 1e-11
+MOST_STEPS = 200
+#: The solver gives up after this many steps without halving the distance to the minimum.
+MOST_IN_VAIN = 30
+#: Passes of coordinate descent before a Newton step, which costs as much.
+ROUNDS = 10
+#: A fit has converged if its distance to the minimum is at most this many times the solver's accuracy, which
+#: the tolerance and rounding allow for.
+SHORT = 100.0
+#: Outcomes of a column: kept, constant, or irrelevant.
+CODES = tuple(REASON_CODE[reason] for reason in (Reason.RELEVANT, Reason.CONSTANT, Reason.IRRELEVANT))
+#: In the place of columns whose values are not needed.
+NO_COLUMNS: ColumnSlices = (np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
+#: Smallest positive number.
+LEAST = 5e-324
+#: What a model knows of a column: its L1 and L2 penalty, mean and standard deviation.
+FACTS = ("l1_of", "l2_of", "mean", "deviation")
+
+
+class LassoConfig(NamedTuple):
+    """Penalties and tolerance of a model."""
+
+    #: Penalty on absolute coefficients.
+    l1: float
+    #: Penalty on half their squares.
+    l2: float
+    #: Whether coefficients are penalized at unit variance of their columns.
+    standardize: bool
+    tol: float
+
+
+class LassoModel(Part):
+    """A penalized model of some columns, at its minimum after every column that joins.
+
+    Inside, columns have mean 0 and variance 1, and so has a numeric target; penalties and coefficients are in
+    these units.
+
+    Parameters
+    ----------
+    loss : one of ``LOSSES``
+    y : the target, one number per row; 0, 1, ... for classes
+    config : penalties and tolerance
+    """
+
+    fields = {
+        "loss": Choice(*LOSSES),
+        "l1": Float(0, open_low=True),
+        "l2": Float(0),
+        "standardize": Bool(),
+        "tol": Float(1e-9, 0.1),
+        "target": Array("f8", "outputs", "rows", finite=True),
+        "center": Float(),
+        "unit": Float(0, open_low=True),
+        "intercept": Array("f8", "outputs", finite=True),
+        "features": Array("i8", "columns", low=0, unique=True),
+        "columns": Array("f8", "columns", "rows", low=-(2**16), high=2**16, copy=False),  # unit variance
+        "l1_of": Array("f8", "columns", low=LEAST, finite=True),
+        "l2_of": Array("f8", "columns", low=0, finite=True),
+        "mean": Array("f8", "columns", finite=True),
+        "deviation": Array("f8", "columns", low=LEAST, finite=True),
+        "owner": Array("i8", "coefficients", below="columns"),
+        "output": Array("i8", "coefficients", below="outputs"),
+        "value": Array("f8", "coefficients", finite=True),
+        "reference": Array("f8", "outputs", "rows", low=0, high=1),
+    }
+
+    def __init__(self, loss: str, y: FloatArray, config: LassoConfig) -> None:
+        center, unit = 0.0, 1.0
+        if loss == "squared":
+            center, unit, numbers = standardized_target(y)
+            target = numbers[None]
+        elif loss == "logistic":
+            target = np.array(y[None], np.float64)
+        else:
+            target = (np.arange(int(y.max()) + 1)[:, None] == y).astype(np.float64)
+        self._bind(loss, target, (center, unit), config)
+        if loss != "squared":
+            prior = target.mean(axis=1)
+            against = 1 - prior if loss == "logistic" else prior[-1]
+            free = self._intercepts
+            self._value[:free] = (np.log(prior) - np.log(against))[:free]
+        self._respond()
+        #: Probabilities for which the curvature was computed.
+        self._reference = self._probability.copy()
+
+    def _bind(self, loss: str, target: FloatArray, units: tuple[float, float], config: LassoConfig) -> None:
+        self.loss, self.config = loss, config
+        self._code = LOSSES.index(loss)
+        self._target = target
+        self._center, self._unit = units
+        #: What the kernel needs: penalties in the units inside, whether they are those of columns as they
+        #: are, and tolerances.
+        self._prices = (
+            config.l1 / self._unit, float(config.l2), 0.0 if config.standardize else 1.0, config.tol,
+            10 * ROUNDING,
+        )  # fmt: skip
+        outputs, self.n = target.shape
+        #: Number of intercepts; the last of several classes has none, because only differences count.
+        self._intercepts = max(1, outputs - 1)
+        # column 0 is constant and not penalized
+        self._columns = np.ones((FIRST, self.n))
+        #: ``FACTS`` of every column.
+        self._facts = np.zeros((FIRST, 4))
+        self._facts[0, 3] = 1.0
+        self._feature = np.full(FIRST, -1)
+        self._size = 1
+        #: Coefficients: their column, class and value, and the curvature, known for the first ``_built``.
+        room = max(FIRST, 2 * self._intercepts)
+        self._owner, self._class = np.zeros(room, np.int64), np.arange(room)
+        self._value = np.zeros(room)
+        self._curvature = np.zeros((room, room))
+        self._many, self._built = self._intercepts, 0
+        #: Whether every fit so far has reached its minimum; reset by the selector once it has warned.
+        self.converged = True
+
+    def _respond(self) -> None:
+        """Compute the linear predictor, the probability of every class, and the residual."""
+        self._predictor, self._probability = np.zeros_like(self._target), np.zeros_like(self._target)
+        self.residual = np.empty_like(self._target)
+        for e in range(self._many):
+            self._predictor[self._class[e]] += self._value[e] * self._columns[self._owner[e]]
+        self._loss = grafting.respond(
+            self._code, self._target, self._predictor, self._probability, self.residual
+        )  # fmt: skip
+
+    # ---------------------------------------------------------------- coefficients
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns in the model, in order."""
+        return np.sort(self._feature[1 : self._size])
+
+    def coefficients(self, n_features: int) -> FloatArray:
+        """Return one row per class and one coefficient per column, in the units of the data."""
+        coefficients = np.zeros((len(self._target), n_features))
+        owner, class_of, size = self._in_units()
+        coefficients[class_of, self._feature[owner]] = size
+        return coefficients
+
+    def intercepts(self) -> FloatArray:
+        """Return one number per class; for several classes they sum to 0, because only differences count."""
+        out = np.full(len(self._target), self._center)
+        out[: self._intercepts] += self._value[: self._intercepts] * self._unit
+        owner, class_of, size = self._in_units()
+        np.subtract.at(out, class_of, size * self._facts[owner, 2])
+        return out - out.mean() if self.loss == "multinomial" else out
+
+    def _in_units(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return column, class and value of all penalized coefficients, in the units of the data."""
+        part = slice(self._intercepts, self._many)
+        owner = self._owner[part]
+        return owner, self._class[part], self._value[part] * self._unit / self._facts[owner, 3]
+
+    # ---------------------------------------------------------------- columns
+
+    def offer(self, block: ColumnBlock, start: int) -> Settled:
+        """Decide on a block whose first column has arrival number ``start``.
+
+        Columns that are in the model already stay there, and are skipped.
+        """
+        X = block.X
+        m = X.shape[1]
+        # one product for the whole block, which is valid until a column joins
+        mean, ss, statistic = column_products(X, self.residual[0])
+        reason = np.empty(m, np.uint8)
+        known = len(self._target) == 1
+        slices = NO_COLUMNS if known else column_slices(X)
+        evictions: list[Eviction] = []
+        j = self._search(slices, mean, ss, start, 0, known, reason, statistic)
+        while j < m:
+            slices = column_slices(X) if slices is NO_COLUMNS else slices
+            gone = self._join(slices, j, mean[j], ss[j], start + j)
+            if start + j in gone:
+                reason[j] = CODES[2]
+            evictions += [
+                Eviction(start + j, feature, Reason.REDUNDANT, gradient, math.nan, (start + j,))
+                for feature, gradient in gone.items()
+                if feature != start + j
+            ]
+            j = self._search(slices, mean, ss, start, j + 1, False, reason, statistic)  # noqa: FBT003 - a kernel
+        return Settled(start, reason, statistic, evictions=evictions)
+
+    def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
+        if len(self._target) > 1:
+            return None
+        ss, product = kernel.screen_one(x, self.residual[0])
+        if not 0.0 < ss < math.inf:
+            return None  # constant or not finite: `offer` says which
+        scale = math.sqrt(ss / self.n)
+        gradient = product / (self.n * scale)
+        l1, _, as_they_are, tol, rounding = self._prices
+        level = l1 / scale if as_they_are else l1
+        flat = abs(gradient) <= level * (1 + tol) + rounding
+        return (Reason.IRRELEVANT, gradient, math.nan) if flat else None
+
+    def _search(
+        self, slices: ColumnSlices, mean: FloatArray, ss: FloatArray, start: int, low: int, known: bool,  # noqa: FBT001
+        reason: npt.NDArray[np.uint8], statistic: FloatArray,
+    ) -> int:  # fmt: skip
+        """Judge the columns from ``low`` on, up to the first that must join."""
+        found: int = grafting.search(
+            *slices, mean, ss, start, low, known, self._prices, CODES, self._feature, self._size,
+            self.residual, reason, statistic,
+        )  # fmt: skip
+        return found
+
+    def _join(self, slices: ColumnSlices, j: int, mean: float, ss: float, feature: int) -> dict[int, float]:
+        """Add a column and refit; return the columns that leave, with the gradients along them."""
+        q = self._size
+        if q == len(self._feature):
+            self._more_columns()
+        grafting.put(*slices, j, mean, ss, self._prices, self._columns[q], self._facts[q])
+        self._feature[q] = feature
+        self._size = q + 1
+        excess = 0.0
+        while self._admit():
+            excess = self._fit()
+        self.converged &= excess <= SHORT
+        return self._prune()
+
+    def _fit(self) -> float:
+        """Refit all coefficients from their present values; return the distance to the minimum.
+
+        It is at most 1 if the solver is as accurate as it should be, and larger if rounding prevents that.
+        """
+        work = np.empty((self._many + 5, self._many))
+        owners = self._owner, self._class, self._value
+        last, best, in_vain, damp = math.inf, math.inf, 0, 0.0
+        for _ in range(MOST_STEPS):
+            last, self._built = grafting.prepare(
+                self._code, self._columns, self._facts, *owners, self._built, self._probability,
+                self.residual, MARGIN * self.config.tol, ROUNDING, last, damp, self._reference,
+                self._curvature, work,
+            )  # fmt: skip
+            in_vain += 1
+            if last < 0.5 * best:
+                best, in_vain = last, 0
+            if last <= 1 or in_vain > MOST_IN_VAIN:
+                break
+            excess = _minimize(work)
+            self._loss, falls = grafting.advance(
+                self._code, self._target, self._columns, self._facts, *owners, work,
+                self._loss, self._predictor, self._probability, self.residual,
+            )  # fmt: skip
+            if self._code == 0:  # the quadratic approximation is the loss itself
+                if excess <= 1:
+                    return excess
+            # probabilities of 0 or 1 leave no curvature, and collinear columns none in some direction: steps
+            # are then too long or undefined, and need damping
+            elif falls and excess <= 1:
+                damp = 0.01 * damp if damp > 1e-8 else 0.0
+            else:
+                damp = max(1e-8, 100 * damp)
+        return last
+
+    def _admit(self) -> bool:
+        """Add the coefficients that should leave 0; return whether there are any."""
+        q, many = self._size, self._many
+        if len(self._target) == 1:  # every column has one coefficient, and only the last may be new
+            if many == q:
+                return False
+            if many == len(self._value):
+                self._more_coefficients()
+            self._owner[many], self._class[many], self._value[many] = many, 0, 0.0
+            self._many = q
+            return True
+        slope = np.abs(self._columns[1:q] @ self.residual.T) / self.n
+        known = slice(self._intercepts, many)
+        slope[self._owner[known] - 1, self._class[known]] = 0.0
+        least = self._facts[1:q, :1] * (1 + MARGIN * self.config.tol) + ROUNDING
+        owner, class_of = np.nonzero(slope > least)
+        fresh = slice(many, many + len(owner))
+        while len(self._value) < fresh.stop:
+            self._more_coefficients()
+        self._owner[fresh], self._class[fresh], self._value[fresh] = owner + 1, class_of, 0.0
+        self._many = fresh.stop
+        return len(owner) > 0
+
+    def _prune(self) -> dict[int, float]:
+        """Drop coefficients that are 0, and columns without any; return these with their gradients."""
+        complete = self._built == self._many
+        gone, gradient = np.empty(self._size, np.int64), np.empty(self._size)
+        self._size, self._many, dropped = grafting.prune(
+            self._columns, self.residual, self._facts, self._feature, self._size,
+            self._owner, self._class, self._value, self._many, self._intercepts, self._curvature,
+            gone, gradient,
+        )  # fmt: skip
+        self._built = self._many if complete else 0
+        if not dropped:
+            return {}
+        return dict(sorted(zip(gone[:dropped].tolist(), gradient[:dropped].tolist(), strict=True)))
+
+    def _more_columns(self) -> None:
+        """Make room for twice as many columns."""
+        self._columns, self._facts, self._feature = (
+            np.concatenate([a, np.empty_like(a)]) for a in (self._columns, self._facts, self._feature)
+        )
+
+    def _more_coefficients(self) -> None:
+        """Make room for twice as many coefficients."""
+        many = len(self._value)
+        self._owner, self._class, self._value = (
+            np.concatenate([a, np.empty_like(a)]) for a in (self._owner, self._class, self._value)
+        )
+        curvature = np.empty((2 * many, 2 * many))
+        curvature[:many, :many] = self._curvature
+        self._curvature = curvature
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        kept, part = slice(1, self._size), slice(self._intercepts, self._many)
+        intercept = np.zeros(len(self._target))
+        intercept[: self._intercepts] = self._value[: self._intercepts]
+        return {
+            "loss": self.loss,
+            **self.config._asdict(),
+            "target": self._target,
+            "center": self._center,
+            "unit": self._unit,
+            "intercept": intercept,
+            "features": self._feature[kept],
+            "columns": self._columns[kept],
+            **dict(zip(FACTS, self._facts[kept].T, strict=True)),
+            "owner": self._owner[part] - 1,
+            "output": self._class[part],
+            "value": self._value[part],
+            "reference": self._reference,
+        }
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        if not _is_target(record["loss"], record["target"]):
+            raise ParameterError(f"the loss {record['loss']!r} cannot have such a target")
+        model = cls.__new__(cls)
+        model._fill(record)  # noqa: SLF001 - its own class
+        return model
+
+    def _fill(self, record: dict[str, Any]) -> None:
+        config = LassoConfig(*(record[name] for name in LassoConfig._fields))
+        self._bind(record["loss"], record["target"], (record["center"], record["unit"]), config)
+        free = self._intercepts
+        q, many = 1 + len(record["features"]), free + len(record["value"])
+        while len(self._feature) < q:
+            self._more_columns()
+        while len(self._value) < many:
+            self._more_coefficients()
+        self._columns[1:q], self._feature[1:q] = record["columns"], record["features"]
+        self._facts[1:q] = np.stack([record[name] for name in FACTS], axis=1)
+        self._value[:free] = record["intercept"][:free]
+        self._owner[:free], self._owner[free:many] = 0, record["owner"] + 1
+        self._class[:free], self._class[free:many] = np.arange(free), record["output"]
+        self._value[free:many] = record["value"]
+        self._size, self._many = q, many
+        self._reference = record["reference"]
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._respond()
+
+    def _consistent(self) -> Iterator[str]:
+        part = slice(self._intercepts, self._many)
+        owner, value = self._owner[part], self._value[part]
+        pairs = owner * len(self._target) + self._class[part]
+        every = len(np.unique(owner)) == self._size - 1
+        if not every or len(np.unique(pairs)) < len(pairs) or np.any(value == 0):
+            yield "coefficients and columns do not belong together"
+        elif not np.all(np.isfinite(self._predictor)):
+            yield "columns and coefficients are too large to multiply"
+
+
+def _minimize(work: FloatArray) -> float:
+    """Minimize the quadratic approximation by coordinate descent, with Newton steps when that is slow.
+
+    It ends when every gradient is accurate enough, or when only rounding is left.  Return the distance to the
+    minimum.
+    """
+    best, in_vain, excess = math.inf, 0, math.inf
+    rounds = ROUNDS + work.shape[1] // 6
+    while in_vain < 5:
+        excess = grafting.descend(work, rounds)
+        if excess <= 1:
+            break
+        in_vain += 1
+        if excess < 0.5 * best:
+            best, in_vain = excess, 0
+        grafting.walk(work)
+    return excess
+
+
+def _is_target(loss: str, target: FloatArray) -> bool:
+    """Whether a loss can have such a target: numbers, or an indicator per class."""
+    outputs, n = target.shape
+    if loss == "squared":
+        return bool(outputs == 1 and n > 0 and np.all(np.isfinite(target)))
+    labels = n > 0 and bool(np.all((target == 0) | (target == 1)))
+    if loss == "logistic":
+        return labels and outputs == 1
+    return labels and outputs > 2 and bool(np.all(target.sum(axis=0) == 1))

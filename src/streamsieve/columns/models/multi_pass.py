@@ -1,0 +1,90 @@
+"""Several passes over a matrix of columns, for models in which a column may join when it is offered again."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from streamsieve.base import ColumnSelector
+from streamsieve.decisions import KEPT, Settled
+from streamsieve.protocols import ColumnBlock, Decision, Event, Reason
+
+#: Most passes of a fit that goes on until a pass changes nothing.
+MOST_PASSES = 1000
+#: Decides on a block whose first column has a given arrival number; columns in the model are skipped.
+Settle: TypeAlias = Callable[[ColumnBlock, int], Settled]
+
+
+def passes(
+    selector: ColumnSelector, blocks: Iterable[ColumnBlock], most: int | None, settle: Settle
+) -> Iterator[int]:
+    """Offer blocks again and again; yield the number of passes after each of them.
+
+    From the second pass on the ledger records changes only, with the number of columns as their step.
+
+    Parameters
+    ----------
+    selector : a selector whose decisions may change when a column is offered again
+    blocks : all columns, in order
+    most : number of passes; None: until a pass changes nothing
+    settle : decides on a block of the second pass or a later one
+    """
+    known: list[ColumnBlock] = []
+    for block in blocks:
+        selector._offer_block(block)  # noqa: SLF001
+        known += [block] if most != 1 else []
+    n, changed = 1, True
+    yield n
+    while changed and selector.stopped_ is None and n < (most or MOST_PASSES):
+        changed = _another_pass(selector, known, settle) or most is not None
+        n += 1
+        yield n
+
+
+def _another_pass(selector: ColumnSelector, blocks: list[ColumnBlock], settle: Settle) -> bool:
+    """Offer all columns once more; return whether the selection changed."""
+    changed, start, stop = False, 0, selector.stop
+    for block in blocks:
+        width = block.X.shape[1]
+        size = 1 if stop is not None and stop.watches_features else width
+        for low in range(0, width, size):
+            piece, part = block, slice(low, low + size)
+            if size < width:
+                piece = ColumnBlock(block.X[:, part], None if block.names is None else block.names[part])
+            kept_one = _offer_again(selector, piece, settle(piece, start + low))
+            changed |= kept_one
+            if stop is not None:
+                if stop.accuracy is not None:
+                    selector._keep_values(piece.X, start + low)  # noqa: SLF001
+                selector.stopped_ = stop.reached(selector, selector._started_, kept_one=kept_one)
+            if selector.stopped_ is not None:
+                return changed
+        start += width
+    return changed
+
+
+def _offer_again(selector: ColumnSelector, block: ColumnBlock, settled: Settled) -> bool:
+    """Record what changed when a block was offered again; return whether anything did."""
+    start, ledger = settled.start, selector.ledger_
+    left = defaultdict(list)
+    for gone in settled.evictions:
+        left[gone.step - start].append(gone)
+    changed = sorted({*np.flatnonzero(settled.reason == KEPT).tolist(), *left})
+    names, step = selector.names_, selector.n_features_in_
+    if block.names is not None:  # those of rejected columns may have been forgotten
+        names.restore([start + j for j in changed], [block.names[j] for j in changed])
+    for j in changed:
+        for gone in left[j]:
+            by = tuple(names[i] for i in gone.by)
+            numbers = (gone.statistic, gone.p_value)
+            ledger.note(Decision(step, names[gone.feature], Event.EVICTED, gone.reason, *numbers, by))
+        if settled.reason[j] == KEPT:
+            numbers = (float(settled.statistic[j]), math.nan)
+            ledger.note(Decision(step, names[start + j], Event.KEPT, Reason.RELEVANT, *numbers))
+    if block.names is not None and ledger.keep != "all":
+        names.forget(gone.feature for gone in settled.evictions)
+    return len(changed) > 0

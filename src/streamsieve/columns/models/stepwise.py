@@ -1,0 +1,170 @@
+"""Stepwise regression over a stream of columns: each column is tested given the model so far.
+
+The model does not change between two columns that join it, so whole blocks of columns are tested together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Settled
+from streamsieve.dependence.blocks import some_columns, without_offsets
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason
+from streamsieve.state import Part
+
+#: Columns tested together: their products with the model are one matrix product, and stay in cache.
+BLOCK = 1024
+#: A centred column is collinear if less than this fraction of its sum of squares lies outside the model;
+#: five digits are left then.
+COLLINEAR = 1e-10
+
+CONSTANT, IRRELEVANT, COLLINEAR_CODE = (
+    REASON_CODE[reason] for reason in (Reason.CONSTANT, Reason.IRRELEVANT, Reason.COLLINEAR)
+)
+
+#: Statistics and p-values of the columns tested, in order, and whether the last of them joins.
+Tested: TypeAlias = tuple[FloatArray, FloatArray | None, bool]
+
+
+class Candidates(Protocol):
+    """Columns of a small block, and the gain of each for the present model."""
+
+    #: Which columns are constant.
+    constant: BoolArray
+
+    @property
+    def direction(self) -> FloatArray:
+        """Numbers with the signs that the coefficients of the columns would have."""
+        ...
+
+    def gain(self, low: int) -> tuple[BoolArray, FloatArray]:
+        """Return which columns from ``low`` on are not collinear with the model, and the gain of each.
+
+        A collinear column gains nothing, and none does once the model has an obstacle.
+        """
+        ...
+
+    def take(self, j: int, feature: int) -> None:
+        """Add a column to the model; from now on only later columns are valid."""
+        ...
+
+    def measure_again(self, low: int) -> None:
+        """Measure the columns from ``low`` on again, because columns have left the model."""
+        ...
+
+
+class Model(Protocol):
+    """A regression model that columns join in order of arrival."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns in the model, in order."""
+        ...
+
+    @property
+    def obstacle(self) -> Reason | None:
+        """Why no further column can be tested, or None."""
+        ...
+
+    def candidates(self, X: Matrix) -> Candidates:
+        """Return columns (dense, or CSC without offsets) as candidates for this model."""
+        ...
+
+
+class Stepwise(Part, ABC):
+    """A model, and the test that a column must pass to join it.
+
+    A subclass writes :meth:`test`, and declares ``model`` among its fields.
+    """
+
+    #: Whether the statistic gets the sign of the coefficient.
+    signed: ClassVar[bool] = True
+
+    model: Model
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.model.n
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns in the model, in order."""
+        return self.model.features
+
+    @abstractmethod
+    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:
+        """Test columns in order up to the first that passes.
+
+        Parameters
+        ----------
+        gain : gain of every remaining column
+        testable : which of them can be tested; the others have no gain
+        first : arrival number of the first
+        """
+
+    def joined(self, candidates: Candidates, low: int, newcomer: int) -> list[Eviction]:  # noqa: ARG002
+        """Remove columns from the model after column ``newcomer`` has joined; optional.
+
+        Candidates from ``low`` on are still to be tested.
+        """
+        return []
+
+    def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:  # noqa: ARG002
+        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
+        return None
+
+    def offer(self, block: ColumnBlock, start: int) -> Settled:
+        """Decide on a block whose first column has arrival number ``start``."""
+        X = without_offsets(block.X) if sp.issparse(block.X) else block.X
+        m = X.shape[1]
+        reason, statistic, p_value = np.empty(m, np.uint8), np.zeros(m), np.full(m, np.nan)
+        evictions: list[Eviction] = []
+        for begin in range(0, m, BLOCK):
+            end = min(begin + BLOCK, m)
+            candidates = self.model.candidates(X if m <= BLOCK else some_columns(X, slice(begin, end)))
+            low = 0
+            while low < end - begin:
+                free, gain = candidates.gain(low)
+                testable = free & (self.model.obstacle is None)
+                found, p_values, accepted = self.test(gain, testable, start + begin + low)
+                done = len(found)
+                part, here = slice(begin + low, begin + low + done), slice(low, low + done)
+                statistic[part] = np.copysign(found, candidates.direction[here]) if self.signed else found
+                if p_values is not None:
+                    p_value[part] = p_values
+                reason[part] = self._reasons(free[:done], candidates.constant[here])
+                low += done
+                if accepted:
+                    reason[begin + low - 1] = KEPT
+                    newcomer = start + begin + low - 1
+                    candidates.take(low - 1, newcomer)
+                    evictions += self.joined(candidates, low, newcomer)
+        return Settled(start, reason, statistic, p_value, evictions=evictions)
+
+    def _reasons(self, free: BoolArray, constant: BoolArray) -> npt.NDArray[np.uint8]:
+        """Return why columns that did not pass were rejected."""
+        obstacle = self.model.obstacle
+        reasons = np.full(len(free), IRRELEVANT if obstacle is None else REASON_CODE[obstacle], np.uint8)
+        if obstacle is None:
+            reasons[~free] = COLLINEAR_CODE
+        reasons[constant] = CONSTANT
+        return reasons
+
+
+def gain_where(free: BoolArray, score: FloatArray, outside: FloatArray, obstacle: Any) -> FloatArray:
+    """Return ``score^2 / outside`` for columns that are not collinear; all 0 if the model has an obstacle."""
+    gain = np.zeros(len(outside))
+    if obstacle is None:
+        np.divide(score**2, outside, out=gain, where=free)
+    return gain

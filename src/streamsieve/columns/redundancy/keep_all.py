@@ -1,0 +1,54 @@
+"""No redundancy rule: every relevant column is kept."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.protocols import IntArray
+from streamsieve.state import Array, Int, register
+
+
+@register
+class KeepAll(RedundancyRule):
+    """Arrival numbers of the columns kept; their values are not needed.
+
+    Parameters
+    ----------
+    n : number of rows
+    """
+
+    fields = {
+        "n": Int(1, 2**31, size="rows"),
+        "features": Array("i8", "kept", low=0, order="rising"),
+    }
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._kept: list[IntArray] = []
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        return np.concatenate([np.zeros(0, np.int64), *self._kept])
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return sum(features.nbytes for features in self._kept)
+
+    def settle(self, candidates: Candidates) -> Outcome:
+        """Keep every candidate."""
+        relevance, none_by = candidates.relevance, np.full((len(candidates.at), 1), -1)
+        self._kept.append(candidates.feature)
+        none = np.zeros(0, np.int64)
+        evicted = Evicted(none, none, none.astype(np.uint8), np.zeros(0), np.zeros(0), none_by[:0])
+        return Outcome(relevance.reason, relevance.statistic, None, none_by, evicted)
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        rule = cls(record["n"])
+        rule._kept.append(record["features"])
+        return rule
