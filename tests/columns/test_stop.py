@@ -242,8 +242,7 @@ def test_single_columns_stop_as_blocks_do(kind, rule, stream):
 
 
 @pytest.mark.parametrize(("name", "change"), [
-    ("features", lambda a: a[::-1]), ("features", lambda a: -a - 1), ("values", lambda a: a[:, 1:]),
-    ("n", lambda a: a + 1), ("n", lambda a: a * 0),
+    ("features", lambda a: a[::-1]), ("features", lambda a: -a - 1), ("values", lambda a: a[1:]),
 ])  # fmt: skip
 def test_values_that_do_not_fit_are_refused(name, change, stream, tmp_path):
     X, y = stream
