@@ -15,8 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.columns.fast_osfs import FastOSFS
-from streamsieve.columns.osfs import OSFS
+from streamsieve.columns.osfs import OSFS, FastOSFS
 from tests.real_data import load_real
 
 FORMS = {"dense": np.ascontiguousarray, "column by column": np.asfortranarray, "sparse": sp.csc_array}

@@ -15,7 +15,7 @@ from streamsieve.state import Array, Int, Part, register
 
 REDUNDANT = REASON_CODE[Reason.REDUNDANT]
 _KINDS = {"reason": np.uint8, "statistic": np.float64, "p_value": np.float64, "by": np.int64}
-#: Decisions that there is room for at first.
+#: Initial capacity.
 FIRST_ROOM = 16
 
 

@@ -22,7 +22,7 @@ JITTERS = (0.0, 1e-12, 1e-9)
 NEGLIGIBLE = 1e-8
 #: How far below 0 an eigenvalue may lie by rounding, relative to the largest similarity.
 ROUNDING = 1e-7
-#: Columns that a factor has room for at first.
+#: Initial capacity of a factor.
 FIRST_SIZE = 32
 
 

@@ -70,7 +70,7 @@ class ElasticNet(NamedTuple):
 
 
 class ElasticNetGroups(GroupStore[Outcome]):
-    """Columns centred and of unit length, their products with the target, and their weights in a model.
+    """Columns centered and of unit length, their products with the target, and their weights in a model.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ class PairwiseGroups(GroupStore[Eliminated]):
 
 @register
 class PairwiseCorrelationGroups(PairwiseGroups):
-    """Groups that compete by absolute correlation; columns centred and of unit length.
+    """Groups that compete by absolute correlation; columns centered and of unit length.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class GroupProcess(Part, Generic[Store]):
         return settled(decided, self.store.p_values(decided), self.store.test)
 
     def problems(self, store: type[GroupStore[Any]], group_size: int | None, offered: int) -> Iterator[str]:
-        """Yield what does not fit a selector with this kind of store that was offered so many columns."""
+        """Yield what does not fit a selector with this kind of store and ``offered`` columns."""
         deferred = self.store.deferred
         if type(self.store) is not store or self.group_size != group_size:
             yield f"its groups are not those of its parameters, which need a {store.__name__}"

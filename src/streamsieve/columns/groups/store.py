@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from streamsieve.independence import FisherZ
     from streamsieve.protocols import Matrix
 
-#: Columns that a store has room for at first.
+#: Initial number of slots.
 FIRST_SLOTS = 32
 
 Outcome = TypeVar("Outcome")

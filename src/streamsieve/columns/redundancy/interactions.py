@@ -25,7 +25,7 @@ CONSTANT, IRRELEVANT, UNRELIABLE = (
 )
 #: Rows that a test needs per degree of freedom.
 ROWS_PER_FREEDOM = 5
-#: Columns that there is room for at first.
+#: Initial number of slots.
 FIRST_SLOTS = 64
 LARGEST_POOL = 2**16
 #: Sum of 1 / (k ln^2 k) over k = 2, 3, ...

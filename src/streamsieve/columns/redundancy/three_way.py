@@ -32,7 +32,7 @@ from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Rea
 from streamsieve.state import Array, Bool, Float, Int, Nested, Part, register
 
 IRRELEVANT, CONSTANT = REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.CONSTANT]
-#: Columns that there is room for at first.
+#: Initial number of slots.
 FIRST_SLOTS = 32
 #: Columns that the authors' code keeps without examining them.
 UNSEEN = 2

@@ -295,7 +295,7 @@ class TwoWay(ColumnSelector):
     def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         if self._unjudged_:
             return None
-        rejected = self._columns_._offer_one(x)  # noqa: SLF001 - the quick path, without a decision of its own
+        rejected = self._columns_._offer_one(x)  # noqa: SLF001 - the quick path, which records nothing
         if rejected is not None:
             self._numbering_ = self._numbering_.at(self.n_features_in_, self._columns_.n_features_in_)
             self._columns_.n_features_in_ += 1
@@ -494,6 +494,8 @@ class TwoWay(ColumnSelector):
             yield "the selector over columns was offered other columns"
         elif not np.array_equal(self._selected(), table.features):
             yield "the table has other columns than are kept"
+        elif not self._unjudged_ and columns.n_rows_ != self.n_rows_:
+            yield "the selector over columns was offered other rows"
 
 
 def _offered(selector: ColumnSelector, X: Matrix) -> Settled:
