@@ -97,6 +97,15 @@ def use_columns(sieve):
     type(sieve).from_bytes(sieve.to_bytes())
 
 
+def use_two_way(both):
+    kept = len(both.selected_)
+    both.learn_rows(X[:40, np.zeros(kept, int)], y[:40])
+    both.offer(np.r_[X, X[:40]])
+    both.review()
+    list(both.ledger_)
+    type(both).from_bytes(both.to_bytes())
+
+
 def use_rows(selector):
     if selector.n_features_in_ == 6 and selector._fixed_:
         selector.partial_fit(X[:40], y[:40])
@@ -119,6 +128,15 @@ SELECTORS = {
     "Grafting logistic": (ss.Grafting(0.01, l1_ratio=0.5), use_columns),
     "OnlineSubstitution squared": (ss.OnlineSubstitution(3, "squared", refresh=2), use_columns),
     "OnlineSubstitution logistic": (ss.OnlineSubstitution(3, refresh=2), use_columns),
+    "GroupSAOLA": (ss.GroupSAOLA(alpha=0.5, group_size=4, fdr="addis"), use_columns),
+    "GroupSAOLA su": (ss.GroupSAOLA(measure="su", group_size=4), use_columns),
+    "OGFS": (ss.OGFS(epsilon=0, alpha=0.5, penalty=0.01, group_size=4), use_columns),
+    "DOFS": (ss.DOFS(penalty=0.01, group_size=4), use_columns),
+    "DOFS dpp_only": (ss.DOFS("dpp_only", group_size=4), use_columns),
+    "OSSFSDD": (ss.OSSFSDD(lower=0.2, upper=1.0, floor=0, alpha=0.3), use_columns),
+    "OSSFSDD floor": (ss.OSSFSDD(lower=0.2, upper=1.0, alpha=0.3), use_columns),
+    "InteractionScan": (ss.InteractionScan(alpha=0.9), use_columns),
+    "TwoWay": (ss.TwoWay(ss.FastOSFS(alpha=0.5), ss.Screen("f", alpha=0.5)), use_two_way),
     "Screen f": (ss.Screen("f", k=2), use_rows),
     "Screen mutual_info": (ss.Screen("mutual_info", k=2, epsilon=0.05), use_rows),
     "OFS": (ss.OFS(k=2), use_rows),

@@ -222,7 +222,7 @@ class Ledger(Part, Sequence[Decision]):
     # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
-        fresh = list(islice(self, len(self._packed["step"]), None))
+        fresh = list(islice(Ledger.__iter__(self), len(self._packed["step"]), None))  # final decisions only
         if fresh:
             self._packed = _appended(self._packed, _columns(fresh))
         record: dict[str, Any] = {
@@ -262,6 +262,58 @@ class Ledger(Part, Sequence[Decision]):
     def _consistent(self) -> Iterator[str]:
         if len(self._timed) != len(self._seconds):
             yield "there are times of no columns"
+
+
+@register
+class ProvisionalLedger(Ledger):
+    """A ledger whose last lines may still change, because some decisions are deferred.
+
+    Final decisions are recorded once.  The provisional ones are computed on every access, so that reading
+    changes nothing; they are not saved.
+    """
+
+    #: Returns the provisional decisions, as if no more columns came; None: there are none.
+    outlook: Callable[[], Decisions] | None = None
+    #: Why they may still change.
+    because: str = ""
+
+    def _whole(self) -> Ledger:
+        whole = Ledger(self.keep)
+        whole._chunks = [*self._chunks, self._open]  # noqa: SLF001 - its own class
+        whole._length = self._length  # noqa: SLF001
+        if self.outlook is not None:
+            whole.record(self.outlook())
+        return whole
+
+    def __len__(self) -> int:
+        return len(self._whole())
+
+    def __iter__(self) -> Iterator[Decision]:
+        return iter(self._whole())
+
+    @overload
+    def __getitem__(self, index: int) -> Decision: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Decision]: ...
+    def __getitem__(self, index: int | slice) -> Decision | list[Decision]:
+        return self._whole()[index]
+
+    def why(self, feature: str) -> Decision:
+        """Return the last decision on a feature, provisional or not."""
+        return self._whole().why(feature)
+
+    def counts(self) -> dict[str, int]:
+        """Count the decisions, provisional ones among them, by what happened and why."""
+        return self._whole().counts()
+
+    def kept(self) -> Iterator[Decision]:
+        """Yield the decisions to keep a feature, provisional ones among them."""
+        return self._whole().kept()
+
+    def __repr__(self) -> str:
+        open_ = 0 if self.outlook is None else len(self.outlook().settled.reason)
+        note = f", the last {open_} columns provisional: {self.because}" if open_ else ""
+        return f"<ledger of {len(self):,} decisions, keep={self.keep!r}{note}>"
 
 
 def _columns(rows: list[Decision]) -> Arrays:

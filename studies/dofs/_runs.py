@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.columns._dofs_local import pairing, shared
+from streamsieve.columns.groups.diverse import pairwise_redundancy, redundancy_features
 from studies._columns.splits import ColumnData, Labels
 from studies._columns.trials import Trial, averaged, judged
 from studies._data import MissingDataError
@@ -166,7 +166,8 @@ def redundant_pairs(data: ColumnData) -> dict[str, int]:
 
     def by(redundancy: str, columns: npt.NDArray[np.float64]) -> Any:
         every = np.arange(len(columns))
-        return shared(redundancy, pairing(redundancy, columns), every, every)[0][pair]
+        table = redundancy_features(redundancy, columns)
+        return pairwise_redundancy(redundancy, table, every, every)[0][pair]
 
     alike = by("spearman", values) >= THRESHOLD
     as_they_are, centred = (by("wilcoxon_literal", columns) > LEVEL for columns in (values, standard))

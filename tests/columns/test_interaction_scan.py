@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve import state
-from streamsieve.columns.interaction_scan import SUM_OF_SHARES, InteractionScan
-from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.columns.interaction_scan import InteractionScan
+from streamsieve.columns.redundancy.interactions import SUM_OF_WEIGHTS, levels_of
+from streamsieve.exceptions import ParameterError
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
 from tests.reference.interaction_scan import interaction_scan
 
@@ -82,9 +82,9 @@ def test_the_levels_of_all_columns_sum_to_alpha():
     ahead = np.arange(2, last + 1.0)
     sum_of_first = np.sum(1 / (ahead * np.log(ahead) ** 2))
     rest = 1 / np.log(last + 0.5)  # the integral of what is left out
-    assert sum_of_first + rest == pytest.approx(SUM_OF_SHARES, abs=1e-9)
-    levels = InteractionScan(alpha=0.3)._levels(np.arange(1, last))
-    np.testing.assert_allclose(levels.sum(), 0.3 * sum_of_first / SUM_OF_SHARES)
+    assert sum_of_first + rest == pytest.approx(SUM_OF_WEIGHTS, abs=1e-9)
+    levels = levels_of(np.arange(1, last), 0.3)
+    np.testing.assert_allclose(levels.sum(), 0.3 * sum_of_first / SUM_OF_WEIGHTS)
 
 
 def test_a_pair_is_found_within_the_pool_and_not_beyond():
@@ -207,7 +207,7 @@ def test_sparse_blocks_and_dense_pieces_change_nothing(monkeypatch):
     X, y = xor(rng, n=200, p=60, first=3, second=41)
     expected = lines(InteractionScan().fit(X, y))
     for values in (1, 200 * 3, 200 * 7):
-        monkeypatch.setattr("streamsieve.columns.interaction_scan.DENSE_VALUES", values)
+        monkeypatch.setattr("streamsieve.columns.redundancy.interactions.DENSE_VALUES", values)
         assert lines(InteractionScan().fit(X, y)) == expected
         assert lines(InteractionScan().fit(sp.csc_array(X), y)) == expected
 
@@ -226,40 +226,3 @@ def test_bad_parameters_are_refused_by_name(parameters):
         InteractionScan(**parameters).fit(X, y)
     for name in ("pairs_", "n_pairs_", "n_pooled_"):
         assert not hasattr(InteractionScan(), name)
-
-
-HOSTILE = {
-    "_pool_/y": lambda a: a[:-1].copy(),
-    "_pool_/numbers": lambda a: a * np.array([1, 1, 1, 1000]),
-    "_pool_/planes": lambda a: ~a,
-    "_pool_/feature": lambda a: a * 0,
-    "_pool_/kept": lambda a: a + 1000,
-    "_pool_/pairs": lambda a: a + 1,
-    "_lines_/start": lambda a: a + 1000,
-    "_lines_/by": lambda a: a + 1000,
-    "_lines_/reason": lambda a: a + 100,
-}
-MORE = {
-    "a class without rows": ("_pool_/y", lambda a: 2 * a),
-    "a pool of nothing": ("_pool_/numbers", lambda a: a * 0),
-    "an endless pool": ("_pool_/numbers", lambda a: a + np.array([2**40, 0, 0, 0])),
-    "two levels at once": ("_pool_/planes", lambda a: np.repeat(a[:, :1], 7, axis=1)),
-    "one level": ("_pool_/planes", lambda a: a * np.uint64(0)),
-    "a level that does not occur": ("_pool_/planes", lambda a: np.roll(a, 1, axis=1)),
-    "columns out of order": ("_pool_/feature", lambda a: a[::-1].copy()),
-    "kept and in the pool": ("_pool_/kept", lambda a: np.append(a, 3)),
-    "another pool": ("_pool_/numbers", lambda a: a + np.array([1, 0, 0, 0])),
-}
-
-
-@pytest.mark.parametrize("name", [*HOSTILE, *MORE])
-def test_hostile_states_are_refused(name, tmp_path):
-    X, y = xor(np.random.default_rng(12), p=40, first=5, second=30)
-    path = tmp_path / "s.sieve"
-    InteractionScan().fit(X, y).save(path)
-    header, arrays = state.read(path)
-    key, change = MORE.get(name) or (name, HOSTILE[name])
-    arrays[key] = change(arrays[key])
-    state.write(path, {k: v for k, v in header.items() if k not in ("format", "streamsieve")}, arrays)
-    with pytest.raises(StateError):
-        InteractionScan.load(path)

@@ -1,27 +1,26 @@
-"""DOFS: columns drawn to be diverse, judged one by one, and then by an elastic net."""
+"""DOFS: diverse columns by a determinantal point process, local criteria, and an elastic net."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
-from streamsieve.base import Stop
-from streamsieve.columns._dofs_groups import DiverseGroups
-from streamsieve.columns._dofs_judgement import NOT_SAMPLED, Plan
-from streamsieve.columns._dofs_local import REDUNDANCY, SCATTER, limit
-from streamsieve.columns._dofs_sampling import KernelFunction, Sampler, Similarity
-from streamsieve.columns._groups import Lines
-from streamsieve.columns._groups_selector import GroupSelector
-from streamsieve.columns._ogfs_groups import Penalty
-from streamsieve.columns._ogfs_separating import Separability
+from streamsieve._parameters import check_choice
+from streamsieve.base import ColumnSelector, Stop
+from streamsieve.columns.groups.class_separability import SCATTER, Separability
+from streamsieve.columns.groups.diverse import REDUNDANCY, DiverseGroups, DOFSConfig, redundancy_limit
+from streamsieve.columns.groups.dpp import KernelFunction, Sampler, Similarity
+from streamsieve.columns.groups.elastic_net import ElasticNet
+from streamsieve.columns.groups.process import GroupProcess, OffersGroups
 from streamsieve.decisions import Settled
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
-from streamsieve.protocols import ANY_TASK, CLASSIFICATION, ColumnBlock, FloatArray, IntArray, Task, Traits
+from streamsieve.ledger import ProvisionalLedger
+from streamsieve.protocols import ANY_TASK, CLASSIFICATION, ColumnBlock, Task, Traits
+from streamsieve.state import Choice, Float, Int, Nested
 
 SUPERVISED = (True, False, "dpp_only")
 KERNELS = ("rbf", "squared_correlation")
@@ -31,13 +30,13 @@ LOCAL = ("both", "either")
 REFITS = ("group", "column")
 
 
-class DOFS(GroupSelector):
-    """Keep a diverse set of columns: drawn to be unlike, then tested for redundancy, relevance and weight.
+class DOFS(OffersGroups, ColumnSelector):
+    """Diverse online feature selection (DOFS) by a determinantal point process and an elastic net.
 
-    For each group: (1) columns are drawn by a determinantal point process, which favours sets of unlike
-    columns, given those kept; (2) a drawn column must not share too much with those kept and, if
-    ``supervised``, must raise the class separability of its group; (3) an elastic net over the kept columns
-    and the new ones decides who stays.
+    For each group: (1) columns are drawn by a determinantal point process, which favors diverse sets, given
+    the kept columns; (2) a drawn column must not be redundant with a kept one and, if ``supervised``, must
+    raise the class separability of its group; (3) an elastic net over the kept columns and the new ones
+    decides which of them stay.
 
     Offer whole groups with ``offer_group``, or give ``fit`` a label for each column, or let ``group_size``
     cut the stream into groups of equal size.
@@ -45,51 +44,50 @@ class DOFS(GroupSelector):
     Parameters
     ----------
     supervised : {True, False, "dpp_only"}, default=True
-        All three stages; no class separability; or the draw alone.  Only True needs classes.
+        All three stages; without class separability; or the draw alone.  Only True needs class labels.
     kernel : {"rbf", "squared_correlation"} or callable, default="rbf"
-        Similarity of two columns.  "rbf" is exp(-gamma times their mean squared difference), columns being
-        of unit variance; the square of a correlation takes a column and its negative for equal.  A function
-        gets two matrices of standardised columns and returns the similarities of the columns of the first
-        (rows) with those of the second; it must be symmetric and positive, and is not saved.
+        Similarity of two columns of unit variance.  "rbf" is exp(-gamma times their mean squared difference);
+        "squared_correlation" does not distinguish a column from its negative.  A function gets two matrices
+        of standardized columns and returns the similarities of the columns of the first (rows) with those of
+        the second; it must be symmetric and positive semidefinite, and is not saved.
     gamma : float, default=1.0
-        For "rbf", above 0: the larger, the less alike columns are.
+        For "rbf", above 0: larger values make columns less similar.
     sample : {"dpp", "fixed_size", "greedy"}, default="dpp"
-        Draw a set of any size; draw as many columns as there are leading eigenvalues; or take that many,
-        each time the one least like the others, without chance.
+        Draw a set of any size; draw as many columns as there are leading eigenvalues; or take as many
+        greedily, without randomness, each time the column least similar to the others.
     truncation : float, default=0.05
-        Share of a group's variation that may be lost with the smallest eigenvalues, 0 <= truncation < 1.
+        Proportion of a group's total similarity that may be lost with the smallest eigenvalues, in [0, 1).
     redundancy : {"spearman", "wilcoxon_literal", "wilcoxon_reversed"}, default="spearman"
         A column is redundant if its rank correlation with a kept one reaches ``threshold``; or if Wilcoxon's
         signed-rank test against one has p > alpha, as the paper says; or p < alpha.
     threshold : float, default=0.9
-        For "spearman", 0 < threshold <= 1.
+        For "spearman", in (0, 1].
     scatter : {"moments", "pairwise", "moments_literal", "labels_literal"}, default="moments"
         Variance between classes and within them, from class means, or from distances of pairs of rows.  The
-        literal ones are the paper's formulas: classes that all weigh the same, and label graphs that are
-        swapped.
+        literal ones are the paper's formulas: classes of equal weight, and label graphs that are swapped.
     criterion : {"corrected", "literal"}, default="corrected"
         Columns in order of arrival, and a t test; or best first, and the paper's t against alpha.
     local : {"both", "either"}, default="both"
         Whether a column must pass both redundancy and separability, or one of them.
     epsilon : float, default=0.001
-        A column must raise the separability of its group by more than this, at least 0.
+        Least increase in the separability of a group, at least 0.
     alpha : float, default=0.05
-        Level of the t test and of Wilcoxon's, 0 < alpha < 1.
+        Significance level of the t test and of Wilcoxon's, in (0, 1).
     penalty : float, default=0.15
-        Penalty of the elastic net, at least 0, for columns and target of unit variance.  0: no model.
+        Penalty of the elastic net, at least 0, for columns and target of unit variance.  If 0, no model.
     l1_ratio : float, default=0.5
-        Share of the penalty that is the lasso's, 0 < l1_ratio <= 1; the rest is for squares.
+        Proportion of the penalty that is L1, in (0, 1]; the rest is L2.
     least_weight : float, default=0.0
-        A column with a smaller weight in the elastic net leaves, at least 0.  The paper takes the penalty.
+        A column whose weight in the elastic net is smaller leaves, at least 0.  The paper takes the penalty.
     refit : {"group", "column"}, default="group"
-        Fit the elastic net once a group, or, as the paper's listing says, for every column.
+        Fit the elastic net once per group or, as in the paper's listing, for every column.
     group_size : int or None, default=10
-        ``offer`` and ``fit`` make a group of so many columns in a row, at least 1.  None: each column is a
-        group of its own.
+        Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
+        column is a group of its own.
     random_state : int, default=0
-        Seed of the draws, 0 <= random_state < 2^63.
+        Seed of the draws, in [0, 2^63).
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to remember.
     stop : Stop or None, default=None
@@ -98,35 +96,36 @@ class DOFS(GroupSelector):
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    groups_ : arrival numbers of the columns kept, by group: its label, or its number if it came without
-    n_groups_ : number of groups of which something is kept
+    groups_ : arrival numbers of the columns kept, by the label of their group, or by its number if groups
+        have no labels
+    n_groups_ : number of groups of which some column is kept
     n_open_ : number of columns in the group that is not complete yet
     ledger_ : every decision; the statistic is the correlation with y (for more than two classes the
-        correlation ratio); for a column that was not sampled its chance to be; for a redundant or evicted one
-        what it shares with the one in ``by``: rank correlation (or Wilcoxon's p-value, or 1 minus that), or
-        correlation if the elastic net found it so
+        correlation ratio); for a column that was not sampled, the probability that it is; for a redundant or
+        evicted one, its redundancy with the one in ``by``: rank correlation (or Wilcoxon's p-value, or 1
+        minus that), or correlation if the elastic net dropped it
     n_features_in_ : columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
     -----
-    The lot of a column is a function of ``random_state`` and its arrival number, so that neither blocks nor
-    looking change anything.  A group is decided when it is complete; until then ``selected_``, ``groups_``
-    and the last lines of ``ledger_`` tell how things would stand if it ended here.  Memory grows with the
-    columns kept and one group.
+    The uniform draw for a column depends only on ``random_state`` and its arrival index, so that neither the
+    size of blocks nor reading attributes changes anything.  A group is decided when it is complete; until
+    then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if it ended here.
+    Memory grows with the columns kept and one group.
 
     A set is drawn item by item from the marginal kernel, which is the same distribution as drawing
-    eigenvectors first.  Given kept columns, the similarities are those that conditioning leaves (the Schur
-    complement), so that a copy of a kept column is never drawn.  The paper does not define its reconstruction
-    error; here small eigenvalues go, as long as their sum is below ``truncation`` of the group's own
-    similarities.
+    eigenvectors first.  Given kept columns, the similarities are conditional ones (the Schur complement), so
+    that a copy of a kept column is never drawn.  The paper does not define its reconstruction error; here the
+    smallest eigenvalues are dropped as long as their sum is below ``truncation`` times the trace of the
+    group's similarities.
 
-    What is literal and what is not: Wilcoxon's test asks whether two columns lie at the same place, not
-    whether they depend on each other, so the literal rule takes all centred columns for redundant; two
-    prototypes of the author differ in its direction.  The paper's label graphs are swapped, which turns the
-    score upside down; its t has the wrong sign and is compared with a level.  Sorted from best to worst, a
-    group has hardly more than one column that raises separability.  Tables of the paper cannot be reproduced
-    from its text; these options show what each reading does.
+    Literal readings of the paper: Wilcoxon's test compares the locations of two columns, not their
+    dependence, so that under the literal rule all centered columns are redundant; two prototypes of the
+    author differ in its direction.  The paper's label graphs are swapped, which inverts the score; its t has
+    the wrong sign and is compared with a level.  Sorted from best to worst, a group has hardly more than one
+    column that raises separability.  The tables of the paper cannot be reproduced from its text; these
+    options show what each reading does.
 
     References
     ----------
@@ -152,8 +151,33 @@ class DOFS(GroupSelector):
     ['dose', 'weight']
     """
 
+    parameters = {
+        "gamma": Float(0, open_low=True),
+        "sample": Choice(*SAMPLES),
+        "truncation": Float(0, 1, open_high=True),
+        "redundancy": Choice(*REDUNDANCY),
+        "threshold": Float(0, 1, open_low=True),
+        "scatter": Choice(*SCATTER),
+        "criterion": Choice(*CRITERIA),
+        "local": Choice(*LOCAL),
+        "epsilon": Float(0),
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "penalty": Float(0),
+        "l1_ratio": Float(0, 1, open_low=True),
+        "least_weight": Float(0),
+        "refit": Choice(*REFITS),
+        "group_size": Int(1, optional=True),
+        "random_state": Int(0, 2**63 - 1),
+        **ColumnSelector.common_parameters,
+    }
+    fields = {
+        **ColumnSelector.common_fields,
+        "ledger_": Nested(ProvisionalLedger),
+        "_process_": Nested(GroupProcess, shares=("rows",)),
+    }
+
     _elsewhere = "use supervised=False, or Grafting"
-    _groups_: DiverseGroups
+    _process_: GroupProcess[DiverseGroups]
 
     def __init__(
         self,
@@ -203,7 +227,7 @@ class DOFS(GroupSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """The three modes, the other draws, and the paper's own criteria."""
+        """Yield the three modes, the other draws, and the paper's own criteria."""
         yield cls()
         yield cls(supervised=False, kernel="squared_correlation", sample="fixed_size", group_size=5)
         yield cls(supervised="dpp_only", sample="greedy", truncation=0.9, group_size=3)
@@ -216,85 +240,70 @@ class DOFS(GroupSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do: class separability needs classes."""
-        return Traits(tasks=CLASSIFICATION if self.supervised is True else ANY_TASK, draws_features=True)
+        tasks = CLASSIFICATION if self.supervised is True else ANY_TASK
+        return Traits(tasks=tasks, draws_features=True, defers=True)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; a kernel takes effect at once, because a function is not saved."""
+        super().set_params(**parameters)
+        if "_process_" in self.__dict__:
+            store = self._process_.store
+            store.config = store.config._replace(similarity=Similarity(self.kernel, self.gamma))
+        return self
 
     # ---------------------------------------------------------------- deciding
 
-    def _begin(self, y: npt.NDArray[Any]) -> None:
-        self._check_parameters()
-        classes = np.zeros(0, np.int64)
+    def _check_together(self) -> None:
+        check_choice("supervised", self.supervised, SUPERVISED)
+
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[DiverseGroups]:
+        if not callable(self.kernel):  # a file has None for a function
+            check_choice("kernel", self.kernel, KERNELS)
+        classes = None
         if self.supervised is True:
             classes = np.unique(y, return_inverse=True)[1].astype(np.int64)
-        test = FisherZ(y, Task(self.task_), self.alpha)
-        groups = DiverseGroups(test, classes, paired=self.supervised != "dpp_only")
-        groups.plan = self._plan
-        self._begin_groups(groups)
+        store = DiverseGroups(FisherZ(y, task, self.alpha), classes, compared=self.supervised != "dpp_only")
+        store.config = self._config()
+        return GroupProcess(store, self.group_size)
 
-    def _check_parameters(self) -> None:
-        check_choice("supervised", self.supervised, SUPERVISED)
-        if not callable(self.kernel):
-            check_choice("kernel", self.kernel, KERNELS)
-        check_number("gamma", self.gamma, low=0, open_low=True)
-        for name, choices in (
-            ("sample", SAMPLES),
-            ("redundancy", REDUNDANCY),
-            ("scatter", SCATTER),
-            ("criterion", CRITERIA),
-            ("local", LOCAL),
-            ("refit", REFITS),
-        ):
-            check_choice(name, getattr(self, name), choices)
-        check_number("truncation", self.truncation, low=0, high=1, open_high=True)
-        check_number("threshold", self.threshold, low=0, high=1, open_low=True)
-        check_number("epsilon", self.epsilon, low=0)
-        check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
-        check_number("penalty", self.penalty, low=0)
-        check_number("l1_ratio", self.l1_ratio, low=0, high=1, open_low=True)
-        check_number("least_weight", self.least_weight, low=0)
-        check_number("random_state", self.random_state, low=0, high=2**63 - 1, integer=True)
-        self._check_group_size()
-
-    def _plan(self) -> Plan:
+    def _config(self) -> DOFSConfig:
         literal, cost = self.criterion == "literal", float(self.penalty)
         lasso, ridge = cost * self.l1_ratio, cost * (1.0 - self.l1_ratio)
-        return Plan(
+        return DOFSConfig(
             similarity=Similarity(self.kernel, self.gamma),
             sampler=Sampler(self.sample, self.truncation, int(self.random_state)),
             redundancy=None if self.supervised == "dpp_only" else self.redundancy,
-            limit=limit(self.redundancy, self.threshold, self.alpha),
+            limit=redundancy_limit(self.redundancy, self.threshold, self.alpha),
             scatter=self.scatter,
-            rule=Separability(
+            separability=Separability(
                 self.epsilon, self.alpha, self.supervised is True, literal, self.local == "either"
             ),
             best_first=literal and self.supervised is True,
-            penalty=Penalty(lasso, ridge, float(self.least_weight)) if cost > 0 else None,
+            model=ElasticNet(lasso, ridge, float(self.least_weight)) if cost > 0 else None,
             one_by_one=self.refit == "column",
         )
 
     def _offer(self, block: ColumnBlock) -> Settled:
         if self.kernel in KERNELS:
             return super()._offer(block)
-        before = self._groups_.state()
+        before = self._process_.copy()
         try:
             return super()._offer(block)
-        except ParameterError:  # a kernel may fail for the hundredth group of a block
-            self._groups_ = DiverseGroups.from_state(before)
-            self._groups_.plan = self._plan
+        except ParameterError:  # a function may fail for the hundredth group of a block
+            before.store.config = self._process_.store.config
+            self._process_ = before
             raise
 
-    def _line_p_values(self, lines: Lines, redundant: IntArray) -> FloatArray:
-        p_value = self._groups_.test.p_value(lines.statistic)
-        p_value[redundant] = self._pair_p_values(lines.statistic[redundant])
-        if lines.p_value is not None:
-            p_value = np.where(np.isnan(lines.p_value), p_value, lines.p_value)
-        p_value[lines.reason == NOT_SAMPLED] = np.nan
-        return p_value
-
     def _restored(self) -> None:
-        groups = self._groups_
-        if not isinstance(groups, DiverseGroups) or groups.paired == (self.supervised == "dpp_only"):
-            raise TypeError("its groups are not those of its parameters")
-        if (self.supervised is True) != (len(groups.classes) > 0):
-            raise ValueError("its classes are not those of the target")
-        groups.plan = self._plan
+        self._process_.store.config = self._config()
         super()._restored()
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        yield from self._process_.problems(DiverseGroups, self.group_size, self.n_features_in_)
+        store = self._process_.store
+        if isinstance(store, DiverseGroups) and (
+            store.compared is (self.supervised == "dpp_only")
+            or (store.classes is None) is (self.supervised is True)
+        ):
+            yield "its groups are not those of its parameters"

@@ -1,32 +1,37 @@
-"""Group-SAOLA: SAOLA inside every group of columns, then between the groups, pair by pair."""
+"""Group-SAOLA: pairwise redundancy inside every group of columns, then between groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
-from streamsieve.base import Stop
-from streamsieve.columns._groups_measured import CodedGroups, CorrelatedGroups
-from streamsieve.columns._groups_selector import GroupSelector
+from streamsieve.base import ColumnSelector, Stop
+from streamsieve.columns.groups.pairwise import (
+    PairwiseCorrelationGroups,
+    PairwiseDiscreteGroups,
+    PairwiseGroups,
+)
+from streamsieve.columns.groups.process import GroupProcess, OffersGroups
 from streamsieve.columns.saola import MEASURES
 from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
-from streamsieve.independence.multiple_testing import OnlineFDRProcedure, check_fdr
-from streamsieve.protocols import Task
+from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.ledger import ProvisionalLedger
+from streamsieve.protocols import Task, Traits
+from streamsieve.state import Choice, Float, Int, Nested
 
 MODES = ("live", "literal")
 
 
-class GroupSAOLA(GroupSelector):
-    """Keep columns that arrive in groups if neither their own group nor another makes them redundant.
+class GroupSAOLA(OffersGroups, ColumnSelector):
+    """Pairwise redundancy for columns that arrive in groups (Group-SAOLA).
 
-    Inside a group, columns compete as in ``SAOLA``: of two that depend on each other at least as much as
-    the weaker one on y, the weaker one goes.  What is left of a complete group then competes with the kept
-    columns of every earlier group.  A group of which nothing is left vanishes.
+    Inside a group, columns compete as in ``SAOLA``: of two that depend on each other at least as strongly as
+    the weaker one on y, the weaker one is rejected.  When a group is complete, its remaining columns compete
+    with the kept columns of every earlier group.
 
     Offer whole groups with ``offer_group``, or give ``fit`` a label for each column, or let ``group_size``
     cut the stream into groups of equal size.
@@ -34,29 +39,30 @@ class GroupSAOLA(GroupSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Level of the test of relevance for ``measure="fisher_z"``, 0 < alpha < 1.
+        Significance level of the relevance test for ``measure="fisher_z"``, in (0, 1).
     measure : {"fisher_z", "su", "mutual_info"}, default="fisher_z"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in
         nats; see ``SAOLA``.
     delta : float, default=0.0
         For "su" and "mutual_info": a column at or below it is irrelevant.
     bins : int, default=5
-        For "su" and "mutual_info": columns with more than 32 distinct values are cut into so many bins
-        of equal frequency, 2 to 1024.
+        For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
+        values, in [2, 1024].
     mode : {"live", "literal"}, default="live"
-        Between groups, a column that fell fights no more ("live"), or still drives others out ("literal",
-        as the authors' toolbox does).
+        Whether a column that was eliminated between groups still eliminates others ("literal", as in the
+        authors' toolbox) or not ("live").
     group_size : int or None, default=None
-        ``offer`` and ``fit`` make a group of so many columns in a row, at least 1.  None: each column is a
-        group of its own.
+        Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
+        column is a group of its own.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
-        With a rule, for "fisher_z", a column is tested for relevance at the level that this rule gives it,
-        so that of all columns found relevant an expected share of at most alpha is not; see ``OnlineFDR``.
-        With None every column is tested at alpha, and of many junk columns the share alpha is relevant.
+        Online multiple-testing procedure that sets the level of each relevance test, so that the false
+        discovery rate among columns found relevant is at most alpha; for "fisher_z"; see ``OnlineFDR``.  If
+        None, every column is tested at alpha.
     lag : int, default=0
-        For a rule: how many columns before a column must not influence its level; see ``OnlineFDR``.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level; see
+        ``OnlineFDR``.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to remember.
     stop : Stop or None, default=None
@@ -65,8 +71,9 @@ class GroupSAOLA(GroupSelector):
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    groups_ : arrival numbers of the columns kept, by group: its label, or its number if it came without
-    n_groups_ : number of groups of which something is kept
+    groups_ : arrival numbers of the columns kept, by the label of their group, or by its number if groups
+        have no labels
+    n_groups_ : number of groups of which some column is kept
     n_open_ : number of columns in the group that is not complete yet
     ledger_ : every decision; the statistic is the dependence on y, or for a redundant or evicted column
         its dependence on the one in ``by``
@@ -75,17 +82,16 @@ class GroupSAOLA(GroupSelector):
 
     Notes
     -----
-    A group is decided when it is complete, so that ``offer`` returns the decisions on the columns of all
-    groups that this call completed.  Until then ``selected_``, ``groups_`` and the last lines of ``ledger_``
-    tell how things would stand if the open group ended here; ``n_open_`` and the ledger's ``repr`` say for
-    how many columns.  Looking never changes anything, and neither does the size of blocks.  Memory grows with
-    the columns kept and one group.
+    A group is decided when it is complete: ``offer`` returns the decisions on the groups that the call
+    completed.  Until then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if
+    the open group ended here; ``n_open_`` is their number.  Reading them changes nothing, and the size of
+    blocks never matters.  Memory grows with the columns kept and one group.
 
-    Ties: inside a group the newcomer of two equals leaves, between groups the older one, for all measures;
-    so does the authors' toolbox.  Equal is up to 1e-12.  The toolbox skips columns whose *sum* is 0; here
-    only constant ones are skipped.  More than two classes: see ``FisherZ``.  With a stop at
-    ``max_features``, a column can bring back earlier ones by driving out their rival inside its group, so
-    that more are kept.
+    Ties: of two equals the newcomer leaves inside a group, the older one between groups, for all measures, as
+    in the authors' toolbox.  Values within 1e-12 are equal.  The toolbox skips columns whose *sum* is 0; here
+    only constant columns are skipped.  More than two classes: see ``FisherZ``.  With a stop at
+    ``max_features``, more columns may be kept than that: a column can eliminate one of its group that had
+    eliminated earlier ones.
 
     References
     ----------
@@ -109,7 +115,23 @@ class GroupSAOLA(GroupSelector):
     {'lab B': [2]}
     """
 
-    _groups_: CorrelatedGroups | CodedGroups
+    _traits = Traits(defers=True)
+    parameters = {
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "measure": Choice(*MEASURES),
+        "delta": Float(0),
+        "bins": Int(2, 1024),
+        "mode": Choice(*MODES),
+        "group_size": Int(1, optional=True),
+        "fdr": Choice(None, *RULES),
+        "lag": Int(0, LONGEST_LAG),
+        **ColumnSelector.common_parameters,
+    }
+    fields = {
+        **ColumnSelector.common_fields,
+        "ledger_": Nested(ProvisionalLedger),
+        "_process_": Nested(GroupProcess, shares=("rows",)),
+    }
 
     def __init__(
         self,
@@ -139,48 +161,38 @@ class GroupSAOLA(GroupSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Each measure, each mode, groups of several sizes, and levels that follow what was found."""
+        """Yield each measure and mode, groups of several sizes, and an FDR procedure."""
         yield cls(group_size=5)
         yield cls()
         yield cls(measure="su", group_size=3)
         yield cls(measure="mutual_info", group_size=7, mode="literal")
         yield cls(alpha=0.1, group_size=4, fdr="addis", lag=1)
 
-    def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
-        check_choice("measure", self.measure, MEASURES)
-        check_number("delta", self.delta, low=0)
-        check_number("bins", self.bins, low=2, high=1024, integer=True)
-        check_choice("mode", self.mode, MODES)
-        self._check_group_size()
-        check_fdr(self.fdr, self.alpha, self.lag, optional=True)
+    def _check_together(self) -> None:
         if self.fdr is not None and self.measure != "fisher_z":
             raise ParameterError(
                 f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
                 "measure='fisher_z', or fdr=None and delta for a threshold"
             )
-        task = Task(self.task_)
-        groups: CorrelatedGroups | CodedGroups
-        if self.measure == "fisher_z":
-            gate = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
-            groups = CorrelatedGroups(FisherZ(y, task, self.alpha), gate)
-        else:
-            groups = CodedGroups(
-                discretize_target(y, task), self.bins, normalised=self.measure == "su", delta=self.delta
-            )
-        groups.literal = self.mode == "literal"
-        self._begin_groups(groups)
 
-    def _restored(self) -> None:
-        wanted = CorrelatedGroups if self.measure == "fisher_z" else CodedGroups
-        groups = self._groups_
-        if not isinstance(groups, wanted):
-            raise TypeError("its parts are not those of the measure")
-        groups.literal = self.mode == "literal"
-        super()._restored()
-        if isinstance(groups, CorrelatedGroups):
-            if (groups.gate is None) != (self.fdr is None):
-                raise ValueError("fdr asks for a gate, and there is none, or the other way round")
-            if groups.gate is not None and self.fdr is not None:
-                for problem in groups.gate.problems(self.fdr, self.alpha, self.lag, self.n_features_in_):
-                    raise ValueError(problem)
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[PairwiseGroups]:
+        literal = self.mode == "literal"
+        if self.measure == "fisher_z":
+            fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+            test = FisherZ(y, task, self.alpha)
+            return GroupProcess(PairwiseCorrelationGroups(test, fdr, literal=literal), self.group_size)
+        discrete = PairwiseDiscreteGroups(
+            discretize_target(y, task), int(self.bins), normalized=self.measure == "su",
+            delta=float(self.delta), literal=literal,
+        )  # fmt: skip
+        return GroupProcess(discrete, self.group_size)
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        store = PairwiseCorrelationGroups if self.measure == "fisher_z" else PairwiseDiscreteGroups
+        yield from self._process_.problems(store, self.group_size, self.n_features_in_)
+        fdr = getattr(self._process_.store, "fdr", None)
+        if (fdr is None) is not (self.fdr is None):
+            yield "there is an FDR procedure too many or too few"
+        elif fdr is not None:
+            yield from fdr.problems(self.fdr, self.alpha, self.lag, self.n_features_in_)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
-from streamsieve.base import Stop
-from streamsieve.columns._groups_selector import GroupSelector
-from streamsieve.columns._ogfs_groups import Penalty
-from streamsieve.columns._ogfs_separating import Separability, SeparatingGroups
+from streamsieve.base import ColumnSelector, Stop
+from streamsieve.columns.groups.class_separability import SeparabilityGroups
+from streamsieve.columns.groups.process import GroupProcess, OffersGroups
 from streamsieve.independence import FisherZ
-from streamsieve.protocols import Task
+from streamsieve.ledger import ProvisionalLedger
+from streamsieve.protocols import Task, Traits
+from streamsieve.state import Float, Int, Nested
 
 
-class OGFS(GroupSelector):
-    """Keep columns that tell classes apart better than their group before them, and that a lasso needs.
+class OGFS(OffersGroups, ColumnSelector):
+    """Class separability inside groups of columns, and the lasso between groups (OGFS).
 
     Inside a group, in order of arrival, a column is accepted if it raises the separability of those accepted
-    so far, which is the variance between classes over that within them, summed over columns; or if its own
-    ratio is large beside theirs by a t test.  When the group is complete, a lasso over the kept columns and
-    the accepted ones decides who stays.
+    so far (variance between classes, summed over columns, divided by that within classes), or if its own
+    ratio is significantly larger than theirs by a t test.  When the group is complete, a lasso over the kept
+    columns and the accepted ones decides which of them stay.
 
     Offer whole groups with ``offer_group``, or give ``fit`` a label for each column, or let ``group_size``
     cut the stream into groups of equal size.
@@ -30,17 +30,17 @@ class OGFS(GroupSelector):
     Parameters
     ----------
     epsilon : float, default=0.001
-        A column must raise the separability of its group by more than this, at least 0.
+        Least increase in the separability of a group, at least 0.
     alpha : float, default=0.05
-        Level of the t test, 0 < alpha < 1.
+        Significance level of the t test, in (0, 1).
     penalty : float, default=0.15
-        Penalty of the lasso, above 0, for columns and target of unit variance: a column whose correlation
-        with y is not above it never stays on its own.
+        L1 penalty, above 0, for columns and target of unit variance: a column whose correlation with y is not
+        above it never stays on its own.
     group_size : int or None, default=10
-        ``offer`` and ``fit`` make a group of so many columns in a row, at least 1.  None: each column is a
-        group of its own.
+        Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
+        column is a group of its own.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to remember.
     stop : Stop or None, default=None
@@ -49,8 +49,9 @@ class OGFS(GroupSelector):
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    groups_ : arrival numbers of the columns kept, by group: its label, or its number if it came without
-    n_groups_ : number of groups of which something is kept
+    groups_ : arrival numbers of the columns kept, by the label of their group, or by its number if groups
+        have no labels
+    n_groups_ : number of groups of which some column is kept
     n_open_ : number of columns in the group that is not complete yet
     ledger_ : every decision; the statistic is the correlation with y (for more than two classes the
         correlation ratio), or for a redundant or evicted column its correlation with the one in ``by``
@@ -59,23 +60,23 @@ class OGFS(GroupSelector):
 
     Notes
     -----
-    "irrelevant" is a column that separability did not accept, or that the lasso would give no weight even if
-    it were alone; "redundant" one that it would.  ``by`` is the column that took most of its work over.
+    A column is irrelevant if it was not accepted, or if the lasso would give it no weight even alone; it is
+    redundant if the lasso would.  ``by`` is the kept column that absorbs most of its effect.
 
-    A group is decided when it is complete, so that ``offer`` returns the decisions on the columns of all
-    groups that this call completed.  Until then ``selected_``, ``groups_`` and the last lines of ``ledger_``
-    tell how things would stand if the open group ended here.  Looking never changes anything, and neither
-    does the size of blocks.  Memory grows with the columns kept and those accepted of one group.
+    A group is decided when it is complete: ``offer`` returns the decisions on the groups that the call
+    completed.  Until then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if
+    the open group ended here.  Reading them changes nothing, and the size of blocks never matters.  Memory
+    grows with the columns kept and those accepted of one group.
 
-    Separability rises if and only if a column's own ratio is above it, so that a group sorted from best to
-    worst has one column accepted and nearly all if sorted the other way.  The order of arrival is what the
-    paper means; its published code ends after the first column of a group.
+    Separability rises if and only if a column's own ratio is above it: of a group sorted from best to worst
+    one column is accepted, and nearly all if sorted the other way.  The paper means the order of arrival; its
+    published code ends after the first column of a group.
 
     Deviations: columns have unit variance, so that units do not matter.  The paper's t statistic has the
-    wrong sign, compares one score with the error of a mean, and is undefined for a single column; here it is
-    the t test for one more draw, with two columns accepted or more that differ.  The lasso has an intercept;
-    more than two classes are contrasts that share their penalty (a group lasso), whatever the labels are.
-    For a numeric target a straight line takes the place of classes.
+    wrong sign, compares one score with the standard error of a mean, and is undefined for a single column;
+    here it is the t test for one more draw, and needs at least two accepted columns that differ.  The lasso
+    has an intercept; more than two classes are contrasts that share their penalty (a group lasso).  For a
+    numeric target, the variance explained by a linear fit takes the place of that between classes.
 
     References
     ----------
@@ -101,7 +102,19 @@ class OGFS(GroupSelector):
     {'lab B': [2, 3]}
     """
 
-    _groups_: SeparatingGroups
+    _traits = Traits(defers=True)
+    parameters = {
+        "epsilon": Float(0),
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "penalty": Float(0, open_low=True),
+        "group_size": Int(1, optional=True),
+        **ColumnSelector.common_parameters,
+    }
+    fields = {
+        **ColumnSelector.common_fields,
+        "ledger_": Nested(ProvisionalLedger),
+        "_process_": Nested(GroupProcess, shares=("rows",)),
+    }
 
     def __init__(
         self,
@@ -123,25 +136,15 @@ class OGFS(GroupSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Groups of several sizes, and a light penalty."""
+        """Yield groups of several sizes, and a small penalty."""
         yield cls()
         yield cls(group_size=None)
         yield cls(epsilon=0, alpha=0.5, penalty=0.1, group_size=3)
 
-    def _begin(self, y: npt.NDArray[Any]) -> None:
-        check_number("epsilon", self.epsilon, low=0)
-        check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
-        check_number("penalty", self.penalty, low=0, open_low=True)
-        self._check_group_size()
-        self._begin_groups(self._configured(SeparatingGroups(FisherZ(y, Task(self.task_), self.alpha))))
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[SeparabilityGroups]:
+        test = FisherZ(y, task, self.alpha)
+        return GroupProcess(SeparabilityGroups(test, self.penalty, self.epsilon, self.alpha), self.group_size)
 
-    def _configured(self, groups: SeparatingGroups) -> SeparatingGroups:
-        groups.penalty = Penalty(float(self.penalty))
-        groups.rule = Separability(float(self.epsilon), float(self.alpha))
-        return groups
-
-    def _restored(self) -> None:
-        if not isinstance(self._groups_, SeparatingGroups):
-            raise TypeError("its groups are not those of the lasso")
-        self._configured(self._groups_)
-        super()._restored()
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        yield from self._process_.problems(SeparabilityGroups, self.group_size, self.n_features_in_)

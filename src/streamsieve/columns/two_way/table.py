@@ -1,39 +1,51 @@
-"""A table that grows both ways: rows at its end, and columns as they are kept."""
+"""A table that grows both ways: rows are appended, and columns are added as they are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from streamsieve.dependence.blocks import dense_column
 from streamsieve.exceptions import StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray, Matrix
-from streamsieve.state import expect, pack_strings, register, unpack_strings
+from streamsieve.protocols import FloatArray, IntArray, Matrix
+from streamsieve.state import Array, Choice, Part, Values, register
 
-#: Rows that there is room for beyond those held, at least.
+#: Least room for rows beyond those held.
 SPARE_ROWS = 16
+#: Kinds of dtypes that labels may have, and how a state holds them.
+LABEL_KINDS = {"U": "U", "i": "i", "u": "i", "b": "i", "f": "f"}
+NUMBERS = "numbers"
 
 
 @register
-class GrowingTable:
-    """The latest rows of a stream: their targets, and their values in the columns that are kept.
+class GrowingTable(Part):
+    """The latest rows of a stream: their targets, and their values in the kept columns.
 
-    There is room for as many rows more: memory is at most about twice that of the values held.
+    Arrays have room for as many rows again, so that memory is at most about twice that of the values held.
 
     Parameters
     ----------
-    y : labels or numbers, one a row
+    y : labels or numbers, one per row
     classes : whether they are labels
     """
+
+    fields = {
+        "target_kind": Choice(NUMBERS, *LABEL_KINDS),
+        "labels": Values("labels"),
+        "codes": Array("i8", "rows", below="labels", optional=True),
+        "target": Array("f8", "rows", finite=True, optional=True),
+        "features": Array("i8", "columns", low=0, order="rising"),
+        "values": Array("f8", "columns", "rows"),
+    }
 
     def __init__(self, y: npt.NDArray[Any], *, classes: bool) -> None:
         #: Labels in order of appearance; None for numbers.
         self.labels: npt.NDArray[Any] | None = y[:0] if classes else None
         self._target = self._coded(y)
-        #: By arrival number, in order; all as long as the targets, with room at their end.
+        #: Columns by arrival number, in order; as long as the array of targets, with room at the end.
         self._columns: dict[int, FloatArray] = {}
         self._first, self.n = 0, len(y)
 
@@ -58,14 +70,14 @@ class GrowingTable:
         return np.array(columns).reshape(-1, self.n).T
 
     def news(self, y: npt.NDArray[Any]) -> list[Any]:
-        """Return the labels among these that were never seen."""
+        """Return the labels among these that are new."""
         if self.labels is None:
             return []
         known = set(self.labels.tolist())
         return [label for label in np.unique(y).tolist() if label not in known]
 
     def append(self, X: FloatArray, y: npt.NDArray[Any], most: int | None) -> None:
-        """Add rows, and let the oldest go if there are more than ``most``."""
+        """Append rows, and drop the oldest if there are more than ``most``."""
         target, m = self._coded(y), len(y)
         if self._first + self.n + m > len(self._target):
             self._make_room(2 * (self.n + m) + SPARE_ROWS)
@@ -88,7 +100,7 @@ class GrowingTable:
         self._first = 0
 
     def keep(self, wanted: IntArray, X: Matrix | None = None, start: int = 0) -> None:
-        """Keep the columns wanted, new ones taken from a block that begins with number ``start``."""
+        """Keep the given columns; new ones are in a block whose first column has number ``start``."""
         if wanted.tolist() == list(self._columns):
             return
         columns: dict[int, FloatArray] = {}
@@ -96,13 +108,12 @@ class GrowingTable:
             if feature in self._columns or X is None:
                 columns[feature] = self._columns[feature]
             else:
-                column = X[:, [feature - start]]
                 columns[feature] = np.zeros(len(self._target))
-                columns[feature][self._held] = (column.toarray() if sp.issparse(column) else column)[:, 0]
+                columns[feature][self._held] = dense_column(X, feature - start)
         self._columns = columns
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return targets as they are stored: labels as their numbers."""
+        """Return targets as they are stored: labels as codes."""
         if self.labels is None:
             return np.array(y, np.float64)
         new = self.news(y)
@@ -114,43 +125,35 @@ class GrowingTable:
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return the rows held."""
-        target = self._target[self._held]
-        arrays = {"features": self.features, "values": np.ascontiguousarray(self.values().T)}
-        if self.labels is None:
-            return {**arrays, "target": target}
-        if self.labels.dtype.kind == "U":
-            text = pack_strings(self.labels.tolist())
-            return {**arrays, "codes": target, **{f"label_{key}": array for key, array in text.items()}}
-        return {**arrays, "codes": target, "labels": self.labels}
+    def _record(self) -> Mapping[str, Any]:
+        target, classes = self._target[self._held], self.labels is not None
+        return {
+            "target_kind": NUMBERS if self.labels is None else self.labels.dtype.kind,
+            "labels": [] if self.labels is None else self.labels.tolist(),
+            "codes": target if classes else None,
+            "target": None if classes else target,
+            "features": self.features,
+            "values": np.ascontiguousarray(self.values().T),
+        }
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        kind, codes, target = record["target_kind"], record["codes"], record["target"]
+        if (codes is None) is not (kind == NUMBERS) or (target is None) is (kind == NUMBERS):
+            raise StateError("the state's table has no targets, or both labels and numbers")
         table = cls(np.zeros(0), classes=False)
-        if "target" in arrays:
-            target = expect(arrays, "target", np.float64, (None,))
-        else:
-            target = expect(arrays, "codes", np.int64, (None,))
-            table.labels = _labels(arrays)
-            if np.any((target < 0) | (target >= len(table.labels))):
-                raise StateError("the state's rows have labels that there are not")
-        features = expect(arrays, "features", np.int64, (None,))
-        values = expect(arrays, "values", np.float64, (len(features), len(target)))
-        if len(target) < 1 or np.any(np.diff(features, prepend=-1) <= 0):
-            raise StateError("the state's table holds no rows, or columns that were never offered")
-        table.n, table._target = len(target), np.array(target)
-        table._columns = dict(zip(features.tolist(), np.array(values), strict=True))
+        if kind != NUMBERS:
+            labels = np.array(record["labels"])
+            if labels.dtype.kind != LABEL_KINDS[kind]:
+                raise StateError(f"the state's labels are {labels.dtype}, which is not of kind {kind!r}")
+            table.labels = labels.astype({"u": "u8", "b": "?"}.get(kind, labels.dtype))
+        table._target = target if codes is None else codes
+        table.n = len(table._target)
+        table._columns = dict(zip(record["features"].tolist(), record["values"], strict=True))
         return table
 
-
-def _labels(arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    if "labels" not in arrays:
-        text = {key.removeprefix("label_"): a for key, a in arrays.items() if key.startswith("label_")}
-        labels = np.array(unpack_strings(text), dtype=np.str_)
-    else:
-        labels = np.array(arrays["labels"])
-    if labels.ndim != 1 or labels.dtype.kind not in "Ufiub" or len(np.unique(labels)) != len(labels):
-        raise StateError("the state's labels are no labels, or some of them are equal")
-    return labels
+    def _consistent(self) -> Iterator[str]:
+        if self.n < 1:
+            yield "the table has no rows"
+        if self.labels is not None and len(np.unique(self.labels)) < len(self.labels):
+            yield "two labels are equal"

@@ -1,42 +1,44 @@
-"""Groups of columns that meet in a linear model: what the elastic net gives no weight leaves."""
+"""Elastic net between groups: kept and new columns in one linear model; a column without weight leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import ogfs as kernel
-from streamsieve.columns._groups import Candidates, GroupedColumns, unit_columns
+from streamsieve.columns.groups.store import GroupCandidates, GroupStore
+from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.decisions import KEPT, REASON_CODE
+from streamsieve.dependence.blocks import unit_columns
 from streamsieve.independence import FisherZ
-from streamsieve.protocols import Arrays, BoolArray, FloatArray, IntArray, Reason
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Reason
+from streamsieve.state import Array, Nested
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
 
 CONSTANT, IRRELEVANT = REASON_CODE[Reason.CONSTANT], REASON_CODE[Reason.IRRELEVANT]
-#: Weights that move no further have arrived; the units are those of correlations.
+#: Coordinate descent has converged when no weight moves further, in units of correlations.
 TOLERANCE = 1e-12
 MOST_SWEEPS = 10_000
-_TEST = "test_"
 
 Outcome = TypeVar("Outcome")
 
 
 class Refit(NamedTuple):
-    """A model over some columns: their weights, and who is left."""
+    """A model over some columns: their weights, and which of them stay."""
 
     weights: FloatArray
     stays: BoolArray
-    #: The column that takes most of the work of one that leaves, by position; -1 if it never had any.
+    #: For each dropped column, the position of the one that absorbs most of its effect, or -1.
     by: IntArray
 
 
-class Penalty(NamedTuple):
-    """What weights cost: the sum of their lengths and of their squares; a shorter one than ``least`` goes."""
+class ElasticNet(NamedTuple):
+    """Penalties of a linear model; a column whose weight is shorter than ``least`` is dropped."""
 
     lasso: float
     ridge: float = 0.0
@@ -53,83 +55,80 @@ class Penalty(NamedTuple):
     def _replacements(
         self, gram: FloatArray, products: FloatArray, weights: FloatArray, stays: BoolArray
     ) -> IntArray:
-        """Find who does the work of those that leave; nobody does if they had none even alone."""
+        """For each dropped column, find the kept one that absorbs most of its effect.
+
+        -1 if it had no effect marginally.
+        """
         by = np.full(len(gram), -1)
         alone = (_lengths(products) - self.lasso) / (1.0 + self.ridge)
         gone, left = np.flatnonzero(~stays & (alone > self.least + TOLERANCE)), np.flatnonzero(stays)
         if len(gone) and len(left):
-            # what each of those left takes from the products of one that goes
+            # what each kept column takes from the product of a dropped one with the target
             taken = gram[np.ix_(gone, left)] * (products[gone] @ weights[left].T)
             by[gone] = left[np.argmax(taken, axis=1)]
         return by
 
 
-class PenalisedGroups(GroupedColumns[Outcome]):
-    """Columns centred and of unit length, their products with the target, and their weights in a model.
+class ElasticNetGroups(GroupStore[Outcome]):
+    """Columns centered and of unit length, their products with the target, and their weights in a model.
 
     Parameters
     ----------
     test : correlation with the target
     """
 
+    fields = {
+        **GroupStore.fields,
+        "test": Nested(FisherZ, shares=("rows", "contrasts")),
+        "columns": Array("f8", "columns", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
+        "products": Array("f8", "columns", "contrasts", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
+        "weights": Array("f8", "columns", "contrasts", finite=True, copy=False),
+    }
     test: FisherZ
 
     def __init__(self, test: FisherZ) -> None:
         self.test = test
         super().__init__(test.n)
-        #: Correlations of the kept columns; they are made when needed.
+        #: Correlations of the kept columns, computed on access.
         self._gram = np.zeros((0, 0))
 
-    def _empty(self, slots: int) -> dict[str, npt.NDArray[Any]]:
+    def _entries(self) -> dict[str, tuple[str, Shape]]:
         contrasts = self.test.n_contrasts
         return {
-            "columns": np.zeros((slots, self.n)),
-            "products": np.zeros((slots, contrasts)),
-            "weights": np.zeros((slots, contrasts)),
+            "columns": ("f8", (SLOT, self.n)),
+            "products": ("f8", (SLOT, contrasts)),
+            "weights": ("f8", (SLOT, contrasts)),
         }
 
     def _candidates(
         self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
-    ) -> Iterator[Candidates]:
+    ) -> Iterator[GroupCandidates]:
         measured = self.test.relevance(X)
         reason[:], statistic[:] = np.where(measured.norm > 0, KEPT, CONSTANT), measured.r
-        for some, Z in unit_columns(X, np.flatnonzero(reason == KEPT), measured):
+        for some, Z in unit_columns(X, np.flatnonzero(reason == KEPT), measured.mean, measured.norm):
             products = Z @ self.test.basis
-            rows = {"columns": Z, "products": products, "weights": np.zeros_like(products)}
-            yield Candidates(some, np.abs(measured.r[some]), rows)
+            entries = {"columns": Z, "products": products, "weights": np.zeros_like(products)}
+            yield GroupCandidates(some, np.abs(measured.r[some]), entries)
 
-    def _kept_gram(self) -> FloatArray:
+    def kept_gram(self) -> FloatArray:
         """Return the correlations of the kept columns."""
-        if len(self._gram) != len(self._kept):
-            self._gram = kernel.products(self.tables["columns"], self._kept, self._kept)
+        if len(self._gram) != len(self.kept):
+            self._gram = kernel.products(self.slots["columns"], self.kept, self.kept)
         return self._gram
 
     def _whole_gram(self) -> FloatArray:
         """Return the correlations of the kept columns and the open group's."""
-        gram, members = self._kept_gram(), np.concatenate([self._kept, self._open])
+        gram, members = self.kept_gram(), self.members
         q = len(gram)
         whole = np.empty((len(members), len(members)))
         whole[:q, :q] = gram
-        whole[q:] = kernel.products(self.tables["columns"], self._open, members)
+        whole[q:] = kernel.products(self.slots["columns"], self.open, members)
         whole[:q, q:] = whole[q:, :q].T
         np.fill_diagonal(whole, 1.0)
         return whole
 
-    def state(self) -> Arrays:
-        """Return the test as well."""
-        return {**super().state(), **{f"{_TEST}{name}": a for name, a in self.test.state().items()}}
-
-    @staticmethod
-    def _test_of(arrays: Mapping[str, npt.NDArray[Any]]) -> FisherZ:
-        test = {name.removeprefix(_TEST): a for name, a in arrays.items() if name.startswith(_TEST)}
-        return FisherZ.from_state(test)
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild; what the selector's parameters say is not part of the state."""
-        groups = cls(cls._test_of(arrays))
-        groups._fill(arrays)
-        return groups
+    def _record(self) -> Mapping[str, Any]:
+        return {**super()._record(), "test": self.test}
 
 
 def _lengths(rows: FloatArray) -> FloatArray:

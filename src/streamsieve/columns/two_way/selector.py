@@ -1,26 +1,25 @@
-"""Rows and columns at once: new columns are offered while rows keep arriving."""
+"""TwoWay: new columns are offered while rows keep arriving."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from streamsieve._parameters import check_number
 from streamsieve._validation import check_target, refuse_non_finite
-from streamsieve.base import ColumnSelector, RowSelector, Stop
+from streamsieve.base import ColumnSelector, RowSelector, Selector, Stop
 from streamsieve.base._rows_identity import Fingerprints, RowsIdentity, fingerprints, index_of
-from streamsieve.columns._growing_table import GrowingTable
-from streamsieve.columns._nested import NestedSelector
-from streamsieve.columns._row_cells import kept_cells
 from streamsieve.columns.osfs import FastOSFS
 from streamsieve.columns.saola import SAOLA
-from streamsieve.decisions import KEPT, REASONS, Decisions, Eviction, Settled
-from streamsieve.exceptions import ParameterError, SchemaError, StateError, TargetError
+from streamsieve.columns.two_way.numbering import Numbering
+from streamsieve.columns.two_way.row_values import kept_values
+from streamsieve.columns.two_way.table import GrowingTable
+from streamsieve.decisions import Decisions, Eviction, Settled
+from streamsieve.exceptions import ParameterError, SchemaError, TargetError
 from streamsieve.protocols import (
     CLASSIFICATION,
     ColumnBlock,
@@ -28,37 +27,38 @@ from streamsieve.protocols import (
     Event,
     FloatArray,
     IntArray,
+    Matrix,
     Reason,
     RowBatch,
     Task,
     Traits,
 )
+from streamsieve.state import Int, Nested, encode
 
 
 class TwoWay(ColumnSelector):
-    """Choose from columns that are offered while rows keep arriving, and judge the kept ones anew.
+    """Column selection while rows keep arriving, with reviews of the kept columns.
 
-    A table is held: the rows so far, with their targets and with their values in the columns that are kept,
-    and nothing else.  It grows both ways:
+    A table holds the rows so far: their targets and their values in the kept columns.  It grows both ways:
 
     * ``offer(X, names)`` brings new columns, with a value for every row held, oldest first.
-    * ``learn_rows(X, y)`` brings new rows, with a value for every column kept.
-    * ``review()`` judges the kept columns anew over all rows held.  It happens by itself before columns are
-      offered, if rows came since the last time, so that newcomers never meet judgements of other rows.
+    * ``learn_rows(X, y)`` brings new rows, with a value for every kept column.
+    * ``review()`` decides on the kept columns again, over all rows held.  If rows have come since the last
+      review, one takes place before columns are offered, so that all decisions are over the same rows.
 
     Parameters
     ----------
     column_selector : selector over columns or None, default=None
-        Decides on columns; it is copied.  None: ``SAOLA()``.  It must decide on every column at once: not
-        ``GroupSAOLA``.
+        Decides on columns; it is cloned.  If None, ``SAOLA()``.  It must not defer decisions (as
+        ``GroupSAOLA`` does).
     row_screen : selector over rows or None, default=None
-        Learns the rows as they come, in the columns kept, and has the first word at a review: what it does
-        not select is evicted.  ``Screen("f", alpha=0.01, half_life=5000)`` drops what is no longer relevant,
-        ``Screen("f", k=50)`` keeps no more than 50.  It is copied.  None: nothing is dropped by rows alone.
+        Learns the rows as they come, in the kept columns; at a review, columns that it does not select are
+        evicted first.  ``Screen("f", alpha=0.01, half_life=5000)`` drops columns that are no longer relevant,
+        ``Screen("f", k=50)`` keeps at most 50.  It is cloned.  If None, ``column_selector`` alone decides.
     window : int or None, default=None
-        Hold the latest so many rows, at least 2 and at least those given to ``begin``; None holds all.
+        Number of latest rows to hold, at least 2 and at least those given to ``begin``.  If None, all.
     review_every : int or None, default=None
-        Review after every so many rows, at least 1, also if no columns are offered.
+        Number of rows between reviews, at least 1, also if no columns are offered.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to remember.
     stop : Stop or None, default=None
@@ -67,41 +67,39 @@ class TwoWay(ColumnSelector):
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    ledger_ : every decision; what a review evicts has the reason and the statistic of the selector that
-        evicts it, and as ``step`` the number of columns offered by then; "left the top set" is the reason of
+    ledger_ : every decision; an eviction at a review has the reason and the statistic of the selector that
+        evicts, and as ``step`` the number of columns offered so far; "left the top set" is the reason of
         ``row_screen``, with its score
     n_features_in_ : columns offered
     n_rows_ : rows held
     n_rows_seen_ : rows so far
-    screen_ : the row screen over the columns kept, or None
+    screen_ : the row screen over the kept columns, or None
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
     -----
-    *What a review is.* First, columns that ``row_screen`` does not select leave.  Then ``column_selector``
-    begins anew with the targets of the rows held, and is offered the remaining columns in order of arrival;
-    what it does not keep leaves.  Whatever it had besides (wealth, levels of tests) begins anew as well.  So
-    after a review the state is that of a fresh ``column_selector`` fitted to the kept columns over all rows
-    held, and columns offered later are decided as this one decides them.  Between reviews rows change
-    nothing but the table and the screen; batches of any size give the same.
+    *Reviews.* First, columns that ``row_screen`` does not select are evicted.  Then a clone of
+    ``column_selector`` begins with the targets of the rows held and is offered the remaining columns in order
+    of arrival; those that it does not keep are evicted.  Its other state (wealth, levels of tests) starts
+    again as well.  After a review, the state is therefore that of a fresh ``column_selector`` fitted to the
+    kept columns over all rows held.  Between reviews, rows change only the table and the screen; the size of
+    batches never matters.
 
-    *What is not there.* Columns that were rejected or evicted are gone.  More rows may make a column relevant
-    that was rejected when there were few; offer it again under another name.  Values of rows that left the
-    window are gone too.
+    *What is not stored.* Values of rejected and evicted columns, and of rows outside the window.  A column
+    that was rejected over few rows may be relevant over more: offer it again under another name.
 
-    *What the screen knows.* It was fitted to the rows held when the columns kept last changed, and has learnt
-    the rows since; without ``window`` that is all rows.  A screen with a larger k than there are columns
-    keeps all.
+    *The screen* is fitted to the rows held whenever the kept columns change, and learns the rows after that;
+    without ``window`` these are all rows.  A screen with a larger k than there are columns keeps all.
 
-    *What it costs.* Memory is rows held x columns kept in float64, and what ``column_selector`` holds of
-    these columns itself.  A batch of rows costs what the screen takes for it; a review what
-    ``column_selector`` takes for the columns kept over the rows held.
+    *Cost.* Memory is rows held x columns kept in float64, and what ``column_selector`` holds of these columns
+    itself.  A batch of rows costs an update of the screen; a review costs a fit of ``column_selector`` to the
+    kept columns over the rows held.
 
-    *Targets.* Whether they are labels or numbers is settled at ``begin``.  Labels may appear late, unless
+    *Targets.* Whether they are labels or numbers is decided at ``begin``.  Labels may appear late, unless
     ``column_selector`` takes two classes only.  A review needs two classes among the rows held; if a window
-    has one only, columns cannot be judged: ``offer`` says so, ``review_every`` waits.
+    has only one, ``offer`` raises an error and ``review_every`` waits.
 
-    *Identifiers of rows.* If rows come without, those of the earlier ones are forgotten.
+    *Identifiers of rows.* If new rows come without identifiers, those of the earlier ones are dropped.
 
     References
     ----------
@@ -118,7 +116,7 @@ class TwoWay(ColumnSelector):
     >>> both.get_feature_names_out()
     array(['dose', 'fad'], dtype=object)
 
-    A thousand rows later, "fad" says nothing any more:
+    A thousand rows later, "fad" is no longer associated with the target:
 
     >>> new = rng.integers(0, 2, 1000)
     >>> both = both.learn_rows(np.c_[new + rng.normal(size=1000), rng.normal(size=1000)], new)
@@ -130,8 +128,23 @@ class TwoWay(ColumnSelector):
     """
 
     _caches: ClassVar[frozenset[str]] = frozenset({"_prints_"})
+    parameters = {
+        "window": Int(2, optional=True),
+        "review_every": Int(1, optional=True),
+        "ledger": ColumnSelector.common_parameters["ledger"],
+        "stop": ColumnSelector.common_parameters["stop"],
+    }
+    fields = {
+        **ColumnSelector.common_fields,
+        "n_rows_seen_": Int(1),
+        "_table_": Nested(GrowingTable, shares=("rows",)),
+        "_columns_": Nested(ColumnSelector, derived=True),
+        "_numbering_": Nested(Numbering),
+        "_screen_": Nested(RowSelector, derived=True, optional=True),
+        "_unjudged_": Int(0),
+    }
     _columns_: ColumnSelector
-    _screen_: RowSelector | None
+    _screen_: RowSelector | None = None
     _table_: GrowingTable
 
     def __init__(
@@ -152,7 +165,7 @@ class TwoWay(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Around the default and around another selector; screens of rows do not matter before rows come."""
+        """Yield the default and another selector; screens of rows do not matter before rows come."""
         yield cls()
         yield cls(FastOSFS(alpha=0.05), window=1000, review_every=10)
 
@@ -160,14 +173,13 @@ class TwoWay(ColumnSelector):
 
     @property
     def _inner(self) -> ColumnSelector:
-        """The selector to copy."""
+        """The selector to clone."""
         inner = SAOLA() if self.column_selector is None else self.column_selector
         if not isinstance(inner, ColumnSelector):
             raise ParameterError(
                 f"column_selector must be a selector over columns, such as FastOSFS(), or None; got {inner!r}"
             )
-        holds_back = type(inner)._finish is not ColumnSelector._finish  # noqa: SLF001 - one's own kind
-        if holds_back or isinstance(inner, TwoWay):
+        if inner.traits.defers or isinstance(inner, TwoWay):
             raise ParameterError(
                 f"column_selector must decide on every column at once, which {type(inner).__name__} does "
                 "not: use SAOLA or FastOSFS"
@@ -185,7 +197,7 @@ class TwoWay(ColumnSelector):
 
     @property
     def task(self) -> str:  # type: ignore[override]  # not a parameter here
-        """What the selector over columns takes the target for."""
+        """Type of target of the selector over columns."""
         return self._inner.task
 
     @property
@@ -193,7 +205,7 @@ class TwoWay(ColumnSelector):
         return self._inner._elsewhere  # noqa: SLF001 - one's own kind
 
     def _fresh(self) -> ColumnSelector:
-        """Return a copy of the selector over columns that takes the target as it was taken at first."""
+        """Return a clone of the selector over columns for the type of target given to ``begin``."""
         task = "classification" if self._table_.labels is not None else "regression"
         fresh: ColumnSelector = clone(self._inner).set_params(task=task, ledger="none")
         return fresh
@@ -209,62 +221,48 @@ class TwoWay(ColumnSelector):
 
     # ---------------------------------------------------------------- beginning
 
+    def _check_together(self) -> None:
+        _ = self._inner
+        if self.row_screen is not None and not isinstance(self.row_screen, RowSelector):
+            raise ParameterError(
+                "row_screen must be a selector over rows, such as Screen('f', alpha=0.01), or None; "
+                f"got {self.row_screen!r}"
+            )
+
     def _begin(self, y: npt.NDArray[Any]) -> None:
-        self._check_for_rows(len(y))
+        self._check_parameters()
+        screen = self.row_screen
+        if screen is not None and screen.traits.tasks and Task(self.task_) not in screen.traits.tasks:
+            known = " or ".join(sorted(screen.traits.tasks))
+            raise ParameterError(
+                f"row_screen needs a {known} target, but y is {self.task_}: choose another one; got "
+                f"{screen!r}"
+            )
         if getattr(self.row_screen, "_target", None) == "numeric" and y.dtype.kind == "U":
             raise ParameterError(
                 f"row_screen needs numbers, but y holds text such as {y[0].item()!r}: choose another one; "
                 f"got {self.row_screen!r}"
             )
+        if self.window is not None and self.window < len(y):
+            raise ParameterError(
+                f"window={self.window}, but {len(y)} rows are there to begin with: choose window >= "
+                f"{len(y)}, or give fewer rows"
+            )
         self._table_ = GrowingTable(y, classes=Task(self.task_) in CLASSIFICATION)
         self._columns_ = self._fresh().begin(self._table_.y)
         self._screen_ = None
         self.n_rows_seen_ = len(y)
-        #: Rows that came since the kept columns were judged.
+        #: Number of rows that came since the last review.
         self._unjudged_ = 0
-        #: Columns that the selector was offered at the last review, and the number of the first one after.
-        self._reviewed_ = np.zeros(0, np.int64)
-        self._review_step_ = 0
-        #: Fingerprints of the rows that the identity does not know yet, and of their identifiers.
+        self._numbering_ = Numbering(np.zeros(0, np.int64), 0)
+        #: Fingerprints of the targets and identifiers of rows that the identity does not have yet.
         self._prints_: list[tuple[Fingerprints, Fingerprints | None]] = []
         self.__dict__.pop("_values_", None)  # the table has them
 
-    def _check_for_rows(self, n: int) -> None:
-        screen = self.row_screen
-        if screen is not None:
-            if not isinstance(screen, RowSelector):
-                raise ParameterError(
-                    "row_screen must be a selector over rows, such as Screen('f', alpha=0.01), or None; "
-                    f"got {screen!r}"
-                )
-            if screen.traits.tasks and Task(self.task_) not in screen.traits.tasks:
-                known = " or ".join(sorted(screen.traits.tasks))
-                raise ParameterError(
-                    f"row_screen needs a {known} target, but y is {self.task_}: choose another one; got "
-                    f"{screen!r}"
-                )
-        for name, low in (("window", 2), ("review_every", 1)):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), low=low, integer=True)
-        if self.window is not None and self.window < n:
-            raise ParameterError(
-                f"window={self.window}, but {n} rows are there to begin with: choose window >= {n}, or give "
-                "fewer rows"
-            )
-
     # ---------------------------------------------------------------- columns
 
-    def _outer(self, numbers: IntArray | Sequence[int]) -> IntArray:
-        """Return the arrival numbers of columns, from those in the selector over columns."""
-        inner = np.asarray(numbers, np.int64)
-        reviewed = self._reviewed_
-        after = self._review_step_ + inner - len(reviewed)
-        if len(reviewed) == 0:
-            return after
-        return np.where(inner < len(reviewed), reviewed[np.minimum(inner, len(reviewed) - 1)], after)
-
     def _selected(self) -> IntArray:
-        return self._outer(self._columns_._selected())  # noqa: SLF001
+        return self._numbering_.outer(self._columns_.selected_)
 
     def _checked(self, X: Any, names: Sequence[str] | None) -> ColumnBlock:
         rows = np.shape(X)[0] if hasattr(X, "shape") and np.ndim(X) else self.n_rows_
@@ -282,8 +280,9 @@ class TwoWay(ColumnSelector):
     def _offer(self, block: ColumnBlock) -> Settled:
         evicted = self._review() if self._unjudged_ else []
         start = self.n_features_in_
+        self._numbering_ = self._numbering_.at(start, self._columns_.n_features_in_)
         try:
-            inner = self._columns_._offer_block(ColumnBlock(block.X)).settled  # noqa: SLF001
+            inner = _offered(self._columns_, block.X)
         except BaseException:  # the review stands, and is on record
             self._note(evicted)
             raise
@@ -291,24 +290,16 @@ class TwoWay(ColumnSelector):
         if len(inner.kept()) or inner.evictions:
             self._screen_ = None
         p_value = inner.p_values()  # of as many rows as there are now
-        evicted += [self._outward(eviction) for eviction in inner.evictions]
-        by = {
-            int(self._outer([index])[0]): tuple(self._outer(causes).tolist())
-            for index, causes in inner.by.items()
-        }
-        return Settled(start, inner.reason, inner.statistic, p_value, by, evicted)
-
-    def _outward(self, eviction: Eviction) -> Eviction:
-        step, feature, *by = self._outer([eviction.step, eviction.feature, *eviction.by]).tolist()
-        return eviction._replace(step=step, feature=feature, by=tuple(by))
+        return self._numbering_.settled(inner, start, p_value, evicted)
 
     def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         if self._unjudged_:
             return None
-        verdict = self._columns_._offer_one(x)  # noqa: SLF001
-        if verdict is not None:
+        rejected = self._columns_._offer_one(x)  # noqa: SLF001 - the quick path, which records nothing
+        if rejected is not None:
+            self._numbering_ = self._numbering_.at(self.n_features_in_, self._columns_.n_features_in_)
             self._columns_.n_features_in_ += 1
-        return verdict
+        return rejected
 
     def _keep_values(self, X: Any, start: int) -> None:
         """Nothing: the table has the values."""
@@ -319,15 +310,15 @@ class TwoWay(ColumnSelector):
     # ---------------------------------------------------------------- rows
 
     def learn_rows(self, X: Any, y: Any = None, names: Sequence[str] | None = None, rows: Any = None) -> Self:
-        """Take new rows, with their values in the columns that are kept.
+        """Learn new rows, with their values in the kept columns.
 
         Parameters
         ----------
         X : a dataframe with at least the kept columns, an array or sparse matrix with ``names``, a batch of a
-            source, or an array with the kept columns in order of arrival or with all columns ever offered
+            source, or an array with the kept columns in order of arrival or with all columns offered so far
         y : their targets
         names : names of the columns of an array, the kept ones among them
-        rows : one identifier a row; a pandas X brings its index
+        rows : one identifier per row; a pandas X brings its index
 
         Returns
         -------
@@ -338,7 +329,7 @@ class TwoWay(ColumnSelector):
             X, y, names = X.X, X.y if y is None else y, X.names if names is None else names
         rows = index_of(X) if rows is None else rows
         kept, known = self._table_.features, self.names_
-        values = kept_cells(X, names, [known[int(i)] for i in kept], kept, self.n_features_in_)
+        values = kept_values(X, names, [known[int(i)] for i in kept], kept, self.n_features_in_)
         refuse_non_finite(values, [known[int(i)] for i in kept], missing=self.traits.missing)
         target = self._new_target(y, len(values))
         prints = fingerprints(target), None if rows is None else RowsIdentity.of(target, rows).rows
@@ -354,7 +345,7 @@ class TwoWay(ColumnSelector):
         return self
 
     def _new_target(self, y: Any, n: int) -> npt.NDArray[Any]:
-        """Return the targets of new rows, which fit those before."""
+        """Return the targets of new rows, or refuse those of another kind."""
         labels = self._table_.labels
         target = check_target(y, n, "numeric" if labels is None else "classes")
         if labels is None:
@@ -374,7 +365,7 @@ class TwoWay(ColumnSelector):
         return target
 
     def _until_review(self, most: int) -> int:
-        """Return how many rows may be taken at once."""
+        """Return the number of rows to take before the next review."""
         every = self.review_every
         return most if every is None else min(most, every - self.n_rows_seen_ % every)
 
@@ -392,36 +383,35 @@ class TwoWay(ColumnSelector):
 
     @property
     def screen_(self) -> RowSelector | None:
-        """The row screen over the columns kept: their scores lately; None without columns or screen."""
+        """The row screen over the kept columns; None without columns or screen."""
         if not hasattr(self, "_table_"):
-            raise AttributeError("screen_ is there after begin(y) or fit(X, y)")
+            raise AttributeError(f"{type(self).__name__}.screen_ is available after begin or fit")
         if self._screen_ is None:
             fresh = self._fresh_screen(len(self._table_.features))
             self._screen_ = None if fresh is None else fresh.fit(self._table_.values(), self._table_.y)
         return self._screen_
 
-    # ---------------------------------------------------------------- judging anew
+    # ---------------------------------------------------------------- reviews
 
     def review(self) -> list[Decision]:
-        """Judge the kept columns anew over all rows held, if rows came since the last time.
+        """Decide on the kept columns again over all rows held, if rows came since the last review.
 
         Returns
         -------
-        list of Decision : the columns that leave
+        list of Decision : the evictions
         """
         self._check_begun("a review")
         return self._note(self._review()) if self._unjudged_ else []
 
     def _review(self) -> list[Eviction]:
-        """Judge the kept columns anew, and return those that leave; the ledger does not know of them yet."""
+        """Review the kept columns, and return the evictions, which the ledger does not have yet."""
         table, step = self._table_, self.n_features_in_
         evicted, stays = self._screened(step)
         columns = self._fresh().begin(table.y)
-        reviewed = table.features[stays]
-        if len(reviewed):
-            decisions = columns._offer_block(ColumnBlock(table.values()[:, stays]))  # noqa: SLF001
-            evicted += _fallen(decisions.settled, reviewed, step)
-        self._columns_, self._reviewed_, self._review_step_ = columns, reviewed, step
+        numbering = Numbering(table.features[stays], step)
+        if np.any(stays):
+            evicted += numbering.lost(_offered(columns, table.values()[:, stays]))
+        self._columns_, self._numbering_ = columns, numbering
         self._unjudged_ = 0
         self.task_ = columns.task_
         if evicted:
@@ -430,7 +420,7 @@ class TwoWay(ColumnSelector):
         return evicted
 
     def _screened(self, step: int) -> tuple[list[Eviction], npt.NDArray[np.bool_]]:
-        """Return what the row screen evicts, and which columns stay."""
+        """Return the evictions by the row screen, and which columns stay."""
         features, screen = self._table_.features, self.screen_
         if screen is None:
             return [], np.ones(len(features), bool)
@@ -462,7 +452,7 @@ class TwoWay(ColumnSelector):
     # ---------------------------------------------------------------- the rows' identity, saving
 
     def same_rows(self, y: Any = None, rows: Any = None) -> Self:
-        """Make sure that columns are offered over the rows held; see ``ColumnSelector.same_rows``.
+        """Check that columns are offered over the rows held; see ``ColumnSelector.same_rows``.
 
         Parameters
         ----------
@@ -474,7 +464,7 @@ class TwoWay(ColumnSelector):
         return super().same_rows(y, rows)
 
     def _settle_identity(self) -> None:
-        """Let the identity of the rows be that of the rows held now."""
+        """Bring the identity of the rows up to date with the rows held."""
         if not self._prints_:
             return
         old, n = self._identity_, self.n_rows_
@@ -483,50 +473,46 @@ class TwoWay(ColumnSelector):
         self._identity_ = RowsIdentity(n, None if ys is None else ys[-n:], None if ids is None else ids[-n:])
         self._prints_ = []
 
-    def _learnt(self) -> dict[str, Any]:
+    def _record(self) -> Mapping[str, Any]:
         self._settle_identity()
-        learnt = super()._learnt()
-        learnt["_columns_"] = NestedSelector.of(self._columns_)
-        learnt["_screen_"] = None if self._screen_ is None else NestedSelector.of(self._screen_)
-        return learnt
+        return super()._record()
 
     def _restored(self) -> None:
         self._prints_ = []
-        if not isinstance(self._table_, GrowingTable) or not isinstance(self._columns_, NestedSelector):
-            raise StateError("the state lacks its table, or its selector over columns")
-        self._check_for_rows(2)
-        table = self._table_
-        self._columns_ = self._columns_.revived(self._fresh(), "column_selector")
-        fresh = self._fresh_screen(len(table.features))
-        if self._screen_ is not None:
-            if fresh is None or not isinstance(self._screen_, NestedSelector):
-                raise StateError("the state has a row screen that there is not")
-            self._screen_ = self._screen_.revived(fresh, "row_screen")
-            if self._screen_.n_features_in_ != len(table.features):
-                raise StateError("the state's row screen is about other columns")
         super()._restored()
-        offered = len(self._reviewed_) + self.n_features_in_ - self._review_step_
-        fits = np.array_equal(self._selected(), table.features) and self._columns_.n_features_in_ == offered
-        if not fits or not 0 <= self._review_step_ <= self.n_features_in_ or self._unjudged_ < 0:
-            raise StateError("the state's table and its selector over columns do not fit together")
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        table, columns, numbering = self._table_, self._columns_, self._numbering_
+        offered = len(numbering.first) + self.n_features_in_ - numbering.step
+        screen, fresh = self._screen_, self._fresh_screen(len(table.features))
+        if not _alike(columns, self._fresh()) or (screen is not None and not _alike(screen, fresh)):
+            yield "the inner selectors are not those of the parameters"
+        elif screen is not None and screen.n_features_in_ != len(table.features):
+            yield "the row screen is about other columns"
+        elif not len(numbering.first) <= columns.n_features_in_ <= offered:  # fewer after a stop
+            yield "the selector over columns was offered other columns"
+        elif not np.array_equal(self._selected(), table.features):
+            yield "the table has other columns than are kept"
+        elif not self._unjudged_ and columns.n_rows_ != self.n_rows_:
+            yield "the selector over columns was offered other rows"
+
+
+def _offered(selector: ColumnSelector, X: Matrix) -> Settled:
+    """Offer a block to a selector, and return what it decides."""
+    return cast(Decisions, selector.offer(X)).settled
+
+
+def _alike(one: Selector, other: Selector | None) -> bool:
+    """Whether two selectors have one class and equal parameters."""
+    mine, theirs = (
+        {name: encode(name, value) for name, value in each.get_params(deep=False).items()} if each else None
+        for each in (one, other)
+    )
+    return type(one) is type(other) and mine == theirs
 
 
 def _joined(prints: list[Fingerprints | None]) -> Fingerprints | None:
     """Return all fingerprints, or None if some are unknown."""
     known = [each for each in prints if each is not None]
     return np.concatenate(known) if len(known) == len(prints) else None
-
-
-def _fallen(settled: Settled, features: IntArray, step: int) -> list[Eviction]:
-    """Return which of the columns that were offered again were not kept, in order of their fall."""
-    p_values = settled.p_values()  # of as many rows as there are now
-    fallen: list[tuple[int, int, Eviction]] = []
-    for e in settled.evictions:
-        by = tuple(features[list(e.by)].tolist())
-        left = Eviction(step, int(features[e.feature]), e.reason, e.statistic, e.p_value, by)
-        fallen.append((e.step, 0, left))
-    for i in np.flatnonzero(settled.reason != KEPT).tolist():
-        reason, by = REASONS[settled.reason[i]], tuple(features[list(settled.by.get(i, ()))].tolist())
-        left = Eviction(step, int(features[i]), reason, float(settled.statistic[i]), float(p_values[i]), by)
-        fallen.append((i, 1, left))
-    return [left for *_, left in sorted(fallen, key=lambda each: each[:2])]

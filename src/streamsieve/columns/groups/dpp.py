@@ -1,4 +1,4 @@
-"""Columns drawn unlike each other and unlike those kept: a conditional determinantal point process."""
+"""A conditional determinantal point process: columns drawn to be diverse, given those kept."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 #: Similarities of the columns of two matrices, each of mean 0 and variance 1.
 KernelFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
-#: Added to the similarity of a kept column with itself if there is no factor otherwise, in that unit.
+#: Added to the diagonal of a similarity matrix without Cholesky factor, relative to its largest entry.
 JITTERS = (0.0, 1e-12, 1e-9)
-#: Variation that a column has left by rounding if those kept say all about it, in units of its own.
+#: Conditional similarity that rounding leaves of a column in the span of those kept, relative to its own.
 NEGLIGIBLE = 1e-8
-#: How far below 0 an eigenvalue may lie by rounding, in units of the largest similarity.
+#: How far below 0 an eigenvalue may lie by rounding, relative to the largest similarity.
 ROUNDING = 1e-7
-#: Columns that a factor has room for at first.
+#: Initial capacity of a factor.
 FIRST_SIZE = 32
 
 
 class Draw(NamedTuple):
-    """What was drawn from a group."""
+    """The columns drawn from a group."""
 
     sampled: BoolArray
-    #: Chance of each column to be drawn, given what is kept.
-    chance: FloatArray
-    #: Similarities of the group given what is kept, and its rows of the factor of all.
+    #: Probability of each column to be drawn, given the kept columns.
+    probability: FloatArray
+    #: Similarities of the group given the kept columns, and its rows of the Cholesky factor of all.
     given: FloatArray
     rows: FloatArray
 
 
 class Similarity(NamedTuple):
-    """Similarities of columns, from their correlations or by a function of the user's."""
+    """Similarities of columns, from their correlations or by a function of the caller."""
 
     kernel: str | KernelFunction | None
     gamma: float
 
     def __call__(self, columns: FloatArray, some: IntArray, others: IntArray) -> FloatArray:
-        """Compare unit columns that lie in the rows of a table."""
+        """Compare unit columns that are rows of an array."""
         if self.kernel not in ("rbf", "squared_correlation"):
             return self._called(columns[some], columns[others])
         correlation: FloatArray = products(columns, some, others)
@@ -79,12 +79,12 @@ class Factor:
         self._rows = np.zeros((FIRST_SIZE, FIRST_SIZE))
 
     def reduce(self, cross: FloatArray) -> FloatArray:
-        """Turn similarities with the kept columns, a row a column, into rows of the factor."""
+        """Turn similarities with the kept columns, one row per column, into rows of the factor."""
         rows: FloatArray = kernel.reduce(self._rows, self.size, cross)
         return rows
 
     def append(self, rows: FloatArray, given: FloatArray) -> None:
-        """Add columns with such rows, and such similarities given the columns before."""
+        """Add columns by their rows of the factor and their similarities given the columns before."""
         last = _cholesky(given)
         low, high = self.size, self.size + len(rows)
         while len(self._rows) < high:
@@ -93,7 +93,7 @@ class Factor:
         self.size = high
 
     def rebuild(self, similarity: FloatArray) -> None:
-        """Begin anew with all columns at once."""
+        """Factorize all columns at once."""
         self.size = 0
         self.append(np.zeros((len(similarity), 0)), _symmetric(similarity))
 
@@ -102,7 +102,7 @@ class Sampler(NamedTuple):
     """How columns are drawn from their similarities."""
 
     way: str
-    #: Share of a group's variation that may be lost with the small eigenvalues.
+    #: Proportion of a group's total similarity that may be lost with the small eigenvalues.
     truncation: float
     seed: int
 
@@ -112,12 +112,12 @@ class Sampler(NamedTuple):
         ``cross`` are the similarities of the group (rows) with those kept, ``own`` those of the group.
         """
         own, rows = _symmetric(own), factor.reduce(cross)
-        given = own - rows @ rows.T  # the Schur complement: what those kept do not say
+        given = own - rows @ rows.T  # the Schur complement: similarities given the kept columns
         values, vectors = np.linalg.eigh(given)
         largest = max(float(own.diagonal().max()), 0.0)
         if values[0] < -ROUNDING * largest:
             raise _not_positive(float(values[0]))
-        # the eigenvalues ascend: those go whose sum is below the share
+        # the eigenvalues ascend: the smallest are dropped as long as their sum is below the truncation
         lost = np.cumsum(np.maximum(values, 0.0)) < self.truncation * np.trace(own)
         lost |= values <= NEGLIGIBLE * largest
         values, vectors = values[~lost], vectors[:, ~lost]
@@ -126,12 +126,13 @@ class Sampler(NamedTuple):
             return Draw(sampled, sampled.astype(np.float64), given, rows)
         share = values / (1.0 + values) if self.way == "dpp" else np.ones_like(values)
         marginal = (vectors * share) @ vectors.T
-        chance = np.clip(marginal.diagonal(), 0.0, 1.0)
-        return Draw(kernel.sample(marginal, lots(self.seed, features), NEGLIGIBLE), chance, given, rows)
+        probability = np.clip(marginal.diagonal(), 0.0, 1.0)
+        sampled = kernel.sample(marginal, uniform_draws(self.seed, features), NEGLIGIBLE)
+        return Draw(sampled, probability, given, rows)
 
 
-def lots(seed: int, features: IntArray) -> FloatArray:
-    """Return numbers uniform on [0, 1), a function of the seed and the arrival number.
+def uniform_draws(seed: int, features: IntArray) -> FloatArray:
+    """Return numbers uniform on [0, 1) that depend only on the seed and the arrival index.
 
     SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).
     """
@@ -154,7 +155,7 @@ def _symmetric(similarity: FloatArray) -> FloatArray:
 
 
 def _cholesky(similarity: FloatArray) -> FloatArray:
-    """Return a Cholesky factor; rounding is forgiven."""
+    """Return a Cholesky factor, of a slightly larger diagonal if rounding demands it."""
     largest = float(similarity.diagonal().max(initial=0.0))
     for jitter in JITTERS:
         with contextlib.suppress(np.linalg.LinAlgError):
@@ -166,5 +167,5 @@ def _cholesky(similarity: FloatArray) -> FloatArray:
 def _not_positive(least: float) -> ParameterError:
     return ParameterError(
         f"kernel must give a positive matrix, but its least eigenvalue is {least:.3g}: take kernel='rbf', or "
-        "one that is an inner product of something, such as the square of a correlation instead of its size"
+        "another positive semidefinite kernel, such as squared correlation instead of absolute correlation"
     )

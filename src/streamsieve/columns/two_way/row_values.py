@@ -1,4 +1,4 @@
-"""The values of new rows in the columns that are kept, from whatever the rows came in."""
+"""Values of new rows in the kept columns, from whatever container the rows come in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from streamsieve.exceptions import InputTypeError, SchemaError
 from streamsieve.protocols import FloatArray, IntArray
 
 
-def kept_cells(
+def kept_values(
     X: Any, names: Sequence[str] | None, kept: Sequence[str], places: IntArray, n: int
 ) -> FloatArray:
     """Return the values of rows in the kept columns, as float64.
@@ -24,9 +24,9 @@ def kept_cells(
     ----------
     X : dataframe, array or sparse matrix
     names : names of the columns of an array
-    kept : names of the columns that are kept
-    places : their places among all columns ever offered
-    n : number of all columns ever offered
+    kept : names of the kept columns
+    places : their arrival numbers
+    n : number of columns offered so far
     """
     if is_frame(X) and names is None and names_of(X) is not None:
         if not kept:
@@ -50,7 +50,7 @@ def kept_cells(
 
 def _places_of(kept: Sequence[str], names: Sequence[str], width: int) -> list[int]:
     if len(names) != width:
-        raise SchemaError(f"names has {len(names)} entries for {width} columns: give one name a column")
+        raise SchemaError(f"names has {len(names)} entries for {width} columns: give one name per column")
     place = {name: j for j, name in enumerate(names)}
     if len(place) < len(names):
         twice = next(name for j, name in enumerate(names) if place[name] != j)
@@ -72,7 +72,7 @@ def _matrix(X: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise InputTypeError(f"the rows must hold numbers: {error}") from error
     if X.ndim != 2:
-        raise SchemaError(f"rows are a matrix, one row each; got shape {X.shape}")
+        raise SchemaError(f"rows are a matrix; got shape {X.shape}")
     return X
 
 

@@ -1,0 +1,202 @@
+"""Deferred decisions: those that a later column may still change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.decisions import REASON_CODE, REASONS, Eviction, PValues, Settled
+from streamsieve.independence import FisherZ, fisher_z
+from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
+from streamsieve.state import Array, Int, Part, register
+
+REDUNDANT = REASON_CODE[Reason.REDUNDANT]
+_KINDS = {"reason": np.uint8, "statistic": np.float64, "p_value": np.float64, "by": np.int64}
+#: Initial capacity.
+FIRST_ROOM = 16
+
+
+class Departure(NamedTuple):
+    """A column whose decision was final leaves."""
+
+    #: Arrival index of the newcomer at which it leaves.
+    step: int
+    feature: int
+    #: Its dependence on ``by``; without one, on the target.
+    statistic: float
+    #: Arrival index of the column responsible, or -1.
+    by: int
+
+
+@register
+class DeferredDecisions(Part):
+    """Provisional decisions on columns ``start, start + 1, ...``, and the earlier columns that leave at them.
+
+    Decisions are appended at the end, changed anywhere, and released from the front, up to the column
+    ``settled``.
+
+    Parameters
+    ----------
+    start : arrival index of the first column
+    """
+
+    fields = {
+        "start": Int(0, 2**31 - 1),
+        "reason": Array("u1", "deferred", high=len(REASONS) - 1),
+        "statistic": Array("f8", "deferred"),
+        "p_value": Array("f8", "deferred"),
+        "by": Array("i8", "deferred", low=-1),
+        "left_step": Array("i8", "left", low=0),
+        "left_feature": Array("i8", "left", low=0),
+        "left_statistic": Array("f8", "left"),
+        "left_by": Array("i8", "left", low=-1),
+    }
+
+    def __init__(self, start: int = 0) -> None:
+        self.start = start
+        #: Decisions on columns before this one are final, whether or not they were released.
+        self.settled = start
+        self.departures: list[Departure] = []
+        self._count = 0
+        self._room: Arrays = {name: np.zeros(FIRST_ROOM, kind) for name, kind in _KINDS.items()}
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def end(self) -> int:
+        """Arrival index after the last column."""
+        return self.start + self._count
+
+    @property
+    def reason(self) -> npt.NDArray[np.uint8]:
+        """Reason codes; a view."""
+        return self._room["reason"][: self._count]
+
+    @property
+    def statistic(self) -> FloatArray:
+        """Statistics; a view."""
+        return self._room["statistic"][: self._count]
+
+    @property
+    def p_value(self) -> FloatArray:
+        """P-values, NaN where they follow from the statistic; a view."""
+        return self._room["p_value"][: self._count]
+
+    @property
+    def by(self) -> IntArray:
+        """Arrival index of the column responsible for each decision, or -1; a view."""
+        return self._room["by"][: self._count]
+
+    @property
+    def named(self) -> IntArray:
+        """Arrival indices of the columns that decisions are about: deferred ones, and those that leave."""
+        left = np.array([departure.feature for departure in self.departures], np.int64)
+        return np.concatenate([left, np.arange(self.start, self.end)])
+
+    def resume(self, start: int) -> None:
+        """Continue at column ``start`` if nothing is deferred: after a stop, columns came unseen."""
+        if not self._count:
+            self.start = self.settled = start
+
+    def append(
+        self, reason: npt.NDArray[np.uint8], statistic: FloatArray, p_value: FloatArray | None = None
+    ) -> None:
+        """Append provisional decisions for a block; none is attributed to another column yet."""
+        low, high = self._count, self._count + len(reason)
+        if high > len(self._room["reason"]):
+            more = max(high, 2 * low) - low
+            self._room = {
+                name: np.concatenate([a[:low], np.zeros(more, a.dtype)]) for name, a in self._room.items()
+            }
+        self._count = high
+        self.reason[low:], self.statistic[low:], self.by[low:] = reason, statistic, -1
+        self.p_value[low:] = np.nan if p_value is None else p_value
+
+    def change(self, feature: Any, reason: Any, statistic: Any, by: Any = -1, p_value: Any = np.nan) -> None:
+        """Change the decision on a column, or on several, each with a value or all with one."""
+        at = feature - self.start
+        self.reason[at], self.statistic[at], self.by[at], self.p_value[at] = reason, statistic, by, p_value
+
+    def copy(self) -> Self:
+        """Return a twin that shares nothing."""
+        twin = type(self)(self.start)
+        twin.settled, twin._count, twin.departures = self.settled, self._count, [*self.departures]  # noqa: SLF001
+        twin._room = {name: table[: self._count].copy() for name, table in self._room.items()}  # noqa: SLF001
+        return twin
+
+    def release(self) -> Self:
+        """Return the final decisions, and keep the others."""
+        final, done = type(self)(self.start), max(self.settled - self.start, 0)
+        final._room = {name: table[:done].copy() for name, table in self._room.items()}  # noqa: SLF001
+        left, final._count = self._count - done, done  # noqa: SLF001
+        for table in self._room.values():
+            table[:left] = table[done : self._count].copy()
+        self.start, self._count = self.start + done, left
+        final.departures = [d for d in self.departures if d.step < self.start]
+        self.departures = [d for d in self.departures if d.step >= self.start]
+        return final
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        left = {
+            f"left_{name}": np.array(
+                [getattr(d, name) for d in self.departures], np.float64 if name == "statistic" else np.int64
+            )
+            for name in Departure._fields
+        }
+        own = {name: table[: self._count] for name, table in self._room.items()}
+        return {"start": self.start, **own, **left}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        made = cls(record["start"])
+        made.append(record["reason"], record["statistic"], record["p_value"])
+        made.by[:] = record["by"]
+        left = zip(*(record[f"left_{name}"].tolist() for name in Departure._fields), strict=True)
+        made.departures = [Departure(*numbers) for numbers in left]
+        return made
+
+    def _consistent(self) -> Iterator[str]:
+        if np.any(self.by >= self.end) or any(d.by >= self.end for d in self.departures):
+            yield "a decision is due to a column that was never offered"
+        if any(not d.feature < self.start <= d.step < self.end for d in self.departures):
+            yield "a column leaves that is deferred, or at a column that is not"
+
+
+def settled(
+    decided: DeferredDecisions, p_value: PValues | FloatArray | None, test: FisherZ | None = None
+) -> Settled:
+    """Return decisions as a selector does; ``test`` gives the p-values of those that leave."""
+    departures = sorted(decided.departures, key=lambda departure: departure.step)
+    statistic, by = (np.array([getattr(d, name) for d in departures]) for name in ("statistic", "by"))
+    p_left = statistic * np.nan
+    if test is not None and departures:
+        p_left = fisher_z.p_value(statistic, test.n)
+        if np.any(by < 0):
+            p_left = np.where(by < 0, test.p_value(statistic), p_left)
+    evictions = [
+        Eviction(d.step, d.feature, Reason.REDUNDANT, d.statistic, p, (d.by,))
+        if d.by >= 0
+        else Eviction(d.step, d.feature, Reason.IRRELEVANT, d.statistic, p, ())
+        for d, p in zip(departures, p_left.tolist(), strict=True)
+    ]
+    attributed = np.flatnonzero(decided.by >= 0)
+    pairs = zip((decided.start + attributed).tolist(), decided.by[attributed].tolist(), strict=True)
+    by_feature = {feature: (cause,) for feature, cause in pairs}
+    return Settled(decided.start, decided.reason, decided.statistic, p_value, by_feature, evictions)
+
+
+def correlation_p_values(decided: DeferredDecisions, test: FisherZ) -> PValues | FloatArray:
+    """Return p-values of correlations with the target, or, for redundant columns, with another column."""
+    if test.n_contrasts == 1:  # computed on access: both follow from the statistic in one way
+        return PValues(test.p_value, decided.statistic)
+    # two columns have a correlation even where a column and many classes have a correlation ratio
+    redundant = decided.reason == REDUNDANT
+    p_value = test.p_value(decided.statistic)
+    p_value[redundant] = fisher_z.p_value(decided.statistic[redundant], test.n)
+    return np.where(np.isnan(decided.p_value), p_value, decided.p_value)

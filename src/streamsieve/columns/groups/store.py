@@ -1,0 +1,224 @@
+"""Stores of columns that arrive in groups: kept columns, the open group, and its deferred decisions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.columns.deferred import DeferredDecisions, correlation_p_values
+from streamsieve.columns.redundancy.slots import SLOT, Shape, Slots
+from streamsieve.decisions import PValues
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Field, Int, Nested, Part
+
+if TYPE_CHECKING:
+    from streamsieve.independence import FisherZ
+    from streamsieve.protocols import Matrix
+
+#: Initial number of slots.
+FIRST_SLOTS = 32
+
+Outcome = TypeVar("Outcome")
+
+
+class GroupCandidates(NamedTuple):
+    """Columns of a block that may enter their group."""
+
+    #: Positions in the block.
+    at: IntArray
+    #: Dependence on the target.
+    relevance: FloatArray
+    #: Their entries in the other slots of the store.
+    entries: Mapping[str, npt.NDArray[Any]]
+
+
+class GroupStore(Part, ABC, Generic[Outcome]):
+    """Slots for the kept columns of closed groups, in order of arrival, and for members of the open group.
+
+    A column of the open group that is rejected already leaves only its deferred decision.  A subclass says
+    what the outcome would be if the open group ended now (:meth:`_judge`), and what follows from an outcome;
+    looking and closing both ask for it.
+
+    Parameters
+    ----------
+    n : number of rows
+    """
+
+    fields: ClassVar[Mapping[str, Field]] = {
+        "closed": Int(0, 2**31 - 1),
+        "feature": Array("i8", "columns", low=0, order="rising"),
+        "group": Array("i8", "columns", low=0, order="sorted"),
+        "relevance": Array("f8", "columns", low=0, finite=True),
+        "deferred": Nested(DeferredDecisions),
+    }
+
+    #: Correlation with the target, for stores that measure it.
+    test: FisherZ | None = None
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.slots = Slots(
+            FIRST_SLOTS, lanes=1, **self._entries(), relevance=("f8", (SLOT,)), feature=("i8", (SLOT,)),
+            group=("i8", (SLOT,)),
+        )  # fmt: skip
+        self._free = np.arange(FIRST_SLOTS)[::-1]
+        #: Slots in order of arrival.
+        self.kept = np.zeros(0, np.int64)
+        self.open = np.zeros(0, np.int64)
+        #: Number of complete groups, and with it the number of the open one.
+        self.closed = 0
+        self.deferred = DeferredDecisions()
+
+    @abstractmethod
+    def _entries(self) -> dict[str, tuple[str, Shape]]:
+        """Return the arrays of slots that this kind of store has."""
+
+    @abstractmethod
+    def _candidates(
+        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
+    ) -> Iterator[GroupCandidates]:
+        """Measure every column of a block, set its reason and statistic, and yield candidates in order."""
+
+    @abstractmethod
+    def _judge(self) -> Outcome:
+        """Return the outcome for the open group and the kept columns if it ended now; changes nothing."""
+
+    @abstractmethod
+    def _write(self, outcome: Outcome, decisions: DeferredDecisions) -> None:
+        """Write the decisions on the open group, and which kept columns leave."""
+
+    @abstractmethod
+    def _survivors(self, outcome: Outcome) -> IntArray:
+        """Return the slots of the columns that stay, in order."""
+
+    def _adopt(self, outcome: Outcome) -> None:
+        """Take over what else an outcome says, because the group has ended; slots are those of before."""
+
+    def p_values(self, decided: DeferredDecisions) -> PValues | FloatArray | None:
+        """Return the p-values of decisions; None without a test."""
+        return None if self.test is None else correlation_p_values(decided, self.test)
+
+    # ---------------------------------------------------------------- deciding
+
+    @property
+    def members(self) -> IntArray:
+        """Slots of the kept columns, then of the open group."""
+        return np.concatenate([self.kept, self.open])
+
+    def take(self, X: Matrix, ends: IntArray, start: int) -> DeferredDecisions:
+        """Take columns ``start, start + 1, ...`` and return the decisions on all groups that they complete.
+
+        A group ends after the first ``ends[0]``, ``ends[1]``, ... columns of the block; those after the last
+        of them stay open.
+        """
+        width, before = X.shape[1], self.closed
+        decisions = self.deferred.copy()  # an error while measuring changes nothing
+        decisions.resume(start)
+        low = len(decisions)
+        decisions.append(np.zeros(width, np.uint8), np.zeros(width))
+        measured = self._candidates(X, decisions.reason[low:], decisions.statistic[low:])
+        for at, relevance, entries in measured:
+            group = before + np.searchsorted(ends, at, side="right")
+            cuts = np.flatnonzero(np.diff(group, prepend=-1, append=-1)).tolist()
+            for first, last in pairwise(cuts):
+                self._close_until(int(group[first]), decisions)
+                some = {name: array[first:last] for name, array in entries.items()}
+                self._enter(at[first:last] + start, relevance[first:last], some, decisions)
+        self._close_until(before + len(ends), decisions)
+        decisions.settled = decisions.start + (low + int(ends[-1]) if len(ends) else 0)
+        self.deferred = decisions
+        return decisions.release()
+
+    def close(self, coming: int) -> DeferredDecisions:
+        """Decide the open group as it is; ``coming`` is the arrival index of the next column."""
+        self.deferred.resume(coming)
+        if len(self.deferred):
+            self._close_until(self.closed + 1, self.deferred)
+        self.deferred.settled = self.deferred.end
+        return self.deferred.release()
+
+    def outlook(self) -> DeferredDecisions:
+        """Return what :meth:`close` would; changes nothing."""
+        decisions = self.deferred.copy()
+        if len(self.open):
+            self._write(self._judge(), decisions)
+        return decisions
+
+    def selection(self) -> tuple[IntArray, IntArray]:
+        """Return the columns kept and their groups, as if the open group were complete."""
+        slots = self._survivors(self._judge()) if len(self.open) else self.kept
+        return self.slots["feature"][slots], self.slots["group"][slots]
+
+    def _enter(
+        self, features: IntArray, relevance: FloatArray, entries: Mapping[str, npt.NDArray[Any]],
+        decisions: DeferredDecisions,
+    ) -> None:  # fmt: skip
+        """Let candidates into the open group; a subclass may decide on them at once."""
+        del decisions
+        self.open = np.concatenate([self.open, self._put(features, relevance, entries)])
+
+    def _put(
+        self, features: IntArray, relevance: FloatArray, entries: Mapping[str, npt.NDArray[Any]]
+    ) -> IntArray:
+        """Put columns of the open group into free slots, and return these."""
+        while len(self._free) < len(features):
+            have = len(self.slots)
+            self.slots.double()
+            self._free = np.concatenate([np.arange(have, 2 * have)[::-1], self._free])
+        left = len(self._free) - len(features)
+        slots, self._free = self._free[left:][::-1], self._free[:left]
+        own = {"relevance": relevance, "feature": features, "group": self.closed}
+        for name, values in {**entries, **own}.items():
+            self.slots[name][slots] = values
+        return slots
+
+    def _close_until(self, group: int, decisions: DeferredDecisions) -> None:
+        """Make ``group`` the open one; if it is a new one, the open group is decided."""
+        if group == self.closed:
+            return
+        if len(self.open):
+            outcome = self._judge()
+            self._write(outcome, decisions)
+            self._adopt(outcome)
+            stay, members = self._survivors(outcome), self.members
+            stays = np.zeros(len(self.slots), bool)
+            stays[stay] = True
+            self._free = np.concatenate([self._free, members[~stays[members]]])
+            self.kept, self.open = stay, self.open[:0]
+        self.closed = group
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        return {**self.slots.record(self.members), "closed": self.closed, "deferred": self.deferred}
+
+    @classmethod
+    @abstractmethod
+    def _empty(cls, record: Mapping[str, Any]) -> Self:
+        """Return a store without columns, made with what the record says."""
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        store = cls._empty(record)
+        store.closed, store.deferred = record["closed"], record["deferred"]
+        q = store.slots.restore(record)
+        store._free = np.arange(q, len(store.slots))[::-1]  # noqa: SLF001 - its own class
+        is_open = record["group"] >= store.closed
+        store.kept, store.open = np.flatnonzero(~is_open), np.flatnonzero(is_open)
+        return store
+
+    def _consistent(self) -> Iterator[str]:
+        feature, deferred = self.slots["feature"], self.deferred
+        if np.any(self.slots["group"][self.open] > self.closed):
+            yield "a column belongs to a group that has not begun"
+        if np.any(feature[self.kept] >= deferred.start) or np.any(feature[self.open] >= deferred.end):
+            yield "a column is kept that was not offered, or whose group is open"
+        if np.any(feature[self.open] < deferred.start):
+            yield "a column of the open group has a final decision"
+        if len(deferred.departures):
+            yield "columns leave before their group is complete"

@@ -1,0 +1,409 @@
+"""Three-way decisions: reject a column, keep it, or let it wait for a partner (OSSFS-DD).
+
+A column is routed by where its dependence on the target stands among all so far.  A candidate competes with
+every member.  Waiting columns become members in pairs, when the pool is full or the run ends.  As long as
+there are too few members, the best columns by mRMR (a top-k buffer) are kept ready to replace them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from streamsieve._kernels import ossfs_dd as kernel
+from streamsieve.columns.deferred import (
+    REDUNDANT,
+    DeferredDecisions,
+    Departure,
+    correlation_p_values,
+    settled,
+)
+from streamsieve.columns.redundancy.contract import Candidates
+from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
+from streamsieve.decisions import KEPT, REASON_CODE, Settled
+from streamsieve.dependence.blocks import TIE, unit_columns
+from streamsieve.dependence.contract import Relevance
+from streamsieve.independence import FisherZ
+from streamsieve.independence.fisher_z import Correlations
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason
+from streamsieve.state import Array, Bool, Float, Int, Nested, Part, register
+
+IRRELEVANT, CONSTANT = REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.CONSTANT]
+#: Initial number of slots.
+FIRST_SLOTS = 32
+#: Columns that the authors' code keeps without examining them.
+UNSEEN = 2
+DISCARD, WAIT, CHALLENGE, ADMIT = range(4)
+
+
+class ThreeWayConfig(NamedTuple):
+    """Parameters of ``OSSFSDD``."""
+
+    lower: float
+    upper: float
+    #: Largest number of waiting columns.
+    pool: int
+    #: Number of members below which none is evicted any more.
+    floor: int
+    #: Whether to follow the authors' code instead of their text.
+    as_coded: bool
+
+
+#: The configuration as fields of a state.
+CONFIG_FIELDS = {
+    "lower": Float(0), "upper": Float(), "pool": Int(1), "floor": Int(0), "as_coded": Bool(),
+}  # fmt: skip
+
+
+class Column(NamedTuple):
+    """A column of unit length."""
+
+    feature: int
+    columns: FloatArray
+    #: Products with the target.
+    products: FloatArray
+    #: Dependence on the target, and the same with its sign.
+    score: float
+    statistic: float
+
+
+@register
+class ThreeWayColumns(Part):
+    """Members and waiting columns, in slots.
+
+    Parameters
+    ----------
+    n : number of rows
+    contrasts : number of contrasts of the target
+    """
+
+    fields = {
+        "columns": Array("f8", "columns", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
+        "products": Array("f8", "columns", "contrasts", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
+        "score": Array("f8", "columns", low=0, finite=True),
+        "statistic": Array("f8", "columns", finite=True),
+        "feature": Array("i8", "columns", low=0, unique=True),
+        "n": Int(1, 2**31 - 1, size="rows"),
+        "contrasts": Int(1, 2**31 - 1, size="contrasts"),
+        "n_members": Int(0),
+    }
+
+    def __init__(self, n: int, contrasts: int) -> None:
+        self.n, self.contrasts = n, contrasts
+        self.slots = Slots(
+            FIRST_SLOTS, columns=("f8", (SLOT, n)), products=("f8", (SLOT, contrasts)),
+            score=("f8", (SLOT,)), statistic=("f8", (SLOT,)), feature=("i8", (SLOT,)),
+        )  # fmt: skip
+        self._free = list(range(FIRST_SLOTS))
+        #: Slots in order of arrival.
+        self.members: list[int] = []
+        self.waiting: list[int] = []
+
+    def features(self, slots: list[int]) -> IntArray:
+        """Return arrival indices."""
+        found: IntArray = self.slots["feature"][np.array(slots, np.int64)]
+        return found
+
+    def put(self, column: Column) -> int:
+        """Put a column into a free slot, and return it."""
+        if not self._free:
+            have = len(self.slots)
+            self._free = list(range(have, 2 * have))
+            self.slots.double()
+        slot = self._free.pop()
+        for name, value in column._asdict().items():
+            self.slots[name][slot] = value
+        return slot
+
+    def drop(self, *slots: int) -> None:
+        """Let slots be used again."""
+        self._free += slots
+
+    def pairs(self, upper: float) -> dict[int, int]:
+        """Return the slots of waiting columns that have a partner, and the slot of that."""
+        found = kernel.partners(
+            *self.slots.of("columns", "products", "score"), np.array(self.waiting, np.int64),
+            2.0 * upper + TIE,
+        )  # fmt: skip
+        return {self.waiting[i]: self.waiting[j] for i, j in enumerate(found.tolist()) if j >= 0}
+
+    def _record(self) -> Mapping[str, Any]:
+        sizes = {"n": self.n, "contrasts": self.contrasts, "n_members": len(self.members)}
+        return {**self.slots.record(np.array([*self.members, *self.waiting], np.int64)), **sizes}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        made = cls(record["n"], record["contrasts"])
+        q, members = made.slots.restore(record), record["n_members"]
+        made._free = list(range(q, len(made.slots)))
+        made.members, made.waiting = list(range(min(members, q))), list(range(members, q))
+        return made
+
+    def _consistent(self) -> Iterator[str]:
+        if any(np.any(np.diff(self.features(slots)) <= 0) for slots in (self.members, self.waiting)):
+            yield "members or waiting columns are not in order of arrival"
+
+
+@register
+class ThreeWay(Part):
+    """Columns routed by their dependence on the target; the process of ``OSSFSDD``.
+
+    Parameters
+    ----------
+    test : correlation with the target
+    config : parameters of the selector
+    """
+
+    fields = {
+        **CONFIG_FIELDS,
+        "test": Nested(FisherZ, shares=("rows", "contrasts")),
+        "columns": Nested(ThreeWayColumns, shares=("rows", "contrasts")),
+        "deferred": Nested(DeferredDecisions),
+        "moments": Array("f8", 3, low=0, finite=True),
+        "threshold": Float(),
+        "enough": Bool(),
+        "buffer": Nested(TopKCorrelation, shares=("rows",), optional=True),
+        "buffer_deferred": Nested(DeferredDecisions, optional=True),
+    }
+    because: ClassVar[str] = "later ones may change them"
+
+    def __init__(self, test: FisherZ, config: ThreeWayConfig) -> None:
+        self.n, self.test, self.config = test.n, test, config
+        self.columns = ThreeWayColumns(test.n, test.n_contrasts)
+        self.deferred = DeferredDecisions()
+        #: Number, mean and centered sum of squares of all dependences so far.
+        self.moments = np.zeros(3)
+        #: Dependence from which on a column is a candidate, as of the last column.
+        self.threshold = 0.0
+        #: Whether there were as many members as ``floor``.
+        self.enough = config.floor == 0
+        #: The best columns so far, and the decisions on all columns if they are to be taken; None once there
+        #: are enough members.
+        self.buffer = None if self.enough else TopKCorrelation(test.n, config.floor, 1.0)
+        self.buffer_deferred = None if self.enough else DeferredDecisions()
+
+    # ---------------------------------------------------------------- offering
+
+    def offer(self, block: ColumnBlock, start: int) -> Settled:
+        """Route every column of a block, and return the decisions that are final."""
+        config, deferred = self.config, self.deferred
+        deferred.resume(start)
+        measured = self.test.relevance(block.X)
+        score, counted = np.abs(measured.r), measured.norm > 0
+        unseen = UNSEEN - int(self.moments[0]) if config.as_coded else 0
+        lower, upper = kernel.thresholds(score, counted, self.moments, config.lower, config.upper)
+        self.threshold = float(upper[-1]) if len(upper) else self.threshold
+        way = np.where(score >= upper - TIE, CHALLENGE, WAIT)
+        way[score <= lower + TIE] = DISCARD
+        way[np.flatnonzero(counted)[: max(unseen, 0)]] = ADMIT
+        way[~counted] = DISCARD
+        reason = np.where(way >= CHALLENGE, KEPT, IRRELEVANT).astype(np.uint8)
+        reason[~counted] = CONSTANT
+        deferred.append(reason, measured.r)
+        self._fill_buffer(block.X, start, measured)
+        self._route(block.X, start, measured, way, upper)
+        self._settle(start + block.width)
+        if self.enough:
+            self.buffer = self.buffer_deferred = None
+        return self._settled(deferred.release())
+
+    def offer_one(self, x: FloatArray) -> None:
+        """Leave single columns to `offer`."""
+
+    def _settle(self, coming: int) -> None:
+        """Make decisions final, before column ``coming`` is examined, up to the first waiting column."""
+        if self.enough:
+            first = self.columns.features(self.columns.waiting[:1]).tolist()
+            self.deferred.settled = first[0] if first else coming
+
+    def _route(self, X: Matrix, start: int, measured: Correlations, way: IntArray, upper: FloatArray) -> None:
+        """Route each surviving column: accept it, or place it in the waiting pool."""
+        columns, most = self.columns, self.config.pool
+        for some, Z in unit_columns(X, np.flatnonzero(way != DISCARD), measured.mean, measured.norm):
+            products = Z @ self.test.basis
+            for i, j in enumerate(some.tolist()):
+                self._settle(start + j)
+                r = float(measured.r[j])
+                column = Column(start + j, Z[i], products[i], abs(r), r)
+                if way[j] == CHALLENGE:
+                    self._challenge(column, float(upper[j]))
+                elif way[j] == ADMIT:
+                    columns.members.append(columns.put(column))
+                else:
+                    columns.waiting.append(columns.put(column))
+                    if len(columns.waiting) >= most:
+                        self._flush(float(upper[j]))
+                self.enough |= len(columns.members) >= self.config.floor
+
+    def _challenge(self, column: Column, upper: float) -> None:
+        """Let a candidate compete with every member; of two redundant columns the weaker one leaves."""
+        columns, config = self.columns, self.config
+        slot, members = columns.put(column), np.array(columns.members, np.int64)
+        pair, given, share = kernel.given(*columns.slots.of("columns", "products"), members, slot)
+        pair, score = np.abs(pair), columns.slots["score"][members]
+        copies = pair >= 1.0 - TIE
+        redundant = score + given < 2.0 * upper - TIE
+        if config.as_coded:  # where the test accepts independence, the code does not look for redundancy
+            redundant &= share <= self.test.share_left(1)
+        lost = copies | (redundant & (score >= column.score - TIE))
+        weaker = np.flatnonzero(redundant & ~lost)
+        feature = columns.slots["feature"][members]
+        if lost.any():
+            first = int(np.argmax(lost))
+            self.deferred.change(column.feature, REDUNDANT, float(pair[first]), int(feature[first]))
+            columns.drop(slot)
+            # in the text the members before have left by then; the code lets them stay
+            weaker = weaker[:0] if config.as_coded else weaker[weaker < first]
+        else:
+            columns.members.append(slot)
+        if self.enough:
+            weaker = weaker[: max(len(members) - config.floor, 0)]
+        for i in weaker.tolist():
+            self._evict(int(feature[i]), float(pair[i]), column.feature)
+            columns.members.remove(int(members[i]))
+            columns.drop(int(members[i]))
+
+    def _evict(self, feature: int, statistic: float, by: int) -> None:
+        """Let a member leave: another decision if it is deferred, an eviction if it was final."""
+        if feature >= self.deferred.settled:
+            self.deferred.change(feature, REDUNDANT, statistic, by)
+        else:
+            self.deferred.departures.append(Departure(by, feature, statistic, by))
+
+    def _flush(self, upper: float) -> None:
+        """Empty the waiting pool: columns that have a partner become members, the others are dropped."""
+        columns = self.columns
+        pairs = columns.pairs(upper)
+        for slot, partner in pairs.items():
+            feature, by = columns.features([slot, partner]).tolist()
+            self.deferred.change(feature, KEPT, float(columns.slots["statistic"][slot]), by)
+        columns.drop(*(slot for slot in columns.waiting if slot not in pairs))
+        columns.members = sorted([*columns.members, *pairs], key=columns.slots["feature"].__getitem__)
+        columns.waiting = []
+
+    def _fill_buffer(self, X: Matrix, start: int, measured: Correlations) -> None:
+        """Offer a block to the best columns so far, as long as they may be needed."""
+        if self.buffer is None or self.buffer_deferred is None:
+            return
+        deferred, r = self.buffer_deferred, measured.r
+        p_value = self.test.p_value(r)
+        reason = measured.reason.copy()
+        chosen = np.flatnonzero(reason == KEPT)
+        found = Relevance(reason, r, p_value, (measured.mean, measured.norm))
+        new = Candidates(X, chosen, chosen + start, found.at(chosen))
+        outcome = self.buffer.settle(new)
+        deferred.append(reason, r, p_value)
+        evicted = iter(zip(*(array.tolist() for array in outcome.evicted[:5]), strict=True))
+        gone = next(evicted, None)
+        for i, (feature, why) in enumerate(zip(new.feature.tolist(), outcome.reason.tolist(), strict=True)):
+            if why != KEPT:
+                j = chosen[i]
+                deferred.change(feature, why, r[j], int(outcome.by[i, 0]), p_value[j])
+            if gone is not None and gone[1] == feature:
+                member, _, because, *numbers = gone
+                deferred.change(member, because, numbers[0], feature, numbers[1])
+                gone = next(evicted, None)
+
+    def finish(self, coming: int) -> Settled:
+        """Make all decisions final; without enough members, the best columns replace them."""
+        self.deferred.resume(coming)
+        decided, columns = self.deferred, self.columns
+        self._flush(self.threshold)
+        if not self.enough and len(columns.members) < self.config.floor and self.buffer is not None:
+            decided = self.buffer_deferred or decided
+            columns.drop(*columns.members)
+            columns.members = [columns.put(column) for column in self._buffered(self.buffer)]
+        self.enough = True
+        self.buffer = self.buffer_deferred = None
+        self.deferred = DeferredDecisions(decided.end)
+        return self._settled(decided)
+
+    def _buffered(self, buffer: TopKCorrelation) -> list[Column]:
+        """Return the columns of a buffer, in order of arrival."""
+        record = buffer.state()
+        columns, kept = record["columns"], record["kept"]
+        return [
+            Column(
+                int(record["feature"][i]), columns[i], columns[i] @ self.test.basis, kept[0, i], kept[1, i]
+            )
+            for i in np.argsort(record["feature"])
+        ]
+
+    # ---------------------------------------------------------------- looking
+
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """Dependences up to which a column is discarded, and from which on it is a candidate."""
+        count, mean, squares = self.moments.tolist()
+        spread = (squares / max(count, 1.0)) ** 0.5
+        return mean + self.config.lower * spread, mean + self.config.upper * spread
+
+    def _outlook(self) -> tuple[dict[int, int], bool]:
+        """Return the pairs of waiting columns, and whether there are enough members with them."""
+        columns = self.columns
+        pairs = columns.pairs(self.threshold) if columns.waiting else {}
+        return pairs, self.enough or len(columns.members) + len(pairs) >= self.config.floor
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival indices of the columns selected, as if no more columns came."""
+        pairs, enough = self._outlook()
+        if not enough and self.buffer is not None:
+            return self.buffer.features
+        return np.sort(self.columns.features([*self.columns.members, *pairs]))
+
+    @property
+    def named(self) -> IntArray:
+        """Arrival indices of the members, and of the columns that deferred decisions are about."""
+        return np.concatenate([self.columns.features(self.columns.members), self.deferred.named])
+
+    def outlook(self) -> Settled:
+        """Return the deferred decisions as if no more columns came; changes nothing."""
+        pairs, enough = self._outlook()
+        if not enough and self.buffer_deferred is not None:
+            return self._settled(self.buffer_deferred.copy())
+        decisions = self.deferred.copy()
+        for slot, partner in pairs.items():
+            feature, by = self.columns.features([slot, partner]).tolist()
+            decisions.reason[feature - decisions.start], decisions.by[feature - decisions.start] = KEPT, by
+        return self._settled(decisions)
+
+    def _settled(self, decided: DeferredDecisions) -> Settled:
+        return settled(decided, correlation_p_values(decided, self.test), self.test)
+
+    # ---------------------------------------------------------------- state
+
+    def _record(self) -> Mapping[str, Any]:
+        own = {name: getattr(self, name) for name in self.fields if name not in CONFIG_FIELDS}
+        return {**own, **self.config._asdict()}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        config = ThreeWayConfig(**{name: record.pop(name) for name in CONFIG_FIELDS})
+        made = cls.__new__(cls)
+        made.__dict__.update(record, config=config, n=record["test"].n)
+        return made
+
+    def _consistent(self) -> Iterator[str]:
+        deferred, columns = self.deferred, self.columns
+        members, waiting = columns.features(columns.members), columns.features(columns.waiting)
+        if not self.enough and (self.buffer is None or self.buffer_deferred is None):
+            yield "there are too few members, and no columns to replace them"
+        elif self.enough and (self.buffer is not None or self.buffer_deferred is not None):
+            yield "there are enough members, and columns to replace them"
+        elif self.buffer is not None and (self.buffer.k, self.buffer.weight) != (self.config.floor, 1.0):
+            yield "the columns to replace members are not those of the parameters"
+        elif np.any((waiting < deferred.start) | (waiting >= deferred.end)) or np.any(
+            members >= deferred.end
+        ):
+            yield "a column waits whose decision is final, or is a member that was never offered"
+        elif self.buffer_deferred is not None and (
+            (deferred.start, deferred.end) != (0, self.buffer_deferred.end)
+            or self.buffer_deferred.start != 0
+            or self.buffer_deferred.departures
+            or (self.buffer is not None and np.any(self.buffer.features >= deferred.end))
+        ):
+            yield "the decisions on members and on the columns to replace them are about different columns"
