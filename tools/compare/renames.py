@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 #: Any class or exception, old name: new name.
-RENAMED_CLASSES: dict[str, str] = {}
+RENAMED_CLASSES: dict[str, str] = {"Products": "CrossProducts"}
 
 #: Modules that are asked for by name, old: new, such as "streamsieve.summaries".
 RENAMED_MODULES: dict[str, str] = {}
@@ -24,7 +24,10 @@ RENAMED_PARAMETERS: dict[tuple[str, str], str | None] = {}
 RENAMED_VALUES: dict[tuple[str, str, Any], Any] = {}
 
 #: Methods, functions and properties that are called: (class, old): new; the class "*" stands for all.
-RENAMED_METHODS: dict[tuple[str, str], str] = {}
+RENAMED_METHODS: dict[tuple[str, str], str] = {
+    ("*", "renumbered"): "reindexed",
+    ("*", "levels"): "categories",
+}
 
 #: Learnt attributes, and the fields of a ledger line (class "Decision"): old: new, or (class, old): new.
 RENAMED_ATTRIBUTES: dict[str | tuple[str, str], str] = {}
