@@ -5,6 +5,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError, TargetError
+from streamsieve.offline._neighbours import sampled_rows
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.real_data import load_real
 from tests.reference.relief import relief
@@ -24,7 +25,7 @@ def random_ways(rng, n, p):
 
 
 def sampled(selector, n):
-    return selector._sampled(n).tolist()
+    return sampled_rows(n, selector.sample, selector.random_state).tolist()
 
 
 # ------------------------------------------------------------------------------------ equal to the twins

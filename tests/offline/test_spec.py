@@ -114,7 +114,7 @@ def test_blocks_of_features_change_nothing(form, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"variant": 4}, "variant must be one of 1, 2, 3; got 4"),
+        ({"variant": 4}, "variant must be a whole number at least 1 and at most 3; got 4"),
         ({"gamma": 0}, "gamma must be a number above 0; got 0"),
         ({"clusters": 1}, "clusters must be a whole number at least 2; got 1"),
         ({"clusters": 9}, "clusters=9, but X has 4 rows: choose clusters <= 4"),

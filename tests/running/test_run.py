@@ -17,6 +17,7 @@ from streamsieve.exceptions import (
 )
 from streamsieve.protocols import Traits
 from streamsieve.running import _keeper, _snapshot
+from streamsieve.state.tree import pack_texts
 from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
 
 SELECTORS = {
@@ -101,16 +102,15 @@ def test_names_and_progress(path):
 
 def test_names_are_packed_once(path, monkeypatch):
     packed = []
-    real = state.pack
 
-    def pack(attributes):
-        packed.extend(attributes)
-        return real(attributes)
+    def pack(names):
+        packed.append(names)
+        return pack_texts(names)
 
-    monkeypatch.setattr(_snapshot.state, "pack", pack)
+    monkeypatch.setattr(_snapshot, "pack_texts", pack)
     ss.run(Rows(names=list("abcde")), screen(), checkpoint=path, every=BATCH, batch_size=BATCH)
-    assert packed.count("_names_in_") == 1
-    assert packed.count("_summary_") == stream_of(path)["number"] > 1
+    assert packed == [list("abcde")]
+    assert stream_of(path)["number"] > 1
 
 
 def test_a_fitted_selector_goes_on(path):

@@ -10,9 +10,10 @@ Each round adds the group that the present optimum violates most, and solves the
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.offline._chosen import best_first
@@ -38,14 +39,15 @@ class Machine:
 
     Parameters
     ----------
-    features : standardised
-    sign : label of every row, -1 or 1
-    group : features in a group
-    C : what a row on the wrong side costs
+    features : standardized
+    y : labels of two classes
+    group : features per group
+    C : mean cost of a row on the wrong side of the margin
     """
 
-    def __init__(self, features: StandardFeatures, sign: FloatArray, group: int, C: float) -> None:
-        self._features, self._sign, self._group, self._C = features, sign, group, C
+    def __init__(self, features: StandardFeatures, y: npt.NDArray[Any], group: int, C: float) -> None:
+        self._features, self._group, self._C = features, group, float(C) / features.n
+        self._sign = np.where(y == np.unique(y)[1], 1.0, -1.0)
         self._usable = np.flatnonzero(features.varies)
         self._root = np.sqrt(features.n)  # columns of variance 1, not of length 1
         self._columns = np.zeros((features.n, 0))
@@ -74,7 +76,7 @@ class Machine:
             warnings.warn(
                 f"a mixture of {len(sizes)} groups is not solved after {MOST_STEPS:,} steps (gap {gap:.2g}): "
                 "use a smaller C",
-                ConvergenceWarning, stacklevel=7,
+                ConvergenceWarning, stacklevel=6,
             )  # fmt: skip
 
     def in_order(self) -> IntArray:
@@ -95,7 +97,7 @@ def generate(machine: Machine, *, tol: float, rounds: int, wanted: int) -> Gener
         warnings.warn(
             f"after {rounds} groups another one violates the optimum by the factor {violation:.3g}: use a "
             "larger max_rounds, or a larger tol",
-            ConvergenceWarning, stacklevel=6,
+            ConvergenceWarning, stacklevel=5,
         )  # fmt: skip
     return Generated(order[:wanted], rounds)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,10 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import relief as kernel
 from streamsieve._kernels.threads import over_features
-from streamsieve._parameters import check_choice, check_number
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence._screen import without_offsets
-from streamsieve.offline._chosen import ChosenFeatures
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
+from streamsieve.state import Choice, Int
 
 METRICS = ("euclidean", "manhattan")
 #: Distances held at a time: 32 MB.
@@ -182,53 +181,42 @@ def _scaled_csr(X: Any, nominal: BoolArray) -> Any:
     return X
 
 
-class NeighbourSelector(ChosenFeatures):
-    """Score features by how much they differ between near rows; the parameters that the family shares."""
+#: Parameters that the Relief family shares; ``nominal`` depends on the features, see :func:`nominal_mask`.
+NEIGHBOR_PARAMETERS = {
+    "metric": Choice(*METRICS),
+    "sample": Int(1, optional=True),
+    "random_state": Int(0, 2**63 - 1),
+}
 
-    metric: str
-    nominal: Any
-    sample: int | None
-    random_state: int
 
-    def _check_parameters(self) -> None:
-        check_choice("metric", self.metric, METRICS)
-        if self.sample is not None:
-            check_number("sample", self.sample, low=1, integer=True)
-        check_number("random_state", self.random_state, low=0, high=2**63 - 1, integer=True)
-        self._nominal_mask()
+def nominal_mask(selector: Any) -> BoolArray:
+    """Return which features are nominal, by the parameter ``nominal`` of a selector that has seen data."""
+    nominal, p = selector.nominal, selector.n_features_in_
+    names = getattr(selector, "feature_names_in_", ())
+    if nominal is None or (isinstance(nominal, str) and nominal == "all"):
+        return np.full(p, nominal is not None)
+    if isinstance(nominal, str) or not isinstance(nominal, Iterable):
+        raise _bad_nominal(nominal, p, named=len(names) > 0)
+    mask = np.zeros(p, bool)
+    places = {name: j for j, name in enumerate(names)}
+    for column in nominal:
+        number = isinstance(column, (int, np.integer)) and not isinstance(column, (bool, np.bool_))
+        j = int(column) if number else places.get(column) if isinstance(column, str) else None
+        if j is None or not 0 <= j < p:
+            raise _bad_nominal(column, p, named=len(names) > 0)
+        mask[j] = True
+    return mask
 
-    def _nominal_mask(self) -> BoolArray:
-        """Return which features are nominal."""
-        p = self.n_features_in_
-        if self.nominal is None:
-            return np.zeros(p, bool)
-        if isinstance(self.nominal, str):
-            if self.nominal != "all":
-                raise self._bad_nominal(self.nominal)
-            return np.ones(p, bool)
-        try:
-            columns = list(self.nominal)
-        except TypeError as error:
-            raise self._bad_nominal(self.nominal) from error
-        mask = np.zeros(p, bool)
-        places = {name: j for j, name in enumerate(getattr(self, "feature_names_in_", ()))}
-        for column in columns:
-            number = isinstance(column, (int, np.integer)) and not isinstance(column, (bool, np.bool_))
-            j = int(column) if number else places.get(column) if isinstance(column, str) else None
-            if j is None or not 0 <= j < p:
-                raise self._bad_nominal(column)
-            mask[j] = True
-        return mask
 
-    def _bad_nominal(self, what: Any) -> ParameterError:
-        named = " or their names" if hasattr(self, "feature_names_in_") else " (X has no feature names)"
-        return ParameterError(
-            f"nominal must be None, 'all', or a list of columns, 0 to {self.n_features_in_ - 1}{named}; "
-            f"got {what!r}"
-        )
+def _bad_nominal(what: Any, p: int, *, named: bool) -> ParameterError:
+    names = " or their names" if named else " (X has no feature names)"
+    return ParameterError(
+        f"nominal must be None, 'all', or a list of columns, 0 to {p - 1}{names}; got {what!r}"
+    )
 
-    def _sampled(self, n: int) -> IntArray:
-        """Return the rows whose neighbours are looked at, in order."""
-        if self.sample is None or self.sample >= n:
-            return np.arange(n)
-        return np.sort(np.random.default_rng(self.random_state).permutation(n)[: self.sample])
+
+def sampled_rows(n: int, sample: int | None, seed: int) -> IntArray:
+    """Return the rows whose neighbors are examined, in order."""
+    if sample is None or sample >= n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).permutation(n)[:sample])

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve._parameters import check_number
 from streamsieve.exceptions import InputError
 from streamsieve.independence._screen import without_offsets
 from streamsieve.protocols import FloatArray, Matrix
@@ -18,12 +17,6 @@ from streamsieve.protocols import FloatArray, Matrix
 MOST_ROWS = 20_000
 #: Values of features that are made dense at a time: 32 MB.
 BLOCK_VALUES = 2**22
-
-
-def check_gamma(gamma: float | None) -> None:
-    """Refuse a width that is none."""
-    if gamma is not None:
-        check_number("gamma", gamma, low=0, open_low=True)
 
 
 def gaussian(X: Matrix, gamma: float | None) -> FloatArray:

@@ -12,13 +12,14 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
 from scipy.stats import rankdata
 
-from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import TASKS
+from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import InputError, ParameterError
-from streamsieve.offline._chosen import ChosenFeatures, best_first
+from streamsieve.offline._chosen import best_first
 from streamsieve.offline._coded import CodedFeatures
 from streamsieve.offline._standard import DUST, CorrelatedFeatures
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Bool, Choice, Float, Int
 
 #: What the strength of a feature is mixed of.
 PARTS = ("information", "fisher", "deviation")
@@ -32,7 +33,7 @@ ROWS = 16
 FEW = 32
 
 
-class InfFS(ChosenFeatures):
+class InfFS(OfflineSelector):
     """Keep features that vary much and repeat little of what the others say, over paths of all lengths.
 
     Features are the nodes of a graph.  An edge weighs much if one of its features varies much and the two are
@@ -59,11 +60,14 @@ class InfFS(ChosenFeatures):
         many bins of equal frequency, 2 to 1024.
     task : {"auto", "classification", "regression"}, default="auto"
         If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one a feature, larger is better; 0 for a constant feature
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"
 
     Notes
@@ -98,6 +102,20 @@ class InfFS(ChosenFeatures):
     array([4])
     """
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "alpha": Float(0, 1),
+        "supervised": Bool(),
+        **{name: Float(0) for name in PARTS},
+        "bins": Int(2, 1024),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -108,6 +126,7 @@ class InfFS(ChosenFeatures):
         deviation: float = 1.0,
         bins: int = 5,
         task: str = "auto",
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.alpha = alpha
@@ -117,6 +136,7 @@ class InfFS(ChosenFeatures):
         self.deviation = deviation
         self.bins = bins
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -129,32 +149,24 @@ class InfFS(ChosenFeatures):
         """What it can do with its present parameters."""
         return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset())
 
-    def _check_parameters(self) -> None:
-        check_number("alpha", self.alpha, low=0, high=1)
-        check_choice("supervised", self.supervised, (True, False))
-        check_number("bins", self.bins, low=2, high=1024, integer=True)
-        self._shares()
-        check_choice("task", self.task, TASKS)
-        if self.n_features_in_ > MOST_FEATURES:
-            raise InputError(
-                f"InfFS compares all pairs of features, and X has {self.n_features_in_:,}: {MOST_FEATURES:,} "
-                "are the most; keep the best of them by Screen first"
-            )
-
-    def _shares(self) -> FloatArray:
-        """Return the parts of information, Fisher score and deviation; they sum to 1."""
-        parts = {name: getattr(self, name) for name in PARTS}
-        for name, part in parts.items():
-            check_number(name, part, low=0)
-        if not any(parts.values()):
+    def _check_together(self) -> None:
+        if not any(getattr(self, name) for name in PARTS):
             raise ParameterError(
                 f"{', '.join(PARTS)} are all 0, so there is nothing to mix: raise one of them"
             )
-        weights = np.array(list(parts.values()), np.float64)
+
+    def _shares(self) -> FloatArray:
+        """Return the weights of information, Fisher score and deviation; they sum to 1."""
+        weights = np.array([getattr(self, name) for name in PARTS], np.float64)
         weights /= weights.max()
         return np.asarray(weights / weights.sum())
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
+        if X.shape[1] > MOST_FEATURES:
+            raise InputError(
+                f"InfFS compares all pairs of features, and X has {X.shape[1]:,}: at most {MOST_FEATURES:,} "
+                "are supported; reduce them with Screen first"
+            )
         ranks = _standard_ranks(X)
         nodes = np.flatnonzero(np.einsum("ij,ij->j", ranks, ranks) > 0)
         self.scores_ = np.zeros(X.shape[1])

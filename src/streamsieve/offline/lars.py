@@ -10,18 +10,20 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from streamsieve._parameters import check_choice
-from streamsieve.offline._chosen import ChosenFeatures, first_best
+from streamsieve._validation import TASKS
+from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.offline._chosen import first_best
 from streamsieve.offline._entering import DUST, Inside, entering, ways
 from streamsieve.offline._standard import CorrelatedFeatures, StandardFeatures
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Choice, Int
 
 METHODS = ("lar", "lasso")
 #: Steps of the lasso for every feature wanted: features may leave and come again.
 STEPS_A_FEATURE = 8
 
 
-class LARSSelector(ChosenFeatures):
+class LARSSelector(OfflineSelector):
     """Keep the first features that enter a least angle regression, or a lasso.
 
     The regression begins with the feature most correlated with y and moves its coefficient until another
@@ -38,6 +40,8 @@ class LARSSelector(ChosenFeatures):
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  Of labels
         there are two, and they count as two numbers.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
@@ -45,6 +49,7 @@ class LARSSelector(ChosenFeatures):
         again)
     coef_ : float64 array, one a feature: coefficients of the standardised features where the path was left,
         in units of the length of y; 0 for features outside
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "regression"
 
     Notes
@@ -76,10 +81,24 @@ class LARSSelector(ChosenFeatures):
 
     _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
 
-    def __init__(self, n_features: int | None = None, method: str = "lar", task: str = "auto") -> None:
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "method": Choice(*METHODS),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "coef_": Array("f8", "features", finite=True),
+    }
+
+    def __init__(
+        self, n_features: int | None = None, method: str = "lar", task: str = "auto", ledger: str = "all"
+    ) -> None:
         self.n_features = n_features
         self.method = method
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -91,9 +110,6 @@ class LARSSelector(ChosenFeatures):
     def _elsewhere(self) -> str:
         return "SPFS has any number of classes; if these are numbers to predict, say task='regression'"
 
-    def _check_parameters(self) -> None:
-        check_choice("method", self.method, METHODS)
-
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         features = CorrelatedFeatures(X, y, Task(self.task_))
         walk = lasso if self.method == "lasso" else least_angles
@@ -102,9 +118,8 @@ class LARSSelector(ChosenFeatures):
         self.coef_[order] = coefficients
         return order
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_numbers("coef_", self.n_features_in_)
+    def _why(self) -> Why:
+        return super()._why()._replace(statistic=np.abs(self.coef_))
 
 
 def least_angles(features: StandardFeatures, y: FloatArray, wanted: int) -> tuple[IntArray, FloatArray]:

@@ -8,11 +8,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
-from streamsieve.offline._chosen import ChosenFeatures, first_best
+from streamsieve._validation import TASKS
+from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.offline._chosen import first_best
 from streamsieve.offline._coded import CodedFeatures
 from streamsieve.offline._standard import CorrelatedFeatures
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
+from streamsieve.state import Array, Choice, Int
 
 SCHEMES = ("mid", "miq", "fcd", "fcq")
 #: What a quotient adds to the redundancy, which may be 0.
@@ -22,7 +24,7 @@ EPSILON = 1e-12
 Redundancy = Callable[[int, IntArray], FloatArray]
 
 
-class MRMR(ChosenFeatures):
+class MRMR(OfflineSelector):
     """Keep features of maximum relevance and minimum redundancy, chosen one after another.
 
     The first feature is the most relevant one.  Each next one has the best balance of its relevance and its
@@ -41,12 +43,15 @@ class MRMR(ChosenFeatures):
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  For "mi" a
         numeric target is cut into five classes of equal frequency.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     selected_ : columns of the selected features, in the order they were chosen
     relevance_ : float64 array, one a feature: information or F with the target
     objective_ : float64 array, one a selected feature: its balance when it was chosen
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 
     Notes
@@ -76,13 +81,32 @@ class MRMR(ChosenFeatures):
     array([0, 2])
     """
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "scheme": Choice(*SCHEMES),
+        "bins": Int(2, 1024),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "relevance_": Array("f8", "features", finite=True),
+        "objective_": Array("f8", "selected", finite=True),
+    }
+
     def __init__(
-        self, n_features: int | None = None, scheme: str = "mid", bins: int = 5, task: str = "auto"
+        self,
+        n_features: int | None = None,
+        scheme: str = "mid",
+        bins: int = 5,
+        task: str = "auto",
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.scheme = scheme
         self.bins = bins
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -90,10 +114,6 @@ class MRMR(ChosenFeatures):
         for scheme in ("mid", "fcd", "fcq"):
             yield cls(scheme=scheme)
         yield cls(scheme="miq", bins=3, task="regression")
-
-    def _check_parameters(self) -> None:
-        check_choice("scheme", self.scheme, SCHEMES)
-        check_number("bins", self.bins, low=2, high=1024, integer=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         task = Task(self.task_)
@@ -113,10 +133,8 @@ class MRMR(ChosenFeatures):
         self.objective_ = np.concatenate([objective, np.zeros(len(last))])
         return np.concatenate([order, last])
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_numbers("relevance_", self.n_features_in_)
-        self._check_numbers("objective_", len(self.selected_))
+    def _why(self) -> Why:
+        return super()._why()._replace(statistic=self.relevance_.copy())
 
 
 def balanced(

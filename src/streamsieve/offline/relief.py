@@ -7,13 +7,15 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
+from streamsieve.base import OfflineSelector
 from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import NeighbourSelector
+from streamsieve.offline._neighbours import NEIGHBOR_PARAMETERS, nominal_mask, sampled_rows
 from streamsieve.offline.relieff import hit_and_miss
 from streamsieve.protocols import IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Int
 
 
-class Relief(NeighbourSelector):
+class Relief(OfflineSelector):
     """Keep features that tell a row of two classes from the nearest one of the other class.
 
     Of each row the nearest row of its own class (hit) and of the other one (miss) are looked up.  A feature
@@ -33,11 +35,14 @@ class Relief(NeighbourSelector):
         Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
     Notes
@@ -63,6 +68,16 @@ class Relief(NeighbourSelector):
 
     _traits = Traits(tasks=frozenset({Task.BINARY}))
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        **NEIGHBOR_PARAMETERS,
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -70,12 +85,14 @@ class Relief(NeighbourSelector):
         nominal: str | Sequence[int | str] | None = None,
         sample: int | None = None,
         random_state: int = 0,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.metric = metric
         self.nominal = nominal
         self.sample = sample
         self.random_state = random_state
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -84,5 +101,6 @@ class Relief(NeighbourSelector):
         yield cls(n_features=1, metric="manhattan", nominal="all", sample=80)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        self.scores_ = hit_and_miss(X, y, 1, self.metric, self._nominal_mask(), self._sampled(X.shape[0]))
+        rows = sampled_rows(X.shape[0], self.sample, self.random_state)
+        self.scores_ = hit_and_miss(X, y, 1, self.metric, nominal_mask(self), rows)
         return best_first(self.scores_, wanted)

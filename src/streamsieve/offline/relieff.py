@@ -8,14 +8,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
+from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import TargetError
 from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import Neighbours, NeighbourSelector
+from streamsieve.offline._neighbours import NEIGHBOR_PARAMETERS, Neighbours, nominal_mask, sampled_rows
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
+from streamsieve.state import Array, Int
 
 
-class ReliefF(NeighbourSelector):
+class ReliefF(OfflineSelector):
     """Keep features that tell near rows of different classes apart, also where they do so only together.
 
     Of each row the nearest rows of its own class (hits) and of every other class (misses) are looked up.  A
@@ -38,11 +39,14 @@ class ReliefF(NeighbourSelector):
         Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "multiclass"
 
     Notes
@@ -76,6 +80,17 @@ class ReliefF(NeighbourSelector):
 
     _traits = Traits(tasks=CLASSIFICATION)
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "k": Int(1),
+        **NEIGHBOR_PARAMETERS,
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -84,6 +99,7 @@ class ReliefF(NeighbourSelector):
         nominal: str | Sequence[int | str] | None = None,
         sample: int | None = None,
         random_state: int = 0,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.k = k
@@ -91,6 +107,7 @@ class ReliefF(NeighbourSelector):
         self.nominal = nominal
         self.sample = sample
         self.random_state = random_state
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -98,14 +115,9 @@ class ReliefF(NeighbourSelector):
         yield cls()
         yield cls(n_features=1, k=3, metric="manhattan", sample=40, random_state=1)
 
-    def _check_parameters(self) -> None:
-        check_number("k", self.k, low=1, integer=True)
-        super()._check_parameters()
-
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        self.scores_ = hit_and_miss(
-            X, y, self.k, self.metric, self._nominal_mask(), self._sampled(X.shape[0])
-        )
+        rows = sampled_rows(X.shape[0], self.sample, self.random_state)
+        self.scores_ = hit_and_miss(X, y, self.k, self.metric, nominal_mask(self), rows)
         return best_first(self.scores_, wanted)
 
 

@@ -8,13 +8,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
+from streamsieve.base import OfflineSelector
 from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import Neighbours, NeighbourSelector
+from streamsieve.offline._neighbours import NEIGHBOR_PARAMETERS, Neighbours, nominal_mask, sampled_rows
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Float, Int
 
 
-class RReliefF(NeighbourSelector):
+class RReliefF(OfflineSelector):
     """Keep features that differ between near rows whose numeric targets differ, and not between others.
 
     :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbour is a
@@ -37,11 +38,14 @@ class RReliefF(NeighbourSelector):
         Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "regression"
 
     Notes
@@ -70,6 +74,18 @@ class RReliefF(NeighbourSelector):
 
     _traits = Traits(tasks=frozenset({Task.REGRESSION}))
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "k": Int(1),
+        "sigma": Float(0, open_low=True, optional=True),
+        **NEIGHBOR_PARAMETERS,
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -79,6 +95,7 @@ class RReliefF(NeighbourSelector):
         nominal: str | Sequence[int | str] | None = None,
         sample: int | None = None,
         random_state: int = 0,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.k = k
@@ -87,6 +104,7 @@ class RReliefF(NeighbourSelector):
         self.nominal = nominal
         self.sample = sample
         self.random_state = random_state
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -94,16 +112,10 @@ class RReliefF(NeighbourSelector):
         yield cls()
         yield cls(k=5, sigma=None, metric="manhattan", sample=80)
 
-    def _check_parameters(self) -> None:
-        check_number("k", self.k, low=1, integer=True)
-        if self.sigma is not None:
-            check_number("sigma", self.sigma, low=0, open_low=True)
-        super()._check_parameters()
-
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]
-        rows = self._sampled(n)
-        data = Neighbours(X, self._nominal_mask(), self.metric)
+        rows = sampled_rows(n, self.sample, self.random_state)
+        data = Neighbours(X, nominal_mask(self), self.metric)
         weight = self._weights(min(self.k, n - 1))
         span = float(y.max() - y.min())
         apart, both, p_apart = np.zeros(data.p), np.zeros(data.p), 0.0

@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from streamsieve._parameters import check_choice, check_number
+from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import ParameterError
-from streamsieve.offline._chosen import ChosenFeatures, best_first
-from streamsieve.offline._similarity import check_gamma, dense_blocks, gaussian
+from streamsieve.offline._chosen import best_first
+from streamsieve.offline._similarity import dense_blocks, gaussian
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
+from streamsieve.state import Array, Bool, Float, Int
 
-VARIANTS = (1, 2, 3)
 #: A feature whose variance is this small a share of its size is constant.
 DUST = 1e-24
 
 
-class SPEC(ChosenFeatures):
+class SPEC(OfflineSelector):
     """Keep features that change little between rows that are alike: near rows, or rows of a class.
 
     A graph joins rows by how alike they are.  A feature is judged by the energy of its values on that
@@ -41,12 +41,15 @@ class SPEC(ChosenFeatures):
     clusters : int or None, default=None
         For variant 3, if not supervised: the directions looked at, at least 2 and at most the rows; the
         number of clusters, if it is known.  None: all of them.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one a feature, larger is better: minus the energy for variants 1 and 2; a
         constant feature has the worst
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary" or "multiclass"
 
     Notes
@@ -79,6 +82,19 @@ class SPEC(ChosenFeatures):
     array([3, 4])
     """
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "variant": Int(1, 3),
+        "supervised": Bool(),
+        "gamma": Float(0, open_low=True, optional=True),
+        "clusters": Int(2, optional=True),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -86,12 +102,14 @@ class SPEC(ChosenFeatures):
         supervised: bool = False,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
         gamma: float | None = None,
         clusters: int | None = None,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.variant = variant
         self.supervised = supervised
         self.gamma = gamma
         self.clusters = clusters
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -106,13 +124,6 @@ class SPEC(ChosenFeatures):
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
         return Traits(tasks=CLASSIFICATION if bool(self.supervised) else frozenset())
-
-    def _check_parameters(self) -> None:
-        check_choice("variant", self.variant, VARIANTS)
-        check_choice("supervised", self.supervised, (True, False))
-        check_gamma(self.gamma)
-        if self.clusters is not None:
-            check_number("clusters", self.clusters, low=2, integer=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]

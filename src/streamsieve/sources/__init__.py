@@ -6,6 +6,8 @@ from streamsieve.sources._open import features as features
 from streamsieve.sources._open import open as open  # noqa: A004 - meant to read ss.open
 from streamsieve.sources.arrays import ArraySource as ArraySource
 from streamsieve.sources.arrow import ArrowSource as ArrowSource
+from streamsieve.sources.birth_death import FeatureLives as FeatureLives
+from streamsieve.sources.birth_death import birth_death_process as birth_death_process
 from streamsieve.sources.drift import DriftingStream as DriftingStream
 from streamsieve.sources.generated import Features as Features
 from streamsieve.sources.kafka import KafkaSource as KafkaSource
@@ -28,9 +30,11 @@ __all__ = [
     "ArraySource",
     "ArrowSource",
     "DriftingStream",
+    "FeatureLives",
     "Features",
     "KafkaSource",
     "SvmlightSource",
+    "birth_death_process",
     "features",
     "open",
 ]

@@ -96,6 +96,8 @@ def claim(state: Arrays, name: str, rng: np.random.Generator) -> Arrays:
     for other, b in state.items():
         if size in b.shape and (b.ndim > 1 or rng.random() < 0.5):
             shape = [huge if n == size else n for n in b.shape]
+            if shape.count(huge) > 1:
+                continue  # NumPy refuses the product of such sizes, even without values
             shape[next((i for i, n in enumerate(shape) if n != huge), 0)] = 0
             out[other] = np.empty(shape, b.dtype)
     return out

@@ -1,4 +1,4 @@
-"""Names of columns that arrive in blocks, some with names and some without."""
+"""Names of columns that arrive in blocks, with names or without."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import ColumnBlock
 from streamsieve.verdicts import Names
 
@@ -27,14 +26,3 @@ def names_with(learner: Any, block: ColumnBlock) -> npt.NDArray[Any] | None:
     if block.names is not None:
         book.claim(block.names, start)
     return np.array([book[i] for i in range(start + block.X.shape[1])], dtype=object)
-
-
-def check_names(learner: Any) -> None:
-    """Refuse names of a state that are not one a column, all different."""
-    names = getattr(learner, "feature_names_in_", None)
-    if names is None:
-        return
-    if np.shape(names) != (learner.n_features_in_,) or names.dtype != object:
-        raise StateError("the state's names are not one a column")
-    if len(set(names.tolist())) != len(names):
-        raise StateError("the state's names are not all different")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +10,11 @@ import numpy.typing as npt
 
 from streamsieve._validation import check_target
 from streamsieve.exceptions import StateError, TargetError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, pack_strings, register, unpack_strings
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Part, Texts
+
+#: Types of class labels that are not text.
+LABEL_TYPES = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 
 
 def rows_of(y: Any) -> int:
@@ -53,14 +56,18 @@ def check_numbers(y: Any, n: int) -> FloatArray:
     return check_target(y, n, "numeric")
 
 
-@register
-class Classes:
-    """The class labels of a classifier, in order; their places are their codes.
+class ClassLabels(Part):
+    """The class labels of a classifier in sorted order; their positions are their codes.
 
     Parameters
     ----------
     labels : array of different labels, ascending
     """
+
+    fields = {
+        "labels": Array(LABEL_TYPES, "classes", finite=True, order="rising", optional=True),
+        "texts": Texts("classes", unique=True, optional=True),
+    }
 
     def __init__(self, labels: npt.NDArray[Any]) -> None:
         self.labels = labels
@@ -95,20 +102,18 @@ class Classes:
             )
         return np.asarray(places, np.int64)
 
-    def state(self) -> Arrays:
-        """Return the labels."""
+    def _record(self) -> Mapping[str, Any]:
         if self.labels.dtype.kind == "U":
-            return pack_strings(self.labels.tolist())
+            return {"texts": self.labels.tolist()}
         return {"labels": self.labels}
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
-        labels = arrays["labels"] if "labels" in arrays else np.array(unpack_strings(arrays), str)
-        if labels.ndim != 1 or labels.dtype.kind not in "biufU" or len(labels) < 2:
-            raise StateError("the state's class labels are no labels")
-        if labels.dtype.kind == "f":
-            expect({"labels": labels}, "labels", labels.dtype, (None,))
-        if not np.all(labels[:-1] < labels[1:]):
-            raise StateError("the state's class labels are not different and in order")
-        return cls(np.array(labels))
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        labels, texts = record["labels"], record["texts"]
+        if (labels is None) is (texts is None):
+            raise StateError("the state's class labels should be texts or numbers, one of them")
+        return cls(np.array(texts, str) if labels is None else labels)
+
+    def _consistent(self) -> Iterator[str]:
+        if len(self.labels) < 2 or not np.all(self.labels[:-1] < self.labels[1:]):
+            yield "there should be two classes at least, in order"

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import matrix, refuse_non_finite
 from streamsieve.base import Selector
-from streamsieve.exceptions import ParameterError, StateError
-from streamsieve.learners._fsa_model import AnnealedModel, Settings
-from streamsieve.learners._fsa_rows import Rows
+from streamsieve.base.fitted import fitted_property
+from streamsieve.exceptions import ParameterError
+from streamsieve.learners.fsa.model import MOST_FEATURES, AnnealedModel, FSAConfig
+from streamsieve.learners.fsa.rows import Rows
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
-from streamsieve.state import untouched_on_error
+from streamsieve.state import Array, Bool, Field, Float, FloatOr, Int, Nested, Texts, untouched_on_error
 
 #: Features kept where nobody says how many.
 DEFAULT_FEATURES = 10
@@ -35,6 +36,23 @@ class AnnealedLearner(Selector):
     A subclass has the parameters below, names its losses, and writes :meth:`_targets`.
     """
 
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "n_features": Int(1, optional=True),
+        "epochs": Int(1),
+        "annealing": Float(0, 1e6),
+        "learning_rate": FloatOr("auto", 0, 1e3, open_low=True),
+        "momentum": Float(0, 1, open_high=True),
+        "ridge": Float(0, 1e6),
+        "batch_size": Int(1),
+        "standardize": Bool(),
+        "random_state": Int(0, 2**32 - 1),
+    }
+    fields: ClassVar[Mapping[str, Field]] = {
+        "n_features_in_": Int(1, MOST_FEATURES),
+        "feature_names_in_": Texts("features", optional=True),
+        "loss_curve_": Array("f8", "epochs", finite=True),
+        "_model_": Nested(AnnealedModel),
+    }
     #: Number in the kernel and largest second derivative of every loss.
     _losses: ClassVar[dict[str, tuple[int, float]]]
 
@@ -65,28 +83,15 @@ class AnnealedLearner(Selector):
 
     # ---------------------------------------------------------------- learning
 
-    def _settings(self, p: int) -> Settings:
+    def _config(self, p: int) -> FSAConfig:
         """Check the parameters for p features."""
-        check_choice("loss", self.loss, self._losses)
-        if self.n_features is not None:
-            check_number("n_features", self.n_features, low=1, integer=True)
-            if self.n_features > p:
-                raise ParameterError(
-                    f"n_features={self.n_features}, but the rows have {p} feature(s): choose at most {p}"
-                )
-        check_number("epochs", self.epochs, low=1, integer=True)
-        check_number("annealing", self.annealing, low=0, high=1e6)
-        if self.learning_rate != "auto":
-            if isinstance(self.learning_rate, str):
-                check_choice("learning_rate", self.learning_rate, ("auto", "a number above 0"))
-            check_number("learning_rate", self.learning_rate, low=0, high=1e3, open_low=True)
-        check_number("momentum", self.momentum, low=0, high=1, open_high=True)
-        check_number("ridge", self.ridge, low=0, high=1e6)
-        check_number("batch_size", self.batch_size, low=1, integer=True)
-        check_choice("standardize", self.standardize, (True, False))
-        check_number("random_state", self.random_state, low=0, high=2**32 - 1, integer=True)
+        self._check_parameters()
+        if self.n_features is not None and self.n_features > p:
+            raise ParameterError(
+                f"n_features={self.n_features}, but the rows have {p} feature(s): choose at most {p}"
+            )
         loss, curvature = self._losses[self.loss]
-        return Settings(
+        return FSAConfig(
             n_features=min(p, DEFAULT_FEATURES if self.n_features is None else int(self.n_features)),
             loss=loss,
             curvature=curvature,
@@ -115,15 +120,15 @@ class AnnealedLearner(Selector):
             self._forget()
             X = matrix(self, X, reset=True, sparse="csr")
             refuse_non_finite(X, getattr(self, "feature_names_in_", None))
-            settings = self._settings(X.shape[1])
+            config = self._config(X.shape[1])
             target, weight = self._targets(y, X.shape[0])
             model = self._new_model(X.shape[1])
             rows = model.rows(X)
             self.loss_curve_ = np.array(
-                [self._step(model, rows, target, weight, settings) for _ in range(settings.epochs)]
+                [self._step(model, rows, target, weight, config) for _ in range(config.epochs)]
             )
             self._model_ = model
-        self._warn_unless_settled(model, rows, target, weight, settings)
+        self._warn_unless_settled(model, rows, target, weight, config)
         self._look_back(rows, target)
         return self
 
@@ -135,7 +140,7 @@ class AnnealedLearner(Selector):
             first = not hasattr(self, "_model_")
             X = matrix(self, X, reset=first, sparse="csr")
             refuse_non_finite(X, getattr(self, "feature_names_in_", None))
-            settings = self._settings(X.shape[1])
+            config = self._config(X.shape[1])
             units = self._units
             target, weight = self._targets(y, X.shape[0])
             if first:
@@ -144,7 +149,7 @@ class AnnealedLearner(Selector):
                 model = self._model_.copy()
                 model.change_units(units, self._units)
             rows = model.rows(X)
-            loss = self._step(model, rows, target, weight, settings)
+            loss = self._step(model, rows, target, weight, config)
             self.loss_curve_ = np.append(getattr(self, "loss_curve_", ()), loss)
             self._model_ = model
         return self
@@ -153,10 +158,10 @@ class AnnealedLearner(Selector):
         return AnnealedModel(p, self._outputs, standardize=bool(self.standardize))
 
     def _step(
-        self, model: AnnealedModel, rows: Rows, target: FloatArray, weight: FloatArray, settings: Settings
+        self, model: AnnealedModel, rows: Rows, target: FloatArray, weight: FloatArray, config: FSAConfig
     ) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = model.step(rows, target, weight, settings)
+            loss = model.step(rows, target, weight, config)
         if not (np.isfinite(loss) and np.all(np.isfinite(model.beta))):
             raise ParameterError(
                 f"with learning_rate={self.learning_rate!r} the weights grew without bound in epoch "
@@ -173,11 +178,11 @@ class AnnealedLearner(Selector):
         return f"lower learning_rate, or say 'auto', or choose {calmer}"
 
     def _warn_unless_settled(
-        self, model: AnnealedModel, rows: Rows, target: FloatArray, weight: FloatArray, settings: Settings
+        self, model: AnnealedModel, rows: Rows, target: FloatArray, weight: FloatArray, config: FSAConfig
     ) -> None:
         """Say what to change if the loss is still steep, or exploded on the way."""
-        share, start = model.unsettled(rows, target, weight, settings)
-        curve, rate = self.loss_curve_, settings.learning_rate
+        share, start = model.unsettled(rows, target, weight, config)
+        curve, rate = self.loss_curve_, config.learning_rate
         worst = int(np.argmax(curve))
         if curve[worst] > ASTRAY * start:
             warnings.warn(
@@ -191,7 +196,7 @@ class AnnealedLearner(Selector):
             if rate is not None and curve[-1] > 1.1 * curve.min():
                 remedy = "lower learning_rate, or say 'auto'"
             elif rate is not None:
-                safe = model.copy().safe_rate(rows, np.arange(rows.n), weight, settings)
+                safe = model.copy().safe_rate(rows, np.arange(rows.n), weight, config)
                 remedy = "raise learning_rate, or say 'auto'" if rate < SLOW * safe else remedy
             warnings.warn(
                 f"the weights have not settled after {self.epochs} epochs: the loss is still {share:.0%} as "
@@ -202,23 +207,18 @@ class AnnealedLearner(Selector):
 
     # ---------------------------------------------------------------- what was learnt
 
-    def _learnt_model(self, name: str) -> AnnealedModel:
-        if not hasattr(self, "_model_"):
-            raise AttributeError(f"{name} is there after fit or partial_fit")
-        return self._model_
-
-    @property
+    @fitted_property
     def scores_(self) -> FloatArray:
         """Size of every feature's weight, in units of its standard deviation; 0 for those that went."""
-        model = self._learnt_model("scores_")
+        model = self._model_
         scores = np.zeros(self.n_features_in_)
         scores[model.columns] = model.strength
         return scores
 
-    @property
+    @fitted_property
     def selected_(self) -> IntArray:
         """Columns of the features that are left, largest weight first."""
-        model = self._learnt_model("selected_")
+        model = self._model_
         return model.columns[np.argsort(-model.strength, kind="stable")]
 
     def _support(self) -> BoolArray:
@@ -228,7 +228,7 @@ class AnnealedLearner(Selector):
 
     def _linear_function(self) -> tuple[FloatArray, FloatArray]:
         """Return weights (outputs, features) and intercepts for rows as they come."""
-        model = self._learnt_model("coef_")
+        model = self._model_
         weights = np.zeros((model.outputs, self.n_features_in_))
         own = model.beta * model.scale
         weights[:, model.columns] = own
@@ -240,14 +240,12 @@ class AnnealedLearner(Selector):
         refuse_non_finite(X, getattr(self, "feature_names_in_", None))
         return self._model_.outputs_of(X)
 
-    # ---------------------------------------------------------------- saving
-
-    def _restored(self) -> None:
-        self._settings(self.n_features_in_)
+    def _consistent(self) -> Iterator[str]:
+        self._config(self.n_features_in_)
         model = self._model_
-        if not isinstance(model, AnnealedModel) or model.outputs != self._outputs:
-            raise StateError("the state lacks its model, or it has another number of classes")
-        if model.n_features != self.n_features_in_:
-            raise StateError("the state's model has other features than the state")
-        if np.shape(self.loss_curve_) != (model.epoch,):
-            raise StateError("the state's losses do not fit its epochs")
+        if model.outputs != self._outputs or model.n_features != self.n_features_in_:
+            yield "the model is one of other features or classes"
+        if len(getattr(self, "feature_names_in_", range(model.n_features))) != model.n_features:
+            yield "there is not one name per feature"
+        if len(self.loss_curve_) != model.epoch:
+            yield "there is not one loss per epoch"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,13 +13,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from streamsieve._parameters import check_choice
-from streamsieve.exceptions import StateError, TargetError
-from streamsieve.learners._fsa_learner import AnnealedLearner
-from streamsieve.learners._fsa_rows import Rows
-from streamsieve.learners._targets import Classes, check_labels, check_numbers
+from streamsieve.base.fitted import fitted_property
+from streamsieve.exceptions import TargetError
+from streamsieve.learners.fsa.annealed import AnnealedLearner
+from streamsieve.learners.fsa.rows import Rows
+from streamsieve.learners.targets import ClassLabels, check_labels, check_numbers
 from streamsieve.protocols import CLASSIFICATION, FloatArray, Task, Traits
-from streamsieve.state import untouched_on_error
+from streamsieve.state import Array, Bool, Choice, Nested, untouched_on_error
 
 #: Targets below which their spread is not taken for that of all.
 FEW = 30
@@ -141,6 +141,12 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     _losses: ClassVar[dict[str, tuple[int, float]]] = {
         "logistic": (0, 0.25), "lorenz": (1, 2.0), "hinge": (2, 5.0), "squared": (3, 1.0),
     }  # fmt: skip
+    parameters = {**AnnealedLearner.parameters, "loss": Choice(*_losses), "balanced": Bool()}
+    fields = {
+        **AnnealedLearner.fields,
+        "_classes_": Nested(ClassLabels, shares=("classes",)),
+        "_counts_": Array("i8", "classes", low=0),
+    }
 
     def __init__(
         self,
@@ -192,7 +198,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         """
         with untouched_on_error(self):
             if classes is not None:
-                named = Classes.of(check_labels(classes, np.size(classes)))
+                named = ClassLabels.of(check_labels(classes, np.size(classes)))
                 if hasattr(self, "_classes_") and not np.array_equal(named.labels, self.classes_):
                     raise TargetError(
                         f"classes={named.labels.tolist()}, but the first call had {self.classes_.tolist()}"
@@ -201,7 +207,6 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
             return self._partial_fit(X, y)
 
     def _targets(self, y: Any, n: int) -> tuple[FloatArray, FloatArray]:
-        check_choice("balanced", self.balanced, (False, True))
         y = check_labels(y, n)
         if not hasattr(self, "_classes_"):
             if np.all(y == y[0]):
@@ -210,7 +215,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
                     "of at least two classes, or name all of them in the first call, as partial_fit(X, y, "
                     "classes=...)"
                 )
-            self._classes_ = Classes.of(y)
+            self._classes_ = ClassLabels.of(y)
         codes = self._classes_.encode(y)
         seen = np.bincount(codes, minlength=len(self._classes_))
         self._counts_ = getattr(self, "_counts_", 0) + seen
@@ -239,19 +244,17 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
     # ---------------------------------------------------------------- what was learnt
 
-    @property
+    @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
         """The labels, in order."""
-        if not hasattr(self, "_classes_"):
-            raise AttributeError("classes_ is there after fit or partial_fit")
         return self._classes_.labels
 
-    @property
+    @fitted_property
     def coef_(self) -> FloatArray:
         """Weights for values as they come; 0 for features that went."""
         return self._linear_function()[0]
 
-    @property
+    @fitted_property
     def intercept_(self) -> FloatArray:
         """What is added to the products with the weights."""
         return self._linear_function()[1]
@@ -291,11 +294,6 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
             return np.column_stack([expit(-outputs[:, 0]), expit(outputs[:, 0])])
         likely: FloatArray = softmax(outputs, axis=1)
         return likely
-
-    def _restored(self) -> None:
-        if not isinstance(self._classes_, Classes) or np.shape(self._counts_) != (len(self._classes_),):
-            raise StateError("the state lacks its classes")
-        super()._restored()
 
 
 class FSARegressor(RegressorMixin, AnnealedLearner):
@@ -368,6 +366,12 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.REGRESSION}), any_chunking=False)
     _losses: ClassVar[dict[str, tuple[int, float]]] = {"squared": (4, 1.0), "lorenz": (5, 2.0)}
+    parameters = {**AnnealedLearner.parameters, "loss": Choice(*_losses)}
+    fields = {
+        **AnnealedLearner.fields,
+        "_target_": Array("f8", 2, finite=True),
+        "_first_targets_": Array("f8", "first", finite=True),
+    }
     _first_targets_: FloatArray
 
     def __init__(
@@ -443,13 +447,13 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     # ---------------------------------------------------------------- what was learnt
 
-    @property
+    @fitted_property
     def coef_(self) -> FloatArray:
         """Weights for values as they come; 0 for features that went."""
         weights: FloatArray = self._linear_function()[0][0] * self._target_[1]
         return weights
 
-    @property
+    @fitted_property
     def intercept_(self) -> float:
         """What is added to the products with the weights."""
         return float(self._linear_function()[1][0] * self._target_[1] + self._target_[0])
@@ -464,11 +468,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         predicted: FloatArray = self._outputs_of(X)[:, 0] * self._target_[1] + self._target_[0]
         return predicted
 
-    def _restored(self) -> None:
-        target = self._target_
-        if np.shape(target) != (2,) or not np.all(np.isfinite(target)) or target[1] <= 0:
-            raise StateError("the state's target has no scale")
-        first = self._first_targets_
-        if np.ndim(first) != 1 or len(first) > FEW or not np.all(np.isfinite(first)):
-            raise StateError("the state's first targets are not a few numbers")
-        super()._restored()
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        if self._target_[1] <= 0 or len(self._first_targets_) > FEW:
+            yield "the target has no scale, or too many first values"

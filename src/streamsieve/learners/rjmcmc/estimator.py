@@ -13,17 +13,18 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from streamsieve._parameters import check_choice, check_number
+from streamsieve._parameters import check_number
 from streamsieve._validation import check_block, matrix, refuse_non_finite
 from streamsieve.base import Selector
-from streamsieve.exceptions import InputError, NotBegunError, StateError, TargetError
-from streamsieve.learners._block_names import check_names, names_with
-from streamsieve.learners._models_walk import ModelsWalk, Prior
-from streamsieve.learners._targets import check_numbers, rows_of
+from streamsieve.base.fitted import fitted_property
+from streamsieve.exceptions import InputError, NotBegunError, TargetError
+from streamsieve.learners.block_names import names_with
+from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior
+from streamsieve.learners.targets import check_numbers, rows_of
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Task, Traits
-from streamsieve.state import untouched_on_error
+from streamsieve.state import Float, FloatOr, Int, Nested, Texts, untouched_on_error
 
-#: By how much the probability of a column may differ between the two halves of a walk.
+#: By how much the probability of a column may differ between the two halves of a sampler.
 UNSETTLED = 0.5
 #: Fewest rows: one for the intercept, one for a coefficient, one to tell how well they fit.
 LEAST_ROWS = 3
@@ -111,6 +112,22 @@ class RJMCMC(RegressorMixin, Selector):
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.REGRESSION}), any_chunking=True)
 
+    parameters = {
+        "moves": Int(1),
+        "burn_in": Int(),
+        "moves_per_column": Int(),
+        "prior": Float(0, 1, open_low=True, open_high=True),
+        "g": FloatOr("benchmark", 0, 1e30, open_low=True),
+        "threshold": Float(0, 1),
+        "random_state": Int(0, 2**32 - 1),
+    }
+    fields = {
+        "n_rows_": Int(LEAST_ROWS, size="rows"),
+        "n_features_in_": Int(0, size="columns"),
+        "feature_names_in_": Texts("columns", unique=True, optional=True),
+        "_sampler_": Nested(ModelSampler, shares=("columns", "rows")),
+    }
+
     def __init__(
         self,
         moves: int = 50_000,
@@ -165,7 +182,7 @@ class RJMCMC(RegressorMixin, Selector):
             raise TargetError(
                 f"y is constant ({y[0]:g}), so there is nothing to explain: give a target that varies"
             )
-        self._walk_ = ModelsWalk(y)
+        self._sampler_ = ModelSampler(y)
         self.n_rows_, self.n_features_in_ = n, 0
 
     def offer(self, X: Any, names: Sequence[str] | str | None = None) -> Self:
@@ -180,7 +197,7 @@ class RJMCMC(RegressorMixin, Selector):
         -------
         self
         """
-        if not hasattr(self, "_walk_"):
+        if not hasattr(self, "_sampler_"):
             raise NotBegunError("call RJMCMC.begin(y) before offering columns")
         self._check_parameters()
         block = check_block(X, [names] if isinstance(names, str) else names, self.n_rows_)
@@ -191,13 +208,13 @@ class RJMCMC(RegressorMixin, Selector):
         return self
 
     def _arrive(self, X: Any) -> None:
-        walk = self._walk_
+        sampler = self._sampler_
         for j in range(X.shape[1]):
             column = X[:, [j]].toarray()[:, 0] if sp.issparse(X) else X[:, j]
-            walk.arrive(np.ascontiguousarray(column, np.float64))
-            rng = np.random.default_rng([self.random_state, 0, walk.p])
-            walk.walk(self.moves_per_column, self._prior(walk), rng, count=False)
-        self.n_features_in_ = walk.p
+            sampler.arrive(np.ascontiguousarray(column, np.float64))
+            rng = np.random.default_rng([self.random_state, 0, sampler.p])
+            sampler.walk(self.moves_per_column, self._prior(sampler), rng, count=False)
+        self.n_features_in_ = sampler.p
 
     def sample(self, moves: int | None = None) -> Self:
         """Walk on, and count in which models the chain is.
@@ -220,17 +237,17 @@ class RJMCMC(RegressorMixin, Selector):
         return self
 
     def _count(self, wanted: int) -> None:
-        walk = self._walk_
-        prior = self._prior(walk)
-        walk.believe(prior)
-        rng = np.random.default_rng([self.random_state, 1, walk.p, walk.moves])
-        if walk.moves == 0:
-            walk.walk(int(self.burn_in), prior, rng, count=False)
-        start = walk.stays
-        walk.walk(wanted // 2, prior, rng, count=True)
-        half = walk.stays
-        walk.walk(wanted - wanted // 2, prior, rng, count=True)
-        shares = (half - start) / max(wanted // 2, 1), (walk.stays - half) / (wanted - wanted // 2)
+        sampler = self._sampler_
+        prior = self._prior(sampler)
+        sampler.believe(prior)
+        rng = np.random.default_rng([self.random_state, 1, sampler.p, sampler.moves])
+        if sampler.moves == 0:
+            sampler.walk(int(self.burn_in), prior, rng, count=False)
+        start = sampler.stays
+        sampler.walk(wanted // 2, prior, rng, count=True)
+        half = sampler.stays
+        sampler.walk(wanted - wanted // 2, prior, rng, count=True)
+        shares = (half - start) / max(wanted // 2, 1), (sampler.stays - half) / (wanted - wanted // 2)
         self._warn_unless_settled(*shares, wanted)
 
     @staticmethod
@@ -267,34 +284,22 @@ class RJMCMC(RegressorMixin, Selector):
             self._count(int(self.moves))
         return self
 
-    def _prior(self, walk: ModelsWalk) -> Prior:
-        g = float(max(walk.n, walk.p**2)) if self.g == "benchmark" else float(self.g)
-        return Prior(g, math.log(self.prior / (1.0 - self.prior)), min(walk.p, walk.n - 2))
-
-    def _check_parameters(self) -> None:
-        check_number("moves", self.moves, low=1, integer=True)
-        check_number("burn_in", self.burn_in, low=0, integer=True)
-        check_number("moves_per_column", self.moves_per_column, low=0, integer=True)
-        check_number("prior", self.prior, low=0, high=1, open_low=True, open_high=True)
-        if self.g != "benchmark":
-            if isinstance(self.g, str):
-                check_choice("g", self.g, ("benchmark", "a number above 0"))
-            check_number("g", self.g, low=0, high=1e30, open_low=True)
-        check_number("threshold", self.threshold, low=0, high=1)
-        check_number("random_state", self.random_state, low=0, high=2**32 - 1, integer=True)
+    def _prior(self, sampler: ModelSampler) -> Prior:
+        g = float(max(sampler.n, sampler.p**2)) if self.g == "benchmark" else float(self.g)
+        return Prior(g, math.log(self.prior / (1.0 - self.prior)), min(sampler.p, sampler.n - 2))
 
     # ---------------------------------------------------------------- what was learnt
 
-    def _sampled(self, name: str) -> ModelsWalk:
-        if not hasattr(self, "_walk_") or not self._walk_.moves:
+    def _sampled(self, name: str) -> ModelSampler:
+        if not hasattr(self, "_sampler_") or not self._sampler_.moves:
             raise AttributeError(f"{name} is there after fit, or after sample: columns alone say nothing yet")
-        return self._walk_
+        return self._sampler_
 
     def _check_sampled(self) -> None:
         check_is_fitted(self)
         if not self.n_features_in_:
             raise NotBegunError("no columns were offered yet: offer some, and call sample")
-        if not self._walk_.moves:
+        if not self._sampler_.moves:
             raise NotBegunError("no moves were counted since the last column came: call sample first")
 
     @property
@@ -314,18 +319,16 @@ class RJMCMC(RegressorMixin, Selector):
         order = np.argsort(-inclusion, kind="stable")
         return order[inclusion[order] >= self.threshold]
 
-    @property
+    @fitted_property
     def model_(self) -> IntArray:
         """Columns in the model where the chain is now."""
-        if not hasattr(self, "_walk_"):
-            raise AttributeError("model_ is there after begin(y) or fit(X, y)")
-        return self._walk_.model
+        return self._sampler_.model
 
     @property
     def acceptance_(self) -> float:
         """Share of the counted moves that were accepted."""
-        walk = self._sampled("acceptance_")
-        return walk.accepted / walk.moves
+        sampler = self._sampled("acceptance_")
+        return sampler.accepted / sampler.moves
 
     @property
     def coef_(self) -> FloatArray:
@@ -355,19 +358,10 @@ class RJMCMC(RegressorMixin, Selector):
         self._check_sampled()
         X = matrix(self, X, reset=False, sparse="csr")
         refuse_non_finite(X, getattr(self, "feature_names_in_", None))
-        weights, intercept = self._walk_.linear_function
+        weights, intercept = self._sampler_.linear_function
         return np.asarray(X @ weights) + intercept
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags = None
         return tags
-
-    # ---------------------------------------------------------------- saving
-
-    def _restored(self) -> None:
-        self._check_parameters()
-        walk = self._walk_
-        if not isinstance(walk, ModelsWalk) or (walk.n, walk.p) != (self.n_rows_, self.n_features_in_):
-            raise StateError("the state's columns do not fit its rows")
-        check_names(self)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import fsa as kernel
-from streamsieve.exceptions import StateError
 from streamsieve.independence._screen import screen
-from streamsieve.learners._fsa_rows import Product, Rows, Steps, Weights, rows_of
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register
+from streamsieve.learners.fsa.rows import Product, Rows, Steps, Weights, rows_of
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Bool, Float, Int, Part
 
 #: Rows whose products say how long a step may be; of larger minibatches, so many.
 MOST_SAMPLED = 256
@@ -24,12 +22,14 @@ MOST_SAMPLED = 256
 MULTIPLICATIONS, MARGIN = 6, 1.1
 #: Below this share of the columns that an estimate of steepness was made with, it is made anew.
 ANEW = 0.75
+#: Most features at the start: columns go, and no array of a state tells how many there were.
+MOST_FEATURES = 2**27
 #: Slopes below this are rounding.
 FLAT = 1e-9
 
 
 @dataclass(frozen=True)
-class Settings:
+class FSAConfig:
     """Parameters of the learners, checked and turned into numbers.
 
     Attributes
@@ -63,8 +63,7 @@ class Settings:
         return 1.0 if epoch <= half else max(self.epochs - epoch + 1.0, 1.0) / (half + 1.0)
 
 
-@register
-class AnnealedModel:
+class AnnealedModel(Part):
     """Weights of the columns that are left, and what it takes to go on.
 
     Parameters
@@ -74,8 +73,23 @@ class AnnealedModel:
     standardize : whether columns are divided by their standard deviations; they are centred either way
     """
 
+    fields = {
+        "n_features": Int(1, MOST_FEATURES),
+        "standardize": Bool(),
+        "epoch": Int(),
+        "n_rows": Int(),
+        "columns": Array("i8", "left", low=0, order="rising"),
+        "beta": Array("f8", "outputs", "left", finite=True),
+        "velocity": Array("f8", "outputs", "left", finite=True),
+        "intercept": Array("f8", 2, "outputs", finite=True),
+        "mean": Array("f8", "left", finite=True),
+        "squares": Array("f8", "left", low=0, finite=True),
+        "steepness": Float(0),
+        "steep_columns": Int(),
+    }
+
     def __init__(self, n_features: int, outputs: int, *, standardize: bool) -> None:
-        self.n_features, self.outputs, self.standardize = n_features, outputs, standardize
+        self.n_features, self.standardize = n_features, standardize
         self.epoch = self.n_rows = 0
         self.columns = np.arange(n_features)
         self.beta, self.velocity = np.zeros((outputs, n_features)), np.zeros((outputs, n_features))
@@ -86,9 +100,10 @@ class AnnealedModel:
         #: Largest eigenvalue met of a minibatch's products, and columns left when counting began.
         self.steepness, self.steep_columns = 0.0, n_features
 
-    def copy(self) -> Self:
-        """Return a model that can be changed without changing this one."""
-        return self.from_state({name: np.array(array) for name, array in self.state().items()})
+    @property
+    def outputs(self) -> int:
+        """Number of linear functions."""
+        return self.intercept.shape[1]
 
     # ---------------------------------------------------------------- scale
 
@@ -131,24 +146,24 @@ class AnnealedModel:
 
     # ---------------------------------------------------------------- learning
 
-    def step(self, rows: Rows, y: FloatArray, weight: FloatArray, settings: Settings) -> float:
+    def step(self, rows: Rows, y: FloatArray, weight: FloatArray, config: FSAConfig) -> float:
         """Pass once over rows, drop columns by the schedule, and return the mean loss on the way."""
         epoch = self.epoch + 1
-        order = np.random.default_rng([settings.random_state, epoch]).permutation(rows.n)
-        rate, chosen = settings.learning_rate, settings.learning_rate is None
+        order = np.random.default_rng([config.random_state, epoch]).permutation(rows.n)
+        rate, chosen = config.learning_rate, config.learning_rate is None
         if rate is None:
-            rate = self.safe_rate(rows, order, weight, settings) * settings.cooling(epoch)
-        decay = 1.0 - min(rate * settings.ridge, 1.0)
-        steps = Steps(settings.batch_size, rate, settings.momentum, decay, settings.loss, chosen)
+            rate = self.safe_rate(rows, order, weight, config) * config.cooling(epoch)
+        decay = 1.0 - min(rate * config.ridge, 1.0)
+        steps = Steps(config.batch_size, rate, config.momentum, decay, config.loss, chosen)
         total = rows.epoch(order, y, weight, Weights(self.beta, self.velocity, self.intercept), steps)
         self.epoch = epoch
-        left = settings.columns_left(self.n_features, epoch)
+        left = config.columns_left(self.n_features, epoch)
         finite = np.isfinite(total) and np.all(np.isfinite(self.beta))  # if not, the caller gives up
         if left < len(self.columns) and finite:
             self._drop(rows, left)
         return total / rows.n
 
-    def safe_rate(self, rows: Rows, order: IntArray, weight: FloatArray, settings: Settings) -> float:
+    def safe_rate(self, rows: Rows, order: IntArray, weight: FloatArray, config: FSAConfig) -> float:
         """Return the longest step that shortens every error of a minibatch, by the steepest one sampled.
 
         A step of rate a changes the outputs of a minibatch by a times the products of its rows, so 1 over
@@ -158,12 +173,12 @@ class AnnealedModel:
         if len(self.columns) < ANEW * self.steep_columns:
             self.steepness, self.steep_columns = 0.0, len(self.columns)
         n = rows.n
-        steps = -(-n // settings.batch_size)
+        steps = -(-n // config.batch_size)
         sample = order[: min(-(-n // steps), MOST_SAMPLED)]
         self.steepness = max(self.steepness, _steepness(rows.pair_products(sample), weight[sample]))
         # the sum over the other classes is as steep as a star with one edge for each of them
         several = max(1, self.outputs)
-        return 1.0 / (settings.curvature * several * self.steepness + settings.ridge)
+        return 1.0 / (config.curvature * several * self.steepness + config.ridge)
 
     def _drop(self, rows: Rows, left: int) -> None:
         kept = largest(self.strength, left)
@@ -195,7 +210,7 @@ class AnnealedModel:
         return result
 
     def unsettled(
-        self, rows: Rows, y: FloatArray, weight: FloatArray, settings: Settings
+        self, rows: Rows, y: FloatArray, weight: FloatArray, config: FSAConfig
     ) -> tuple[float, float]:
         """Return how steep the mean loss still is, as a share of the start, and the loss without weights.
 
@@ -205,58 +220,21 @@ class AnnealedModel:
         found = []
         for outputs in (np.zeros((rows.n, self.outputs)), rows.products(self.beta) + self.intercept[0]):
             slopes, losses = np.empty((rows.n, self.outputs)), np.empty(rows.n)
-            kernel.all_slopes(settings.loss, y, outputs, weight, losses, slopes)
+            kernel.all_slopes(config.loss, y, outputs, weight, losses, slopes)
             found.append((rows.back_products(slopes) / rows.n, slopes, float(losses.mean())))
         (first, slopes_first, start), (last, slopes_last, _) = found
         typical = max(float(np.sqrt(np.mean(slopes_first**2))), FLAT)
         chance = 2.0 * typical / np.sqrt(rows.n) if self.standardize else FLAT
-        steepest = float(np.abs(last + settings.ridge * self.beta).max())
+        steepest = float(np.abs(last + config.ridge * self.beta).max())
         share = max(
             steepest / max(float(np.abs(first).max()), chance),
             float(np.abs(slopes_last.mean(axis=0)).max()) / typical,
         )
         return share, start
 
-    # ---------------------------------------------------------------- state
-
-    def state(self) -> Arrays:
-        """Return the weights, the scale and where learning stands."""
-        return {
-            "columns": self.columns,
-            "beta": self.beta,
-            "velocity": self.velocity,
-            "intercept": self.intercept,
-            "mean": self.mean,
-            "squares": self.squares,
-            "counts": np.array(
-                [self.n_features, self.epoch, self.n_rows, self.steep_columns, int(self.standardize)]
-            ),
-            "steepness": np.array([self.steepness]),
-        }
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        """Rebuild."""
-        counts = expect(arrays, "counts", np.int64, (5,)).tolist()
-        columns = np.array(expect(arrays, "columns", np.int64, (None,)))
-        intercept = np.array(expect(arrays, "intercept", np.float64, (2, None)))
-        outputs, left = intercept.shape[1], len(columns)
-        model = cls.__new__(cls)
-        model.n_features, model.epoch, model.n_rows, model.steep_columns, scaled = counts
-        model.standardize = bool(scaled)
-        model.outputs, model.columns, model.intercept = outputs, columns, intercept
-        for name in ("beta", "velocity"):
-            setattr(model, name, np.array(expect(arrays, name, np.float64, (outputs, left))))
-        for name in ("mean", "squares"):
-            setattr(model, name, np.array(expect(arrays, name, np.float64, (left,))))
-        model.steepness = float(expect(arrays, "steepness", np.float64, (1,))[0])
-        ascending = left > 0 and columns[0] >= 0 and bool(np.all(np.diff(columns) > 0))
-        if outputs < 1 or min(counts) < 0 or not ascending or columns[-1] >= model.n_features:
-            raise StateError("the state's columns do not fit its features")
-        numbers = (model.beta, model.velocity, intercept, model.mean, model.squares, model.steepness)
-        if not all(np.all(np.isfinite(part)) for part in numbers) or np.any(model.squares < 0):
-            raise StateError("the state's weights or scales are not numbers")
-        return model
+    def _consistent(self) -> Iterator[str]:
+        if not self.outputs or not len(self.columns) or self.columns[-1] >= self.n_features:
+            yield "the columns left are not some of the features"
 
 
 def _steepness(product: Product, weight: FloatArray) -> float:

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import Ridge, SGDClassifier
 
-from streamsieve._parameters import check_number
-from streamsieve.exceptions import InputError, ParameterError, StateError
-from streamsieve.learners._ensemble import Ensemble
-from streamsieve.learners._members import check_member, learnt, opinion
+from streamsieve.base.fitted import fitted_property
+from streamsieve.exceptions import InputError, ParameterError
+from streamsieve.learners.ensembles.base import Ensemble
+from streamsieve.learners.ensembles.members import check_member, fitted, prediction
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
+from streamsieve.state import Array, Int
 
 
 class SuperLearner(Ensemble):
@@ -78,7 +79,7 @@ class SuperLearner(Ensemble):
     >>> import numpy as np
     >>> from sklearn.dummy import DummyRegressor
     >>> from sklearn.linear_model import LinearRegression
-    >>> from streamsieve.learners.super_learner import SuperLearner
+    >>> from streamsieve.learners.ensembles.super_learner import SuperLearner
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 5))
     >>> y = X[:, 0] + 0.1 * rng.normal(size=200)
@@ -89,6 +90,9 @@ class SuperLearner(Ensemble):
     >>> both.offer(late).weights_.round().tolist()
     [0.0, 1.0, 0.0, 0.0]
     """
+
+    parameters = {**Ensemble.parameters, "folds": Int(2)}
+    fields = {**Ensemble.fields, "_parts_": Array("i8", "rows", low=-1)}
 
     def __init__(
         self,
@@ -114,8 +118,7 @@ class SuperLearner(Ensemble):
 
     # ---------------------------------------------------------------- learning
 
-    def _check_parameters(self) -> None:
-        check_number("folds", self.folds, low=2, integer=True)
+    def _check_together(self) -> None:
         if self.members is None:
             return
         if isinstance(self.members, str) or not isinstance(self.members, Sequence) or not len(self.members):
@@ -143,27 +146,20 @@ class SuperLearner(Ensemble):
     def _judged(self) -> BoolArray:
         return np.asarray(self._parts_ >= 0)
 
-    def _voices(self, X: Any) -> Iterator[tuple[list[Any], FloatArray]]:
+    def _new_members(self, X: Any) -> Iterator[tuple[list[Any], FloatArray]]:
         parts = self._parts_
         for member in self._to_learn:
-            said = np.zeros(self._opinions_.shape[1:])
+            held_out = np.zeros(self._predictions_.shape[1:])
             for part in np.unique(parts[parts >= 0]):
                 rest, own = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
-                judge = learnt(member, X[rest], self._y_[rest])
-                said[own] = opinion(judge, X[own], self._n_classes)
-            yield [learnt(member, X, self._y_)], said
+                learner = fitted(member, X[rest], self._y_[rest])
+                held_out[own] = prediction(learner, X[own], self._n_classes)
+            yield [fitted(member, X, self._y_)], held_out
 
-    @property
+    @fitted_property
     def members_(self) -> list[Any]:
-        """The members, each learnt from all rows; block by block."""
-        if not hasattr(self, "_members_"):
-            raise AttributeError("members_ is there after fit, or after begin and offer")
-        return self._members_.fitted
-
-    def _restored(self) -> None:
-        super()._restored()
-        if np.shape(self._parts_) != (self.n_rows_,) or self._parts_.dtype != np.int64:
-            raise StateError("the state's parts do not fit its rows")
+        """The members, each fitted to all rows; block by block."""
+        return self._learners_
 
 
 def _parts(codes: npt.NDArray[Any] | None, n: int, folds: int, seed: int) -> IntArray:

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from streamsieve._parameters import check_choice, check_number
-from streamsieve.learners._ensemble import Ensemble
-from streamsieve.learners._members import check_member, learnt, opinion
+from streamsieve.learners.ensembles.base import Ensemble
+from streamsieve.learners.ensembles.members import check_member, fitted, prediction
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
+from streamsieve.state import Choice, Int
 
 COMBINE = ("stack", "vote")
 
@@ -73,7 +73,7 @@ class BlockBagging(Ensemble):
     Examples
     --------
     >>> import numpy as np
-    >>> from streamsieve.learners.block_bagging import BlockBagging
+    >>> from streamsieve.learners.ensembles.block_bagging import BlockBagging
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 200)
     >>> noise, signal = rng.normal(size=(200, 8)), rng.normal(size=(200, 8)) + y[:, None]
@@ -81,6 +81,14 @@ class BlockBagging(Ensemble):
     >>> model.weights_.argmax(), model.score(np.hstack([noise, signal]), y) > 0.9
     (np.int64(1), True)
     """
+
+    parameters = {
+        **Ensemble.parameters,
+        "bags": Int(1),
+        "combine": Choice(*COMBINE),
+        "block_size": Int(1),
+    }
+    fields = {**Ensemble.fields, "_seed_": Int(0, 2**32 - 1)}
 
     def __init__(
         self,
@@ -110,11 +118,8 @@ class BlockBagging(Ensemble):
 
     # ---------------------------------------------------------------- learning
 
-    def _check_parameters(self) -> None:
+    def _check_together(self) -> None:
         check_member("estimator", self._estimator, self.task)
-        check_number("bags", self.bags, low=1, integer=True)
-        check_choice("combine", self.combine, COMBINE)
-        check_number("block_size", self.block_size, low=1, integer=True)
 
     def _columns_a_block(self, p: int) -> int:
         return min(p, int(self.block_size))
@@ -151,31 +156,27 @@ class BlockBagging(Ensemble):
             judged[self._left_out(rows)] = True
         return judged
 
-    def _voices(self, X: Any) -> Iterator[tuple[list[Any], FloatArray]]:
-        said, count = np.zeros(self._opinions_.shape[1:]), np.zeros(self.n_rows_)
+    def _new_members(self, X: Any) -> Iterator[tuple[list[Any], FloatArray]]:
+        total, count = np.zeros(self._predictions_.shape[1:]), np.zeros(self.n_rows_)
         learners = []
         for rows in self._draws():
-            learner = learnt(self._estimator, X[rows], self._y_[rows])
+            learner = fitted(self._estimator, X[rows], self._y_[rows])
             learners.append(learner)
             others = self._left_out(rows)
             if len(others):
-                said[others] += opinion(learner, X[others], self._n_classes)
+                total[others] += prediction(learner, X[others], self._n_classes)
                 count[others] += 1
-        yield learners, said / np.maximum(count, 1)[:, None]
+        yield learners, total / np.maximum(count, 1)[:, None]
 
     def _weights(self) -> FloatArray:
         if self.combine == "vote":
-            return np.full(len(self._opinions_), 1.0 / len(self._opinions_))
+            return np.full(len(self._predictions_), 1.0 / len(self._predictions_))
         return super()._weights()
 
-    def _said(self, learner: Any, X: Any) -> FloatArray:
-        """Return a learner's vote, or how likely it takes every class to be."""
-        said = super()._said(learner, X)
+    def _predicted(self, learner: Any, X: Any) -> FloatArray:
+        """Return a learner's vote, or its probabilities."""
+        predicted = super()._predicted(learner, X)
         if self.combine == "vote" and self._n_classes:
-            vote: FloatArray = np.eye(self._n_classes)[np.argmax(said, axis=1)]
+            vote: FloatArray = np.eye(self._n_classes)[np.argmax(predicted, axis=1)]
             return vote
-        return said
-
-    def _restored(self) -> None:
-        super()._restored()
-        check_number("random_state", self._seed_, low=0, high=2**32 - 1, integer=True)
+        return predicted

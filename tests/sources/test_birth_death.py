@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from streamsieve.exceptions import ParameterError
-from streamsieve.learners.birth_death_process import birth_death_process
+from streamsieve.sources.birth_death import birth_death_process
 from tests.reference import birth_death_process as twin
 
 H4 = 1 + 1 / 2 + 1 / 3 + 1 / 4

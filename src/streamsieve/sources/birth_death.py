@@ -108,7 +108,7 @@ def birth_death_process(
 
     Examples
     --------
-    >>> from streamsieve.learners.birth_death_process import birth_death_process
+    >>> from streamsieve.sources.birth_death import birth_death_process
     >>> lives = birth_death_process(5, alpha=2.0, duration=1000.0)
     >>> lives.allocation(500.0).shape[0]
     5

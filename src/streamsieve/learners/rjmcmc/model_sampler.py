@@ -1,4 +1,4 @@
-"""The state of a walk over linear models: columns known, columns in the model, what was counted."""
+"""A Markov chain over linear models: known columns, columns in the model, and counts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from streamsieve._kernels import birth_death as kernel
 from streamsieve.exceptions import StateError
-from streamsieve.protocols import Arrays, FloatArray, IntArray
-from streamsieve.state import expect, register
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Float, Int, Part
 
 #: Moves drawn at a time: their random numbers take little memory.
 CHUNK = 2**14
@@ -29,14 +28,29 @@ class Prior(NamedTuple):
 NONE_YET = Prior(0.0, 0.0, 0)
 
 
-@register
-class ModelsWalk:
-    """A walk over linear models whose space grows as columns arrive.
+class ModelSampler(Part):
+    """A Markov chain over linear models whose space grows as columns arrive.
 
     Parameters
     ----------
-    y : the target, one number a row, not constant
+    y : the target, one number per row, not constant
     """
+
+    fields = {
+        "columns": Array("f8", "columns", "rows", finite=True, copy=False),
+        "mean": Array("f8", "columns", finite=True),
+        "length": Array("f8", "columns", low=0, finite=True),
+        "order": Array("i8", "columns", below="columns", unique=True),
+        "target": Array("f8", "rows", finite=True),
+        "y_mean": Float(),
+        "y_length": Float(0, open_low=True),
+        "stays": Array("f8", "columns", low=0, finite=True),
+        "sums": Array("f8", "columns", finite=True),
+        "prior": Array("f8", 3, finite=True),
+        "q": Int(),
+        "moves": Int(),
+        "accepted": Int(),
+    }
 
     def __init__(self, y: FloatArray) -> None:
         self.n = len(y)
@@ -155,8 +169,7 @@ class ModelsWalk:
 
     # ---------------------------------------------------------------- state
 
-    def state(self) -> Arrays:
-        """Return columns, target, model and counts."""
+    def _record(self) -> Mapping[str, Any]:
         p = self.p
         return {
             "columns": self._X[:p],
@@ -164,63 +177,42 @@ class ModelsWalk:
             "length": self._length[:p],
             "order": self._order[:p],
             "target": self._y,
-            "target_scale": np.array([self.y_mean, self.y_length]),
+            "y_mean": self.y_mean,
+            "y_length": self.y_length,
             "stays": self._stays,
             "sums": self._sums,
             "prior": np.array(self.prior, np.float64),
-            "counts": np.array([self.q, self.moves, self.accepted]),
+            "q": self.q,
+            "moves": self.moves,
+            "accepted": self.accepted,
         }
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
         """Rebuild; products and factors follow from the columns."""
-        target = expect(arrays, "target", np.float64, (None,))
-        columns = expect(arrays, "columns", np.float64, (None, len(target)))
-        scale = expect(arrays, "target_scale", np.float64, (2,))
-        prior = expect(arrays, "prior", np.float64, (3,))
-        q, moves, accepted = expect(arrays, "counts", np.int64, (3,)).tolist()
-        p = len(columns)
-        vectors = {
-            name: expect(arrays, name, np.float64, (p,)) for name in ("mean", "length", "stays", "sums")
-        }
-        order = expect(arrays, "order", np.int64, (p,))
-        numbers = (target, columns, scale, prior, *vectors.values())
-        if (
-            len(target) < 3
-            or np.ptp(target) == 0
-            or not all(np.all(np.isfinite(part)) for part in numbers)
-            or scale[1] <= 0
-        ):
-            raise StateError("the state's columns or target are not numbers, or too few")
-        if not 0 <= q <= min(p, len(target) - 2) or not np.array_equal(np.sort(order), np.arange(p)):
-            raise StateError("the state's model is not one of its columns")
-        if (
-            min(moves, accepted) < 0
-            or np.any(vectors["length"] < 0)
-            or np.any(vectors["length"][order[:q]] == 0)
-        ):
-            raise StateError("the state's counts or columns do not fit together")
-        walk = cls(target)
-        walk._y = np.array(target)
-        walk.p, walk.q, walk.moves, walk.accepted = p, q, moves, accepted
-        walk.y_mean, walk.y_length = scale.tolist()
-        walk.prior = Prior(float(prior[0]), float(prior[1]), int(prior[2]))
+        target, columns, order, q = (record[name] for name in ("target", "columns", "order", "q"))
+        p, n = columns.shape
+        if n < 3 or np.ptp(target) == 0:
+            raise StateError("the state's target is constant, or has fewer than three rows")
+        if q > min(p, n - 2) or np.any(record["length"][order[:q]] == 0):
+            raise StateError("the state's model holds columns that it cannot hold")
+        sampler = cls(target)
+        for name in ("y_mean", "y_length", "q", "moves", "accepted"):
+            setattr(sampler, name, record[name])
+        sampler.p, sampler._y = p, target
+        g, log_odds, most = record["prior"].tolist()
+        sampler.prior = Prior(g, log_odds, int(most))
+        sampler._stays, sampler._sums = record["stays"], record["sums"]
         width, depth = max(p, 16), max(q, 8)
-        walk._X = np.empty((width, walk.n))
-        walk._X[:p] = columns
-        walk._mean, walk._length, walk._c = np.zeros(width), np.zeros(width), np.zeros(width)
-        walk._mean[:p], walk._length[:p] = vectors["mean"], vectors["length"]
-        walk._stays, walk._sums = np.array(vectors["stays"]), np.array(vectors["sums"])
-        walk._order = np.zeros(width, np.int64)
-        walk._order[:p] = order
-        walk._gram, walk._factor, walk._z = (
-            np.empty((depth, width)),
-            np.zeros((depth, depth)),
-            np.zeros(depth),
-        )
+        sampler._X = np.empty((width, n))
+        sampler._X[:p] = columns
+        for name, values in (("_mean", record["mean"]), ("_length", record["length"]), ("_order", order)):
+            setattr(sampler, name, np.concatenate([values, np.zeros(width - p, values.dtype)]))
+        sampler._c, sampler._z = np.zeros(width), np.zeros(depth)
+        sampler._gram, sampler._factor = np.empty((depth, width)), np.zeros((depth, depth))
         for j in range(p):
-            walk._c[j] = kernel.dot(walk._X[j], walk._y)
+            sampler._c[j] = kernel.dot(sampler._X[j], sampler._y)
             for i in range(q):
-                walk._gram[i, j] = kernel.dot(walk._X[order[i]], walk._X[j])
-        kernel.factorise(walk._order, q, walk._c, walk._gram, walk._factor, walk._z)
-        return walk
+                sampler._gram[i, j] = kernel.dot(sampler._X[order[i]], sampler._X[j])
+        kernel.factorise(sampler._order, q, sampler._c, sampler._gram, sampler._factor, sampler._z)
+        return sampler
