@@ -10,7 +10,7 @@ from PIL import Image
 
 import streamsieve as ss
 from streamsieve.evaluation import found, plots, track
-from streamsieve.evaluation.plots._style import COLOURS, style
+from streamsieve.evaluation.plots.style import COLOURS, style
 from streamsieve.exceptions import ParameterError
 
 STREAM = {"n_rows": 3_000, "n_features": 40, "n_relevant": 4, "shift_every": 500}

@@ -107,7 +107,7 @@ def test_blocks_of_features_change_nothing(form, monkeypatch):
     rng = np.random.default_rng(6)
     X = features(rng, labels(rng, 30, 2), 9)
     expected = ss.SPEC().fit(X).scores_
-    monkeypatch.setattr("streamsieve.offline._similarity.BLOCK_VALUES", 61)
+    monkeypatch.setattr("streamsieve.offline.shared.row_similarity.BLOCK_VALUES", 61)
     np.testing.assert_allclose(ss.SPEC().fit(FORMS[form](X)).scores_, expected, rtol=1e-9, atol=1e-9)
 
 

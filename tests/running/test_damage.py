@@ -107,5 +107,5 @@ def test_a_state_that_does_not_fit_is_refused_though_its_checksum_is_right(path)
 
     header, arrays = state.read(path)
     state.write(path, header, {**arrays, "summary_/cells/mean": np.zeros((2, 9))})
-    with pytest.raises(StateError, match="summary_/cells/mean should be float64"):
+    with pytest.raises(StateError, match="summary_/cells/m2 should be float64"):
         resume(path)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._coded import CodedFeatures
+from streamsieve.offline.shared.discrete import CodedFeatures
+from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Choice, Float, Int
 from streamsieve.verdicts import REASON_CODE

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
-from streamsieve.offline._generating import Machine, generate
-from streamsieve.offline._standard import StandardFeatures
+from streamsieve.offline.shared.feature_generation import Machine, generate
+from streamsieve.offline.shared.standardized import StandardFeatures
 from streamsieve.protocols import IntArray, Matrix, Task, Traits
 from streamsieve.state import Float, Int
 

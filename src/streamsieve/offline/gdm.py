@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
-from streamsieve.offline._generating import Machine, generate
-from streamsieve.offline._standard import StandardFeatures
+from streamsieve.offline.shared.feature_generation import Machine, generate
+from streamsieve.offline.shared.standardized import StandardFeatures
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Float, Int
 

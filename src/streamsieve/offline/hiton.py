@@ -12,7 +12,7 @@ from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
 from streamsieve.independence import FisherZ
 from streamsieve.independence._tables import DEGREES, RELIABLE
-from streamsieve.offline._separation import (
+from streamsieve.offline.shared.separating_sets import (
     LARGEST_SET,
     TABLE_TESTS,
     Alone,

@@ -15,9 +15,9 @@ from scipy.stats import rankdata
 from streamsieve._validation import TASKS
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import InputError, ParameterError
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._coded import CodedFeatures
-from streamsieve.offline._standard import DUST, CorrelatedFeatures
+from streamsieve.offline.shared.discrete import CodedFeatures
+from streamsieve.offline.shared.ranking import best_first
+from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Bool, Choice, Float, Int
 

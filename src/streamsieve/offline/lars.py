@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
-from streamsieve.offline._chosen import first_best
-from streamsieve.offline._entering import DUST, Inside, entering, ways
-from streamsieve.offline._standard import CorrelatedFeatures, StandardFeatures
+from streamsieve.offline.shared.ranking import first_best
+from streamsieve.offline.shared.standardized import CorrelatedFeatures, StandardFeatures
+from streamsieve.offline.shared.stepwise_regression import DUST, Inside, entering, ways
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Choice, Int
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
-from streamsieve.offline._chosen import first_best
-from streamsieve.offline._coded import CodedFeatures
-from streamsieve.offline._standard import CorrelatedFeatures
+from streamsieve.offline.shared.discrete import CodedFeatures
+from streamsieve.offline.shared.ranking import first_best
+from streamsieve.offline.shared.standardized import CorrelatedFeatures
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 from streamsieve.state import Array, Choice, Int
 

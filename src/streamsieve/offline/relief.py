@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import NEIGHBOR_PARAMETERS, nominal_mask, sampled_rows
 from streamsieve.offline.relieff import hit_and_miss
+from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, nominal_mask, sampled_rows
+from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Int
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import TargetError
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import NEIGHBOR_PARAMETERS, Neighbours, nominal_mask, sampled_rows
+from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
+from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
 from streamsieve.state import Array, Int
 
@@ -20,7 +20,7 @@ class ReliefF(OfflineSelector):
     """Keep features that tell near rows of different classes apart, also where they do so only together.
 
     Of each row the nearest rows of its own class (hits) and of every other class (misses) are looked up.  A
-    feature gains by its differences to the misses and loses by those to the hits.  Neighbours are near in all
+    feature gains by its differences to the misses and loses by those to the hits.  Neighbors are near in all
     features, so a feature is judged in the company of the others: both parts of an exclusive or are found,
     where every score of single features sees nothing.
 
@@ -137,7 +137,7 @@ def hit_and_miss(
     codes, starts = codes[order], np.concatenate([[0], np.cumsum(counts)])
     chosen = np.zeros(len(y), bool)
     chosen[rows] = True
-    data = Neighbours(X[order], nominal, metric)
+    data = Neighbors(X[order], nominal, metric)
     share = counts / len(y)
     scores = np.zeros(data.p)
     for some, nearest in data.nearest(np.flatnonzero(chosen[order]), starts, k):

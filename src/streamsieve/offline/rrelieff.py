@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import NEIGHBOR_PARAMETERS, Neighbours, nominal_mask, sampled_rows
+from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
+from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Float, Int
 
@@ -26,7 +26,7 @@ class RReliefF(OfflineSelector):
     n_features : int or None, default=None
         Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
     k : int, default=10
-        Neighbours that a row looks at, at least 1; all others if there are fewer.
+        Neighbors that a row looks at, at least 1; all others if there are fewer.
     sigma : float or None, default=50.0
         The r-th nearest row counts ``exp(-(r / sigma)^2)``, sigma > 0; None: all neighbours count alike.
     metric : {"euclidean", "manhattan"}, default="euclidean"
@@ -115,7 +115,7 @@ class RReliefF(OfflineSelector):
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]
         rows = sampled_rows(n, self.sample, self.random_state)
-        data = Neighbours(X, nominal_mask(self), self.metric)
+        data = Neighbors(X, nominal_mask(self), self.metric)
         weight = self._weights(min(self.k, n - 1))
         span = float(y.max() - y.min())
         apart, both, p_apart = np.zeros(data.p), np.zeros(data.p), 0.0

@@ -11,8 +11,8 @@ import scipy.linalg
 
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import ParameterError
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._similarity import dense_blocks, gaussian
+from streamsieve.offline.shared.ranking import best_first
+from streamsieve.offline.shared.row_similarity import dense_blocks, gaussian
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
 from streamsieve.state import Array, Bool, Float, Int
 

@@ -12,9 +12,9 @@ import scipy.linalg
 from streamsieve._validation import TASKS
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import ParameterError
-from streamsieve.offline._entering import entering
-from streamsieve.offline._similarity import gaussian
-from streamsieve.offline._standard import CorrelatedFeatures, StandardFeatures
+from streamsieve.offline.shared.row_similarity import gaussian
+from streamsieve.offline.shared.standardized import CorrelatedFeatures, StandardFeatures
+from streamsieve.offline.shared.stepwise_regression import entering
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Bool, Choice, Float, Int
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from streamsieve._kernels import stumps as kernel
 from streamsieve._kernels.threads import over_features
 from streamsieve.base import OfflineSelector
-from streamsieve.offline._chosen import TIE, first_best
+from streamsieve.offline.shared.ranking import TIE, first_best
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Int
 

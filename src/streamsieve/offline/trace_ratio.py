@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._standard import DUST, CorrelatedFeatures
+from streamsieve.offline.shared.ranking import best_first
+from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Bool, Float, Int
 

@@ -1,5 +1,5 @@
 """Streams run to their end, or to the next crash, and go on from there."""
 
-from streamsieve.running._run import run as run
+from streamsieve.running.runner import run as run
 
 __all__ = ["run"]

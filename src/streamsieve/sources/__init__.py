@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from streamsieve.sources._open import features as features
-from streamsieve.sources._open import open as open  # noqa: A004 - meant to read ss.open
 from streamsieve.sources.arrays import ArraySource as ArraySource
 from streamsieve.sources.arrow import ArrowSource as ArrowSource
 from streamsieve.sources.birth_death import FeatureLives as FeatureLives
@@ -11,6 +9,8 @@ from streamsieve.sources.birth_death import birth_death_process as birth_death_p
 from streamsieve.sources.drift import DriftingStream as DriftingStream
 from streamsieve.sources.generated import Features as Features
 from streamsieve.sources.kafka import KafkaSource as KafkaSource
+from streamsieve.sources.opening import features as features
+from streamsieve.sources.opening import open as open  # noqa: A004 - meant to read ss.open
 from streamsieve.sources.svmlight import SvmlightSource as SvmlightSource
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position, RowBatch
-from streamsieve.sources._checks import beyond, check_size, check_start, spans
-from streamsieve.sources._csc import ColumnsOnDisk, to_columns
-from streamsieve.sources._identity import another_stream, comparing, same
-from streamsieve.sources._paths import Paths, resolve
-from streamsieve.sources._proof import check_files, is_line_end, lasting_text
-from streamsieve.sources._scratch import scratch_folder
-from streamsieve.sources._svmlight_text import Extent, opened, parse, scan, take
+from streamsieve.sources.checks import beyond, check_size, check_start, spans
+from streamsieve.sources.identity import another_stream, comparing, same
+from streamsieve.sources.paths import Paths, resolve
+from streamsieve.sources.tables.fingerprint import check_files, is_line_end, lasting_text
+from streamsieve.sources.tables.scratch import scratch_folder
+from streamsieve.sources.tables.transpose_sparse import ColumnsOnDisk, to_columns
+from streamsieve.sources.text.svmlight import Extent, opened, parse, scan, take
 
 #: Bytes of text that are parsed at a time when rows are turned into columns.
 SLAB_BYTES = 2**24

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.plots._style import new_figure
+from streamsieve.evaluation.plots.style import new_figure
 from streamsieve.evaluation.significance.nemenyi import together
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray

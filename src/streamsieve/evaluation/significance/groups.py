@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.significance._scores import as_floats, check_member
-from streamsieve.evaluation.significance._text import text_table
 from streamsieve.evaluation.significance.paired import pairwise_p_values
+from streamsieve.evaluation.significance.scores import as_floats, check_member
+from streamsieve.evaluation.significance.text import text_table
 from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.significance._scores import check_scores, ranks
-from streamsieve.evaluation.significance._text import p_text, text_table
+from streamsieve.evaluation.significance.scores import check_scores, ranks
+from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.protocols import BoolArray, FloatArray
 
 
@@ -84,7 +84,7 @@ def nemenyi(
     -------
     Nemenyi
 
-    Notes
+    JobLog
     -----
     A p-value is the probability that the range of k independent normal variables is at least the difference
     of two mean ranks over its standard error (the survival function; printed comparisons in this field have

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.significance._scores import (
+from streamsieve.evaluation.significance.scores import (
     as_floats,
     check_member,
     check_methods,
@@ -20,7 +20,7 @@ from streamsieve.evaluation.significance._scores import (
     order_of_pairs,
     rounding,
 )
-from streamsieve.evaluation.significance._text import p_text, text_table
+from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray, IntArray
 
@@ -65,7 +65,7 @@ def paired_t(first: npt.ArrayLike, second: npt.ArrayLike, *, test_over_train: fl
     -------
     PairedT
 
-    Notes
+    JobLog
     -----
     The plain test takes runs for independent.  Runs on the same rows are not, and it then finds differences
     that are not there far more often than it says.  The correction multiplies the variance of the mean by
