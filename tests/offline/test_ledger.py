@@ -9,7 +9,7 @@ from streamsieve import registry
 from streamsieve.exceptions import ParameterError
 from streamsieve.testing._data import sample_for
 
-SELECTORS = [cls for cls in registry.selectors().values() if registry.axis(cls) == registry.AXES["offline"]]
+SELECTORS = [cls for cls in registry.selectors().values() if registry.axis(cls) == "offline"]
 
 
 @pytest.mark.parametrize("cls", SELECTORS, ids=lambda cls: cls.__name__)

@@ -12,7 +12,7 @@ from streamsieve.testing._data import sample_for
 from streamsieve.testing.states import fuzz
 
 MUTANTS = int(os.environ.get("MUTANTS", "100"))
-SELECTORS = [cls for cls in registry.selectors().values() if registry.axis(cls) == registry.AXES["offline"]]
+SELECTORS = [cls for cls in registry.selectors().values() if registry.axis(cls) == "offline"]
 VARIANTS = [variant for cls in SELECTORS for variant in cls.variants()]
 
 

@@ -19,7 +19,7 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, Task, Traits
 from streamsieve.verdicts import Verdicts
 
-LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
+LOGISTIC = Traits(tasks=frozenset({Task.BINARY}), size_parameter="budget")
 #: Arrivals in which every coefficient takes a step, for each column of the budget.
 PACE = 4
 
@@ -110,7 +110,9 @@ class OnlineSubstitution(SweepingSelector[SubstitutionModel]):
     (array([ 7, 30]), array([ 1.1, -2.2]))
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+    _traits: ClassVar[Traits] = Traits(
+        tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="budget"
+    )
     _kind: ClassVar[type] = SubstitutionModel
     _elsewhere: ClassVar[str] = (
         "say task='regression' if it is a quantity, use Grafting, or offer the columns once for each class "

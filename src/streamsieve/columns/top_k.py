@@ -182,7 +182,11 @@ class TopK(ColumnSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do: missing values and merging depend on its parameters."""
-        return Traits(missing=self.missing == "omit", merges=self.redundancy == 0 and self.fdr is None)
+        return Traits(
+            missing=self.missing == "omit",
+            merges=self.redundancy == 0 and self.fdr is None,
+            size_parameter="k",
+        )
 
     # ---------------------------------------------------------------- beginning
 

@@ -66,7 +66,7 @@ class FGM(OfflineSelector):
     array([ 7, 21, 30])
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}))
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features")
 
     parameters = {
         "n_features": Int(1, optional=True),

@@ -71,7 +71,7 @@ class GDM(OfflineSelector):
     ([np.int64(4), np.int64(21)], array([ 4, 11, 21]))
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}))
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features")
 
     parameters = {
         "n_features": Int(1, optional=True),

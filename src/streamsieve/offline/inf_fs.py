@@ -147,7 +147,8 @@ class InfFS(OfflineSelector):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset())
+        tasks = ANY_TASK if bool(self.supervised) else frozenset()
+        return Traits(tasks=tasks, size_parameter="n_features", nested_sizes=True)
 
     def _check_together(self) -> None:
         if not any(getattr(self, name) for name in PARTS):

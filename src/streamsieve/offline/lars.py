@@ -79,7 +79,7 @@ class LARSSelector(OfflineSelector):
     array([4, 1])
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+    _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="n_features")
 
     parameters = {
         "n_features": Int(1, optional=True),

@@ -13,7 +13,7 @@ from streamsieve.base.offline import OfflineSelector, Why
 from streamsieve.offline.shared.discrete import CodedFeatures
 from streamsieve.offline.shared.ranking import first_best
 from streamsieve.offline.shared.standardized import CorrelatedFeatures
-from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Choice, Int
 
 SCHEMES = ("mid", "miq", "fcd", "fcq")
@@ -80,6 +80,8 @@ class MRMR(OfflineSelector):
     >>> ss.MRMR(n_features=2).fit(X, y).selected_  # not the copy
     array([0, 2])
     """
+
+    _traits = Traits(size_parameter="n_features", nested_sizes=True)
 
     parameters = {
         "n_features": Int(1, optional=True),

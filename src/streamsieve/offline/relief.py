@@ -66,7 +66,7 @@ class Relief(OfflineSelector):
     array(['x3'], dtype=object)
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}))
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features", nested_sizes=True)
 
     parameters = {
         "n_features": Int(1, optional=True),

@@ -78,7 +78,7 @@ class ReliefF(OfflineSelector):
     array([2, 5])
     """
 
-    _traits = Traits(tasks=CLASSIFICATION)
+    _traits = Traits(tasks=CLASSIFICATION, size_parameter="n_features", nested_sizes=True)
 
     parameters = {
         "n_features": Int(1, optional=True),

@@ -72,7 +72,7 @@ class RReliefF(OfflineSelector):
     array([1, 4])
     """
 
-    _traits = Traits(tasks=frozenset({Task.REGRESSION}))
+    _traits = Traits(tasks=frozenset({Task.REGRESSION}), size_parameter="n_features", nested_sizes=True)
 
     parameters = {
         "n_features": Int(1, optional=True),

@@ -123,7 +123,8 @@ class SPEC(OfflineSelector):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=CLASSIFICATION if bool(self.supervised) else frozenset())
+        tasks = CLASSIFICATION if bool(self.supervised) else frozenset()
+        return Traits(tasks=tasks, size_parameter="n_features", nested_sizes=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]

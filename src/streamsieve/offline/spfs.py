@@ -125,7 +125,7 @@ class SPFS(OfflineSelector):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset())
+        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset(), size_parameter="n_features")
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         by_lars = self.step == "lars"

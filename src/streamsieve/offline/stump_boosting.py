@@ -75,7 +75,7 @@ class StumpBoosting(OfflineSelector):
     (array([4, 1]), array([0.6, 0.5]), array([1., 1.]))
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}))
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features", nested_sizes=True)
 
     parameters = {
         "n_features": Int(1, optional=True),

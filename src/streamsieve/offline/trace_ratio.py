@@ -68,7 +68,7 @@ class TraceRatio(OfflineSelector):
     array([1, 3])
     """
 
-    _traits = Traits(tasks=CLASSIFICATION)
+    _traits = Traits(tasks=CLASSIFICATION, size_parameter="n_features")
 
     parameters = {
         "n_features": Int(1, optional=True),

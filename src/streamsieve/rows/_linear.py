@@ -49,7 +49,7 @@ class LinearSelector(RankedSelector):
         "_signs_": Nested(Signs),
         "_mistakes_": Int(),
     }
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}))
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
     @abstractmethod
     def _new_model(self) -> LinearModel:

@@ -18,7 +18,7 @@ from streamsieve.rows._ranked import RankedSelector
 from streamsieve.rows._signs import Signs
 
 _TASKS = frozenset({Task.BINARY})
-_BY_BATCHES = Traits(tasks=_TASKS, any_chunking=False)
+_BY_BATCHES = Traits(tasks=_TASKS, any_chunking=False, size_parameter="k", nested_sizes=True)
 
 
 class FIRES(RankedSelector):
@@ -96,7 +96,7 @@ class FIRES(RankedSelector):
     ([3, 5], [1.0, -1.0])
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=_TASKS)
+    _traits: ClassVar[Traits] = Traits(tasks=_TASKS, size_parameter="k", nested_sizes=True)
 
     def __init__(
         self,

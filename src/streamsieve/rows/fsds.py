@@ -100,7 +100,7 @@ class FSDS(RankedSelector):
     array(['x4', 'x7'], dtype=object)
     """
 
-    _traits = Traits(tasks=frozenset())
+    _traits = Traits(tasks=frozenset(), size_parameter="k", nested_sizes=True)
 
     def __init__(
         self,

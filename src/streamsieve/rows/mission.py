@@ -145,7 +145,7 @@ class MISSION(RankedSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do; ``merge`` adds models, which is less than learning the whole."""
-        return Traits(tasks=CLASSIFICATION, forgets=self.half_life is not None)
+        return Traits(tasks=CLASSIFICATION, forgets=self.half_life is not None, size_parameter="k")
 
     # ---------------------------------------------------------------- learning
 

@@ -83,7 +83,9 @@ class PartialOFS(LinearSelector):
     (['x3', 'x5'], True)
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), draws_features=True)
+    _traits: ClassVar[Traits] = Traits(
+        tasks=frozenset({Task.BINARY}), draws_features=True, size_parameter="k"
+    )
 
     def __init__(
         self,

@@ -89,7 +89,9 @@ class WinnowEFS(LinearSelector):
     (True, [1.0, -1.0])
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), non_negative=True)
+    _traits: ClassVar[Traits] = Traits(
+        tasks=frozenset({Task.BINARY}), non_negative=True, size_parameter="k"
+    )
 
     def __init__(
         self,

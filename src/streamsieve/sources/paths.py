@@ -34,15 +34,21 @@ def is_paths(data: Any) -> bool:
     return isinstance(data, (list, tuple)) and all(isinstance(item, (str, os.PathLike)) for item in data)
 
 
-def resolve(paths: Paths) -> list[Path]:
+class Resolved(list[Path]):
+    """Files that :func:`resolve` has found; it takes them as they are."""
+
+
+def resolve(paths: Paths) -> Resolved:
     """Return the files meant, in the order given; those of a pattern in natural order (2 before 10).
 
     Every file is there and not empty, or a ``SourceError`` says which is not.
     """
+    if isinstance(paths, Resolved):
+        return paths
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise SourceError("no file was given: pass a path, a pattern such as 'data/*.parquet', or a list")
-    files = [file for path in given for file in _expand(path)]
+    files = Resolved(file for path in given for file in _expand(path))
     for file in files:
         _check(file)
     return files

@@ -19,15 +19,8 @@ from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import BoolArray, IntArray, Matrix, Task
 from streamsieve.rows import Screen
 
-#: Selectors whose k best are the k - 1 best and one more: one fit serves every size.  Tests hold them to it.
-NESTED = frozenset(
-    {
-        "FIRES", "FSDS", "InfFS", "MRMR", "RReliefF", "Relief", "ReliefF", "SPEC", "Screen", "StumpBoosting",
-        "VelocityScreen",
-    }
-)  # fmt: skip
-#: Ways of a screen to choose without a number of features.
-_OWN_WAYS = ("percentile", "alpha", "threshold")
+#: Names that other libraries give to the number of features to keep.
+SIZE_PARAMETERS = ("n_features", "n_features_to_select", "max_features", "k")
 
 
 class Choice(NamedTuple):
@@ -145,18 +138,10 @@ def _told(name: str, selector: Any, task: Task) -> Any:
 
 def size_parameter(selector: Any) -> str | None:
     """Return the parameter that says how many features to keep, or None if the selector decides itself."""
+    if isinstance(selector, Selector):
+        return selector.traits.size_parameter
     parameters = selector.get_params(deep=False)
-    if any(parameters.get(way) is not None for way in _OWN_WAYS) and isinstance(selector, Screen):
-        return None
-    kind = type(selector).__name__
-    if kind == "RunningAverages" and parameters.get("alpha") is not None:
-        return None
-    if kind == "Bootstrap":  # how often a feature is chosen decides; k is but a limit
-        return None
-    for name in ("n_features", "n_features_to_select", "max_features", "budget"):
-        if name in parameters:
-            return name
-    return "k" if "k" in parameters else None
+    return next((name for name in SIZE_PARAMETERS if name in parameters), None)
 
 
 def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -> Iterable[Choice]:
@@ -181,7 +166,7 @@ def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -
     if ranked is not None:
         yield ranked
         return
-    if type(selector).__name__ in NESTED:
+    if isinstance(selector, Selector) and selector.traits.nested_sizes:
         order, seconds = _fitted(selector, {parameter: wanted[-1]}, X, y, seed)
         yield Choice(wanted[-1], order, seconds, nested=True)
         return

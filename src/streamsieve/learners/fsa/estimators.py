@@ -137,7 +137,9 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     True
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION, any_chunking=False)
+    _traits: ClassVar[Traits] = Traits(
+        tasks=CLASSIFICATION, any_chunking=False, size_parameter="n_features"
+    )
     _losses: ClassVar[dict[str, tuple[int, float]]] = {
         "logistic": (0, 0.25), "lorenz": (1, 2.0), "hinge": (2, 5.0), "squared": (3, 1.0),
     }  # fmt: skip
@@ -364,7 +366,9 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     ([3, 50, 120], True)
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.REGRESSION}), any_chunking=False)
+    _traits: ClassVar[Traits] = Traits(
+        tasks=frozenset({Task.REGRESSION}), any_chunking=False, size_parameter="n_features"
+    )
     _losses: ClassVar[dict[str, tuple[int, float]]] = {"squared": (4, 1.0), "lorenz": (5, 2.0)}
     parameters = {**AnnealedLearner.parameters, "loss": Choice(*_losses)}
     fields = {
