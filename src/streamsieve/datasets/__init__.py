@@ -1,4 +1,13 @@
-"""Data sets by name: those that come with scikit-learn, a folder of your own, and OpenML."""
+"""Data sets by name: those of scikit-learn, a folder of the user, and OpenML.
+
+======== ==============================
+loading  ``load`` and ``available``
+manifest the data sets known by name
+dataset  rows, target and provenance
+local    data sets in a folder
+fetched  data sets through scikit-learn
+======== ==============================
+"""
 
 from streamsieve.datasets.dataset import Dataset as Dataset
 from streamsieve.datasets.loading import available as available

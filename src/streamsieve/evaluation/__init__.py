@@ -1,4 +1,15 @@
-"""Tell which selector to trust: protocols that compare them, tests, measures of agreement, and pictures."""
+"""Evaluation: protocols that compare selectors, tests of significance, and plots.
+
+============= ========================================================
+protocols/    how selectors and learners are compared
+candidates/   what is compared: selectors and learners
+engine/       how protocols run: jobs, stored results, folds, settings
+measures/     accuracy, stability, agreement, memory
+reports/      tables, curves, recommendations, HTML pages
+significance/ statistical tests over results
+plots/        figures
+============= ========================================================
+"""
 
 from streamsieve.evaluation import plots as plots
 from streamsieve.evaluation import significance as significance

@@ -28,7 +28,7 @@ def rows_of(y: Any) -> int:
 def _checked(y: Any, n: int) -> npt.NDArray[Any]:
     y = check_target(y, n, "either")
     if n == 0:
-        raise TargetError("y is empty: give one label or number a row")
+        raise TargetError("y is empty: give one label or number per row")
     return np.asarray(y)
 
 

@@ -1,4 +1,4 @@
-"""FCBF: features by falling relevance, each of which removes the weaker ones that it predicts better."""
+"""FCBF: features in order of relevance, each removing the weaker ones that it predicts better."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIE = 1e-12
 
 
 class FCBF(OfflineSelector):
-    """Keep features that tell about the target and that no stronger kept one tells more about.
+    """Fast correlation-based filter: relevant features that no stronger kept feature makes redundant.
 
     Dependence is symmetric uncertainty, ``SU(a, b) = 2 I(a; b) / (H(a) + H(b))``, between 0 and 1.  Features
     are taken by falling dependence on y; each kept one removes the later ones whose dependence on it is at
@@ -32,7 +32,8 @@ class FCBF(OfflineSelector):
     delta : float, default=0.0
         A feature whose dependence on y is at or below it is irrelevant, 0 <= delta < 1.
     bins : int, default=5
-        Features with more than 32 distinct values are cut into so many bins of equal frequency, 2 to 1024.
+        Features with more than 32 distinct values are cut into this number of bins of equal frequency, 2 to
+        1024.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  A numeric
         target is cut into five classes of equal frequency.
@@ -41,9 +42,9 @@ class FCBF(OfflineSelector):
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature: its symmetric uncertainty with y
+    scores_ : float64 array, one per feature: its symmetric uncertainty with y
     selected_ : columns of the selected features, the most relevant first
-    removed_by_ : int64 array, one a feature: the column that made it redundant, or -1
+    removed_by_ : int64 array, one per feature: the column that made it redundant, or -1
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 

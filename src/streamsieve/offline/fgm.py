@@ -1,4 +1,4 @@
-"""FGM: a support vector machine that generates the groups of features it needs."""
+"""FGM: a feature generating machine, a sparse SVM that adds groups of features."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from streamsieve.state import Float, Int
 
 
 class FGM(OfflineSelector):
-    """Keep the features that a sparse support vector machine asks for, a group at a time.
+    """Feature generating machine: groups of features selected by a sparse support vector machine.
 
-    Each round the machine's support vectors say which features they miss most; so many of them join as a
-    group, and the machine is solved anew over all groups.  It ends when no group would help.  A round is one
-    product with X, so very many sparse features are no hindrance.
+    Each round the machine's support vectors say which features they miss most; ``group_size`` of them join
+    as a group, and the machine is solved again over all groups.  It ends when no group would help.  A round
+    is one product with X, so very many sparse features are no hindrance.
 
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many at most, those of the first groups, at least 1.  None: all that the groups bring.
+        Most features to keep, those of the first groups, at least 1.  If None, those of all groups.
     group_size : int, default=10
         Features in a group, at least 1; the sparsity that the machine is asked for.
     C : float, default=1.0
@@ -45,9 +45,9 @@ class FGM(OfflineSelector):
 
     Notes
     -----
-    The machine minimises ``1/2 (sum of |w_t|)^2 + C/2 mean of max(0, 1 - y f)^2`` over groups t, by
+    The machine minimizes ``1/2 (sum of |w_t|)^2 + C/2 mean of max(0, 1 - y f)^2`` over groups t, by
     accelerated proximal steps to a gap of 1e-6.  The paper sums over rows where this takes the mean, so that
-    C means the same for any number of them.  Features are standardised, so units do not matter and there is
+    C means the same for any number of them.  Features are standardized, so units do not matter and there is
     no intercept.  Of features that are missed equally the first joins first.  A ``ConvergenceWarning`` says
     what to change where groups are left after ``max_rounds``, or a mixture is not solved.
 

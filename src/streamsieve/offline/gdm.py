@@ -1,4 +1,4 @@
-"""GDM: the features that FGM asks for, each with those that go along with it."""
+"""GDM: the features of FGM, each with those correlated with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streamsieve.state import Array, Float, Int
 
 
 class GDM(OfflineSelector):
-    """Keep the features that a sparse support vector machine asks for, and all that are correlated with them.
+    """Group discovery machine: features of a sparse SVM, and all features correlated with them.
 
     Where features come in groups that tell the same, a sparse method keeps one of each group.  Here the
     others of the group are kept as well, so that the whole group can be looked at.
@@ -44,7 +44,7 @@ class GDM(OfflineSelector):
     selected_ : columns of the selected features: supporting ones in the order they joined, then affiliated
         ones by falling correlation
     supporting_ : columns of the supporting features
-    affiliated_ : int64 array, one a feature: the supporting feature it is most correlated with, or -1
+    affiliated_ : int64 array, one per feature: the supporting feature it is most correlated with, or -1
     n_iter_ : int, how many groups joined
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"

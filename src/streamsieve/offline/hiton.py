@@ -1,4 +1,4 @@
-"""HITON-PC: the features that no set of others separates from the target."""
+"""HITON-PC: features that no subset of the others renders conditionally independent of the target."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ UNRELIABLE = ("independent", "skip")
 
 
 class HITONPC(OfflineSelector):
-    """Keep the parents and children of the target: features that no set of others makes independent of it.
+    """HITON-PC: the parents and children of the target in a Bayesian network.
 
     Features that depend on y are taken by falling association.  Each joins the set PC and must, like every
     member it meets there, stay dependent on y given any few of the others.  On data of a Bayesian network
-    the target's direct neighbours are left.
+    the target's direct neighbors are left.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class HITONPC(OfflineSelector):
     unreliable : {"skip", "independent"}, default="skip"
         A test without enough rows: its set is passed over, or counts as separating.
     bins : int, default=5
-        For tables: features with more than 32 distinct values are cut into so many bins of equal frequency, 2
-        to 1024.
+        For tables: features with more than 32 distinct values are cut into this number of bins of equal
+        frequency, 2 to 1024.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -60,9 +60,9 @@ class HITONPC(OfflineSelector):
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature: the statistic of the test given nothing (absolute correlation, or
-        correlation ratio for more than two classes; G2 or chi-squared)
-    pvalues_ : float64 array, one a feature: the p-value of that test
+    scores_ : float64 array, one per feature: the statistic of the test given nothing (absolute correlation,
+        or correlation ratio for more than two classes; G2 or chi-squared)
+    pvalues_ : float64 array, one per feature: the p-value of that test
     selected_ : columns of the selected features, the most associated first
     separated_by_ : int64 array (features, 3): the set that made a feature independent of y, -1 where there is
         none or it is smaller
@@ -77,7 +77,7 @@ class HITONPC(OfflineSelector):
     tried before.  For the same reason the final backward pass of the paper finds nothing new, and is left
     out.
 
-    PC may keep a feature that is no neighbour: one that is separated only by sets with a feature that was
+    PC may keep a feature that is no neighbor: one that is separated only by sets with a feature that was
     removed.  The symmetry correction for that needs a run for every member, and is not part of HITON-PC.
     Unlike :class:`FastOSFS`, which takes columns as they come, the strongest come first here.
 
@@ -160,7 +160,7 @@ class HITONPC(OfflineSelector):
                 self.separated_by_[members[place], : len(found)] = sorted(members[i] for i in found)
                 store.leave(place)
                 if place == len(members) - 1:
-                    break  # the newcomer is gone, and with it all sets that nobody has seen
+                    break  # the newcomer is gone, and with it all sets that were not examined
             kept = store.features()
         return np.array(kept, np.int64)
 

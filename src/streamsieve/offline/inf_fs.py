@@ -1,4 +1,4 @@
-"""Inf-FS: features as nodes of a graph, ranked by all paths through each of them."""
+"""Inf-FS: features as nodes of a graph, ranked by the paths through them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ DAMPING = 0.9
 MOST_FEATURES = 20_000
 #: Rows of the graph that are made at a time.
 ROWS = 16
-#: Up to this many features, an eigenvalue is found by the dense method.
+#: Up to this number of features, an eigenvalue is found by the dense method.
 FEW = 32
 
 
 class InfFS(OfflineSelector):
-    """Keep features that vary much and repeat little of what the others say, over paths of all lengths.
+    """Infinite feature selection: features of high dispersion and low correlation, over paths of all lengths.
 
     Features are the nodes of a graph.  An edge weighs much if one of its features varies much and the two are
     not correlated.  The score of a feature is the sum over all paths of any length that begin in it, which
@@ -43,7 +43,7 @@ class InfFS(OfflineSelector):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     alpha : float, default=0.5
         Share of the strength of the features in an edge, 0 <= alpha <= 1; the rest is their dissimilarity.
     supervised : bool, default=False
@@ -56,8 +56,8 @@ class InfFS(OfflineSelector):
     deviation : float, default=1.0
         If supervised: the part of the standard deviation, at least 0.  Not all three may be 0.
     bins : int, default=5
-        If supervised: for the mutual information, features with more than 32 distinct values are cut into so
-        many bins of equal frequency, 2 to 1024.
+        If supervised: for the mutual information, features with more than 32 distinct values are cut into
+        this number of bins of equal frequency, 2 to 1024.
     task : {"auto", "classification", "regression"}, default="auto"
         If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -65,7 +65,7 @@ class InfFS(OfflineSelector):
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, larger is better; 0 for a constant feature
+    scores_ : float64 array, one per feature, larger is better; 0 for a constant feature
     selected_ : columns of the selected features, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"

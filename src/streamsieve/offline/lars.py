@@ -1,4 +1,4 @@
-"""LARS: features in the order in which least angle regression lets them in."""
+"""LARS: features in the order in which they enter a least angle regression."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS_A_FEATURE = 8
 
 
 class LARSSelector(OfflineSelector):
-    """Keep the first features that enter a least angle regression, or a lasso.
+    """The first features that enter a least angle regression, or a lasso path.
 
     The regression begins with the feature most correlated with y and moves its coefficient until another
     feature is correlated as much with what is left; then both move together, and so on.
@@ -32,8 +32,8 @@ class LARSSelector(OfflineSelector):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where those inside
-        explain y, or every other feature.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept
+        where those inside explain y, or every other feature.
     method : {"lar", "lasso"}, default="lar"
         "lar": features that are in stay in.  "lasso": a feature whose coefficient comes back to 0 leaves; the
         path is then that of the lasso.
@@ -47,16 +47,16 @@ class LARSSelector(OfflineSelector):
     ----------
     selected_ : columns of the selected features, in the order they entered (last, for one that left and came
         again)
-    coef_ : float64 array, one a feature: coefficients of the standardised features where the path was left,
+    coef_ : float64 array, one per feature: coefficients of the standardized features where the path was left,
         in units of the length of y; 0 for features outside
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "regression"
 
     Notes
     -----
-    Features and y are centred and of length 1.  The papers that compare with LARS do not say where they
+    Features and y are centered and of length 1.  The papers that compare with LARS do not say where they
     stop; here it is the number of features.  A feature that is a combination of those inside never enters,
-    and of copies the first one does.  A lasso that lets features leave and come again for 8 steps a feature
+    and of copies the first one does.  A lasso that lets features leave and come again for 8 steps per feature
     wanted ends with a ``ConvergenceWarning``.
 
     The path is not that of scikit-learn's ``lars_path``, which leaves the right one in two places.  Where a

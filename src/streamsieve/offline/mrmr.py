@@ -1,4 +1,4 @@
-"""mRMR: features that tell much about the target and little about each other, one after another."""
+"""mRMR: minimum redundancy, maximum relevance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Redundancy = Callable[[int, IntArray], FloatArray]
 
 
 class MRMR(OfflineSelector):
-    """Keep features of maximum relevance and minimum redundancy, chosen one after another.
+    """Minimum redundancy maximum relevance (mRMR): features chosen greedily.
 
     The first feature is the most relevant one.  Each next one has the best balance of its relevance and its
     mean redundancy with those chosen before.
@@ -33,13 +33,13 @@ class MRMR(OfflineSelector):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, at least 1.  None: 10, or all if there are fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     scheme : {"mid", "miq", "fcd", "fcq"}, default="mid"
         "mi": relevance and redundancy are mutual information of codes, in nats.  "fc": relevance is the F
         statistic, redundancy the absolute correlation.  "d": relevance minus redundancy; "q": their quotient.
     bins : int, default=5
-        For "mi": features with more than 32 distinct values are cut into so many bins of equal frequency, 2
-        to 1024.
+        For "mi": features with more than 32 distinct values are cut into this number of bins of equal
+        frequency, 2 to 1024.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  For "mi" a
         numeric target is cut into five classes of equal frequency.
@@ -49,19 +49,19 @@ class MRMR(OfflineSelector):
     Attributes
     ----------
     selected_ : columns of the selected features, in the order they were chosen
-    relevance_ : float64 array, one a feature: information or F with the target
-    objective_ : float64 array, one a selected feature: its balance when it was chosen
+    relevance_ : float64 array, one per feature: information or F with the target
+    objective_ : float64 array, one per selected feature: its balance when it was chosen
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 
     Notes
     -----
-    Redundancies are summed as features are chosen, so each step costs one comparison a feature left.  Of
+    Redundancies are summed as features are chosen, so each step costs one comparison per feature left.  Of
     equals the first is chosen.  Constant features come last, whatever the formula says of them.
 
     "fcd" subtracts a correlation, which is 1 at most, from an F that grows with the rows: with many rows it
     is the order of F.  "fcq" and "miq" divide by the redundancy plus 1e-12, so a feature that is unrelated to
-    all chosen ones wins however little it tells.  scikit-feature's ``mrmr`` is "mid"; it computes a
+    all chosen ones wins however uninformative it is.  scikit-feature's ``mrmr`` is "mid"; it computes a
     conditional information it does not use, and without a number of features stops at the first negative
     balance.  mrmr_selection is "fcq" with redundancies of 0.001 at least.
 

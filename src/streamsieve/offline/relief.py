@@ -1,4 +1,4 @@
-"""Relief: the nearest row of the same class and the nearest of the other say which features matter."""
+"""Relief: feature weights from the nearest hit and the nearest miss of each row."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from streamsieve.state import Array, Int
 
 
 class Relief(OfflineSelector):
-    """Keep features that tell a row of two classes from the nearest one of the other class.
+    """Relief for two classes: weights from the nearest hit and the nearest miss of each row.
 
     Of each row the nearest row of its own class (hit) and of the other one (miss) are looked up.  A feature
     gains by its difference to the miss and loses by that to the hit.  This is the method as it was first
-    published; :class:`ReliefF` averages over more neighbours and any number of classes.
+    published; :class:`ReliefF` averages over more neighbors and any number of classes.
 
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     metric : {"euclidean", "manhattan"}, default="euclidean"
         How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
     nominal : None, "all" or list, default=None
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
     sample : int or None, default=None
-        Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
+        Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
     ledger : {"all", "kept", "none"}, default="all"
@@ -40,7 +40,7 @@ class Relief(OfflineSelector):
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
+    scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"

@@ -1,4 +1,4 @@
-"""ReliefF: good features differ between near rows of different classes, and not between those of one."""
+"""ReliefF: feature weights from the nearest hits and misses of each row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from streamsieve.state import Array, Int
 
 
 class ReliefF(OfflineSelector):
-    """Keep features that tell near rows of different classes apart, also where they do so only together.
+    """ReliefF: features that differ between near rows of different classes; finds interactions.
 
     Of each row the nearest rows of its own class (hits) and of every other class (misses) are looked up.  A
     feature gains by its differences to the misses and loses by those to the hits.  Neighbors are near in all
@@ -27,7 +27,7 @@ class ReliefF(OfflineSelector):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     k : int, default=10
         Hits, and misses of every class, that a row looks at, at least 1; a smaller class gives all it has.
     metric : {"euclidean", "manhattan"}, default="euclidean"
@@ -36,7 +36,7 @@ class ReliefF(OfflineSelector):
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
     sample : int or None, default=None
-        Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
+        Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
     ledger : {"all", "kept", "none"}, default="all"
@@ -44,7 +44,7 @@ class ReliefF(OfflineSelector):
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
+    scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "multiclass"
@@ -56,10 +56,10 @@ class ReliefF(OfflineSelector):
     first ones are taken.  Cost: rows^2 x features, once; distances are made for some rows at a time, so that
     memory stays small.  A class needs two rows: a single one has no hit.
 
-    The papers sum differences ("manhattan"); squares choose nearly the same neighbours and are a matrix
+    The papers sum differences ("manhattan"); squares choose nearly the same neighbors and are a matrix
     product.  scikit-feature's ``reliefF`` differs in five ways: it divides by the ratio of the class shares
     where the paper multiplies (harmless for two classes only), does not scale by the range, takes k = 5, may
-    take a row for its own neighbour when there are few, and overwrites its distances.  skrebate with the
+    take a row for its own neighbor when there are few, and overwrites its distances.  skrebate with the
     same k, "manhattan" and all features continuous gives the same scores for two classes; of more it weighs
     the misses otherwise.
 
@@ -129,10 +129,10 @@ def hit_and_miss(
     if counts.min() < 2:
         alone = labels[int(np.argmin(counts))].item()
         raise TargetError(
-            f"class {alone!r} has one row only, which has no neighbour of its own class: give at least two "
+            f"class {alone!r} has one row only, which has no neighbor of its own class: give at least two "
             "rows of every class, or drop it"
         )
-    # rows of a class side by side, in their order; neighbours of a class are then a range of columns
+    # rows of a class side by side, in their order; neighbors of a class are then a range of columns
     order = np.argsort(codes, kind="stable")
     codes, starts = codes[order], np.concatenate([[0], np.cumsum(counts)])
     chosen = np.zeros(len(y), bool)

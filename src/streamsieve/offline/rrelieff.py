@@ -1,4 +1,4 @@
-"""RReliefF: good features differ where the target does, and only there, among near rows."""
+"""RReliefF: Relief for a numeric target."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from streamsieve.state import Array, Float, Int
 
 
 class RReliefF(OfflineSelector):
-    """Keep features that differ between near rows whose numeric targets differ, and not between others.
+    """RReliefF: features that differ between near rows whose numeric targets differ.
 
-    :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbour is a
+    :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbor is a
     miss to the degree that its target differs.
 
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     k : int, default=10
         Neighbors that a row looks at, at least 1; all others if there are fewer.
     sigma : float or None, default=50.0
-        The r-th nearest row counts ``exp(-(r / sigma)^2)``, sigma > 0; None: all neighbours count alike.
+        The r-th nearest row counts ``exp(-(r / sigma)^2)``, sigma > 0; None: all neighbors count alike.
     metric : {"euclidean", "manhattan"}, default="euclidean"
         How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
     nominal : None, "all" or list, default=None
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
     sample : int or None, default=None
-        Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
+        Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
     ledger : {"all", "kept", "none"}, default="all"
@@ -43,14 +43,14 @@ class RReliefF(OfflineSelector):
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
+    scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "regression"
 
     Notes
     -----
-    With d the weights of a row's neighbours, which sum to 1, and m rows looked at, over all pairs::
+    With d the weights of a row's neighbors, which sum to 1, and m rows looked at, over all pairs::
 
         dP   = sum d * diff(y)      dA = sum d * diff(x_j)      dPdA = sum d * diff(y) * diff(x_j)
         W_j  = dPdA / dP - (dA - dPdA) / (m - dP)
@@ -128,7 +128,7 @@ class RReliefF(OfflineSelector):
             apart += data.weighed(one, other, d)
             both += data.weighed(one, other, target_apart)
         alike = len(rows) - p_apart
-        # parts of a sum of so many weights: less is rounding
+        # parts of a sum of this many weights: less is rounding
         least = 1e-12 * len(rows)
         scores = both / p_apart if p_apart > least else np.zeros(data.p)
         if alike > least:

@@ -1,4 +1,4 @@
-"""SPEC: features that change little between rows that are alike."""
+"""SPEC: spectral feature selection on the similarity graph of the rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DUST = 1e-24
 
 
 class SPEC(OfflineSelector):
-    """Keep features that change little between rows that are alike: near rows, or rows of a class.
+    """Spectral feature selection: features that vary little between similar rows.
 
     A graph joins rows by how alike they are.  A feature is judged by the energy of its values on that
     graph: what it changes from a row to those alike.
@@ -29,7 +29,7 @@ class SPEC(OfflineSelector):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     variant : {1, 2, 3}, default=2
         1: the energy.  2: the energy over what is left without the trivial constant direction, the usual
         choice.  3: how much of the feature lies in the smoothest directions.
@@ -46,7 +46,7 @@ class SPEC(OfflineSelector):
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, larger is better: minus the energy for variants 1 and 2; a
+    scores_ : float64 array, one per feature, larger is better: minus the energy for variants 1 and 2; a
         constant feature has the worst
     selected_ : columns of the selected features, best first
     ledger_ : one decision per feature: why it was kept or rejected
@@ -60,7 +60,7 @@ class SPEC(OfflineSelector):
         phi1 = f'L f    phi2 = phi1 / (1 - (f'xi_1)^2)    phi3 = sum over 2..k of (2 - lambda_i) (f'xi_i)^2
 
     Of phi1 and phi2 less is better, of phi3 more.  **scikit-feature sorts all three the wrong way round**:
-    its best features are the worst ones.  phi1 favours features far from 0 whatever they say, and a constant
+    its best features are the worst ones.  phi1 favors features far from 0 whatever they say, and a constant
     one would be best of all; phi2 does not look at the mean.  With labels, phi2 is the sum of squares within
     classes over the total, so its order is that of Fisher's score; no pair of rows is compared then.  All
     directions of phi3 together need no eigenvectors: they sum to ``2 (1 - (f'xi_1)^2) - phi1``.
@@ -146,12 +146,12 @@ class SPEC(OfflineSelector):
         x = x / np.where(scale > 0, scale, 1.0)  # squares must neither vanish nor overflow
         whole = degree @ x**2
         # the graph does not see a constant, so the mean may go; what is left keeps its digits
-        centred = x - x[0]
-        centred -= degree @ centred / degree.sum()
-        variance = degree @ centred**2
+        centered = x - x[0]
+        centered -= degree @ centered / degree.sum()
+        variance = degree @ centered**2
         varies = variance > DUST * whole
         whole, variance = np.where(varies, whole, 1.0), np.where(varies, variance, 1.0)
-        energy = np.maximum(graph.energy(centred), 0.0)
+        energy = np.maximum(graph.energy(centered), 0.0)
         if self.variant == 1:
             return np.where(varies, -energy / whole, -2.0)
         if self.variant == 2:
@@ -159,7 +159,7 @@ class SPEC(OfflineSelector):
         if directions is None:
             return np.where(varies, (2.0 * variance - energy) / whole, 0.0)
         weights, vectors = directions
-        along = vectors.T @ (np.sqrt(degree)[:, None] * centred)
+        along = vectors.T @ (np.sqrt(degree)[:, None] * centered)
         return np.where(varies, weights @ along**2 / whole, 0.0)
 
 
@@ -203,10 +203,10 @@ class RowGraph:
         if clusters is None:
             return None
         root = np.sqrt(self.degree)
-        normalised = self._similarity / root / root[:, None]
+        normalized = self._similarity / root / root[:, None]
         first, n = root / np.sqrt(self.degree.sum()), len(root)
         # the largest eigenvalues of D^-1/2 W D^-1/2 are the smallest of L; the largest, 1, becomes -1 for the
         # constant direction alone: where clusters are far apart, others have it, too, and count
-        normalised -= 2.0 * np.outer(first, first)
-        values, vectors = scipy.linalg.eigh(normalised, subset_by_index=[n - clusters + 1, n - 1])
+        normalized -= 2.0 * np.outer(first, first)
+        values, vectors = scipy.linalg.eigh(normalized, subset_by_index=[n - clusters + 1, n - 1])
         return values + 1.0, vectors

@@ -1,4 +1,4 @@
-"""SPFS: few features that preserve which rows are alike, chosen along a path of regressions."""
+"""SPFS: similarity preserving feature selection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STEPS = ("lars", "omp")
 
 
 class SPFS(OfflineSelector):
-    """Keep features that together preserve which rows are alike: those of a class, or near ones.
+    """Similarity preserving feature selection: features that together preserve the similarity of rows.
 
     The similarities of the rows are written as products of a few response columns.  Features enter a
     regression on all these columns at once, one after another, each when it explains as much of what is left
@@ -31,8 +31,8 @@ class SPFS(OfflineSelector):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where those chosen
-        explain the similarities, or every other feature.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept
+        where those chosen explain the similarities, or every other feature.
     step : {"lars", "omp"}, default="lars"
         "lars": least angle regression with several responses; after each entrance it moves on only until
         another feature explains as much.  "omp": each entrance is followed by a full regression.
@@ -53,16 +53,16 @@ class SPFS(OfflineSelector):
     Attributes
     ----------
     selected_ : columns of the selected features, in the order they entered
-    explained_ : float64 array, one a selected feature: the share of the responses' squares that a regression
-        on it and those before it explains
+    explained_ : float64 array, one per selected feature: the share of the responses' squares that a
+        regression on it and those before it explains
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"
 
     Notes
     -----
-    The responses Y have ``Y Y'`` = the centred similarities K of the rows (1 / n_c for two rows of a class
+    The responses Y have ``Y Y'`` = the centered similarities K of the rows (1 / n_c for two rows of a class
     of n_c): C - 1 orthonormal contrasts for labels, scaled eigenvectors otherwise.  Features are
-    standardised.  With R what is left of Y, "lars" keeps ``|x_j'R|`` equal for all features inside and
+    standardized.  With R what is left of Y, "lars" keeps ``|x_j'R|`` equal for all features inside and
     moves towards their regression until another feature has as much: the multiple response sparse
     regression of Simila and Tikka, which for one response is least angle regression.  SPFS's program is not
     public, and whether it lets features leave again is not said; here none does.
@@ -138,7 +138,7 @@ class SPFS(OfflineSelector):
         return path.order
 
     def _eigenvectors(self, X: Matrix) -> FloatArray:
-        """Return the leading eigenvectors of the centred similarities, times the roots of the eigenvalues."""
+        """Return the leading eigenvectors of the centered similarities, scaled by root eigenvalues."""
         n = X.shape[0]
         if self.rank >= n:
             raise ParameterError(f"rank={self.rank}, but X has {n} rows: choose rank < {n}")

@@ -1,4 +1,4 @@
-"""Boosting of stumps: every round brings the feature whose single threshold helps most."""
+"""Boosting of decision stumps: one feature per round."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUND = ("errors_", "thresholds_", "signs_", "votes_")
 
 
 class StumpBoosting(OfflineSelector):
-    """Keep the features that boosting picks for its stumps, a new one every round.
+    """Features selected by boosted decision stumps, a new one in every round.
 
     A stump is one feature and one threshold.  Each round takes the stump of least weighted error among all
     features that are not used yet, then rows it gets wrong count more.  So later features mend what earlier
@@ -43,11 +43,11 @@ class StumpBoosting(OfflineSelector):
     Attributes
     ----------
     selected_ : columns of the selected features, by round
-    errors_ : float64 array, one a selected feature: the weighted error of its stump
-    thresholds_ : float64 array, one a selected feature: the largest value below the threshold
-    signs_ : float64 array, one a selected feature: 1 if rows above the threshold are of the second class (in
-        sorted order), else -1
-    votes_ : float64 array, one a selected feature: how much its stump counts, ``ln((1 - e) / e) / 2``
+    errors_ : float64 array, one per selected feature: the weighted error of its stump
+    thresholds_ : float64 array, one per selected feature: the largest value below the threshold
+    signs_ : float64 array, one per selected feature: 1 if rows above the threshold are of the second class
+        (in sorted order), else -1
+    votes_ : float64 array, one per selected feature: how much its stump counts, ``ln((1 - e) / e) / 2``
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 

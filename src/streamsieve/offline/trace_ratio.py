@@ -1,4 +1,4 @@
-"""Trace ratio: the set of features with the largest ratio of spread between classes to spread within."""
+"""Trace ratio: the set of features with the largest ratio of between-class to within-class scatter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST = float(np.finfo(np.float64).max)
 
 
 class TraceRatio(OfflineSelector):
-    """Keep the set of features whose summed spread between classes is largest over that within classes.
+    """Trace ratio criterion: the set with the largest between-class over within-class scatter.
 
     The ratio is that of the whole set, ``sum b / sum w``, not the mean of single ratios: a feature counts by
     its own spread, too.  The best set of a given size is found exactly.
@@ -35,8 +35,8 @@ class TraceRatio(OfflineSelector):
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature: ``b - ratio_ w``, in units of the largest spread; the set has the
-        largest ones; the smallest float for a constant feature
+    scores_ : float64 array, one per feature: ``b - ratio_ w``, in units of the largest spread; the set has
+        the largest ones; the smallest float for a constant feature
     selected_ : columns of the selected features, best first
     ratio_ : float, the ratio of the set; the largest float where nothing is spread within classes
     n_iter_ : int, how many sets were looked at
@@ -52,7 +52,7 @@ class TraceRatio(OfflineSelector):
 
     The sums b and w of a feature need variances only, which is one pass over X.  Features in large units
     decide: scale X, or set ``scaled``, unless the units mean something.  A constant feature has b = w = 0 and
-    would not spoil any set; it comes last all the same, as it tells nothing.
+    would not spoil any set; it comes last all the same, as it is not informative.
 
     References
     ----------

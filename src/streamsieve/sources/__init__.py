@@ -1,4 +1,15 @@
-"""Where batches of rows and blocks of columns come from."""
+"""Sources: where batches of rows and blocks of columns come from.
+
+============================== =================================================================
+arrays, arrow, svmlight, kafka data in memory, tables in files, svmlight text, Kafka topics
+generated                      columns computed on demand
+drift, birth_death             simulated streams: drifting rows, features that appear and vanish
+opening                        ``open`` and ``features``, which choose a source
+checks, identity, paths        what sources share: arguments, resuming, file names
+tables/, text/                 readers of tables and of svmlight text
+messages/, computed/           parts of the Kafka source and of computed columns
+============================== =================================================================
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Bagging over columns that stream in: every block of new columns becomes a new member."""
+"""Block bagging: every block of streaming columns becomes a bag of learners."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ COMBINE = ("stack", "vote")
 
 
 class BlockBagging(Ensemble):
-    """Learn from columns that arrive in blocks: every block is a new member, and none is learnt twice.
+    """Bagging over streaming columns: every block of columns becomes a new member of the ensemble.
 
-    A member is a bag of learners that know the block's columns only, each learnt from rows drawn with
+    A member is a bag of learners that know the block's columns only, each learned from rows drawn with
     repetition. Members vote, or are weighted by how well they predict the rows that were not drawn.
 
     Parameters
@@ -30,20 +30,20 @@ class BlockBagging(Ensemble):
     task : {"classification", "regression"}, default="classification"
         What y is.
     bags : int, default=5
-        Learners a block, at least 1.
+        Learners per block, at least 1.
     combine : {"stack", "vote"}, default="stack"
         "stack": non-negative weights, from predictions for rows that were not drawn.  "vote": every learner
         of every block has one vote; in regression, the mean.
     convex : bool, default=False
         Whether weights must sum to 1; for "stack".
     block_size : int, default=100
-        Columns a block when ``fit`` cuts a whole matrix, at least 1.
+        Columns per block when ``fit`` cuts a whole matrix, at least 1.
     random_state : int, default=0
         Seed of the draws, 0 <= random_state < 2^32.
 
     Attributes
     ----------
-    weights_ : float64 array, one non-negative number a block
+    weights_ : float64 array, one non-negative number per block
     edges_ : int64 array, the first column of every block, and the number of columns
     classes_ : the labels, in order; in classification
     n_features_in_ : columns offered
@@ -57,11 +57,11 @@ class BlockBagging(Ensemble):
     count in the weights; if there is no other, all blocks count the same.  In regression it is deviations
     from the mean of y that are weighted, so weights do not depend on where y has its 0.  A new block
     costs its own learners and a small least-squares problem.  Whatever came before stays as it is.
-    :class:`SuperLearner` does the same with several kinds of learners a block, judged by cross-validation
+    :class:`SuperLearner` does the same with several kinds of learners per block, judged by cross-validation
     instead of draws.  Where a block has fewer columns than an FSA learner is to keep, it keeps them all.
 
-    The target and the predictions for rows not drawn are kept, one number a row, class and block, because the
-    weights of all blocks change when a new one comes.
+    The target and the predictions for rows not drawn are kept, one number per row, class and block, because
+    the weights of all blocks change when a new one comes.
 
     An ensemble can be saved if its learners are of this library: files hold no code.
 

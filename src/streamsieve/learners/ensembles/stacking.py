@@ -1,4 +1,4 @@
-"""Weights of an ensemble: least squares without negative ones."""
+"""Stacking weights: non-negative least squares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Super learner: members weighted by how well they predict rows that they did not learn from."""
+"""Super learner: members weighted by their out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from streamsieve.state import Array, Int
 
 
 class SuperLearner(Ensemble):
-    """Combine learners by non-negative weights, found on rows that they did not learn from.
+    """Stacked ensemble whose non-negative weights are fitted to out-of-fold predictions.
 
     Columns may come all at once, with ``fit``, or in blocks, with ``begin`` and ``offer``.  Every block has
-    its own members, which know its columns only, and no member is learnt twice.
+    its own members, which know its columns only, and no member is learned twice.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class SuperLearner(Ensemble):
 
     Attributes
     ----------
-    weights_ : float64 array, one non-negative number a member, block by block
-    members_ : the members, each learnt from all rows, block by block
+    weights_ : float64 array, one non-negative number per member, block by block
+    members_ : the members, each learned from all rows, block by block
     edges_ : int64 array, the first column of every block, and the number of columns
     classes_ : the labels, in order; in classification
     n_features_in_ : columns seen
@@ -51,7 +51,7 @@ class SuperLearner(Ensemble):
     Notes
     -----
     Every member predicts every part of the rows after learning from the others.  With these predictions Z,
-    the weights b >= 0 minimise ``|y - Z b|^2``.  Then the members learn again from all rows.  A member
+    the weights b >= 0 minimize ``|y - Z b|^2``.  Then the members learn again from all rows.  A member
     that adds nothing gets the weight 0, and two that are equal share one weight in any way.  In
     regression the mean of y is taken from y and Z and added to what is predicted, so weights do not
     depend on where y has its 0, and a member that always says the mean weighs nothing.  In classification
@@ -59,11 +59,11 @@ class SuperLearner(Ensemble):
     for all classes.  A classifier without probabilities is taken to be sure of its prediction.
 
     The review that this follows leaves y out of the general loss and does not say that Z must be predictions
-    for rows held out.  With predictions for the learnt rows, the member that overfits most would win.
+    for rows held out.  With predictions for the learned rows, the member that overfits most would win.
 
     A part never takes the only row of a class; if there are no other rows, all members weigh the same.  The
     parts are the same for all blocks, so that all members are judged on the same rows.  The target and the
-    predictions for rows held out are kept, one number a row, class and member, because all weights change
+    predictions for rows held out are kept, one number per row, class and member, because all weights change
     when a new block comes.  Where a block has fewer columns than an FSA learner is to keep, it keeps them
     all.  ``fit`` is ``begin`` and one ``offer``, so a stream can go on after it.
 
@@ -138,7 +138,7 @@ class SuperLearner(Ensemble):
         n = self.n_rows_
         if n < 2:
             raise InputError(
-                f"n_samples = {n}, but one row must be held out and one learnt: give two at least"
+                f"n_samples = {n}, but one row must be held out and one learned: give two at least"
             )
         codes = self._y_ if self._n_classes else None
         self._parts_ = _parts(codes, n, int(self.folds), int(self.random_state))

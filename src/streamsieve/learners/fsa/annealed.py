@@ -20,7 +20,7 @@ from streamsieve.learners.fsa.rows import Rows
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.state import Array, Bool, Field, Float, FloatOr, Int, Nested, Texts, untouched_on_error
 
-#: Features kept where nobody says how many.
+#: Features kept by default.
 DEFAULT_FEATURES = 10
 #: Slope of the loss that may be left in the end, as a share of that at the start.
 SETTLED = 0.25
@@ -78,7 +78,7 @@ class AnnealedLearner(Selector):
 
     @property
     def _units(self) -> FloatArray:
-        """Centre and spread of the target, in whose units it is learnt."""
+        """Centre and spread of the target, in whose units it is learned."""
         return np.array([0.0, 1.0])
 
     # ---------------------------------------------------------------- learning
@@ -110,7 +110,7 @@ class AnnealedLearner(Selector):
         Parameters
         ----------
         X : rows (dense, sparse or dataframe)
-        y : one label or number a row
+        y : one label or number per row
 
         Returns
         -------
@@ -133,7 +133,7 @@ class AnnealedLearner(Selector):
         return self
 
     def _look_back(self, rows: Rows, target: FloatArray) -> None:
-        """Say what is wrong with what was learnt, if anything."""
+        """Say what is wrong with what was learned, if anything."""
 
     def _partial_fit(self, X: Any, y: Any) -> Self:
         with untouched_on_error(self):
@@ -205,7 +205,7 @@ class AnnealedLearner(Selector):
                 stacklevel=3,
             )
 
-    # ---------------------------------------------------------------- what was learnt
+    # ---------------------------------------------------------------- what was learned
 
     @fitted_property
     def scores_(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Feature selection with annealing: linear models that lose features by a schedule while they learn."""
+"""Feature selection with annealing: linear models that drop features by a schedule while they are fitted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _has_probabilities(learner: Any) -> bool:
 
 
 class FSAClassifier(ClassifierMixin, AnnealedLearner):
-    """Classify by a linear model of a given number of features, found while it is learnt.
+    """Linear classifier with k features, selected by annealing while it is fitted.
 
     Learning starts with all features.  After every pass over the rows those with the smallest weights go,
     many at first and then fewer and fewer, until ``n_features`` are left.  What has gone costs nothing any
@@ -63,8 +63,8 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     balanced : bool, default=False
         Whether all classes count the same, however many rows they have.
     standardize : bool, default=True
-        Whether features are learnt in units of their standard deviation.  False: they are only centred, so
-        the weights of large or frequent ones are learnt sooner, and in doubt these are preferred.  That may
+        Whether features are learned in units of their standard deviation.  False: they are only centered, so
+        the weights of large or frequent ones are learned sooner, and in doubt these are preferred.  That may
         suit text, whose rare words would otherwise count as much as frequent ones.
     random_state : int, default=0
         Seed of the order of rows, 0 <= random_state < 2^32.
@@ -95,7 +95,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     ``fit`` gives the result of ``fit``.  Scales are those of all rows seen.  Further calls go on learning
     with the features that are left.
 
-    Dense and sparse rows give the same result.  Sparse ones are never made dense nor centred in memory:
+    Dense and sparse rows give the same result.  Sparse ones are never made dense nor centered in memory:
     means are taken off in arithmetic, and a feature that is absent from a minibatch catches up with momentum
     and ridge when it is met again.
 
@@ -113,7 +113,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     gradients; the rate is chosen by default, because the programs' fixed one diverges for correlated features
     and the squared loss; minibatches are of equal size but for one row; exactly the scheduled number of
     features is left (one of the authors' programs keeps all equal weights, so that with weights of 0 nothing
-    goes; and it learns at a rate of 0.1 after the first pass, whatever it is told); features go from the
+    goes; and it learns at a rate of 0.1 after the first pass, whatever rate is given); features go from the
     first pass on and until half of the passes, as in the papers (the other program waits for ten passes and
     goes on until 70 % of them, and its logistic loss is always ``balanced``).
 
@@ -137,9 +137,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     True
     """
 
-    _traits: ClassVar[Traits] = Traits(
-        tasks=CLASSIFICATION, any_chunking=False, size_parameter="n_features"
-    )
+    _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION, any_chunking=False, size_parameter="n_features")
     _losses: ClassVar[dict[str, tuple[int, float]]] = {
         "logistic": (0, 0.25), "lorenz": (1, 2.0), "hinge": (2, 5.0), "squared": (3, 1.0),
     }  # fmt: skip
@@ -244,7 +242,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
                 stacklevel=3,
             )
 
-    # ---------------------------------------------------------------- what was learnt
+    # ---------------------------------------------------------------- what was learned
 
     @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
@@ -299,7 +297,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
 
 class FSARegressor(RegressorMixin, AnnealedLearner):
-    """Predict a number by a linear model of a given number of features, found while it is learnt.
+    """Linear regression with k features, selected by annealing while it is fitted.
 
     Learning starts with all features.  After every pass over the rows those with the smallest weights go,
     many at first and then fewer and fewer, until ``n_features`` are left.
@@ -326,8 +324,8 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     batch_size : int, default=32
         Rows whose mean gradient makes a step, at least 1.
     standardize : bool, default=True
-        Whether features are learnt in units of their standard deviation.  False: they are only centred, so
-        the weights of large or frequent ones are learnt sooner, and in doubt these are preferred.  That may
+        Whether features are learned in units of their standard deviation.  False: they are only centered, so
+        the weights of large or frequent ones are learned sooner, and in doubt these are preferred.  That may
         suit text, whose rare words would otherwise count as much as frequent ones.
     random_state : int, default=0
         Seed of the order of rows, 0 <= random_state < 2^32.
@@ -337,14 +335,14 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     selected_ : columns of the features kept, largest weight first
     scores_ : float64 array, size of every feature's weight, feature in units of its standard
         deviation and target in units of its spread; 0 for features that went
-    coef_ : float64 array, one weight a feature, for values as they come
+    coef_ : float64 array, one weight per feature, for values as they come
     intercept_ : float
     loss_curve_ : float64 array, mean loss of every pass, on the way
     n_features_in_ : features seen
 
     Notes
     -----
-    As for :class:`FSAClassifier`.  The target is learnt in units of its spread about its centre: standard
+    As for :class:`FSAClassifier`.  The target is learned in units of its spread about its centre: standard
     deviation and mean, or for "lorenz", which would otherwise take the outliers' measure, 1.4826 times the
     median distance from the median.  Both are those of the first call; if it has fewer than 30 rows, or its
     target does not vary, those of the first calls up to and with the one that makes good for it.
@@ -449,7 +447,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         tags.classifier_tags = None
         return tags
 
-    # ---------------------------------------------------------------- what was learnt
+    # ---------------------------------------------------------------- what was learned
 
     @fitted_property
     def coef_(self) -> FloatArray:

@@ -15,12 +15,12 @@ from streamsieve.learners.fsa.rows import Product, Rows, Steps, Weights, rows_of
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Bool, Float, Int, Part
 
-#: Rows whose products say how long a step may be; of larger minibatches, so many.
+#: Rows whose products say how long a step may be; larger minibatches are sampled.
 MOST_SAMPLED = 256
 #: How often a vector is multiplied by these products to find their largest eigenvalue, and by how much the
 #: estimate, which is never too large, is raised.
 MULTIPLICATIONS, MARGIN = 6, 1.1
-#: Below this share of the columns that an estimate of steepness was made with, it is made anew.
+#: Below this share of the columns that an estimate of steepness was made with, it is made again.
 ANEW = 0.75
 #: Most features at the start: columns go, and no array of a state tells how many there were.
 MOST_FEATURES = 2**27
@@ -70,7 +70,7 @@ class AnnealedModel(Part):
     ----------
     n_features : columns at the start
     outputs : linear functions to learn
-    standardize : whether columns are divided by their standard deviations; they are centred either way
+    standardize : whether columns are divided by their standard deviations; they are centered either way
     """
 
     fields = {
@@ -95,7 +95,7 @@ class AnnealedModel(Part):
         self.beta, self.velocity = np.zeros((outputs, n_features)), np.zeros((outputs, n_features))
         #: Intercepts, and their velocities.
         self.intercept = np.zeros((2, outputs))
-        #: Mean and centred sum of squares of every column left, over all rows.
+        #: Mean and centered sum of squares of every column left, over all rows.
         self.mean, self.squares = np.zeros(n_features), np.zeros(n_features)
         #: Largest eigenvalue met of a minibatch's products, and columns left when counting began.
         self.steepness, self.steep_columns = 0.0, n_features
@@ -109,7 +109,7 @@ class AnnealedModel(Part):
 
     @property
     def scale(self) -> FloatArray:
-        """What every column left is multiplied by; 0 for a constant one, if they are standardised."""
+        """What every column left is multiplied by; 0 for a constant one, if they are standardized."""
         if not self.standardize:
             return np.ones(len(self.columns))
         deviation = self._deviation
@@ -131,7 +131,7 @@ class AnnealedModel(Part):
         self.intercept[0] += (old[0] - new[0]) / new[1]
 
     def rows(self, X: Any) -> Rows:
-        """Take means and spreads of some more rows into account, and return them standardised."""
+        """Take means and spreads of some more rows into account, and return them standardized."""
         columns = None if len(self.columns) == self.n_features else self.columns
         mean, squares = _moments(X if columns is None or sp.issparse(X) else X[:, columns])
         if sp.issparse(X) and columns is not None:
@@ -215,7 +215,7 @@ class AnnealedModel(Part):
         """Return how steep the mean loss still is, as a share of the start, and the loss without weights.
 
         An intercept is compared with the typical slope of a row, a weight with the steepest one among those
-        that are left, or with what chance makes of so many rows.
+        that are left, or with what arises by chance in this number of rows.
         """
         found = []
         for outputs in (np.zeros((rows.n, self.outputs)), rows.products(self.beta) + self.intercept[0]):
@@ -260,7 +260,7 @@ def largest(values: FloatArray, k: int) -> IntArray:
 
 
 def _moments(X: Any) -> tuple[FloatArray, FloatArray]:
-    """Return mean and centred sum of squares of every column."""
+    """Return mean and centered sum of squares of every column."""
     if not sp.issparse(X):
         mean, squares, _ = screen(X, np.zeros(X.shape[0]))
         return mean, squares

@@ -18,7 +18,7 @@ from streamsieve.protocols import FloatArray, IntArray
 PACK = 0.7
 #: Means, in standard deviations, up to which taking them off in arithmetic loses no digits that matter.
 FAR = 100.0
-#: Values standardised at a time: they stay in the cache between the two operations.
+#: Values standardized at a time: they stay in the cache between the two operations.
 TILE = 2**15
 
 #: Multiplies a vector by a matrix.
@@ -45,9 +45,9 @@ class Weights(NamedTuple):
 
 
 class DenseRows:
-    """Rows that are standardised in arithmetic, until so many columns have gone that a copy pays.
+    """Rows that are standardized in arithmetic, until enough columns have gone for a copy to pay.
 
-    The copy is standardised in memory, and shrinks.  So the memory of all columns is never needed twice.
+    The copy is standardized in memory, and shrinks.  So the memory of all columns is never needed twice.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ class DenseRows:
         if columns is None and _can_stay(X) and np.all(np.abs(mean * scale) <= FAR):
             self._block, self._centre, self._scale, self._own = X, mean, scale.copy(), False
         else:
-            self._standardise(X, columns, mean, scale)
+            self._standardize(X, columns, mean, scale)
 
-    def _standardise(self, X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> None:
+    def _standardize(self, X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> None:
         """Make a copy of some columns."""
         width = len(mean)
         Z = np.empty((self.n, width))
@@ -130,7 +130,7 @@ class DenseRows:
             self._centre, self._scale = np.zeros(len(place)), np.ones(len(place))
             self._place = np.arange(len(place))
         else:
-            self._standardise(self._block, place, self._centre[place], self._scale[place])
+            self._standardize(self._block, place, self._centre[place], self._scale[place])
 
 
 def _can_stay(X: Any) -> bool:
@@ -141,8 +141,8 @@ def _can_stay(X: Any) -> bool:
 class SparseRows:
     """CSR rows in arrays that shrink; means are taken off in arithmetic, so that zeros stay what they are.
 
-    Columns without zeros have nothing to keep.  They are centred in memory, because their means may be as far
-    from 0 as they like; with a single 0 a mean is within a few deviations.
+    Columns without zeros have nothing to keep.  They are centered in memory, because their means may be as
+    far from 0 as they like; with a single 0 a mean is within a few deviations.
 
     Parameters
     ----------
@@ -230,6 +230,6 @@ MakeRows = Callable[[Any, IntArray | None, FloatArray, FloatArray], Rows]
 
 
 def rows_of(X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> Rows:
-    """Return standardised rows of a matrix, in whatever form it comes."""
+    """Return standardized rows of a matrix, in whatever form it comes."""
     kind: MakeRows = SparseRows if sp.issparse(X) else DenseRows
     return kind(X, columns, mean, scale)

@@ -1,4 +1,4 @@
-"""Reversible jumps over columns that stream in: which belong into a linear model, and how surely?"""
+"""Reversible-jump MCMC over linear models of streaming columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEAST_ROWS = 3
 
 
 class RJMCMC(RegressorMixin, Selector):
-    """Say how probable it is that each column belongs into a linear model, while columns still arrive.
+    """Posterior inclusion probabilities of streaming columns, by reversible-jump MCMC.
 
     A Markov chain walks over the sets of columns.  A move proposes the birth of a column that is not in the
     model, or the death of one that is, and is accepted so that the chain stays in every set as often as the
@@ -43,7 +43,7 @@ class RJMCMC(RegressorMixin, Selector):
     moves : int, default=50000
         Moves that ``fit`` and ``sample`` count, at least 1.
     burn_in : int, default=1000
-        Moves that are made first and not counted, when counting begins anew, at least 0.
+        Moves that are made first and not counted, when counting starts again, at least 0.
     moves_per_column : int, default=20
         Moves made when a column arrives, at least 0.
     prior : float, default=0.5
@@ -79,7 +79,7 @@ class RJMCMC(RegressorMixin, Selector):
     born.
 
     Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near where
-    the posterior is; ``sample`` counts, and counting begins anew after the next ``offer``, and when
+    the posterior is; ``sample`` counts, and counting starts again after the next ``offer``, and when
     ``prior`` or ``g`` has changed.  All columns are kept, because any of them may be born again: memory
     is rows times columns.  For more than some thousands use a selector from ``streamsieve.columns``
     first.
@@ -156,11 +156,11 @@ class RJMCMC(RegressorMixin, Selector):
     # ---------------------------------------------------------------- columns
 
     def begin(self, y: Any = None) -> Self:
-        """Start a stream of columns over the rows of y; whatever was learnt before is forgotten.
+        """Start a stream of columns over the rows of y; whatever was learned before is forgotten.
 
         Parameters
         ----------
-        y : one number a row
+        y : one number per row
 
         Returns
         -------
@@ -260,7 +260,7 @@ class RJMCMC(RegressorMixin, Selector):
                 f"half of {moves:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
                 "out columns that are almost equal",
                 ConvergenceWarning,
-                stacklevel=4,  # whoever called fit or sample
+                stacklevel=4,  # the caller of fit or sample
             )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -269,7 +269,7 @@ class RJMCMC(RegressorMixin, Selector):
         Parameters
         ----------
         X : all columns (dense, sparse or dataframe)
-        y : one number a row
+        y : one number per row
 
         Returns
         -------
@@ -288,7 +288,7 @@ class RJMCMC(RegressorMixin, Selector):
         g = float(max(sampler.n, sampler.p**2)) if self.g == "benchmark" else float(self.g)
         return Prior(g, math.log(self.prior / (1.0 - self.prior)), min(sampler.p, sampler.n - 2))
 
-    # ---------------------------------------------------------------- what was learnt
+    # ---------------------------------------------------------------- what was learned
 
     def _sampled(self, name: str) -> ModelSampler:
         if not hasattr(self, "_sampler_") or not self._sampler_.moves:

@@ -55,9 +55,9 @@ class ModelSampler(Part):
     def __init__(self, y: FloatArray) -> None:
         self.n = len(y)
         self.y_mean = float(y.mean())
-        centred = y - self.y_mean
-        self.y_length = float(np.sqrt(centred @ centred))
-        self._y = centred / self.y_length
+        centered = y - self.y_mean
+        self.y_length = float(np.sqrt(centered @ centered))
+        self._y = centered / self.y_length
         self.p = self.q = 0
         self._X = np.empty((16, self.n))
         self._gram, self._factor, self._z = np.empty((8, 16)), np.zeros((8, 8)), np.zeros(8)
@@ -69,7 +69,7 @@ class ModelSampler(Part):
         self._forget_counts()
 
     def _forget_counts(self) -> None:
-        """Count anew, because the space or the prior is another one."""
+        """Count again, because the space or the prior is another one."""
         self.moves = self.accepted = 0
         self._stays, self._sums = np.zeros(self.p), np.zeros(self.p)
 
@@ -81,15 +81,15 @@ class ModelSampler(Part):
             self._widen()
         first = float(x[0])
         mean = first + float((x - first).mean())
-        centred = x - mean
-        length = float(np.sqrt(centred @ centred))
+        centered = x - mean
+        length = float(np.sqrt(centered @ centered))
         if np.all(x == first):
-            centred, length = np.zeros(self.n), 0.0
+            centered, length = np.zeros(self.n), 0.0
         elif length > 0:
-            centred = centred / length
-        self._X[self.p] = centred
+            centered = centered / length
+        self._X[self.p] = centered
         self._mean[self.p], self._length[self.p] = mean, length
-        self._c[self.p] = kernel.dot(centred, self._y)
+        self._c[self.p] = kernel.dot(centered, self._y)
         kernel.arrive(self._X, self._order, self.q, self.p, self._gram)
         self.p += 1
         self._forget_counts()

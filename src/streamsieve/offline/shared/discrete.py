@@ -15,7 +15,7 @@ from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 
 #: Codes, row by row, that are made at a time before the zeros among them are dropped: 8 MB.
 CHUNK_VALUES = 2**22
-#: Information of less than so many nats is rounding of a difference.
+#: Information below this number of nats is rounding of a difference.
 DUST = 1e-12
 
 

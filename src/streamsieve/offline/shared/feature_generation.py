@@ -4,7 +4,7 @@ The problem is a support vector machine with squared hinge loss over features th
 from 0 to 1 and B in all, so that the loss is least.  Its optimum is a mixture of few groups of B features.
 Each round adds the group that the present optimum violates most, and solves the mixture::
 
-    minimise  1/2 (sum over groups t of |w_t|)^2 + C/2 sum over rows of max(0, 1 - y f)^2,   f = sum Z_t w_t
+    minimize  1/2 (sum over groups t of |w_t|)^2 + C/2 sum over rows of max(0, 1 - y f)^2,   f = sum Z_t w_t
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from streamsieve.protocols import FloatArray, IntArray
 
 #: The mixture is solved when its gap is this share of its value ...
 GAP = 1e-6
-#: ... or after so many steps.
+#: ... or after this number of steps.
 MOST_STEPS = 10_000
 
 
@@ -65,7 +65,7 @@ class Machine:
         return new, size / self._bound if self._bound > 0 else np.inf
 
     def add(self, new: IntArray) -> None:
-        """Add a group, and solve the mixture anew from where it stands."""
+        """Add a group, and solve the mixture again from where it stands."""
         self._groups.append(new)
         self._columns = np.column_stack([self._columns, self._root * self._features.columns(new)])
         start = np.concatenate([self._weights, np.zeros(len(new))])
@@ -126,7 +126,7 @@ def mixture(
         slack = np.maximum(1.0 - rows @ ahead, 0.0)
         new = shrunk(ahead + step * C * (rows.T @ slack), group, step)
         if (ahead - new) @ (new - w) > 0:
-            momentum = 1.0  # it has overshot: begin anew from here
+            momentum = 1.0  # it has overshot: start again from here
         grown = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
         ahead = new + (momentum - 1.0) / grown * (new - w)
         w, momentum = new, grown

@@ -1,4 +1,4 @@
-"""Rows as points: how far they are from each other, which are nearest, and where neighbours differ."""
+"""Rows as points: how far they are from each other, which are nearest, and where neighbors differ."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Neighbors:
         return out
 
     def by_rank(self, rows: IntArray, nearest: IntArray) -> IntArray:
-        """Return neighbours with the nearest first; of equally near ones the first row comes first."""
+        """Return neighbors with the nearest first; of equally near ones the first row comes first."""
         one, other = np.repeat(rows, nearest.shape[1]), nearest.reshape(-1)
         distance = self._pairs(one, other).reshape(nearest.shape)
         order = np.argsort(distance, axis=1, kind="stable")

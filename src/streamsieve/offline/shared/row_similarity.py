@@ -58,7 +58,7 @@ def gaussian(X: Matrix, gamma: float | None) -> FloatArray:
 
 
 def _size(values: FloatArray) -> float:
-    """Return the power of two just above the largest value: in that unit, squares can be told from 0."""
+    """Return the power of two just above the largest value: in that unit, squares do not vanish."""
     return math.ldexp(1.0, int(np.frexp(np.abs(values).max(initial=0.0))[1]))
 
 

@@ -1,6 +1,6 @@
 """Which of some columns make another one independent of the target: by correlations, or by tables.
 
-Both keep the columns that are candidates for the target's neighbours, and answer two questions.  They search
+Both keep the columns that are candidates for the target's neighbors, and answer two questions.  They search
 with the kernels of the column selectors, so that one column and all sets cost one call.
 """
 
@@ -61,7 +61,7 @@ class Separation(Protocol):
 
 
 class ByCorrelation:
-    """Candidates as standardised columns with their correlations, for `FisherZ`.
+    """Candidates as standardized columns with their correlations, for `FisherZ`.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class Inside:
 
     Parameters
     ----------
-    features : all of them, standardised
+    features : all of them, standardized
     """
 
     def __init__(self, features: StandardFeatures) -> None:
@@ -46,7 +46,7 @@ class Inside:
         self.order.append(j)
 
     def leave(self, j: int) -> None:
-        """Let a feature out; the others enter anew, as rarely as this happens."""
+        """Let a feature out; the others enter again, as rarely as this happens."""
         others = Inside(self._features)
         for i in self.order:
             if i != j:
@@ -117,8 +117,8 @@ def caught_up(pulls: FloatArray, towards: FloatArray, inside: float) -> FloatArr
     """Return which part of the way to the regression to go until each feature pulls as much as those inside.
 
     After the part g a feature pulls ``|pull - g towards|`` and those inside ``(1 - g) inside``: an equation
-    of second degree, ``a g^2 - 2 b g + c = 0``.  It holds between 0, where nobody outside pulls more, and 1,
-    where those inside pull nothing; the smaller root there counts.
+    of second degree, ``a g^2 - 2 b g + c = 0``.  It holds between 0, where no feature outside pulls more,
+    and 1, where those inside pull nothing; the smaller root there counts.
     """
     a = np.einsum("ij,ij->i", towards, towards) - inside**2
     b = np.einsum("ij,ij->i", pulls, towards) - inside**2

@@ -98,7 +98,7 @@ def _rendered(**content: Any) -> str:
     import jinja2  # noqa: PLC0415 - needs the cli extra
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("streamsieve.evaluation.html"),
+        loader=jinja2.PackageLoader("streamsieve.evaluation.reports.html"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
