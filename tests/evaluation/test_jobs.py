@@ -183,7 +183,7 @@ def test_kill_minus_nine_costs_one_cell_at_most(tmp_path):
     folder = tmp_path / "run"
     code = (
         "import sys; sys.path[:0] = [sys.argv[1]]\n"
-        "from test_cells import Square, run\n"
+        "from test_jobs import Square, run\n"
         "run(Square(slow=0.05), sys.argv[2])\n"
     )
     here = str(Path(__file__).parent)
