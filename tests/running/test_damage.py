@@ -73,7 +73,7 @@ def test_both_generations_damaged_is_said(path):
         resume(path)
     previous.unlink()
     with pytest.raises(
-        StateError, match=r"is damaged.*There is no .*previous either: delete it to begin anew"
+        StateError, match=r"is damaged.*There is no .*previous either: delete it to start again"
     ):
         resume(path)
 

@@ -24,7 +24,7 @@ def saved(source):
 def refuses(source, known, message):
     with pytest.raises(SourceError, match=message) as caught:
         source.check_identity(known)
-    assert "begin anew with another checkpoint" in str(caught.value)
+    assert "start again with another checkpoint" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -362,7 +362,7 @@ def test_positions_of_another_topic_are_refused(topic, source):
     at = {"0": 0, "1": 0, "next": 0, "row": 0, "skipped": 0}
     assert rows_of(stream.rows(start=at)) == [0, 1]
     for change, message in (
-        ({"1": 5}, "partition 1: 5 messages were read, but there are 1 now: the topic was made anew, or"),
+        ({"1": 5}, "partition 1: 5 messages were read, but there are 1 now: the topic was made again, or"),
         ({"2": 0}, "had 3 partitions and has 2 now"),
         ({"next": 2}, "had 3 partitions and has 2 now"),
     ):

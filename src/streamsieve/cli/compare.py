@@ -124,7 +124,7 @@ def _announce(request: Request, problem: Problem, plan: Plan) -> None:
 
 
 def _run(request: Request, problem: Problem, plan: Plan, **target: Any) -> Report:
-    """Run the protocol; whoever interrupts it is told that nothing is lost."""
+    """Run the protocol; on an interrupt, say that nothing is lost."""
     done = 0
     try:
         with (

@@ -23,7 +23,7 @@ from streamsieve.sources import ArraySource
 
 PROTOCOLS = ("screening", "streaming", "prequential")
 RUNS, FOLDS = 5, 5
-#: Sizes tried where none are named: the last so many of these that are fewer than the features.
+#: Sizes tried where none are named: the last of these that are fewer than the features.
 SIZES, N_SIZES = (1, 2, 5, 10, 20, 50, 100, 200), 6
 #: Features that selectors keep where one number must do.
 K = 10

@@ -1,4 +1,4 @@
-"""Progress bars with rate and time left, on standard error, and only where somebody is looking."""
+"""Progress bars with rate and time left, on standard error, and only on a terminal."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _every(text: str | None) -> str | int:
 
 
 def _say_where(checkpoint: Path | None) -> None:
-    """Tell somebody who interrupted a run that it can go on."""
+    """Say that an interrupted run can be resumed."""
     try:
         rows = None if checkpoint is None else state.read_header(checkpoint)["stream"]["rows"]
     except (StateError, KeyError):

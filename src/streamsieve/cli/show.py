@@ -64,7 +64,7 @@ def _found(path: Path, header: dict[str, Any], selector: Any) -> dict[str, Any]:
 
 
 def _classes(selector: Any) -> list[Any] | None:
-    """Return the labels seen; None where there are none, or nobody remembers them."""
+    """Return the labels seen; None where there are none, or they are not stored."""
     known = getattr(selector, "classes_", None)
     if known is None and getattr(selector, "_target", None) == "classes":
         known = getattr(getattr(selector, "summary_", None), "classes", None)

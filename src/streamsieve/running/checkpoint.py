@@ -86,7 +86,7 @@ class CheckpointFile:
         if there:
             raise StateError(
                 f"{there[0]} is there already: resume (resume=True, --resume) to go on from it, "
-                f"or delete {' and '.join(there)} to begin anew"
+                f"or delete {' and '.join(there)} to start again"
             )
 
     def read(self) -> Found | None:
@@ -106,7 +106,7 @@ class CheckpointFile:
 
     def _way_out(self) -> str:
         if not self.previous.exists():
-            return f"There is no {self.previous} either: delete it to begin anew"
+            return f"There is no {self.previous} either: delete it to start again"
         try:
             stream = Stream.from_header(state.read(self.previous)[0], self.previous)
         except StateError as error:

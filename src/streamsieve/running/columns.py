@@ -83,7 +83,7 @@ def _one(block: ColumnBlock, j: int) -> ColumnBlock:
 
 @contextmanager
 def _closed(blocks: Iterator[ColumnBlock]) -> Iterator[None]:
-    """Context: afterwards the blocks are closed, so that whoever computes them gives up at once."""
+    """Context: afterwards the blocks are closed, so that their computation stops at once."""
     try:
         yield
     finally:

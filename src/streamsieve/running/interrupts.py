@@ -14,7 +14,7 @@ class Interrupts:
     """While entered, Ctrl-C can be held back; a second one is not.
 
     Python raises ``KeyboardInterrupt`` between any two instructions, also between a sum and its count.
-    Only the handler of Python itself is replaced: whoever has set another one knows what it should do.
+    Only the handler of Python itself is replaced: a handler set by the caller stays.
     """
 
     def __init__(self) -> None:

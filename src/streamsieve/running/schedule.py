@@ -26,11 +26,11 @@ class Schedule:
         self.note(rows)
 
     def note(self, rows: int) -> None:
-        """Count from here: a checkpoint was made after so many rows."""
+        """Count from here: a checkpoint was made after this number of rows."""
         self._rows, self._time = rows, time.monotonic()
 
     def due(self, rows: int) -> bool:
-        """Whether it is time for a checkpoint after so many rows; once due, it stays due."""
+        """Whether it is time for a checkpoint after this number of rows; once due, it stays due."""
         if self._step is not None:
             return rows - self._rows >= self._step
         return time.monotonic() - self._time >= self._seconds

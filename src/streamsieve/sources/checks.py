@@ -81,7 +81,7 @@ def check_names(names: Iterable[Any] | None, n: int) -> list[str] | None:
         return None
     names = [names] if isinstance(names, str) else list(names)
     if len(names) != n:
-        raise SourceError(f"names has {len(names)} entries for {n} columns: give one name a column")
+        raise SourceError(f"names has {len(names)} entries for {n} columns: give one name per column")
     seen = set[str]()
     for name in names:
         if not isinstance(name, str):

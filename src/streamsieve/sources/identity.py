@@ -1,4 +1,4 @@
-"""What makes a stream this stream: a checkpoint keeps it, and whoever resumes compares.
+"""What makes a stream this stream: a checkpoint keeps it, and resuming compares it.
 
 A stream may have grown at its end.  What was read may not have changed, moved or gone; the columns and the
 target are what they were.
@@ -37,8 +37,8 @@ def names_identity(names: Sequence[str] | None) -> dict[str, Any] | None:
 def another_stream(why: str) -> SourceError:
     """Return the error about a stream that is not the one a checkpoint came from."""
     return SourceError(
-        f"this is not the stream of the checkpoint: {why}; resume with the data it came from, or begin "
-        "anew with another checkpoint"
+        f"this is not the stream of the checkpoint: {why}; resume with the data it came from, or start "
+        "again with another checkpoint"
     )
 
 
@@ -55,7 +55,7 @@ def comparing(owner: object, known: Mapping[str, Any]) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise SourceError(
             f"what the checkpoint says about its source cannot be read ({type(error).__name__}: {error}): "
-            "begin anew with another checkpoint"
+            "start again with another checkpoint"
         ) from error
 
 

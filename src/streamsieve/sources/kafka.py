@@ -80,7 +80,7 @@ class KafkaSource:
     has nothing to give is passed over, so that the order between partitions depends on what arrives when;
     within a partition it is always that of the offsets.
 
-    Booleans are 0 and 1.  Partitions that are added to a topic are read when reading begins anew.
+    Booleans are 0 and 1.  Partitions that are added to a topic are read when reading starts again.
     Messages of transactions are read when these are committed.
 
     Examples
@@ -259,7 +259,7 @@ class KafkaSource:
         if max(len(offsets) - 1, turn) >= topic.n_partitions:
             raise another_stream(
                 f"topic {self._topic!r} had {max(len(offsets), turn + 1)} partitions and has "
-                f"{topic.n_partitions} now: it was made anew"
+                f"{topic.n_partitions} now: it was made again"
             )
         marks = client.watermarks(topic.n_partitions)
         at = [low for low, _ in marks]
@@ -270,7 +270,7 @@ class KafkaSource:
             if offset > high:
                 raise another_stream(
                     f"{self._topic}, partition {p}: {offset:,} messages were read, but there are {high:,} "
-                    "now: the topic was made anew, or has lost some"
+                    "now: the topic was made again, or has lost some"
                 )
             at[p] = offset
         ends = [high for _, high in marks] if self._stop == "end" else None

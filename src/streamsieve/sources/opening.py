@@ -44,7 +44,7 @@ def features(
     compute : callable or None, default=None
         Makes a column of whatever ``factory`` gives.
     workers : int, default=0
-        Compute in so many processes; 0 computes in this one.
+        Number of worker processes; 0 computes in this one.
 
     Returns
     -------

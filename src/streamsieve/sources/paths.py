@@ -55,7 +55,7 @@ def resolve(paths: Paths) -> Resolved:
 
 
 def suffix_of(file: Path) -> str:
-    """Return the suffix that tells the format, or say which ones there are."""
+    """Return the suffix that determines the format, or raise an error that lists the known ones."""
     suffix = file.suffix.lower()
     if suffix in TABLES or suffix in SVMLIGHT:
         return suffix

@@ -140,7 +140,7 @@ class SvmlightSource:
         if not is_line_end(path, at["byte"]):
             raise SourceError(
                 f"{path}, line {at['line']:,}: it was read before it was complete, and has gone on since: "
-                "begin anew, and read files only up to the end of a line"
+                "start again, and read files only up to the end of a line"
             )
         return self._rows(size, at)
 
@@ -221,7 +221,7 @@ class SvmlightSource:
         return self._on_disk
 
     def __getstate__(self) -> dict[str, Any]:
-        # a copy in another process converts anew: these files go away with their owner
+        # a copy in another process converts again: these files go away with their owner
         return {**vars(self), "_on_disk": None}
 
 

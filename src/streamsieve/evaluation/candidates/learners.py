@@ -147,7 +147,7 @@ def check_scores(learners: Mapping[str, Any], metric: str) -> None:
 
 
 def fresh(learner: Any, seed: int, width: int | None = None) -> Any:
-    """Return an unfitted copy, with a seed wherever chance has none, for so many features."""
+    """Return an unfitted copy, seeded where it is randomized, for a number of features."""
     changed = seeds_for(learner, seed)
     wanted = parameters_of(learner).get("n_features")
     if width is not None and isinstance(wanted, int) and wanted > width:

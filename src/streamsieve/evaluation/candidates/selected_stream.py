@@ -21,7 +21,7 @@ class SelectedStream:
     ----------
     selector : a selector over rows; None for all features
     follow : "zero" or "frozen": what becomes of features that are not selected
-    seed : for selectors by chance that have none
+    seed : for randomized selectors that have none
     scale : whether features are in units of their standard deviation so far
     """
 

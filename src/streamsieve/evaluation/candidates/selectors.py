@@ -61,7 +61,7 @@ def _known() -> dict[str, Any]:
 
 
 def as_selectors(selectors: Any, task: Task) -> dict[str, Any]:
-    """Return selectors by name, told what kind of target there is; None stands for all features.
+    """Return selectors by name, for the kind of target given; None stands for all features.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -
     selector : an unfitted one
     X, y : the rows
     sizes : numbers of features, rising
-    seed : for selectors by chance that have none
+    seed : for randomized selectors that have none
     """
     p = X.shape[1]
     wanted = sorted({min(size, p) for size in sizes})
@@ -201,7 +201,7 @@ def in_layout(selector: Any, X: Matrix) -> Matrix:
 
 
 def seeded(selector: Any, seed: int, parameters: Mapping[str, Any] | None = None) -> Any:
-    """Return an unfitted copy with some parameters, and with a seed where chance has none."""
+    """Return an unfitted copy with some parameters, and with a seed where it is randomized and has none."""
     return unfitted(selector, seeds_for(selector, seed) | dict(parameters or {}))
 
 

@@ -163,7 +163,7 @@ def started(learner: Any, n_classes: int, seed: int) -> Any:
 
 
 def _untouched(learner: Any, seed: int) -> Any:
-    """Return a copy of river's kind that has learnt nothing, with a seed where chance has none."""
+    """Return a copy of river's kind that has learnt nothing, seeded where it is randomized."""
     if not hasattr(learner, "clone"):
         return copy.deepcopy(learner)
     return learner.clone({"seed": seed} if getattr(learner, "seed", seed) is None else None)

@@ -1,6 +1,6 @@
 """Unfitted copies of selectors and learners, with some parameters changed.
 
-A fold takes hundreds of them.  scikit-learn's ``clone`` looks at signatures anew each time, which takes
+A fold takes hundreds of them.  scikit-learn's ``clone`` inspects signatures each time, which takes
 longer than some learners learn; where all parameters are plain values, the class is called instead.
 """
 
@@ -24,7 +24,7 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
 
 
 def seeds_for(estimator: Any, seed: int) -> dict[str, Any]:
-    """Return what to change so that chance, of an estimator or of one inside it, has a seed everywhere."""
+    """Return what to change so that every randomized estimator, nested ones included, has a seed."""
     return {
         name: seed
         for name, value in parameters_of(estimator).items()

@@ -93,7 +93,7 @@ class RunConfig:
     folder : for results as they finish; None keeps them in memory only
     resume : whether to take those that are there
     n_jobs : processes, as joblib counts them
-    progress : told how many cells are done, and of how many
+    progress : called with the number of jobs done and of all jobs
     errors : "raise" or "report" failures when all is done
     """
 
@@ -111,7 +111,7 @@ class RunConfig:
                 raise ParameterError("n_jobs=0 processes can do nothing: give 1, more, or -1 for all cores")
         if self.progress is not None and not callable(self.progress):
             raise ParameterError(
-                f"progress is a function, told how many parts are done and of how many; got {self.progress!r}"
+                f"progress is a function of the number of parts done and of all parts; got {self.progress!r}"
             )
         if self.folder is not None and not isinstance(self.folder, (str, os.PathLike)):
             raise ParameterError(f"folder is a path; got {self.folder!r}")
@@ -183,7 +183,7 @@ def _computed(
         ) from error
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib tells that it cancels what nobody waits for any more
+            warnings.simplefilter("ignore")  # joblib warns that it cancels jobs no longer awaited
             found.close()
 
 

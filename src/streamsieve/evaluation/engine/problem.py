@@ -44,12 +44,12 @@ class Problem:
         X = matrix(NullEstimator(), X, reset=True, sparse="csr")
         if given is not None and len(given) != X.shape[1]:
             raise SchemaError(
-                f"names has {len(given)} entries for {X.shape[1]} columns: give one name a column"
+                f"names has {len(given)} entries for {X.shape[1]} columns: give one name per column"
             )
         refuse_non_finite(X, given)
         y, kind = task_of(y, task)
         if len(y) != X.shape[0]:
-            raise TargetError(f"X has {X.shape[0]} rows, but y has {len(y)}: one label a row is wanted")
+            raise TargetError(f"X has {X.shape[0]} rows, but y has {len(y)}: one label per row is wanted")
         if kind is Task.REGRESSION:
             return cls(X, y, kind, (), given)
         labels, codes = np.unique(y, return_inverse=True)
@@ -69,7 +69,7 @@ class Problem:
 def _different(names: Sequence[str]) -> list[str]:
     """Return names as text, all different."""
     if isinstance(names, str):
-        raise ParameterError(f"names is a list of one name a column; got the text {names!r}")
+        raise ParameterError(f"names is a list of one name per column; got the text {names!r}")
     given = [str(name) for name in names]
     twice = next((name for name, count in Counter(given).items() if count > 1), None)
     if twice is not None:

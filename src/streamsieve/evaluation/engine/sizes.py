@@ -9,7 +9,7 @@ from typing import Any
 from streamsieve._parameters import check_number
 from streamsieve.exceptions import ParameterError
 
-#: Without a tau, the grid ends at this share of the features, or at this many.
+#: Without a tau, the grid ends at this share of the features, or at this number.
 SHARE, MOST = 0.8, 5000
 
 

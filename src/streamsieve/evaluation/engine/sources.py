@@ -43,7 +43,7 @@ def identity_of(source: Any, running: RunConfig) -> Any:
         return {**plain(source.identity()), "features": features}
     if running.folder is not None:
         raise SourceError(
-            f"{type(source).__name__} has no identity(), so nobody could tell whether a run is resumed with "
+            f"{type(source).__name__} has no identity(), so it is not known whether a run is resumed with "
             "the same data: leave out folder=, or use streamsieve.open(data, target=...)"
         )
     return {"kind": type(source).__name__, "features": features}

@@ -51,7 +51,7 @@ class JobStore:
 
     @contextmanager
     def opened(self) -> Iterator[JobStore]:
-        """Context: nobody else writes here; ``finished`` holds what is there."""
+        """Context: no other process writes here; ``finished`` holds what is there."""
         path = self.folder / CELLS
         with exclusive_lock(path):
             self._settle_settings()

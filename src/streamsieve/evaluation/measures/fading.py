@@ -45,7 +45,7 @@ class FadingClasses:
         self.hits += int(np.count_nonzero(y == predicted))
 
     def follow(self, y: IntArray) -> None:
-        """Note rows that nobody predicted: the next row's class is compared with the last of them."""
+        """Note rows that were not predicted: the next row's class is compared with the last of them."""
         if len(y):
             self._last = int(y[-1])
 
@@ -113,7 +113,7 @@ class FadingNumbers:
         self.rows += n
 
     def follow(self, y: FloatArray) -> None:
-        """Rows that nobody predicted change nothing."""
+        """Rows that were not predicted change nothing."""
 
     def measures(self) -> dict[str, float]:
         """Return the mean absolute error over all rows and faded, and faded r2."""

@@ -9,7 +9,7 @@ from streamsieve.exceptions import CapabilityError
 
 #: Colours whose greys differ, from dark to light.
 COLOURS = ("#0b2545", "#8c2d04", "#41822a", "#9a80bd", "#d99a1c", "#1b6a85", "#c2577e")
-#: Curves of this many points have a marker at each.
+#: Curves of this number of points have a marker at each.
 FEW = 12
 LINES = ("-", "--", "-.", ":")
 MARKERS = "os^Dv<>Xph"

@@ -62,7 +62,7 @@ def prequential(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Let selectors and learners follow a stream of rows; each batch is a test before it is a lesson.
+    """Let selectors and learners follow a stream of rows; prequential (test-then-train) evaluation.
 
     The learner predicts a batch from the features selected by the rows before; then the selector learns the
     batch, and then the learner does, from the features selected now.
@@ -108,7 +108,7 @@ def prequential(
 
     JobLog
     -----
-    The first batch is learnt without a test: nobody knows anything before.
+    The first batch is learned without a test, because no model exists before.
 
     With ``follow="zero"``, a feature that was not selected has been 0 all the time.  Linear learners do not
     mind.  Naive Bayes ("nb") does: it takes the feature for nearly constant, and errs badly when it enters.

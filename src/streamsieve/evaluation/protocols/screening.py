@@ -88,7 +88,7 @@ def screening_protocol(
     tau : float or None, default=None
         How fast the grid grows.
     runs, folds : int, default=7
-        Each run deals the rows anew to so many folds.
+        Number of folds that the rows are assigned to in each run.
     metric : {"auto", "auc", "accuracy", "r2"}, default="auto"
         "auto" is the area under the ROC curve for classes (of several the mean, each against the rest), and
         r2 for numbers.
@@ -131,7 +131,7 @@ def screening_protocol(
     -----
     The best size is chosen by the scores that are then reported, in the thesis and in ``peaks``, so the
     peak of a wide grid is too good.  That hardly changes differences between screens, which have the same
-    grid, but a screen has more chances than "none", which has one size.
+    grid, but a screen has more tries than "none", which has one size.
 
     Learners and selectors get classes as codes 0, 1, ... in the order of the labels.
 

@@ -71,7 +71,7 @@ def streaming_protocol(
     ----------
     X, y : as for :func:`screening_protocol`
     selectors : name, selector, None, or several of them as a list or by name
-        Selectors over columns take them as they come.  All others, the baselines, are fitted anew at every
+        Selectors over columns take them as they come.  All others, the baselines, are fitted again at every
         checkpoint to the columns that have come by then; "none" keeps them all.
     learners : name, estimator, or several of them as a list or by name
     checkpoints : int or list of int, default=10

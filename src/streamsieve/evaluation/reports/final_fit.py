@@ -24,7 +24,7 @@ from streamsieve.evaluation.reports.table import Table
 from streamsieve.protocols import Decision, IntArray, Matrix
 from streamsieve.state import replacing
 
-#: Features left out that are told about: the ones that came nearest.
+#: Features left out that are listed: the ones that came nearest.
 NEAREST = 20
 CHOSEN = {
     "selector": "text", "rank": "int", "feature": "text", "column": "int", "number": "float",
@@ -108,11 +108,11 @@ def final_fits(
     selectors : by name; None, which keeps all features, is left out
     sizes : number of features for those that have one; 0 leaves theirs
     random_state : int, default=0
-        Seed of selectors by chance.
+        Seed of randomized selectors.
     scale : bool, default=True
         Whether they get features in units of their standard deviation, as in the protocols over columns.
     batch_size : int or None, default=None
-        Rows stream in, so many at a time; None for all at once.
+        Rows per batch; None for all at once.
     progress : called with 1 after each
 
     JobLog

@@ -145,9 +145,9 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
 
     The best is compared with every other combination, each at its best size, by a paired t-test over all
     folds of all runs, corrected for the training rows that folds share (Nadeau and Bengio); p-values are
-    adjusted for their number (Holm).  Where the next is not told apart from the best, that combination is
-    recommended which takes the fewest features of those within one standard error of the best (of equally
-    small ones, the better): as good as the noise allows to say, at the least cost.
+    adjusted for their number (Holm).  Where the next is not significantly different from the best, that
+    combination is recommended which takes the fewest features of those within one standard error of the
+    best (of equally small ones, the better): as good as the noise allows to say, at the least cost.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
     JobLog
     -----
     Best sizes, and the best combination, are chosen by the scores that are then compared, so p-values are
-    somewhat too small.  A selector that was tried at many sizes has more chances than keeping all features,
+    somewhat too small.  A selector that was tried at many sizes has more tries than keeping all features,
     which has one: on noise its best size comes out above all features by chance.
 
     References

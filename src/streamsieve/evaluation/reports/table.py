@@ -249,7 +249,7 @@ def _long_lines(file: Iterable[str]) -> Iterator[list[str]]:
 
 
 def text_of(table: Table, most: int = 60) -> str:
-    """Return a table as aligned text, at most so many rows of it."""
+    """Return a table as aligned text, with a limit on its rows."""
     cells = [[_shown(value) for value in row] for _, row in zip(range(most), table.rows(), strict=False)]
     lines = [list(table), *cells]
     widths = [max(len(line[j]) for line in lines) for j in range(len(table))]

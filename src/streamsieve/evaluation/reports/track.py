@@ -118,7 +118,7 @@ def track(
     batch: int = 4096,
     progress: Callable[[int], None] | None = None,
 ) -> Track:
-    """Let screens learn a stream, all in one pass, and note every so many rows what they show.
+    """Let screens learn a stream, all in one pass, and record their scores at regular intervals.
 
     Looks fall on the same rows whatever the batch size, and one falls on the last row.  Only features that
     ever were on top are stored, so memory grows with them and with the looks, not with the width of the

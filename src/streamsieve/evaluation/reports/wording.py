@@ -57,7 +57,7 @@ def _nothing_kept(made: Recommendation) -> str:
 
 def _clear(made: Recommendation) -> str:
     best, second = made.best, made.next
-    if second is None:  # for the type checker: whoever calls has looked
+    if second is None:  # for the type checker: the caller has looked
         return ""
     lead = f"Use {_name(best)}: {_score(made, best)}"
     if best.keeps_all:

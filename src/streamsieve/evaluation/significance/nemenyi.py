@@ -43,7 +43,7 @@ class Nemenyi:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The largest sets of methods that are not told apart, best first; a method may be in several."""
+        """The largest sets of methods without significant differences, best first; they may overlap."""
         order = np.argsort(self.mean_ranks, kind="stable")
         return tuple(
             tuple(self.methods[i] for i in order[first:last])

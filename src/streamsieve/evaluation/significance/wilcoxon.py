@@ -23,7 +23,7 @@ from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray
 
-#: Up to so many differences the distribution is exact; beyond, the normal one is as good.
+#: Up to this number of differences the distribution is exact; beyond, the normal one is as good.
 EXACT = 100
 ZEROS = ("drop", "pratt")
 

@@ -1,4 +1,4 @@
-"""Columns made of the columns of another source, when somebody asks for them."""
+"""Columns made of the columns of another source, on demand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Transformed(Features):
     source : source of columns
     transform : called with name and values of a column; returns a column, a pair ``(name, column)``, or an
         iterator of these
-    workers : compute in so many processes; 0 computes in this one
+    workers : number of worker processes; 0 computes in this one
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Transformed(Features):
         return Several(self._transform)
 
     def _place(self, start: Mapping[str, int]) -> tuple[int, int]:
-        if "item" not in start:  # somebody counted columns: only computing tells which item that is
+        if "item" not in start:  # a number of columns: only computing them shows which item that is
             return 0, start["column"]
         place = check_start(self, start, ("item", "inside"))
         return place["item"], place["inside"]

@@ -94,7 +94,7 @@ def _prepare(maker: bytes) -> None:
 
 
 def _follow(parent: int) -> None:
-    """In a worker: end with the process that asks; if that was killed, nobody else does it."""
+    """In a worker: end with the process that asks; if that was killed, no other process ends it."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

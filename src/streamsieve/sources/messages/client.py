@@ -24,7 +24,7 @@ _OURS: dict[str, Any] = {
 #: What a user may change.  A group is needed by name only: nothing is ever committed to it.
 _USUAL: dict[str, Any] = {
     "group.id": "streamsieve",
-    "log_level": 2,  # troubles are told by errors
+    "log_level": 2,  # problems are reported as errors
     "fetch.wait.max.ms": 100,  # a partition that was paused waits for the request under way
     "reconnect.backoff.max.ms": 2000,
 }

@@ -109,7 +109,7 @@ class Parser:
     decode : from bytes to fields
     names, target : the fields wanted
     text : whether the target is text; None: as in the first row
-    extra : "refuse" or "ignore" fields that nobody asked for
+    extra : "refuse" or "ignore" fields that were not requested
     """
 
     def __init__(

@@ -184,5 +184,5 @@ def lost(topic: str, p: int, offset: int) -> SourceError:
     """Return the error about rows that were deleted before they were read."""
     return SourceError(
         f"{topic}, partition {p}: rows from offset {offset:,} on are lost, Kafka deleted them before they "
-        "were read (retention): keep rows for longer, and begin anew with another checkpoint"
+        "were read (retention): keep rows for longer, and start again with another checkpoint"
     )

@@ -120,7 +120,7 @@ class ParquetTable(TableFile):
 class IpcTable(TableFile):
     """An Arrow IPC file (Feather 2) or stream, compressed or not.
 
-    Not read through Arrow's datasets: their threads compute on batches that nobody has validated, and a
+    Not read through Arrow's datasets: their threads compute on batches that were not validated, and a
     damaged file then ends the process.
     """
 

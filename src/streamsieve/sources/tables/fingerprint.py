@@ -64,7 +64,7 @@ def lasting_text(path: Path) -> StablePrefix:
 
 
 def lasting_parquet(path: Path) -> StablePrefix:
-    """Parquet keeps its footer last, and whoever adds row groups writes another one."""
+    """Parquet keeps its footer last, and adding row groups writes another one."""
     with _opened(path) as (file, size):
         length = int.from_bytes(_read(file, size - 8, size - 4), "little")
     return StablePrefix(path, max(0, size - 8 - length))

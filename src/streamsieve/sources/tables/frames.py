@@ -26,7 +26,7 @@ def as_frame(X: Any) -> Any:
     if not isinstance(X, type) and hasattr(X, "collect") and nw.dependencies.is_into_lazyframe(X):
         raise SourceError("a lazy frame has no rows yet: call .collect() first")
     if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
-        import pyarrow as pa  # noqa: PLC0415 - whoever has such an object has pyarrow at hand
+        import pyarrow as pa  # noqa: PLC0415 - such an object implies that pyarrow is installed
 
         return nw.from_native(pa.table(X), eager_only=True)
     return None

@@ -66,7 +66,7 @@ def _index(path: Path, number: int, line: bytes, text: bytes, colon: int) -> int
 
 
 def take(file: BinaryIO, rows: int) -> tuple[list[bytes], int]:
-    """Return lines with so many rows, or what is left, and the number of rows; the rest are comments."""
+    """Return lines with a number of rows, or what is left, and their number; the rest are comments."""
     lines: list[bytes] = []
     found = 0
     while found < rows:

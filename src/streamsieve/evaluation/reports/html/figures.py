@@ -46,7 +46,7 @@ class Picture:
         import matplotlib as mpl  # noqa: PLC0415 - needs the cli extra
 
         self.figure.draw_without_rendering()
-        self.figure.set_layout_engine("none")  # what is placed once stays: each file would place it anew
+        self.figure.set_layout_engine("none")  # what is placed once stays: each file would place it again
         content = io.BytesIO()
         with mpl.rc_context({"svg.hashsalt": "streamsieve", "svg.fonttype": "path"}):
             self.figure.savefig(content, format="svg", metadata={"Date": None})
@@ -231,7 +231,7 @@ def _time_by_columns(table: Table, selectors: Sequence[str], looks: Sequence[int
     alt = f"Milliseconds spent selecting as columns arrive, for {', '.join(selectors)}."
     caption = (
         "Time spent selecting, as columns arrive, median of folds and orders; what does not take columns as "
-        "they come is fitted anew at every look."
+        "they come is fitted again at every look."
     )
     return Picture("seconds_by_columns", caption, alt, _compact(figure))
 

@@ -26,7 +26,7 @@ LONGEST_TEXT = 400
 PROTOCOLS = {
     "screening": "repeated cross-validation over numbers of features",
     "streaming": "columns that stream in, in random orders",
-    "prequential": "rows that stream in: each is a test before it is a lesson",
+    "prequential": "rows that stream in: prequential (test-then-train) evaluation",
 }
 
 
