@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint bench studies docs-check clean
+.PHONY: help demo test test-full lint bench studies docs-check exports clean
 
 # The newest Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -19,6 +19,7 @@ help:
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make bench       speed and memory against peers; rewrites benchmarks/RESULTS.md"
 	@echo "make studies     the papers' tables and figures next to ours; real data by STREAMSIEVE_DATA"
+	@echo "make exports     write the table of public names after a class was added"
 	@echo "make docs-check  README and docs say what the code does"
 
 .venv/made:
@@ -34,6 +35,9 @@ help:
 
 demo: .venv/with-cli
 	@$(BIN)/streamsieve demo
+
+exports: .venv/with-dev
+	$(BIN)/python -m tools.exports
 
 test: .venv/with-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal

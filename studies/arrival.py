@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve.evaluation.plots._style import GREY, bare, new_figure, style
+from streamsieve.evaluation.plots.style import GREY, bare, new_figure, style
 from studies import _report
 from studies._columns import cells
 from studies._columns.classifiers import nearest

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, lars_path
 
 import streamsieve as ss
-from streamsieve.evaluation.plots._style import bare, new_figure, style
+from streamsieve.evaluation.plots.style import bare, new_figure, style
 from streamsieve.learners import FSAClassifier, FSARegressor
 from studies import _report
 from studies._desk import Desk

@@ -28,6 +28,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
+from streamsieve._exports import EXPORTS, MODULES
 from streamsieve._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -42,38 +43,21 @@ if TYPE_CHECKING:
     from streamsieve.running import run as run
     from streamsieve.sources import *  # noqa: F403
 
-# Folders whose re-exports are public here; a new selector needs no line in this file.
-_FOLDERS = ("rows", "columns", "offline", "learners", "sources", "base")
-_SINGLE = {"load": "registry", "run": "running", "Ledger": "ledger", "Decision": "protocols"}
-
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
-    if name in _SINGLE:
-        value = getattr(importlib.import_module(f"streamsieve.{_SINGLE[name]}"), name)
+    """Import a public name when it is first used, with the folder that defines it and no other."""
+    if name in EXPORTS:
+        value = getattr(importlib.import_module(f"streamsieve.{EXPORTS[name]}"), name)
     elif importlib.util.find_spec(f"streamsieve.{name}") is not None:
         value = importlib.import_module(f"streamsieve.{name}")
-    elif name.startswith("_"):
-        raise AttributeError(f"module 'streamsieve' has no attribute {name!r}")
     else:
-        value = _from_folders(name)
+        near = importlib.import_module("difflib").get_close_matches(name, __dir__(), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near and not name.startswith("_") else ""
+        raise AttributeError(f"module 'streamsieve' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 
 
-def _from_folders(name: str) -> Any:
-    for folder in _FOLDERS:
-        module = importlib.import_module(f"streamsieve.{folder}")
-        if name in module.__all__:
-            return getattr(module, name)
-    near = importlib.import_module("difflib").get_close_matches(name, __dir__(), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise AttributeError(f"module 'streamsieve' has no attribute {name!r}{hint}")
-
-
 def __dir__() -> list[str]:
-    """List public names; this imports the folders that define them."""
-    names = {"__version__", *_SINGLE, *_FOLDERS}
-    for folder in _FOLDERS:
-        names.update(importlib.import_module(f"streamsieve.{folder}").__all__)
-    return sorted(names)
+    """List all public names, without importing anything."""
+    return sorted({"__version__", *EXPORTS, *MODULES})

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve.evaluation import found, track
+from streamsieve.evaluation import detection_curve, track
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
 from streamsieve.rows import Screen
 from streamsieve.sources import DriftingStream
@@ -103,6 +103,6 @@ def rates(
     last = np.flatnonzero(seen.rows > seen.rows[-1] * (1 - share))
     relevant = truths(stream, seen.rows[last])
     return {
-        name: [float(found([shown.selected[i] for i in last], relevant, k).mean()) for k in tops]
+        name: [float(detection_curve([shown.selected[i] for i in last], relevant, k).mean()) for k in tops]
         for name, shown in seen.screens.items()
     }

@@ -10,7 +10,7 @@ import numpy as np
 from streamsieve.criteria._formula import Formula
 
 from streamsieve import criteria
-from streamsieve.evaluation import found, plots, track
+from streamsieve.evaluation import detection_curve, plots, track
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
 from streamsieve.rows import Screen
 from studies import _report
@@ -135,7 +135,7 @@ def _compute(size: Size, shift: int) -> dict[str, dict[str, list[float]]]:
 
     def rate(screen: str, looks: Any, k: int) -> float:
         tops = [seen[screen].selected[i] for i in looks]
-        return float(found(tops, [relevant[i] for i in looks], k).mean())
+        return float(detection_curve(tops, [relevant[i] for i in looks], k).mean())
 
     first = [seen.rows.tolist().index(row) for row in _first_rows(size)]
     return {

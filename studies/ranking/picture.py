@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve.evaluation.plots._style import COLOURS, GREY, bare, new_figure
+from streamsieve.evaluation.plots.style import COLOURS, GREY, bare, new_figure
 from studies.ranking._methods import ALL, LATER
 from studies.ranking._results import Results
 

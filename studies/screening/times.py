@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from streamsieve.evaluation.plots._style import bare, new_figure, style
+from streamsieve.evaluation.plots.style import bare, new_figure, style
 from streamsieve.summaries import Quantiles
 from studies import _report
 from studies._data import RealData

@@ -8,6 +8,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve import registry
+from tools import exports
 
 HEAVY = ("sklearn", "numba", "scipy", "pyarrow", "pandas", "polars", "matplotlib", "rich", "typer")
 CLASSES = {
@@ -35,6 +36,24 @@ def test_help_imports_nothing_heavy():
     )
     modules = run(code).rsplit("modules", 1)[1].split()
     assert not {"sklearn", "numba", "scipy", "pyarrow", "pandas", "matplotlib"} & set(modules)
+
+
+def test_the_table_of_names_is_that_of_the_folders():
+    assert exports.TARGET.read_text() == exports.rendered(), "run: make exports"
+
+
+def test_all_that_is_public_is_listed():
+    listed = dir(ss)
+    assert {"criteria", "summaries", "independence", "evaluation", "datasets", "exceptions"} <= set(listed)
+    assert {"testing", "registry", "protocols", "rows", "columns", "offline", "sources"} <= set(listed)
+    assert all(getattr(ss, name) is not None for name in listed)
+
+
+@pytest.mark.parametrize("name", ["open", "features", "ArraySource", "SvmlightSource"])
+def test_a_source_does_not_import_the_selectors(name):
+    code = f"import sys, streamsieve; streamsieve.{name}; print(*sys.modules)"
+    loaded = set(run(code).split())
+    assert not {"numba", "sklearn", "streamsieve.rows", "streamsieve.columns", "streamsieve.offline"} & loaded
 
 
 def test_every_selector_is_a_top_level_name():

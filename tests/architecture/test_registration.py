@@ -8,17 +8,38 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("summaries", "criteria", "independence", "rows", "columns", "offline", "learners")
 
 
+#: Modules that others derive from or call; they are no methods.
+CONTRACTS = {"criterion", "summary_for"}
+
+
 def missing(package: Path, twins: Path) -> list[str]:
-    """What a newcomer forgot, as sentences that name the path."""
+    """What a newcomer forgot, as sentences that name the path.
+
+    A module of these folders is a method, which its folder re-exports and which has a slow twin, or it is a
+    helper, which another module imports.
+    """
     complaints = []
+    imports = "".join(path.read_text() for path in package.rglob("*.py") if path.name != "__init__.py")
     for folder in FOLDERS:
         init = package / folder / "__init__.py"
         exports = init.read_text()
-        for module in sorted((package / folder).glob("[!_]*.py")):
-            if f"from streamsieve.{folder}.{module.stem} import " not in exports:
-                complaints.append(f"{init} does not re-export {module}")
-            if not (twins / module.name).exists():
-                complaints.append(f"{twins / module.name}, the slow twin of {module}, is missing")
+        for module in sorted((package / folder).glob("[!_]*")):
+            name = f"streamsieve.{folder}.{module.stem}"
+            if f"from {name} import " not in exports:
+                if f"{name} import " not in imports and f"{name}." not in imports:
+                    complaints.append(f"{init} does not re-export {module}")
+                continue
+            wanted = [module.stem]
+            if module.is_dir() and not (twins / f"{module.stem}.py").exists():
+                parts = (module / "__init__.py").read_text()
+                wanted = [
+                    part.stem for part in module.glob("*.py") if f"from {name}.{part.stem} import" in parts
+                ]
+            complaints += [
+                f"{twins / part}.py, the slow twin of {module}, is missing"
+                for part in wanted
+                if part not in CONTRACTS and not (twins / f"{part}.py").exists()
+            ]
     return complaints
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from streamsieve.cli import _compare, run
+from streamsieve.cli import compare, run
 from streamsieve.evaluation import Report
 
 QUICK = ["--runs", "2", "--folds", "3", "--sizes", "2,4", "--learners", "nb", "--jobs", "1"]
@@ -82,7 +82,7 @@ def test_a_report_and_its_files(done):
 
 def test_resuming_takes_what_is_there(done, table, monkeypatch, capsys):
     before = (done / "table.csv").read_bytes()
-    monkeypatch.setattr("streamsieve.evaluation._cells._guarded", None)  # whoever computes a part fails
+    monkeypatch.setattr("streamsieve.evaluation.engine.jobs._guarded", None)  # whoever computes a part fails
     assert run(command(table, done, "--selectors", "saola,top_k,f,none", *QUICK, "--resume", "--json")) == 0
     assert (done / "table.csv").read_bytes() == before
     assert "resumed: earlier results were taken over" in (done / "report.html").read_text("utf-8")
@@ -224,12 +224,12 @@ def test_bad_input_is_one_line_and_nothing_is_written(table, tmp_path, monkeypat
 
 
 def test_scores_that_a_learner_does_not_have(tmp_path, monkeypatch, capsys):
-    from streamsieve.evaluation import _learners
+    from streamsieve.evaluation.candidates import learners
 
-    plain = _learners.Made("sklearn.neighbors", "NearestCentroid", {"metric": "manhattan"})
+    plain = learners.Made("sklearn.neighbors", "NearestCentroid", {"metric": "manhattan"})
     monkeypatch.setattr("sklearn.neighbors.NearestCentroid.predict_proba", property(), raising=False)
     monkeypatch.setattr("sklearn.neighbors.NearestCentroid.decision_function", property(), raising=False)
-    monkeypatch.setitem(_learners.CLASSIFIERS, "nearest", plain)
+    monkeypatch.setitem(learners.CLASSIFIERS, "nearest", plain)
     arguments = ["compare", "wine", "--learners", "nearest", "--out", str(tmp_path / "out"), "-q"]
     assert run(arguments) == 2
     assert (
@@ -282,7 +282,7 @@ class Impatient:
 def test_ctrl_c_says_how_to_go_on(done, table, tmp_path, monkeypatch, capsys):
     out, arguments = tmp_path / "out", ["--selectors", "saola,top_k,f,none", *QUICK]
     with monkeypatch.context() as patch:
-        patch.setattr(_compare, "progress", Impatient)
+        patch.setattr(compare, "progress", Impatient)
         assert run(command(table, out, *arguments)) == 130
     said = capsys.readouterr().err
     assert f"{out} holds 5 of 24 parts: the same command with --resume goes on from there" in said

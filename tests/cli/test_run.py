@@ -88,15 +88,15 @@ def test_ctrl_c_without_a_checkpoint_says_nothing_of_one(table, monkeypatch, cap
 
 
 def test_resuming_shows_the_rows_that_were_done_before(table, tmp_path, monkeypatch):
-    from streamsieve.cli import _select
+    from streamsieve.cli import select
 
     path = tmp_path / "clicks.sieve"
     with monkeypatch.context() as patch:
         interrupt_after(patch, 1_200)
         run(arguments(table, "--checkpoint", path, "-q"))
     steps = []
-    real = _select.run
-    monkeypatch.setattr(_select, "run", lambda *a, **k: real(*a, **{**k, "progress": steps.append}))
+    real = select.run
+    monkeypatch.setattr(select, "run", lambda *a, **k: real(*a, **{**k, "progress": steps.append}))
     assert run(arguments(table, "--checkpoint", path, "--resume", "-q")) == 0
     assert steps == [1_200] + [100] * 18
 

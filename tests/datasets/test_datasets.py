@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from streamsieve import datasets
-from streamsieve.datasets._manifest import MANIFEST
+from streamsieve.datasets.manifest import MANIFEST
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Task
 from tests.real_data import folder, load_real

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamsieve.cli import _methods
+from streamsieve.cli import methods
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -15,14 +15,14 @@ README = (ROOT / "README.md").read_text()
 def test_the_table_of_methods_is_the_registry():
     page = (ROOT / "docs" / "methods.md").read_text()
     written = page.split("-->\n", 1)[1].split("\n<!-- end of methods", 1)[0]
-    assert written == _methods.markdown(), (
+    assert written == methods.markdown(), (
         "run: streamsieve methods --markdown, and put it into docs/methods.md"
     )
 
 
 def test_methods_named_in_the_readme_are_the_registry():
     section = README.split("## Methods\n", 1)[1].split("\n## ", 1)[0]
-    for row in _methods.rows():
+    for row in methods.rows():
         assert f"`{row['class']}`" in section, f"{row['class']} is missing under Methods"
 
 

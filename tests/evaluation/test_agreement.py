@@ -5,8 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from streamsieve.evaluation import found
-from streamsieve.evaluation.agreement import detection_rate, misranked, recovered, score_difference
+from streamsieve.evaluation import detection_curve
+from streamsieve.evaluation.measures.agreement import (
+    detection_rate,
+    rank_disagreement,
+    recovered,
+    score_difference,
+)
 from streamsieve.exceptions import InputError, ParameterError
 
 
@@ -31,7 +36,7 @@ def test_detection_rate_is_that_of_a_track():
     for _ in range(100):
         top, truth = rng.permutation(20)[:8], rng.permutation(20)[: rng.integers(1, 9)]
         for k in (0, 1, 5, 8, 30, None):
-            assert detection_rate(top, truth, k) == found([top], [truth], k)[0]
+            assert detection_rate(top, truth, k) == detection_curve([top], [truth], k)[0]
 
 
 def test_nothing_selected_or_relevant():
@@ -65,8 +70,8 @@ def test_misranked():
         place_on = {j: r for r, j in enumerate(sorted(range(p), key=lambda j: (-on[j], j)))}
         ranked = sorted(range(p), key=lambda j: (-off[j], j))[: max(1, round(best * p))]
         expected = np.mean([place_on[j] != r for r, j in enumerate(ranked)])
-        assert misranked(on, off, best=best) == pytest.approx(expected)
-        assert misranked(-on, -off, best=best, higher_is_better=False) == pytest.approx(expected)
+        assert rank_disagreement(on, off, best=best) == pytest.approx(expected)
+        assert rank_disagreement(-on, -off, best=best, higher_is_better=False) == pytest.approx(expected)
 
 
 def test_bad_input_is_refused():
@@ -79,6 +84,6 @@ def test_bad_input_is_refused():
     with pytest.raises(InputError, match=r"one score a feature; got \(2,\) and \(3,\)"):
         score_difference([1, 2], [1, 2, 3])
     with pytest.raises(InputError, match=r"feature 1 has nan online and 2\.0 offline"):
-        misranked([1, np.nan], [1, 2])
+        rank_disagreement([1, np.nan], [1, 2])
     with pytest.raises(ParameterError, match="best must be a number above 0 and at most 1"):
-        misranked([1], [1], best=0)
+        rank_disagreement([1], [1], best=0)

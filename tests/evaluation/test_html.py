@@ -17,11 +17,11 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.evaluation import prequential, screening_protocol, streaming_protocol
-from streamsieve.evaluation._problem import Problem
-from streamsieve.evaluation._selectors import as_selectors
-from streamsieve.evaluation.final_fit import Feature, FinalFit, chosen_table, final_fits
-from streamsieve.evaluation.html import Facts, check_extra, write_page
-from streamsieve.evaluation.verdict import verdict
+from streamsieve.evaluation.candidates.selectors import as_selectors
+from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.reports.final_fit import Feature, FinalFit, chosen_table, final_fits
+from streamsieve.evaluation.reports.html import Facts, check_extra, write_page
+from streamsieve.evaluation.reports.recommendation import recommend
 from streamsieve.exceptions import CapabilityError
 
 HOSTILE = [
@@ -60,7 +60,7 @@ class Made:
             source = ss.open(np.vstack([X, -X]), target=np.tile(self.y, 2), names=names)
             self.report = prequential(source, follow, ["sgd", "no_change"], every=40, batch_size=20)
         self.report.warnings["<b>careful</b>"] = 1200
-        self.verdict = verdict(self.report)
+        self.recommendation = recommend(self.report)
         batch_size = 20 if protocol == "prequential" else None
         self.fits = final_fits(problem, selectors, {"f": 25}, batch_size=batch_size)
         self.facts = Facts(
@@ -68,7 +68,7 @@ class Made:
             notes=("Columns of text were left out.",),
         )  # fmt: skip
         self.path = folder / f"{protocol}.html"
-        write_page(self.path, self.report, self.verdict, self.fits, self.facts)
+        write_page(self.path, self.report, self.recommendation, self.fits, self.facts)
         self.text = self.path.read_text("utf-8")
         self.tags = Tags(self.text)
 
@@ -152,7 +152,7 @@ def test_it_says_the_important_first(pages, protocol):
     assert levels[0] == 1
     assert all(b - a <= 1 for a, b in pairwise(levels))
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
-    assert f'<p class="sentence">{escape(page.verdict.sentence)}</p>' in text
+    assert f'<p class="sentence">{escape(page.recommendation.sentence)}</p>' in text
     assert all(image["alt"].strip() for image in page.tags.of("img"))
     assert "1,200 times: &lt;b&gt;careful&lt;/b&gt;" in page.text
     assert "<title>&lt;script&gt;.csv: which features" in page.text
@@ -177,7 +177,7 @@ def test_a_page_stays_small_whatever_is_kept(pages, tmp_path):
     names = ("f", "saola", *"abcdefg")
     fits = {name: FinalFit(name, 0, many, many[:20], {"kept": 4_000}, "score") for name in names}
     path = tmp_path / "large.html"
-    write_page(path, page.report, page.verdict, fits, page.facts)
+    write_page(path, page.report, page.recommendation, fits, page.facts)
     assert path.stat().st_size <= LARGEST
     assert "in chosen.csv" in path.read_text("utf-8")
 
@@ -189,7 +189,7 @@ def test_failures_and_empty_choices_are_told(pages, tmp_path):
     before = kept.copy()
     kept[:] = 0
     try:
-        write_page(tmp_path / "empty.html", page.report, page.verdict, fits, page.facts)
+        write_page(tmp_path / "empty.html", page.report, page.recommendation, fits, page.facts)
     finally:
         kept[:] = before
     text = (tmp_path / "empty.html").read_text("utf-8")
@@ -204,7 +204,11 @@ def test_it_is_complete_or_not_there(pages, tmp_path):
     path.write_text("before")
     with pytest.raises(AttributeError):
         write_page(
-            path, pages["screening"].report, pages["screening"].verdict, {"f": None}, pages["screening"].facts
+            path,
+            pages["screening"].report,
+            pages["screening"].recommendation,
+            {"f": None},
+            pages["screening"].facts,
         )
     assert path.read_text() == "before"
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]

@@ -9,8 +9,8 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 import streamsieve as ss
-from streamsieve.evaluation import found, plots, track
-from streamsieve.evaluation.plots._style import COLOURS, style
+from streamsieve.evaluation import detection_curve, plots, track
+from streamsieve.evaluation.plots.style import COLOURS, style
 from streamsieve.exceptions import ParameterError
 
 STREAM = {"n_rows": 3_000, "n_features": 40, "n_relevant": 4, "shift_every": 500}
@@ -100,7 +100,7 @@ def test_detection_draws_shares_and_shifts(seen, shifts):
     drawn(figure)
     lines = lines_of(figure)
     for name, top in tops(seen).items():
-        np.testing.assert_array_equal(lines[name].get_ydata(), found(top, truths(seen)))
+        np.testing.assert_array_equal(lines[name].get_ydata(), detection_curve(top, truths(seen)))
     axes = figure.axes[0]
     marked = len(axes.collections) + ("shift" in lines)
     assert marked == (1 if len(shifts) else 0)

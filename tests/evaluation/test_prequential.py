@@ -11,7 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import streamsieve as ss
 from streamsieve.evaluation import ProtocolError, prequential
-from streamsieve.evaluation._fading import FadingClasses, FadingNumbers, array_bytes
+from streamsieve.evaluation.measures.fading import FadingClasses, FadingNumbers
+from streamsieve.evaluation.measures.memory import array_bytes
 from streamsieve.exceptions import (
     CapabilityError,
     ParameterError,

@@ -104,7 +104,7 @@ def test_the_critical_difference_is_that_of_16_data_sets(printed):
 
 
 def test_post_hoc_conclusions_stand_all_the_same(printed):
-    """Table VII: SAOLA is better than OFS1 and not told apart from OFS2; signed ranks agree."""
+    """Table VII: SAOLA is better than OFS1 and not significantly different from OFS2; signed ranks agree."""
     methods, scores = accuracies(printed, "VII", "tree")
     found = nemenyi(scores, methods)
     different = {(methods[i], methods[j]) for i, j in zip(*np.nonzero(np.triu(found.different)), strict=True)}

@@ -87,7 +87,7 @@ def test_exact_screens_agree_with_themselves_and_rough_ones_nearly():
     report = online_offline(stream, screens, every=1_000)
     assert report.table.where(selector="fisher")["rows"].tolist() == [1000, 2000, 3000]
     assert np.all(report.table.where(selector="fisher")["score_difference"] < 1e-9)
-    assert np.all(report.table.where(selector="fisher")["misranked"] == 0)
+    assert np.all(report.table.where(selector="fisher")["rank_disagreement"] == 0)
     fine, rough = (report.table.where(selector=name)["score_difference"].mean() for name in ("fine", "rough"))
     assert fine < rough
     last = online_offline(stream, screens)

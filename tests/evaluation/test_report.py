@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamsieve.evaluation import Failure, ProtocolError, Report, Table
-from streamsieve.evaluation._settings import described, differences, digest_of, plain, seed_of
+from streamsieve.evaluation.engine.settings import described, differences, digest_of, plain, seed_of
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), max_size=8)
@@ -136,7 +136,7 @@ def test_failures_are_raised_with_the_report_when_asked_for():
 
 
 def test_a_picture_becomes_a_file(tmp_path):
-    from streamsieve.evaluation.plots._style import new_figure
+    from streamsieve.evaluation.plots.style import new_figure
 
     before = report()
     before.pictures["curve"] = new_figure(2, 2)

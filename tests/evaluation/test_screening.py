@@ -27,13 +27,13 @@ from streamsieve.evaluation import (
     selector_names,
     size_grid,
 )
-from streamsieve.evaluation._folds import fold_numbers, held_out
-from streamsieve.evaluation._learners import as_learners, fresh, scores_of
-from streamsieve.evaluation._metrics import auc, r2
-from streamsieve.evaluation._problem import Problem
-from streamsieve.evaluation._scaling import RunningScaler, Scaler
-from streamsieve.evaluation._selectors import NESTED, as_selectors, choices, size_parameter
-from streamsieve.evaluation._settings import seed_of
+from streamsieve.evaluation.candidates.learners import as_learners, fresh, scores_of
+from streamsieve.evaluation.candidates.selectors import as_selectors, choices, size_parameter
+from streamsieve.evaluation.engine.folds import fold_numbers, held_out
+from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.scaling import RunningScaler, Scaler
+from streamsieve.evaluation.engine.settings import seed_of
+from streamsieve.evaluation.measures.accuracy import auc, r2
 from streamsieve.exceptions import (
     BadValueError,
     CapabilityError,
@@ -223,7 +223,7 @@ def test_other_libraries_are_ranked_by_what_they_have():
     ]  # fmt: skip
 
 
-RANKING = [cls for cls in registry.selectors().values() if cls.__name__ in NESTED]
+RANKING = [cls for cls in registry.selectors().values() if cls().traits.nested_sizes]
 
 
 @pytest.mark.parametrize("cls", RANKING, ids=lambda cls: cls.__name__)

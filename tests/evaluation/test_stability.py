@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import streamsieve as ss
-from streamsieve.evaluation.stability import jaccard, kuncheva, stability
+from streamsieve.evaluation.measures.stability import jaccard, kuncheva, stability
 from streamsieve.exceptions import InputError, ParameterError
 from tests.reference import stability as twin
 

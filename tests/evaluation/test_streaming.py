@@ -7,8 +7,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import streamsieve as ss
 from streamsieve.evaluation import Report, streaming_protocol
-from streamsieve.evaluation._scaling import Scaler
-from streamsieve.evaluation.streaming import _looks
+from streamsieve.evaluation.engine.scaling import Scaler
+from streamsieve.evaluation.protocols.streaming import _looks
 from streamsieve.exceptions import ParameterError, StateError, TargetError
 from tests.real_data import load_real
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamsieve as ss
-from streamsieve.evaluation import found, track
+from streamsieve.evaluation import detection_curve, track
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import RowBatch
 
@@ -138,8 +138,8 @@ def test_bad_requests_are_refused_by_name():
 def test_found_counts_relevant_features_among_the_first():
     tops = [np.array([4, 2, 9]), np.array([], np.int64)]
     truths = [np.array([2, 9]), np.array([1])]
-    assert found(tops, truths).tolist() == [1.0, 0.0]
-    assert found(tops, truths, k=2).tolist() == [0.5, 0.0]
-    assert np.isnan(found([np.array([1])], [np.array([], np.int64)])).all()
+    assert detection_curve(tops, truths).tolist() == [1.0, 0.0]
+    assert detection_curve(tops, truths, k=2).tolist() == [0.5, 0.0]
+    assert np.isnan(detection_curve([np.array([1])], [np.array([], np.int64)])).all()
     with pytest.raises(ValueError):
-        found(tops, truths[:1])
+        detection_curve(tops, truths[:1])

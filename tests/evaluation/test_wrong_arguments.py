@@ -20,8 +20,8 @@ from streamsieve.evaluation import (
     screening_protocol,
     streaming_protocol,
 )
+from streamsieve.evaluation.measures.stability import jaccard, stability
 from streamsieve.evaluation.significance import friedman, signed_rank, table_of_groups
-from streamsieve.evaluation.stability import jaccard, stability
 from streamsieve.exceptions import (
     CapabilityError,
     InputError,

@@ -3,14 +3,14 @@
 import numpy as np
 
 from streamsieve._kernels import birth_death as kernel
-from streamsieve.learners._models_walk import ModelsWalk, Prior
+from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior
 
 
 def test_the_factor_is_that_of_the_model_after_every_move():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(25, 7)) + rng.normal(size=(25, 1)), rng.normal(size=25)
     X[:, 3] = 1.0
-    walk = ModelsWalk(y)
+    walk = ModelSampler(y)
     for x in X.T:
         walk.arrive(np.ascontiguousarray(x))
     Z = X - X.mean(axis=0)

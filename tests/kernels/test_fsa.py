@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import fsa as kernel
-from streamsieve.learners._fsa_rows import DenseRows, SparseRows, Steps, Weights, rows_of
+from streamsieve.learners.fsa.rows import DenseRows, SparseRows, Steps, Weights, rows_of
 
 
 @pytest.mark.parametrize("kind", range(6))

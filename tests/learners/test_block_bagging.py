@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, StateError, TargetError
-from streamsieve.learners.block_bagging import BlockBagging
+from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, TargetError
+from streamsieve.learners.ensembles.block_bagging import BlockBagging
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
 from tests.reference import block_bagging as twin
 
@@ -44,8 +44,8 @@ def test_new_columns_become_a_new_member_and_old_ones_stay():
     seen = []
     for width in (3, 1, 4):
         model.offer(rng.normal(size=(100, width)) + 0.5 * y[:, None])
-        assert model._members_.fitted[: len(seen)] == seen
-        seen = list(model._members_.fitted)
+        assert model._learners_[: len(seen)] == seen
+        seen = list(model._learners_)
         assert len(seen) == 2 * len(model.weights_)
     assert model.edges_.tolist() == [0, 3, 4, 8]
     assert model.n_features_in_ == 8
@@ -155,37 +155,3 @@ def test_a_state_comes_back_and_goes_on(tmp_path):
             either.offer(X[:, 3:])
         assert np.array_equal(again.weights_, model.weights_)
         assert np.array_equal(again.predict(X), model.predict(X))
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda m: setattr(m, "weights_", np.array([1.0])),
-        lambda m: setattr(m, "edges_", np.array([0, 4, 3])),
-        lambda m: setattr(m, "edges_", np.array([0, 3, 7])),
-        lambda m: setattr(m, "edges_", np.array([0, 2, 6])),
-        lambda m: setattr(m, "_opinions_", m._opinions_[:, :-1]),
-        lambda m: setattr(m, "_opinions_", m._opinions_ * np.nan),
-        lambda m: setattr(m, "_y_", m._y_ + 5),
-        lambda m: setattr(m, "_y_", m._y_[:-1]),
-        lambda m: setattr(m, "n_rows_", 49),
-        lambda m: setattr(m, "_block_of_", np.array([0, 0])),
-        lambda m: setattr(m, "_block_of_", np.array([1, 0])),
-        lambda m: setattr(m, "_block_of_", np.array([[0, 1]])),
-        lambda m: setattr(m, "_bags_", 0),
-        lambda m: setattr(m, "_seed_", -1),
-        lambda m: setattr(m, "edges_", np.zeros(0, np.int64)),
-        lambda m: setattr(m._members_.fitted[0]._classes_, "labels", np.array([0, 7])),
-        lambda m: setattr(m._members_, "fitted", m._members_.fitted[:-1]),
-    ],
-)
-def test_states_that_do_not_fit_are_refused(tmp_path, spoil):
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(50, 6))
-    model = (
-        BlockBagging(FSAClassifier(1, epochs=30), bags=2).begin(X[:, 0] > 0).offer(X[:, :3]).offer(X[:, 3:])
-    )
-    spoil(model)
-    model.save(tmp_path / "state.sieve")
-    with pytest.raises(StateError):
-        BlockBagging.load(tmp_path / "state.sieve")

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from streamsieve.exceptions import BadValueError, ParameterError, StateError, TargetError
+from streamsieve.exceptions import BadValueError, ParameterError, TargetError
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
 from tests.real_data import load_real
 from tests.reference import fsa as twin
@@ -126,8 +126,8 @@ def test_equals_the_twin_on_many_cases():
 
 @pytest.mark.parametrize("annealing", [0.0, 10.0, 300.0])
 def test_the_schedule(annealing):
-    settings = FSAClassifier(7, epochs=200, annealing=annealing)._settings(5000)
-    left = [settings.columns_left(5000, e) for e in range(1, 201)]
+    config = FSAClassifier(7, epochs=200, annealing=annealing)._config(5000)
+    left = [config.columns_left(5000, e) for e in range(1, 201)]
     assert all(a >= b for a, b in pairwise(left))
     assert left[99] == left[-1] == 7
     assert left[48] > 7
@@ -536,63 +536,6 @@ def test_a_state_comes_back_and_goes_on_bit_for_bit(tmp_path, labels):
     assert np.array_equal(model.coef_, again.coef_)
     assert np.array_equal(model.predict(X), again.predict(X))
     assert model.classes_.dtype.kind == again.classes_.dtype.kind
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("columns", np.array([0, 0, 1])),
-        ("columns", np.array([0, 1, 99])),
-        ("columns", np.array([-1, 1, 2])),
-        ("beta", np.full((1, 3), np.nan)),
-        ("beta", np.zeros((2, 3))),
-        ("velocity", np.full((1, 3), np.inf)),
-        ("mean", np.zeros(2)),
-        ("squares", np.array([1.0, -1.0, 1.0])),
-        ("intercept", np.zeros((3, 1))),
-        ("counts", np.array([20, -1, 5, 5, 1])),
-        ("counts", np.array([21, 10, 60, 20, 1])),
-        ("counts", np.array([20, 3, 60, 20, 1])),
-        ("steepness", np.array([np.nan])),
-    ],
-)
-def test_states_that_do_not_fit_are_refused(tmp_path, monkeypatch, name, value):
-    rng = np.random.default_rng(11)
-    model = quiet_fit(FSAClassifier(3, epochs=10), rng.normal(size=(60, 20)), rng.integers(0, 2, 60))
-    state = model._model_.state() | {name: value}
-    monkeypatch.setattr(model._model_, "state", lambda: state)
-    model.save(tmp_path / "state.sieve")
-    with pytest.raises(StateError):
-        FSAClassifier.load(tmp_path / "state.sieve")
-
-
-@pytest.mark.parametrize("labels", [np.array([1, 0]), np.array([1, 1]), np.array([0]), np.zeros((2, 2))])
-def test_labels_that_are_none_are_refused(tmp_path, labels):
-    rng = np.random.default_rng(12)
-    model = quiet_fit(FSAClassifier(3, epochs=10), rng.normal(size=(60, 20)), rng.integers(0, 2, 60))
-    model._classes_.labels = labels
-    model.save(tmp_path / "state.sieve")
-    with pytest.raises(StateError):
-        FSAClassifier.load(tmp_path / "state.sieve")
-
-
-def test_a_regressor_without_its_scale_is_refused(tmp_path):
-    rng = np.random.default_rng(13)
-    X = rng.normal(size=(60, 20))
-    model = FSARegressor(3).fit(X, X[:, 0])
-    again_at = tmp_path / "state.sieve"
-    model.save(again_at)
-    assert np.array_equal(FSARegressor.load(again_at).predict(X), model.predict(X))
-    model._target_ = np.array([0.0, -1.0])
-    model.save(again_at)
-    with pytest.raises(StateError, match="no scale"):
-        FSARegressor.load(again_at)
-    model._target_ = np.array([0.0, 1.0])
-    for wrong in (np.array([np.nan]), np.zeros(31), np.zeros((2, 2))):
-        model._first_targets_ = wrong
-        model.save(again_at)
-        with pytest.raises(StateError):
-            FSARegressor.load(again_at)
 
 
 # ------------------------------------------------------------------------------------ real data

@@ -11,11 +11,10 @@ from streamsieve.exceptions import (
     NotBegunError,
     ParameterError,
     SchemaError,
-    StateError,
     TargetError,
 )
-from streamsieve.learners._models_walk import ModelsWalk, Prior
 from streamsieve.learners.rjmcmc import RJMCMC
+from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior
 from tests.reference import rjmcmc as twin
 
 
@@ -25,7 +24,7 @@ def a_case(rng, p, n, noise=1.0):
 
 
 def walking(X, y):
-    walk = ModelsWalk(y)
+    walk = ModelSampler(y)
     for x in X.T:
         walk.arrive(np.ascontiguousarray(x))
     return walk
@@ -113,9 +112,9 @@ def test_counting_begins_anew_when_columns_come():
     X, y = a_case(rng, 6, 40)
     chain = RJMCMC(moves=500).begin(y).offer(X[:, :3]).sample()
     assert len(chain.inclusion_) == 3
-    assert chain._walk_.moves == 500
+    assert chain._sampler_.moves == 500
     chain.sample(100)
-    assert chain._walk_.moves == 600
+    assert chain._sampler_.moves == 600
     chain.offer(X[:, 3:])
     with pytest.raises(AttributeError, match="after sample"):
         _ = chain.inclusion_
@@ -132,11 +131,11 @@ def test_counting_begins_anew_when_the_prior_is_another_one(tmp_path):
     for change in ({"prior": 0.001}, {"g": 3.0}):
         for walked in (clone(chain).fit(X, y), RJMCMC.load(tmp_path / "state.sieve")):
             walked.set_params(**change).sample()
-            assert walked._walk_.moves == 4000
+            assert walked._sampler_.moves == 4000
             expected = RJMCMC(moves=4000, burn_in=500, **change).fit(X, y).inclusion_
             np.testing.assert_allclose(walked.inclusion_, expected, atol=0.1)
             walked.set_params(threshold=0.9).sample()  # the same posterior
-            assert walked._walk_.moves == 8000
+            assert walked._sampler_.moves == 8000
     full = RJMCMC(moves=4000, prior=0.9999).fit(X, y)
     assert len(full.model_) > 0
     assert full.set_params(prior=1e-9).sample().inclusion_.max() == 0  # it burnt in again
@@ -256,33 +255,3 @@ def test_a_state_comes_back_and_goes_on_bit_for_bit(tmp_path):
         either.offer(X[:, 40:]).sample()
     assert np.array_equal(chain.inclusion_, again.inclusion_)
     assert np.array_equal(chain.coef_, again.coef_)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("counts", np.array([7, 10, 5])),
-        ("counts", np.array([-1, 10, 5])),
-        ("counts", np.array([1, -1, 5])),
-        ("order", np.array([0, 0, 1, 2, 3])),
-        ("order", np.array([0, 1, 2, 3, 9])),
-        ("columns", np.full((5, 30), np.nan)),
-        ("columns", np.zeros((5, 29))),
-        ("length", np.full(5, -1.0)),
-        ("length", np.zeros(5)),
-        ("target_scale", np.array([0.0, 0.0])),
-        ("stays", np.full(5, np.inf)),
-        ("prior", np.array([30.0, np.nan, 5.0])),
-        ("prior", np.array([30.0, 0.0])),
-    ],
-)
-def test_states_that_do_not_fit_are_refused(tmp_path, monkeypatch, name, value):
-    rng = np.random.default_rng(11)
-    X, y = a_case(rng, 5, 30, 0.1)
-    chain = RJMCMC(moves=100).fit(X, y)
-    assert chain._walk_.q > 0
-    state = chain._walk_.state() | {name: value}
-    monkeypatch.setattr(chain._walk_, "state", lambda: state)
-    chain.save(tmp_path / "state.sieve")
-    with pytest.raises(StateError):
-        RJMCMC.load(tmp_path / "state.sieve")

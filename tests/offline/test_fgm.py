@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError, TargetError
-from streamsieve.offline._generating import mixture, shrunk
+from streamsieve.offline.shared.feature_generation import mixture, shrunk
 from tests.offline.cases import FORMS, labels, some_form
 from tests.reference.fgm import fgm
 from tests.reference.gdm import affiliated
@@ -102,7 +102,7 @@ def test_too_few_rounds_are_said_with_the_remedy():
 
 def test_a_mixture_that_is_not_solved_is_said_with_the_remedy(monkeypatch):
     X, y = planted(np.random.default_rng(9))
-    monkeypatch.setattr("streamsieve.offline._generating.MOST_STEPS", 2)
+    monkeypatch.setattr("streamsieve.offline.shared.feature_generation.MOST_STEPS", 2)
     with pytest.warns(ConvergenceWarning, match=r"not solved after 2 steps \(gap .*\): use a smaller C") as w:
         ss.FGM(group_size=3, C=100.0, max_rounds=2, tol=10.0).fit(X, y)
     assert w[0].filename == __file__

@@ -101,6 +101,6 @@ def test_parameters_are_refused_by_name(parameters, message):
 def test_too_many_features_for_all_pairs_are_refused_before_they_are_compared():
     wide = sp.csr_array((3, 20_001))
     with pytest.raises(
-        InputError, match=r"X has 20,001: 20,000 are the most; keep the best of them by Screen"
+        InputError, match=r"X has 20,001: at most 20,000 are supported; reduce them with Screen"
     ):
         ss.InfFS().fit(wide)

@@ -40,7 +40,7 @@ def test_forms_and_chunks_of_columns_agree(scheme, form, monkeypatch):
     y = labels(rng, 50, 3)
     X = features(rng, y, 12)
     expected = ss.MRMR(6, scheme).fit(X, y)
-    monkeypatch.setattr("streamsieve.offline._coded.CHUNK_VALUES", 130)
+    monkeypatch.setattr("streamsieve.offline.shared.discrete.CHUNK_VALUES", 130)
     found = ss.MRMR(6, scheme).fit(FORMS[form](X), y)
     assert found.selected_.tolist() == expected.selected_.tolist()
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-9, atol=1e-12)

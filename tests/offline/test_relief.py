@@ -5,6 +5,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError, TargetError
+from streamsieve.offline.shared.neighbors import sampled_rows
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.real_data import load_real
 from tests.reference.relief import relief
@@ -24,7 +25,7 @@ def random_ways(rng, n, p):
 
 
 def sampled(selector, n):
-    return selector._sampled(n).tolist()
+    return sampled_rows(n, selector.sample, selector.random_state).tolist()
 
 
 # ------------------------------------------------------------------------------------ equal to the twins
@@ -78,7 +79,7 @@ def test_blocks_of_distances_change_nothing(selector, form, monkeypatch):
     y = labels(rng, 60, 2)
     X = features(rng, y, 7)
     whole = selector.fit(FORMS[form](X), y).scores_
-    monkeypatch.setattr("streamsieve.offline._neighbours.BLOCK_VALUES", 130)
+    monkeypatch.setattr("streamsieve.offline.shared.neighbors.BLOCK_VALUES", 130)
     np.testing.assert_allclose(selector.fit(FORMS[form](X), y).scores_, whole, atol=1e-12)
 
 

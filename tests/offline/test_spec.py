@@ -107,14 +107,14 @@ def test_blocks_of_features_change_nothing(form, monkeypatch):
     rng = np.random.default_rng(6)
     X = features(rng, labels(rng, 30, 2), 9)
     expected = ss.SPEC().fit(X).scores_
-    monkeypatch.setattr("streamsieve.offline._similarity.BLOCK_VALUES", 61)
+    monkeypatch.setattr("streamsieve.offline.shared.row_similarity.BLOCK_VALUES", 61)
     np.testing.assert_allclose(ss.SPEC().fit(FORMS[form](X)).scores_, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"variant": 4}, "variant must be one of 1, 2, 3; got 4"),
+        ({"variant": 4}, "variant must be a whole number at least 1 and at most 3; got 4"),
         ({"gamma": 0}, "gamma must be a number above 0; got 0"),
         ({"clusters": 1}, "clusters must be a whole number at least 2; got 1"),
         ({"clusters": 9}, "clusters=9, but X has 4 rows: choose clusters <= 4"),

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.learners.birth_death_process``: Gillespie's algorithm over all sets of objects.
+"""Slow twin of ``streamsieve.sources.birth_death``: Gillespie's algorithm over all sets of objects.
 
 Each of the 2^N - 1 sets a is born at the rate R (|a|-1)! (N-|a|)! / N!, each feature alive dies at the rate R
 / alpha. The next event comes after an exponential time at the sum of all rates, and is one of them in

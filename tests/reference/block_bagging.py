@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.learners.block_bagging``: a bag of learners a block, then votes or weights.
+"""Slow twin of ``learners.ensembles.block_bagging``: a bag of learners per block, then votes or weights.
 
 For every bag the rows are drawn with repetition, as many as there are, class by class.  Every block has a
 learner a bag, learnt from the block's columns of the rows drawn.  A row is judged by the learners whose bags

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.learners.super_learner``: predictions for rows held out, weights by trying all.
+"""Slow twin of ``learners.ensembles.super_learner``: predictions for rows held out, weights by trying all.
 
 Rows are dealt out to the folds one by one, class after class, each class in a random order; the only row of a
 class is never held out.  Weights b >= 0 minimise |y - Z b|^2: the best of the least-squares fits over all

@@ -14,7 +14,7 @@ import safetensors.numpy
 
 from streamsieve import state
 from streamsieve.exceptions import StateError
-from streamsieve.running._checkpoint import CheckpointFile
+from streamsieve.running.checkpoint import CheckpointFile
 
 #: What is called, and the how-manieth call it is.
 STEPS = {

@@ -73,7 +73,7 @@ def test_both_generations_damaged_is_said(path):
         resume(path)
     previous.unlink()
     with pytest.raises(
-        StateError, match=r"is damaged.*There is no .*previous either: delete it to begin anew"
+        StateError, match=r"is damaged.*There is no .*previous either: delete it to start again"
     ):
         resume(path)
 
@@ -106,6 +106,6 @@ def test_a_state_that_does_not_fit_is_refused_though_its_checksum_is_right(path)
     from streamsieve import state
 
     header, arrays = state.read(path)
-    state.write(path, header, {**arrays, "_summary_/mean": np.zeros((2, 9))})
-    with pytest.raises(StateError, match="'mean' should be float64"):
+    state.write(path, header, {**arrays, "summary_/cells/mean": np.zeros((2, 9))})
+    with pytest.raises(StateError, match="summary_/cells/m2 should be float64"):
         resume(path)

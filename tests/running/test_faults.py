@@ -14,7 +14,7 @@ from safetensors.numpy import save, save_file
 
 import streamsieve as ss
 from streamsieve.exceptions import StateError
-from streamsieve.running import _keeper
+from streamsieve.running import checkpointer
 from tests.running.crashing import OUTCOMES, STEPS
 from tests.running.toys import BATCH, Rows, assert_same_state, stream_of
 
@@ -57,7 +57,7 @@ class Waiting(ThreadPoolExecutor):
 
 @pytest.fixture
 def in_step(monkeypatch):
-    monkeypatch.setattr(_keeper, "ThreadPoolExecutor", Waiting)
+    monkeypatch.setattr(checkpointer, "ThreadPoolExecutor", Waiting)
 
 
 def at(number, action):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import streamsieve as ss
-from streamsieve.running._interrupts import Interrupts
+from streamsieve.running.interrupts import Interrupts
 from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
 
 

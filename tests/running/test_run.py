@@ -16,7 +16,8 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.protocols import Traits
-from streamsieve.running import _keeper, _snapshot
+from streamsieve.running import checkpointer, snapshot
+from streamsieve.state.tree import pack_texts
 from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
 
 SELECTORS = {
@@ -101,16 +102,15 @@ def test_names_and_progress(path):
 
 def test_names_are_packed_once(path, monkeypatch):
     packed = []
-    real = state.pack
 
-    def pack(attributes):
-        packed.extend(attributes)
-        return real(attributes)
+    def pack(names):
+        packed.append(names)
+        return pack_texts(names)
 
-    monkeypatch.setattr(_snapshot.state, "pack", pack)
+    monkeypatch.setattr(snapshot, "pack_texts", pack)
     ss.run(Rows(names=list("abcde")), screen(), checkpoint=path, every=BATCH, batch_size=BATCH)
-    assert packed.count("_names_in_") == 1
-    assert packed.count("_summary_") == stream_of(path)["number"] > 1
+    assert packed == [list("abcde")]
+    assert stream_of(path)["number"] > 1
 
 
 def test_a_fitted_selector_goes_on(path):
@@ -376,7 +376,7 @@ def test_an_error_before_the_first_batch_leaves_no_file(path):
 
 def slowly(monkeypatch, started, go_on):
     """Let the first checkpoint wait until it is told to go on."""
-    real = _keeper.CheckpointFile.write
+    real = checkpointer.CheckpointFile.write
 
     def write(self, header, arrays):
         if not started.is_set():
@@ -384,7 +384,7 @@ def slowly(monkeypatch, started, go_on):
             assert go_on.wait(30)
         real(self, header, arrays)
 
-    monkeypatch.setattr(_keeper.CheckpointFile, "write", write)
+    monkeypatch.setattr(checkpointer.CheckpointFile, "write", write)
 
 
 def test_what_is_learnt_while_a_checkpoint_is_written_does_not_get_into_it(make, path, monkeypatch):
@@ -411,13 +411,13 @@ def test_there_is_never_more_than_one_copy(path, monkeypatch):
     started, go_on = threading.Event(), threading.Event()
     slowly(monkeypatch, started, go_on)
     taken = []
-    real = _keeper.Copies.of
+    real = checkpointer.Copies.of
 
     def of(self, arrays):
         taken.append(1)
         return real(self, arrays)
 
-    monkeypatch.setattr(_keeper.Copies, "of", of)
+    monkeypatch.setattr(checkpointer.Copies, "of", of)
     done = []
 
     def progress(n):
@@ -433,7 +433,7 @@ def test_there_is_never_more_than_one_copy(path, monkeypatch):
 
 def test_copies_are_equal_and_stay_so_whatever_the_arrays():
     rng = np.random.default_rng(0)
-    copies = _snapshot.Copies()
+    copies = snapshot.Copies()
     for round_ in range(20):
         live = {
             "f": rng.normal(size=(int(rng.integers(0, 50)), 3)),
@@ -458,8 +458,8 @@ def test_copies_are_equal_and_stay_so_whatever_the_arrays():
 
 
 def test_large_states_are_written_without_a_copy(make, path, monkeypatch):
-    monkeypatch.setattr(_keeper, "COPIED_AT_MOST", 0)
-    monkeypatch.setattr(_keeper.Copies, "of", None)
+    monkeypatch.setattr(checkpointer, "COPIED_AT_MOST", 0)
+    monkeypatch.setattr(checkpointer.Copies, "of", None)
     selector = ss.run(Rows(), make(), checkpoint=path, every=4 * BATCH, batch_size=BATCH)
     assert stream_of(path)["number"] == 6
     assert_same_state(ss.load(path), selector)
@@ -501,12 +501,12 @@ def test_two_runs_do_not_share_a_checkpoint(path):
 
 
 def test_a_file_system_without_locks_serves_as_well(path, monkeypatch):
-    from streamsieve.running import _lock
+    from streamsieve.running import lock
 
     def flock(handle, operation):
         raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr(_lock.fcntl, "flock", flock)
+    monkeypatch.setattr(lock.fcntl, "flock", flock)
     half = path.with_name(f".{path.name}.{'0' * 16}")
     half.write_bytes(b"half")
     ss.run(Rows(), screen(), checkpoint=path)

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from streamsieve.exceptions import SourceError
-from streamsieve.sources import ArraySource, ArrowSource, DriftingStream, SvmlightSource, _proof
+from streamsieve.sources import ArraySource, ArrowSource, DriftingStream, SvmlightSource
+from streamsieve.sources.tables import fingerprint
 from tests.sources.kinds import CUTS, FILES, KINDS, NAMES, N, in_files, make, numbers, table
 
 
@@ -23,7 +24,7 @@ def saved(source):
 def refuses(source, known, message):
     with pytest.raises(SourceError, match=message) as caught:
         source.check_identity(known)
-    assert "begin anew with another checkpoint" in str(caught.value)
+    assert "start again with another checkpoint" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -194,22 +195,22 @@ def test_an_emptied_folder_is_refused_when_the_source_is_still_open(three):
 
 
 def test_long_files_are_sampled_at_both_ends_and_in_between(tmp_path, monkeypatch):
-    monkeypatch.setattr(_proof, "END_BYTES", 8)
-    monkeypatch.setattr(_proof, "PIECE_BYTES", 4)
+    monkeypatch.setattr(fingerprint, "END_BYTES", 8)
+    monkeypatch.setattr(fingerprint, "PIECE_BYTES", 4)
     path = tmp_path / "f"
     path.write_bytes(bytes(1000))
-    first = _proof.sample(path, 1000)
+    first = fingerprint.sample(path, 1000)
     seen = 0
     for place in range(1000):
         flipped = bytearray(1000)
         flipped[place] = 1
         path.write_bytes(flipped)
-        different = _proof.sample(path, 1000) != first
+        different = fingerprint.sample(path, 1000) != first
         seen += different
         assert different or 8 <= place < 992
     assert seen == 8 + 8 + 16 * 4
     path.write_bytes(bytes(1001))
-    assert _proof.sample(path, 1000) == first != _proof.sample(path, 1001)
+    assert fingerprint.sample(path, 1000) == first != fingerprint.sample(path, 1001)
 
 
 def test_a_csv_line_that_went_on_is_refused(tmp_path):

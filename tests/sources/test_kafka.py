@@ -12,7 +12,8 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError, SourceError
-from streamsieve.sources import KafkaSource, _kafka_turns
+from streamsieve.sources import KafkaSource
+from streamsieve.sources.messages import partition_order
 from tests.sources.kinds import NAMES, N, numbers
 from tests.sources.mock_broker import watermarks
 
@@ -61,7 +62,7 @@ def table(request, topic, source, monkeypatch):
     cuts, turn = (0, 5, 5, 16, N), 1024
     if request.param == "short turns":
         turn = 4
-        monkeypatch.setattr(_kafka_turns, "TURN", turn)
+        monkeypatch.setattr(partition_order, "TURN", turn)
     partitions = [range(low, high) for low, high in itertools.pairwise(cuts)]
     name = topic(*([records[k] for k in rows] for rows in partitions))
     order = sorted((at // turn, p, at, k) for p, rows in enumerate(partitions) for at, k in enumerate(rows))
@@ -105,12 +106,14 @@ def test_two_readers_do_not_disturb_each_other(table):
 
 
 def test_partitions_that_pause_lose_nothing(topic, source, monkeypatch):
-    monkeypatch.setattr(_kafka_turns, "TURN", 16)
-    monkeypatch.setattr(_kafka_turns, "MANY", 50)
-    monkeypatch.setattr(_kafka_turns, "WAITING_BYTES", 4 * 100 * 220)
+    monkeypatch.setattr(partition_order, "TURN", 16)
+    monkeypatch.setattr(partition_order, "MANY", 50)
+    monkeypatch.setattr(partition_order, "WAITING_BYTES", 4 * 100 * 220)
     paused = []
-    pause = _kafka_turns.Client.pause
-    monkeypatch.setattr(_kafka_turns.Client, "pause", lambda self, ps: paused.append(ps) or pause(self, ps))
+    pause = partition_order.Client.pause
+    monkeypatch.setattr(
+        partition_order.Client, "pause", lambda self, ps: paused.append(ps) or pause(self, ps)
+    )
     stream = source(topic(*([record(4 * k + p) for k in range(1000)] for p in range(4))))
     expected = [4 * (16 * turn + k) + p for turn in range(63) for p in range(4) for k in range(16)]
     assert rows_of(stream.rows(100)) == [k for k in expected if k < 4000]
@@ -239,7 +242,7 @@ def test_a_bad_message_is_named_after_the_rows_before_it(bad, size, topic, sourc
 
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_bad_messages_may_be_skipped_and_are_counted(size, topic, source, monkeypatch):
-    monkeypatch.setattr(_kafka_turns, "TURN", 3)
+    monkeypatch.setattr(partition_order, "TURN", 3)
     values = [[b"{", record(0), *BAD, record(3), b"{"], [record(1), b"", record(2)], BAD]
     batches = list(source(topic(*values), on_bad="skip").rows(size))
     assert rows_of(batches) == [0, 1, 2, 3]
@@ -359,7 +362,7 @@ def test_positions_of_another_topic_are_refused(topic, source):
     at = {"0": 0, "1": 0, "next": 0, "row": 0, "skipped": 0}
     assert rows_of(stream.rows(start=at)) == [0, 1]
     for change, message in (
-        ({"1": 5}, "partition 1: 5 messages were read, but there are 1 now: the topic was made anew, or"),
+        ({"1": 5}, "partition 1: 5 messages were read, but there are 1 now: the topic was made again, or"),
         ({"2": 0}, "had 3 partitions and has 2 now"),
         ({"next": 2}, "had 3 partitions and has 2 now"),
     ):

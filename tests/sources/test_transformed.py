@@ -1,4 +1,4 @@
-"""Columns made of the columns of any source, when somebody asks for them."""
+"""Columns made of the columns of any source, on demand."""
 
 import numpy as np
 import pytest

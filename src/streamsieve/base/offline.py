@@ -1,32 +1,97 @@
-"""Selectors that need all data at hand: the baselines that streams are compared with."""
+"""Offline selectors: the whole matrix is available, as for the baselines that streams are compared with."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple, Self
 
-from streamsieve._validation import check_rows
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._parameters import check_choice
+from streamsieve._validation import TASKS, check_rows, task_of
 from streamsieve.base.selector import Selector
-from streamsieve.protocols import RowBatch
-from streamsieve.state import untouched_on_error
+from streamsieve.decisions import KEPT, REASON_CODE, Decisions, Settled
+from streamsieve.exceptions import InputError, ParameterError, TargetError
+from streamsieve.feature_names import FeatureNames
+from streamsieve.ledger import KEEP, Ledger
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, RowBatch, Task
+from streamsieve.state import Array, Choice, Field, Int, Nested, Texts, untouched_on_error
+
+#: Features kept by default.
+DEFAULT_FEATURES = 10
+#: Most features of a state in which no array has one entry per feature.
+MOST_FEATURES = 2**27
+
+
+class Why(NamedTuple):
+    """Why features were rejected: one reason per feature, and the features responsible for it.
+
+    Attributes
+    ----------
+    reason : codes of ``REASON_CODE``; those of selected features are ignored
+    statistic, p_value : one number per feature, NaN where there is none
+    by : for redundant features, the columns that make them so
+    """
+
+    reason: npt.NDArray[np.uint8]
+    statistic: FloatArray
+    p_value: FloatArray | None = None
+    by: Mapping[int, tuple[int, ...]] | None = None
 
 
 class OfflineSelector(Selector):
-    """Choose features from the whole data at once.
+    """Choose features from the whole matrix.
 
-    A subclass writes :meth:`_fit` and :meth:`_support`.
+    A subclass writes :meth:`_choose`, and :meth:`_why` where a feature may be rejected for another reason
+    than a score that is too small.  It has the parameter ``ledger``, the parameter ``n_features`` unless the
+    method itself determines their number, and ``task`` if it takes labels and numbers alike.
+
+    Attributes
+    ----------
+    selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature
+    task_ : kind of target; absent if there is none
     """
 
     _fitted_by: ClassVar[str] = "fit"
+    parameters: ClassVar[Mapping[str, Any]] = {"ledger": Choice(*KEEP)}
+    fields: ClassVar[Mapping[str, Field]] = {
+        "n_features_in_": Int(1, MOST_FEATURES, size="features"),
+        "feature_names_in_": Texts("features", optional=True),
+        "task_": Choice(*Task, None),
+        "selected_": Array("i8", "selected", below="features", unique=True),
+        "ledger_": Nested(Ledger),
+    }
+    #: The same for a selector that has no array of one entry per feature, which would prove their number.
+    narrow_fields: ClassVar[Mapping[str, Field]] = {
+        **fields,
+        "n_features_in_": Int(1, MOST_FEATURES),
+        "feature_names_in_": Texts("names", optional=True),
+        "selected_": Array("i8", "selected", low=0, unique=True),
+    }
 
-    @property
-    def _target(self) -> str | None:
-        """What ``y`` must be: "classes", "numeric", "either", or None if it is not needed."""
-        return "classes"
+    n_features: int | None = None
+    ledger: str = "all"
+    selected_: IntArray
 
     @abstractmethod
-    def _fit(self, batch: RowBatch) -> None:
-        """Learn from all rows."""
+    def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
+        """Return the columns chosen, best first.
+
+        ``X`` is finite, dense or CSR, of at least two rows; ``y`` has two classes or varies (``self.task_``
+        says which), and is empty where no target is needed; ``wanted`` is the number of features to keep.
+        """
+
+    def _why(self) -> Why:
+        """Return why features were not chosen; by default because others have larger scores."""
+        p = self.n_features_in_
+        reason = np.full(p, REASON_CODE[Reason.OUTSCORED], np.uint8)
+        return Why(reason, np.array(getattr(self, "scores_", np.full(p, np.nan))))
+
+    # ---------------------------------------------------------------- fitting
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose features.
@@ -34,7 +99,7 @@ class OfflineSelector(Selector):
         Parameters
         ----------
         X : all rows (dense, sparse or dataframe)
-        y : one label or number a row
+        y : one label or number per row
 
         Returns
         -------
@@ -44,3 +109,119 @@ class OfflineSelector(Selector):
             self._forget()
             self._fit(check_rows(self, X, y, None, target=self._target, reset=True))
         return self
+
+    def _fit(self, batch: RowBatch) -> None:
+        self._check_parameters()
+        self._check_features()
+        if batch.X.shape[0] < 2:
+            raise InputError(
+                f"X has n_samples = {batch.X.shape[0]}: at least two rows are needed to compare features"
+            )
+        y = self._checked_target(batch.y)
+        self.selected_ = np.asarray(self._choose(batch.X, y, self._wanted), np.int64)
+        self.ledger_ = self._explained(batch.X)
+
+    def _check_features(self) -> None:
+        """Raise ``ParameterError`` unless the parameters are legal for the features of the data."""
+        p = self.n_features_in_
+        if self.n_features is not None and self.n_features > p:
+            raise ParameterError(
+                f"n_features={self.n_features}, but X has {p} features: choose n_features <= {p}, or None"
+            )
+
+    @property
+    def _wanted(self) -> int:
+        """Number of features to keep."""
+        return min(DEFAULT_FEATURES, self.n_features_in_) if self.n_features is None else int(self.n_features)
+
+    def _support(self) -> BoolArray:
+        mask = np.zeros(self.n_features_in_, bool)
+        mask[self.selected_] = True
+        return mask
+
+    # ---------------------------------------------------------------- the target
+
+    @property
+    def _asked_task(self) -> str:
+        """What the target is said to be: by the parameter ``task``, or by what the method is made for."""
+        tasks = self.traits.tasks
+        if Task.REGRESSION not in tasks:
+            return "classification"
+        return "regression" if len(tasks) == 1 else check_choice("task", getattr(self, "task", "auto"), TASKS)
+
+    @property
+    def _target(self) -> str | None:
+        """What ``y`` must be: "classes", "numeric", "either", or None if it is not needed."""
+        if not self.traits.tasks:
+            return None
+        known = {"classification": "classes", "regression": "numeric", "auto": "either"}
+        # for the other kind of target, a method for one kind recommends another method
+        return known[self._asked_task] if hasattr(self, "task") else "either"
+
+    def _checked_target(self, y: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+        """Return a target that varies, and note what kind it is."""
+        if y is None:
+            return np.zeros(0)
+        tasks = self.traits.tasks
+        fractional = y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
+        if fractional and Task.REGRESSION not in tasks:
+            raise TargetError(
+                f"{type(self).__name__} needs class labels, but y holds fractional numbers: bin y, or take "
+                "RReliefF, MRMR, FCBF or HITONPC"
+            )
+        if y.dtype.kind in "USO" and tasks == {Task.REGRESSION}:
+            raise TargetError(
+                f"{type(self).__name__} needs numbers, but y holds text such as {str(y[0])!r}: "
+                f"{self._elsewhere}"
+            )
+        y, task = task_of(y, self._asked_task)
+        if task not in tasks:
+            known = " or ".join(sorted(tasks))
+            raise TargetError(
+                f"{type(self).__name__} needs a {known} target, but y is {task}: {self._elsewhere}"
+            )
+        self.task_ = str(task)
+        return y
+
+    @property
+    def _elsewhere(self) -> str:
+        """Which selectors to use for a target that this method does not support."""
+        return "ReliefF, MRMR, FCBF and HITONPC compare any number of classes"
+
+    # ---------------------------------------------------------------- the ledger
+
+    def _explained(self, X: Matrix) -> Ledger:
+        """Return one decision per feature, in order of columns."""
+        ledger = Ledger(self.ledger)
+        if self.ledger == "none":
+            return ledger
+        reason, statistic, p_value, by = self._why()
+        reason[_constant(X)] = REASON_CODE[Reason.CONSTANT]
+        reason[self.selected_] = KEPT
+        given = getattr(self, "feature_names_in_", None)
+        settled = Settled(0, reason, statistic, p_value, by or {})
+        ledger.record(Decisions(settled, FeatureNames(), None if given is None else given.tolist()))
+        return ledger
+
+    # ---------------------------------------------------------------- loading
+
+    def _consistent(self) -> Iterator[str]:
+        self._check_features()
+        p = self.n_features_in_
+        if len(self.selected_) and self.selected_.max() >= p:
+            yield "a selected feature is none of the features"
+        if len(getattr(self, "feature_names_in_", range(p))) != p:
+            yield "there is not one name per feature"
+        tasks = self.traits.tasks
+        if getattr(self, "task_", None) not in (tasks or {None}):
+            yield f"a selector of {type(self).__name__} for this kind of target does not exist"
+        if self.ledger_.keep != self.ledger:
+            yield f"the ledger keeps {self.ledger_.keep!r}, but the parameter is {self.ledger!r}"
+
+
+def _constant(X: Matrix) -> BoolArray:
+    """Return which columns have one value only."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sp.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return np.asarray(low == high)

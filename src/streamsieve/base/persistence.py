@@ -94,12 +94,12 @@ class Persistent(BaseEstimator, Part):
         """Read what :meth:`to_bytes` returned."""
         return cls._from_state("the bytes", *state.from_bytes(data))
 
-    def _saved(self) -> tuple[dict[str, Any], Arrays]:
-        """Return header and arrays; some of the arrays are live."""
+    def _saved(self, ready: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
+        """Return header and arrays; some of the arrays are live.  For ``ready``, see :meth:`Part.tree`."""
         check_is_fitted(self)
         header = {"class": name_of(type(self)), "parameters": self._encoded_parameters()}
         if self.fields:
-            return header, flat(super().tree())
+            return header, flat(super().tree(ready))
         plain, arrays = state.pack(self._learnt())
         return {**header, "attributes": plain}, arrays
 
@@ -146,9 +146,9 @@ class Persistent(BaseEstimator, Part):
 
     # ---------------------------------------------------------------- as a part of another state
 
-    def tree(self) -> dict[str, Node]:
+    def tree(self, ready: Mapping[str, Any] | None = None) -> dict[str, Node]:
         """Return the fields and the parameters as a tree of arrays."""
-        return {PARAMETERS: text(json.dumps(self._encoded_parameters())), **super().tree()}
+        return {PARAMETERS: text(json.dumps(self._encoded_parameters())), **super().tree(ready)}
 
     @classmethod
     def check_tree(cls, node: dict[str, Node], place: Place) -> None:
@@ -192,6 +192,9 @@ class Persistent(BaseEstimator, Part):
 
     def _restored(self) -> None:
         """Compute caches again after loading."""
+
+    def _flush_buffer(self) -> None:
+        """Learn what is buffered; most estimators buffer nothing."""
 
     def _consistent(self) -> Iterator[str]:
         yield from ()

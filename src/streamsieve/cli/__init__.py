@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        from streamsieve.cli._app import invoke  # noqa: PLC0415 - so that a missing extra is explained
+        from streamsieve.cli.app import invoke  # noqa: PLC0415 - so that a missing extra is explained
     except ModuleNotFoundError as error:
         print(  # noqa: T201
             f"error: the command line needs {error.name}; install it with: pip install 'streamsieve[cli]'",

@@ -19,7 +19,7 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested, untouched_on_error
 
-LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
+LOGISTIC = Traits(tasks=frozenset({Task.BINARY}), size_parameter="budget")
 #: Default of ``refresh``, per column of the budget.
 REFRESH = 4
 
@@ -111,7 +111,9 @@ class OnlineSubstitution(ColumnSelector):
     (array([ 7, 30]), array([ 1.1, -2.2]))
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+    _traits: ClassVar[Traits] = Traits(
+        tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="budget"
+    )
     _elsewhere: ClassVar[str] = (
         "say task='regression' if it is a quantity, use Grafting, or offer the columns once for each class "
         "against the rest"

@@ -171,7 +171,11 @@ class TopK(ColumnSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do: missing values and merging depend on its parameters."""
-        return Traits(missing=self.missing == "omit", merges=self.redundancy == 0 and self.fdr is None)
+        return Traits(
+            missing=self.missing == "omit",
+            merges=self.redundancy == 0 and self.fdr is None,
+            size_parameter="k",
+        )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "measure", self.measure)

@@ -1,8 +1,17 @@
-"""Data sets by name: those that come with scikit-learn, a folder of your own, and OpenML."""
+"""Data sets by name: those of scikit-learn, a folder of the user, and OpenML.
 
-from streamsieve.datasets._dataset import Dataset as Dataset
-from streamsieve.datasets._load import available as available
-from streamsieve.datasets._load import load as load
-from streamsieve.datasets._manifest import Entry as Entry
+======== ==============================
+loading  ``load`` and ``available``
+manifest the data sets known by name
+dataset  rows, target and provenance
+local    data sets in a folder
+fetched  data sets through scikit-learn
+======== ==============================
+"""
+
+from streamsieve.datasets.dataset import Dataset as Dataset
+from streamsieve.datasets.loading import available as available
+from streamsieve.datasets.loading import load as load
+from streamsieve.datasets.manifest import Entry as Entry
 
 __all__ = ["Dataset", "Entry", "available", "load"]

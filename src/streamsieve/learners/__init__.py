@@ -1,19 +1,18 @@
-"""Learners that the papers pair with a selection, and Bayesian births and deaths of features."""
+"""Learners that select features: annealed linear models, ensembles over blocks, Bayesian model sampling.
 
-from streamsieve.learners.birth_death_process import FeatureLives as FeatureLives
-from streamsieve.learners.birth_death_process import birth_death_process as birth_death_process
-from streamsieve.learners.block_bagging import BlockBagging as BlockBagging
+=========== ==========================================================================
+fsa/        feature selection with annealing: a linear model that drops features
+ensembles/  block bagging and super learner: blocks of columns become members
+rjmcmc/     reversible-jump MCMC over linear models
+targets     class labels and numeric targets
+block_names names of columns that arrive in blocks
+=========== ==========================================================================
+"""
+
+from streamsieve.learners.ensembles import BlockBagging as BlockBagging
+from streamsieve.learners.ensembles import SuperLearner as SuperLearner
 from streamsieve.learners.fsa import FSAClassifier as FSAClassifier
 from streamsieve.learners.fsa import FSARegressor as FSARegressor
 from streamsieve.learners.rjmcmc import RJMCMC as RJMCMC
-from streamsieve.learners.super_learner import SuperLearner as SuperLearner
 
-__all__ = [
-    "RJMCMC",
-    "BlockBagging",
-    "FSAClassifier",
-    "FSARegressor",
-    "FeatureLives",
-    "SuperLearner",
-    "birth_death_process",
-]
+__all__ = ["RJMCMC", "BlockBagging", "FSAClassifier", "FSARegressor", "SuperLearner"]

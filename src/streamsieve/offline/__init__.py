@@ -1,4 +1,15 @@
-"""Selectors that need all data at hand: the baselines that streams are compared with."""
+"""Offline selectors: the whole matrix is available, as for the baselines that streams are compared with.
+
+========================= ==============================================
+relief, relieff, rrelieff nearest neighbors
+mrmr, fcbf                relevance and redundancy by mutual information
+lars, spfs                features entering a regression
+fgm, gdm, stump_boosting  support vector machines, boosting
+spec, inf_fs, trace_ratio graphs of rows or features, scatter of classes
+hiton                     parents and children of the target
+shared/                   what several of them share
+========================= ==============================================
+"""
 
 from streamsieve.offline.fcbf import FCBF as FCBF
 from streamsieve.offline.fgm import FGM as FGM

@@ -1,24 +1,27 @@
-"""FCBF: features by falling relevance, each of which removes the weaker ones that it predicts better."""
+"""FCBF: features in order of relevance, each removing the weaker ones that it predicts better."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
-from streamsieve.offline._chosen import ChosenFeatures, best_first
-from streamsieve.offline._coded import CodedFeatures
-from streamsieve.protocols import IntArray, Matrix, Task
+from streamsieve._validation import TASKS
+from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.decisions import REASON_CODE
+from streamsieve.offline.shared.discrete import CodedFeatures
+from streamsieve.offline.shared.ranking import best_first
+from streamsieve.protocols import IntArray, Matrix, Reason, Task
+from streamsieve.state import Array, Choice, Float, Int
 
 #: Uncertainties that differ by less are equal: sums are rounded.
 TIE = 1e-12
 
 
-class FCBF(ChosenFeatures):
-    """Keep features that tell about the target and that no stronger kept one tells more about.
+class FCBF(OfflineSelector):
+    """Fast correlation-based filter: relevant features that no stronger kept feature makes redundant.
 
     Dependence is symmetric uncertainty, ``SU(a, b) = 2 I(a; b) / (H(a) + H(b))``, between 0 and 1.  Features
     are taken by falling dependence on y; each kept one removes the later ones whose dependence on it is at
@@ -29,16 +32,20 @@ class FCBF(ChosenFeatures):
     delta : float, default=0.0
         A feature whose dependence on y is at or below it is irrelevant, 0 <= delta < 1.
     bins : int, default=5
-        Features with more than 32 distinct values are cut into so many bins of equal frequency, 2 to 1024.
+        Features with more than 32 distinct values are cut into this number of bins of equal frequency, 2 to
+        1024.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  A numeric
         target is cut into five classes of equal frequency.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature: its symmetric uncertainty with y
+    scores_ : float64 array, one per feature: its symmetric uncertainty with y
     selected_ : columns of the selected features, the most relevant first
-    removed_by_ : int64 array, one a feature: the column that made it redundant, or -1
+    removed_by_ : int64 array, one per feature: the column that made it redundant, or -1
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 
     Notes
@@ -66,20 +73,29 @@ class FCBF(ChosenFeatures):
     (array([1]), array([ 1, -1]))
     """
 
-    def __init__(self, delta: float = 0.0, bins: int = 5, task: str = "auto") -> None:
+    parameters = {
+        "delta": Float(0, 1, open_high=True),
+        "bins": Int(2, 1024),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+        "removed_by_": Array("i8", "features", low=-1),
+    }
+
+    def __init__(self, delta: float = 0.0, bins: int = 5, task: str = "auto", ledger: str = "all") -> None:
         self.delta = delta
         self.bins = bins
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Any relevance, and a threshold for it with a numeric target."""
         yield cls()
         yield cls(delta=0.02, bins=3, task="regression")
-
-    def _check_parameters(self) -> None:
-        check_number("delta", self.delta, low=0, high=1, open_high=True)
-        check_number("bins", self.bins, low=2, high=1024, integer=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:  # noqa: ARG002 - it decides itself
         coded = CodedFeatures(X, y, Task(self.task_), self.bins)
@@ -97,6 +113,13 @@ class FCBF(ChosenFeatures):
             left = left[~redundant]
         return np.array(chosen, np.int64)
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_columns("removed_by_", (self.n_features_in_,))
+    def _why(self) -> Why:
+        redundant = self.removed_by_ >= 0
+        reason = np.where(redundant, REASON_CODE[Reason.REDUNDANT], REASON_CODE[Reason.IRRELEVANT])
+        by = {j: (int(self.removed_by_[j]),) for j in np.flatnonzero(redundant).tolist()}
+        return Why(reason.astype(np.uint8), self.scores_.copy(), by=by)
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        if np.any(self.removed_by_ >= self.n_features_in_):
+            yield "a feature was removed by none of the features"

@@ -1,31 +1,30 @@
-"""FGM: a support vector machine that generates the groups of features it needs."""
+"""FGM: a feature generating machine, a sparse SVM that adds groups of features."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
-from streamsieve.offline._chosen import ChosenFeatures
-from streamsieve.offline._generating import Machine, generate
-from streamsieve.offline._standard import StandardFeatures
+from streamsieve.base import OfflineSelector
+from streamsieve.offline.shared.feature_generation import Machine, generate
+from streamsieve.offline.shared.standardized import StandardFeatures
 from streamsieve.protocols import IntArray, Matrix, Task, Traits
+from streamsieve.state import Float, Int
 
 
-class FGM(ChosenFeatures):
-    """Keep the features that a sparse support vector machine asks for, a group at a time.
+class FGM(OfflineSelector):
+    """Feature generating machine: groups of features selected by a sparse support vector machine.
 
-    Each round the machine's support vectors say which features they miss most; so many of them join as a
-    group, and the machine is solved anew over all groups.  It ends when no group would help.  A round is one
-    product with X, so very many sparse features are no hindrance.
+    Each round the machine's support vectors say which features they miss most; ``group_size`` of them join
+    as a group, and the machine is solved again over all groups.  It ends when no group would help.  A round
+    is one product with X, so very many sparse features are no hindrance.
 
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many at most, those of the first groups, at least 1.  None: all that the groups bring.
+        Most features to keep, those of the first groups, at least 1.  If None, those of all groups.
     group_size : int, default=10
         Features in a group, at least 1; the sparsity that the machine is asked for.
     C : float, default=1.0
@@ -34,18 +33,21 @@ class FGM(ChosenFeatures):
         A group joins if it exceeds the bound that the others keep by more than this share, tol >= 0.
     max_rounds : int, default=30
         Groups at most, at least 1.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     selected_ : columns of the selected features, in the order they joined
     n_iter_ : int, how many groups joined
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
     Notes
     -----
-    The machine minimises ``1/2 (sum of |w_t|)^2 + C/2 mean of max(0, 1 - y f)^2`` over groups t, by
+    The machine minimizes ``1/2 (sum of |w_t|)^2 + C/2 mean of max(0, 1 - y f)^2`` over groups t, by
     accelerated proximal steps to a gap of 1e-6.  The paper sums over rows where this takes the mean, so that
-    C means the same for any number of them.  Features are standardised, so units do not matter and there is
+    C means the same for any number of them.  Features are standardized, so units do not matter and there is
     no intercept.  Of features that are missed equally the first joins first.  A ``ConvergenceWarning`` says
     what to change where groups are left after ``max_rounds``, or a mixture is not solved.
 
@@ -64,7 +66,20 @@ class FGM(ChosenFeatures):
     array([ 7, 21, 30])
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}))
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features")
+
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "group_size": Int(1),
+        "C": Float(0, open_low=True),
+        "tol": Float(0),
+        "max_rounds": Int(1),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.narrow_fields,
+        "n_iter_": Int(),
+    }
 
     def __init__(
         self,
@@ -73,12 +88,14 @@ class FGM(ChosenFeatures):
         C: float = 1.0,
         tol: float = 0.05,
         max_rounds: int = 30,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.group_size = group_size
         self.C = C
         self.tol = tol
         self.max_rounds = max_rounds
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -86,20 +103,9 @@ class FGM(ChosenFeatures):
         yield cls()
         yield cls(n_features=1, group_size=2, C=0.5)
 
-    def _check_parameters(self) -> None:
-        check_number("group_size", self.group_size, low=1, integer=True)
-        check_number("C", self.C, low=0, open_low=True)
-        check_number("tol", self.tol, low=0)
-        check_number("max_rounds", self.max_rounds, low=1, integer=True)
-
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        return self._generate(StandardFeatures(X), y, wanted)
-
-    def _generate(self, features: StandardFeatures, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        """Return the features of the groups, each once."""
-        sign = np.where(y == np.unique(y)[1], 1.0, -1.0)
-        machine = Machine(features, sign, self.group_size, float(self.C) / features.n)
+        features = StandardFeatures(X)
+        machine = Machine(features, y, self.group_size, self.C)
         most = features.p if self.n_features is None else wanted
-        found = generate(machine, tol=float(self.tol), rounds=self.max_rounds, wanted=most)
-        self.n_iter_ = found.rounds
-        return found.order
+        order, self.n_iter_ = generate(machine, tol=float(self.tol), rounds=self.max_rounds, wanted=most)
+        return order

@@ -1,21 +1,22 @@
-"""GDM: the features that FGM asks for, each with those that go along with it."""
+"""GDM: the features of FGM, each with those correlated with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
-from streamsieve.offline._standard import StandardFeatures
-from streamsieve.offline.fgm import FGM
-from streamsieve.protocols import FloatArray, IntArray, Matrix
+from streamsieve.base import OfflineSelector
+from streamsieve.offline.shared.feature_generation import Machine, generate
+from streamsieve.offline.shared.standardized import StandardFeatures
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Float, Int
 
 
-class GDM(FGM):
-    """Keep the features that a sparse support vector machine asks for, and all that are correlated with them.
+class GDM(OfflineSelector):
+    """Group discovery machine: features of a sparse SVM, and all features correlated with them.
 
     Where features come in groups that tell the same, a sparse method keeps one of each group.  Here the
     others of the group are kept as well, so that the whole group can be looked at.
@@ -35,14 +36,17 @@ class GDM(FGM):
         A group joins if it exceeds the bound that the others keep by more than this share, tol >= 0.
     max_rounds : int, default=30
         Groups at most, at least 1.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     selected_ : columns of the selected features: supporting ones in the order they joined, then affiliated
         ones by falling correlation
     supporting_ : columns of the supporting features
-    affiliated_ : int64 array, one a feature: the supporting feature it is most correlated with, or -1
+    affiliated_ : int64 array, one per feature: the supporting feature it is most correlated with, or -1
     n_iter_ : int, how many groups joined
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
     Notes
@@ -67,6 +71,24 @@ class GDM(FGM):
     ([np.int64(4), np.int64(21)], array([ 4, 11, 21]))
     """
 
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features")
+
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "tau": Float(0, 1, open_high=True),
+        "group_size": Int(1),
+        "C": Float(0, open_low=True),
+        "tol": Float(0),
+        "max_rounds": Int(1),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "n_iter_": Int(),
+        "supporting_": Array("i8", "supporting", below="features"),
+        "affiliated_": Array("i8", "features", low=-1),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -75,9 +97,15 @@ class GDM(FGM):
         C: float = 1.0,
         tol: float = 0.05,
         max_rounds: int = 30,
+        ledger: str = "all",
     ) -> None:
-        super().__init__(n_features, group_size, C, tol, max_rounds)
+        self.n_features = n_features
         self.tau = tau
+        self.group_size = group_size
+        self.C = C
+        self.tol = tol
+        self.max_rounds = max_rounds
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -85,24 +113,24 @@ class GDM(FGM):
         yield cls()
         yield cls(n_features=1, tau=0.5, group_size=2)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("tau", self.tau, low=0, high=1, open_high=True)
-
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         features = StandardFeatures(X)
-        self.supporting_ = self._generate(features, y, wanted)
+        machine = Machine(features, y, self.group_size, self.C)
+        most = features.p if self.n_features is None else wanted
+        self.supporting_, self.n_iter_ = generate(
+            machine, tol=float(self.tol), rounds=self.max_rounds, wanted=most
+        )
         best, self.affiliated_ = affiliated(features, self.supporting_, float(self.tau))
         others = np.flatnonzero(self.affiliated_ >= 0)
         others = others[np.lexsort((others, -best[others].round(9)))]
         return np.concatenate([self.supporting_, others])
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_columns("affiliated_", (self.n_features_in_,))
-        self._check_columns("supporting_", (len(self.supporting_),))
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
         if not np.array_equal(self.supporting_, self.selected_[: len(self.supporting_)]):
-            raise ValueError("the supporting features are not the first of the selected ones")
+            yield "the supporting features are not the first of the selected ones"
+        if np.any(self.affiliated_ >= self.n_features_in_):
+            yield "a feature is affiliated with none of the features"
 
 
 def affiliated(features: StandardFeatures, supporting: IntArray, tau: float) -> tuple[FloatArray, IntArray]:

@@ -1,18 +1,19 @@
-"""HITON-PC: the features that no set of others separates from the target."""
+"""HITON-PC: features that no subset of the others renders conditionally independent of the target."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
+from streamsieve._validation import TASKS
+from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.decisions import REASON_CODE
 from streamsieve.independence import FisherZ
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
-from streamsieve.offline._chosen import ChosenFeatures
-from streamsieve.offline._separation import (
+from streamsieve.offline.shared.separating_sets import (
     LARGEST_SET,
     TABLE_TESTS,
     Alone,
@@ -20,18 +21,19 @@ from streamsieve.offline._separation import (
     ByTables,
     Separation,
 )
-from streamsieve.protocols import IntArray, Matrix, Task
+from streamsieve.protocols import IntArray, Matrix, Reason, Task
+from streamsieve.state import Array, Choice, Float, Int
 
 TESTS = ("fisher_z", *TABLE_TESTS)
 UNRELIABLE = ("independent", "skip")
 
 
-class HITONPC(ChosenFeatures):
-    """Keep the parents and children of the target: features that no set of others makes independent of it.
+class HITONPC(OfflineSelector):
+    """HITON-PC: the parents and children of the target in a Bayesian network.
 
     Features that depend on y are taken by falling association.  Each joins the set PC and must, like every
     member it meets there, stay dependent on y given any few of the others.  On data of a Bayesian network
-    the target's direct neighbours are left.
+    the target's direct neighbors are left.
 
     Parameters
     ----------
@@ -49,19 +51,22 @@ class HITONPC(ChosenFeatures):
     unreliable : {"skip", "independent"}, default="skip"
         A test without enough rows: its set is passed over, or counts as separating.
     bins : int, default=5
-        For tables: features with more than 32 distinct values are cut into so many bins of equal frequency, 2
-        to 1024.
+        For tables: features with more than 32 distinct values are cut into this number of bins of equal
+        frequency, 2 to 1024.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature: the statistic of the test given nothing (absolute correlation, or
-        correlation ratio for more than two classes; G2 or chi-squared)
-    pvalues_ : float64 array, one a feature: the p-value of that test
+    scores_ : float64 array, one per feature: the statistic of the test given nothing (absolute correlation,
+        or correlation ratio for more than two classes; G2 or chi-squared)
+    pvalues_ : float64 array, one per feature: the p-value of that test
     selected_ : columns of the selected features, the most associated first
     separated_by_ : int64 array (features, 3): the set that made a feature independent of y, -1 where there is
         none or it is smaller
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 
     Notes
@@ -72,7 +77,7 @@ class HITONPC(ChosenFeatures):
     tried before.  For the same reason the final backward pass of the paper finds nothing new, and is left
     out.
 
-    PC may keep a feature that is no neighbour: one that is separated only by sets with a feature that was
+    PC may keep a feature that is no neighbor: one that is separated only by sets with a feature that was
     removed.  The symmetry correction for that needs a run for every member, and is not part of HITON-PC.
     Unlike :class:`FastOSFS`, which takes columns as they come, the strongest come first here.
 
@@ -93,6 +98,24 @@ class HITONPC(ChosenFeatures):
     (array([2]), array([ 2, -1, -1]))
     """
 
+    parameters = {
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "test": Choice(*TESTS),
+        "max_conditioning": Int(0, LARGEST_SET),
+        "degrees": Choice(*DEGREES),
+        "reliable": Choice(*RELIABLE),
+        "unreliable": Choice(*UNRELIABLE),
+        "bins": Int(2, 1024),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+        "pvalues_": Array("f8", "features", low=0, high=1),
+        "separated_by_": Array("i8", "features", LARGEST_SET, low=-1),
+    }
+
     def __init__(
         self,
         alpha: float = 0.01,
@@ -103,6 +126,7 @@ class HITONPC(ChosenFeatures):
         unreliable: str = "skip",
         bins: int = 5,
         task: str = "auto",
+        ledger: str = "all",
     ) -> None:
         self.alpha = alpha
         self.test = test
@@ -112,6 +136,7 @@ class HITONPC(ChosenFeatures):
         self.unreliable = unreliable
         self.bins = bins
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -119,15 +144,6 @@ class HITONPC(ChosenFeatures):
         yield cls()
         yield cls(test="g2")
         yield cls(alpha=0.05, test="chi2", max_conditioning=1, unreliable="independent")
-
-    def _check_parameters(self) -> None:
-        check_number("alpha", self.alpha, low=0, high=1, open_low=True, open_high=True)
-        check_choice("test", self.test, TESTS)
-        check_number("max_conditioning", self.max_conditioning, low=0, high=LARGEST_SET, integer=True)
-        check_choice("degrees", self.degrees, DEGREES)
-        check_choice("reliable", self.reliable, RELIABLE)
-        check_choice("unreliable", self.unreliable, UNRELIABLE)
-        check_number("bins", self.bins, low=2, high=1024, integer=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:  # noqa: ARG002 - it decides itself
         store = self._store(X, y, Task(self.task_))
@@ -144,9 +160,23 @@ class HITONPC(ChosenFeatures):
                 self.separated_by_[members[place], : len(found)] = sorted(members[i] for i in found)
                 store.leave(place)
                 if place == len(members) - 1:
-                    break  # the newcomer is gone, and with it all sets that nobody has seen
+                    break  # the newcomer is gone, and with it all sets that were not examined
             kept = store.features()
         return np.array(kept, np.int64)
+
+    def _why(self) -> Why:
+        redundant = self.separated_by_[:, 0] >= 0
+        reason = np.where(redundant, REASON_CODE[Reason.REDUNDANT], REASON_CODE[Reason.IRRELEVANT])
+        by = {
+            j: tuple(i for i in self.separated_by_[j].tolist() if i >= 0)
+            for j in np.flatnonzero(redundant).tolist()
+        }
+        return Why(reason.astype(np.uint8), self.scores_.copy(), self.pvalues_.copy(), by)
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        if np.any(self.separated_by_ >= self.n_features_in_):
+            yield "a feature was separated by none of the features"
 
     def _store(self, X: Matrix, y: npt.NDArray[Any], task: Task) -> Separation:
         most, skip = self.max_conditioning, self.unreliable == "skip"
@@ -154,13 +184,6 @@ class HITONPC(ChosenFeatures):
             return ByCorrelation(X, FisherZ(y, task, self.alpha), most=most, skip=skip)
         test = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
         return ByTables(X, test, most=most, skip=skip)
-
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_columns("separated_by_", (self.n_features_in_, LARGEST_SET))
-        self._check_numbers("pvalues_", self.n_features_in_)
-        if np.any((self.pvalues_ < 0) | (self.pvalues_ > 1)):
-            raise ValueError("the p-values are not probabilities")
 
 
 def _by_association(alone: Alone) -> list[int]:

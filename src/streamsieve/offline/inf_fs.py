@@ -1,4 +1,4 @@
-"""Inf-FS: features as nodes of a graph, ranked by all paths through each of them."""
+"""Inf-FS: features as nodes of a graph, ranked by the paths through them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
 from scipy.stats import rankdata
 
-from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import TASKS
+from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import InputError, ParameterError
-from streamsieve.offline._chosen import ChosenFeatures, best_first
-from streamsieve.offline._coded import CodedFeatures
-from streamsieve.offline._standard import DUST, CorrelatedFeatures
+from streamsieve.offline.shared.discrete import CodedFeatures
+from streamsieve.offline.shared.ranking import best_first
+from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Bool, Choice, Float, Int
 
 #: What the strength of a feature is mixed of.
 PARTS = ("information", "fisher", "deviation")
@@ -28,12 +29,12 @@ DAMPING = 0.9
 MOST_FEATURES = 20_000
 #: Rows of the graph that are made at a time.
 ROWS = 16
-#: Up to this many features, an eigenvalue is found by the dense method.
+#: Up to this number of features, an eigenvalue is found by the dense method.
 FEW = 32
 
 
-class InfFS(ChosenFeatures):
-    """Keep features that vary much and repeat little of what the others say, over paths of all lengths.
+class InfFS(OfflineSelector):
+    """Infinite feature selection: features of high dispersion and low correlation, over paths of all lengths.
 
     Features are the nodes of a graph.  An edge weighs much if one of its features varies much and the two are
     not correlated.  The score of a feature is the sum over all paths of any length that begin in it, which
@@ -42,7 +43,7 @@ class InfFS(ChosenFeatures):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     alpha : float, default=0.5
         Share of the strength of the features in an edge, 0 <= alpha <= 1; the rest is their dissimilarity.
     supervised : bool, default=False
@@ -55,15 +56,18 @@ class InfFS(ChosenFeatures):
     deviation : float, default=1.0
         If supervised: the part of the standard deviation, at least 0.  Not all three may be 0.
     bins : int, default=5
-        If supervised: for the mutual information, features with more than 32 distinct values are cut into so
-        many bins of equal frequency, 2 to 1024.
+        If supervised: for the mutual information, features with more than 32 distinct values are cut into
+        this number of bins of equal frequency, 2 to 1024.
     task : {"auto", "classification", "regression"}, default="auto"
         If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, larger is better; 0 for a constant feature
+    scores_ : float64 array, one per feature, larger is better; 0 for a constant feature
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"
 
     Notes
@@ -98,6 +102,20 @@ class InfFS(ChosenFeatures):
     array([4])
     """
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "alpha": Float(0, 1),
+        "supervised": Bool(),
+        **{name: Float(0) for name in PARTS},
+        "bins": Int(2, 1024),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -108,6 +126,7 @@ class InfFS(ChosenFeatures):
         deviation: float = 1.0,
         bins: int = 5,
         task: str = "auto",
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.alpha = alpha
@@ -117,6 +136,7 @@ class InfFS(ChosenFeatures):
         self.deviation = deviation
         self.bins = bins
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -127,34 +147,27 @@ class InfFS(ChosenFeatures):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset())
+        tasks = ANY_TASK if bool(self.supervised) else frozenset()
+        return Traits(tasks=tasks, size_parameter="n_features", nested_sizes=True)
 
-    def _check_parameters(self) -> None:
-        check_number("alpha", self.alpha, low=0, high=1)
-        check_choice("supervised", self.supervised, (True, False))
-        check_number("bins", self.bins, low=2, high=1024, integer=True)
-        self._shares()
-        check_choice("task", self.task, TASKS)
-        if self.n_features_in_ > MOST_FEATURES:
-            raise InputError(
-                f"InfFS compares all pairs of features, and X has {self.n_features_in_:,}: {MOST_FEATURES:,} "
-                "are the most; keep the best of them by Screen first"
-            )
-
-    def _shares(self) -> FloatArray:
-        """Return the parts of information, Fisher score and deviation; they sum to 1."""
-        parts = {name: getattr(self, name) for name in PARTS}
-        for name, part in parts.items():
-            check_number(name, part, low=0)
-        if not any(parts.values()):
+    def _check_together(self) -> None:
+        if not any(getattr(self, name) for name in PARTS):
             raise ParameterError(
                 f"{', '.join(PARTS)} are all 0, so there is nothing to mix: raise one of them"
             )
-        weights = np.array(list(parts.values()), np.float64)
+
+    def _shares(self) -> FloatArray:
+        """Return the weights of information, Fisher score and deviation; they sum to 1."""
+        weights = np.array([getattr(self, name) for name in PARTS], np.float64)
         weights /= weights.max()
         return np.asarray(weights / weights.sum())
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
+        if X.shape[1] > MOST_FEATURES:
+            raise InputError(
+                f"InfFS compares all pairs of features, and X has {X.shape[1]:,}: at most {MOST_FEATURES:,} "
+                "are supported; reduce them with Screen first"
+            )
         ranks = _standard_ranks(X)
         nodes = np.flatnonzero(np.einsum("ij,ij->j", ranks, ranks) > 0)
         self.scores_ = np.zeros(X.shape[1])

@@ -1,4 +1,4 @@
-"""LARS: features in the order in which least angle regression lets them in."""
+"""LARS: features in the order in which they enter a least angle regression."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from streamsieve._parameters import check_choice
-from streamsieve.offline._chosen import ChosenFeatures, first_best
-from streamsieve.offline._entering import DUST, Inside, entering, ways
-from streamsieve.offline._standard import CorrelatedFeatures, StandardFeatures
+from streamsieve._validation import TASKS
+from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.offline.shared.ranking import first_best
+from streamsieve.offline.shared.standardized import CorrelatedFeatures, StandardFeatures
+from streamsieve.offline.shared.stepwise_regression import DUST, Inside, entering, ways
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Choice, Int
 
 METHODS = ("lar", "lasso")
 #: Steps of the lasso for every feature wanted: features may leave and come again.
 STEPS_A_FEATURE = 8
 
 
-class LARSSelector(ChosenFeatures):
-    """Keep the first features that enter a least angle regression, or a lasso.
+class LARSSelector(OfflineSelector):
+    """The first features that enter a least angle regression, or a lasso path.
 
     The regression begins with the feature most correlated with y and moves its coefficient until another
     feature is correlated as much with what is left; then both move together, and so on.
@@ -30,28 +32,31 @@ class LARSSelector(ChosenFeatures):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where those inside
-        explain y, or every other feature.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept
+        where those inside explain y, or every other feature.
     method : {"lar", "lasso"}, default="lar"
         "lar": features that are in stay in.  "lasso": a feature whose coefficient comes back to 0 leaves; the
         path is then that of the lasso.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  Of labels
         there are two, and they count as two numbers.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     selected_ : columns of the selected features, in the order they entered (last, for one that left and came
         again)
-    coef_ : float64 array, one a feature: coefficients of the standardised features where the path was left,
+    coef_ : float64 array, one per feature: coefficients of the standardized features where the path was left,
         in units of the length of y; 0 for features outside
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "regression"
 
     Notes
     -----
-    Features and y are centred and of length 1.  The papers that compare with LARS do not say where they
+    Features and y are centered and of length 1.  The papers that compare with LARS do not say where they
     stop; here it is the number of features.  A feature that is a combination of those inside never enters,
-    and of copies the first one does.  A lasso that lets features leave and come again for 8 steps a feature
+    and of copies the first one does.  A lasso that lets features leave and come again for 8 steps per feature
     wanted ends with a ``ConvergenceWarning``.
 
     The path is not that of scikit-learn's ``lars_path``, which leaves the right one in two places.  Where a
@@ -74,12 +79,26 @@ class LARSSelector(ChosenFeatures):
     array([4, 1])
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+    _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="n_features")
 
-    def __init__(self, n_features: int | None = None, method: str = "lar", task: str = "auto") -> None:
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "method": Choice(*METHODS),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "coef_": Array("f8", "features", finite=True),
+    }
+
+    def __init__(
+        self, n_features: int | None = None, method: str = "lar", task: str = "auto", ledger: str = "all"
+    ) -> None:
         self.n_features = n_features
         self.method = method
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -91,9 +110,6 @@ class LARSSelector(ChosenFeatures):
     def _elsewhere(self) -> str:
         return "SPFS has any number of classes; if these are numbers to predict, say task='regression'"
 
-    def _check_parameters(self) -> None:
-        check_choice("method", self.method, METHODS)
-
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         features = CorrelatedFeatures(X, y, Task(self.task_))
         walk = lasso if self.method == "lasso" else least_angles
@@ -102,9 +118,8 @@ class LARSSelector(ChosenFeatures):
         self.coef_[order] = coefficients
         return order
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_numbers("coef_", self.n_features_in_)
+    def _why(self) -> Why:
+        return super()._why()._replace(statistic=np.abs(self.coef_))
 
 
 def least_angles(features: StandardFeatures, y: FloatArray, wanted: int) -> tuple[IntArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""mRMR: features that tell much about the target and little about each other, one after another."""
+"""mRMR: minimum redundancy, maximum relevance."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
-from streamsieve.offline._chosen import ChosenFeatures, first_best
-from streamsieve.offline._coded import CodedFeatures
-from streamsieve.offline._standard import CorrelatedFeatures
-from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
+from streamsieve._validation import TASKS
+from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.offline.shared.discrete import CodedFeatures
+from streamsieve.offline.shared.ranking import first_best
+from streamsieve.offline.shared.standardized import CorrelatedFeatures
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Choice, Int
 
 SCHEMES = ("mid", "miq", "fcd", "fcq")
 #: What a quotient adds to the redundancy, which may be 0.
@@ -22,8 +24,8 @@ EPSILON = 1e-12
 Redundancy = Callable[[int, IntArray], FloatArray]
 
 
-class MRMR(ChosenFeatures):
-    """Keep features of maximum relevance and minimum redundancy, chosen one after another.
+class MRMR(OfflineSelector):
+    """Minimum redundancy maximum relevance (mRMR): features chosen greedily.
 
     The first feature is the most relevant one.  Each next one has the best balance of its relevance and its
     mean redundancy with those chosen before.
@@ -31,32 +33,35 @@ class MRMR(ChosenFeatures):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, at least 1.  None: 10, or all if there are fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     scheme : {"mid", "miq", "fcd", "fcq"}, default="mid"
         "mi": relevance and redundancy are mutual information of codes, in nats.  "fc": relevance is the F
         statistic, redundancy the absolute correlation.  "d": relevance minus redundancy; "q": their quotient.
     bins : int, default=5
-        For "mi": features with more than 32 distinct values are cut into so many bins of equal frequency, 2
-        to 1024.
+        For "mi": features with more than 32 distinct values are cut into this number of bins of equal
+        frequency, 2 to 1024.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  For "mi" a
         numeric target is cut into five classes of equal frequency.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     selected_ : columns of the selected features, in the order they were chosen
-    relevance_ : float64 array, one a feature: information or F with the target
-    objective_ : float64 array, one a selected feature: its balance when it was chosen
+    relevance_ : float64 array, one per feature: information or F with the target
+    objective_ : float64 array, one per selected feature: its balance when it was chosen
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 
     Notes
     -----
-    Redundancies are summed as features are chosen, so each step costs one comparison a feature left.  Of
+    Redundancies are summed as features are chosen, so each step costs one comparison per feature left.  Of
     equals the first is chosen.  Constant features come last, whatever the formula says of them.
 
     "fcd" subtracts a correlation, which is 1 at most, from an F that grows with the rows: with many rows it
     is the order of F.  "fcq" and "miq" divide by the redundancy plus 1e-12, so a feature that is unrelated to
-    all chosen ones wins however little it tells.  scikit-feature's ``mrmr`` is "mid"; it computes a
+    all chosen ones wins however uninformative it is.  scikit-feature's ``mrmr`` is "mid"; it computes a
     conditional information it does not use, and without a number of features stops at the first negative
     balance.  mrmr_selection is "fcq" with redundancies of 0.001 at least.
 
@@ -76,13 +81,34 @@ class MRMR(ChosenFeatures):
     array([0, 2])
     """
 
+    _traits = Traits(size_parameter="n_features", nested_sizes=True)
+
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "scheme": Choice(*SCHEMES),
+        "bins": Int(2, 1024),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "relevance_": Array("f8", "features", finite=True),
+        "objective_": Array("f8", "selected", finite=True),
+    }
+
     def __init__(
-        self, n_features: int | None = None, scheme: str = "mid", bins: int = 5, task: str = "auto"
+        self,
+        n_features: int | None = None,
+        scheme: str = "mid",
+        bins: int = 5,
+        task: str = "auto",
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.scheme = scheme
         self.bins = bins
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -90,10 +116,6 @@ class MRMR(ChosenFeatures):
         for scheme in ("mid", "fcd", "fcq"):
             yield cls(scheme=scheme)
         yield cls(scheme="miq", bins=3, task="regression")
-
-    def _check_parameters(self) -> None:
-        check_choice("scheme", self.scheme, SCHEMES)
-        check_number("bins", self.bins, low=2, high=1024, integer=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         task = Task(self.task_)
@@ -113,10 +135,8 @@ class MRMR(ChosenFeatures):
         self.objective_ = np.concatenate([objective, np.zeros(len(last))])
         return np.concatenate([order, last])
 
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_numbers("relevance_", self.n_features_in_)
-        self._check_numbers("objective_", len(self.selected_))
+    def _why(self) -> Why:
+        return super()._why()._replace(statistic=self.relevance_.copy())
 
 
 def balanced(

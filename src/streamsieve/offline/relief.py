@@ -1,4 +1,4 @@
-"""Relief: the nearest row of the same class and the nearest of the other say which features matter."""
+"""Relief: feature weights from the nearest hit and the nearest miss of each row."""
 
 from __future__ import annotations
 
@@ -7,37 +7,42 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import NeighbourSelector
+from streamsieve.base import OfflineSelector
 from streamsieve.offline.relieff import hit_and_miss
+from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, nominal_mask, sampled_rows
+from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Int
 
 
-class Relief(NeighbourSelector):
-    """Keep features that tell a row of two classes from the nearest one of the other class.
+class Relief(OfflineSelector):
+    """Relief for two classes: weights from the nearest hit and the nearest miss of each row.
 
     Of each row the nearest row of its own class (hit) and of the other one (miss) are looked up.  A feature
     gains by its difference to the miss and loses by that to the hit.  This is the method as it was first
-    published; :class:`ReliefF` averages over more neighbours and any number of classes.
+    published; :class:`ReliefF` averages over more neighbors and any number of classes.
 
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     metric : {"euclidean", "manhattan"}, default="euclidean"
         How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
     nominal : None, "all" or list, default=None
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
     sample : int or None, default=None
-        Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
+        Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
+    scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
     Notes
@@ -61,7 +66,17 @@ class Relief(NeighbourSelector):
     array(['x3'], dtype=object)
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}))
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features", nested_sizes=True)
+
+    parameters = {
+        "n_features": Int(1, optional=True),
+        **NEIGHBOR_PARAMETERS,
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
 
     def __init__(
         self,
@@ -70,12 +85,14 @@ class Relief(NeighbourSelector):
         nominal: str | Sequence[int | str] | None = None,
         sample: int | None = None,
         random_state: int = 0,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.metric = metric
         self.nominal = nominal
         self.sample = sample
         self.random_state = random_state
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -84,5 +101,6 @@ class Relief(NeighbourSelector):
         yield cls(n_features=1, metric="manhattan", nominal="all", sample=80)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        self.scores_ = hit_and_miss(X, y, 1, self.metric, self._nominal_mask(), self._sampled(X.shape[0]))
+        rows = sampled_rows(X.shape[0], self.sample, self.random_state)
+        self.scores_ = hit_and_miss(X, y, 1, self.metric, nominal_mask(self), rows)
         return best_first(self.scores_, wanted)

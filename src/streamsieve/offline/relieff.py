@@ -1,4 +1,4 @@
-"""ReliefF: good features differ between near rows of different classes, and not between those of one."""
+"""ReliefF: feature weights from the nearest hits and misses of each row."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
+from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import TargetError
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import Neighbours, NeighbourSelector
+from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
+from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
+from streamsieve.state import Array, Int
 
 
-class ReliefF(NeighbourSelector):
-    """Keep features that tell near rows of different classes apart, also where they do so only together.
+class ReliefF(OfflineSelector):
+    """ReliefF: features that differ between near rows of different classes; finds interactions.
 
     Of each row the nearest rows of its own class (hits) and of every other class (misses) are looked up.  A
-    feature gains by its differences to the misses and loses by those to the hits.  Neighbours are near in all
+    feature gains by its differences to the misses and loses by those to the hits.  Neighbors are near in all
     features, so a feature is judged in the company of the others: both parts of an exclusive or are found,
     where every score of single features sees nothing.
 
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     k : int, default=10
         Hits, and misses of every class, that a row looks at, at least 1; a smaller class gives all it has.
     metric : {"euclidean", "manhattan"}, default="euclidean"
@@ -35,14 +36,17 @@ class ReliefF(NeighbourSelector):
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
     sample : int or None, default=None
-        Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
+        Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
+    scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "multiclass"
 
     Notes
@@ -52,10 +56,10 @@ class ReliefF(NeighbourSelector):
     first ones are taken.  Cost: rows^2 x features, once; distances are made for some rows at a time, so that
     memory stays small.  A class needs two rows: a single one has no hit.
 
-    The papers sum differences ("manhattan"); squares choose nearly the same neighbours and are a matrix
+    The papers sum differences ("manhattan"); squares choose nearly the same neighbors and are a matrix
     product.  scikit-feature's ``reliefF`` differs in five ways: it divides by the ratio of the class shares
     where the paper multiplies (harmless for two classes only), does not scale by the range, takes k = 5, may
-    take a row for its own neighbour when there are few, and overwrites its distances.  skrebate with the
+    take a row for its own neighbor when there are few, and overwrites its distances.  skrebate with the
     same k, "manhattan" and all features continuous gives the same scores for two classes; of more it weighs
     the misses otherwise.
 
@@ -74,7 +78,18 @@ class ReliefF(NeighbourSelector):
     array([2, 5])
     """
 
-    _traits = Traits(tasks=CLASSIFICATION)
+    _traits = Traits(tasks=CLASSIFICATION, size_parameter="n_features", nested_sizes=True)
+
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "k": Int(1),
+        **NEIGHBOR_PARAMETERS,
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
 
     def __init__(
         self,
@@ -84,6 +99,7 @@ class ReliefF(NeighbourSelector):
         nominal: str | Sequence[int | str] | None = None,
         sample: int | None = None,
         random_state: int = 0,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.k = k
@@ -91,6 +107,7 @@ class ReliefF(NeighbourSelector):
         self.nominal = nominal
         self.sample = sample
         self.random_state = random_state
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -98,14 +115,9 @@ class ReliefF(NeighbourSelector):
         yield cls()
         yield cls(n_features=1, k=3, metric="manhattan", sample=40, random_state=1)
 
-    def _check_parameters(self) -> None:
-        check_number("k", self.k, low=1, integer=True)
-        super()._check_parameters()
-
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        self.scores_ = hit_and_miss(
-            X, y, self.k, self.metric, self._nominal_mask(), self._sampled(X.shape[0])
-        )
+        rows = sampled_rows(X.shape[0], self.sample, self.random_state)
+        self.scores_ = hit_and_miss(X, y, self.k, self.metric, nominal_mask(self), rows)
         return best_first(self.scores_, wanted)
 
 
@@ -117,15 +129,15 @@ def hit_and_miss(
     if counts.min() < 2:
         alone = labels[int(np.argmin(counts))].item()
         raise TargetError(
-            f"class {alone!r} has one row only, which has no neighbour of its own class: give at least two "
+            f"class {alone!r} has one row only, which has no neighbor of its own class: give at least two "
             "rows of every class, or drop it"
         )
-    # rows of a class side by side, in their order; neighbours of a class are then a range of columns
+    # rows of a class side by side, in their order; neighbors of a class are then a range of columns
     order = np.argsort(codes, kind="stable")
     codes, starts = codes[order], np.concatenate([[0], np.cumsum(counts)])
     chosen = np.zeros(len(y), bool)
     chosen[rows] = True
-    data = Neighbours(X[order], nominal, metric)
+    data = Neighbors(X[order], nominal, metric)
     share = counts / len(y)
     scores = np.zeros(data.p)
     for some, nearest in data.nearest(np.flatnonzero(chosen[order]), starts, k):

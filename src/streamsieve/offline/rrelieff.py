@@ -1,4 +1,4 @@
-"""RReliefF: good features differ where the target does, and only there, among near rows."""
+"""RReliefF: Relief for a numeric target."""
 
 from __future__ import annotations
 
@@ -8,45 +8,49 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
-from streamsieve.offline._chosen import best_first
-from streamsieve.offline._neighbours import Neighbours, NeighbourSelector
+from streamsieve.base import OfflineSelector
+from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
+from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Float, Int
 
 
-class RReliefF(NeighbourSelector):
-    """Keep features that differ between near rows whose numeric targets differ, and not between others.
+class RReliefF(OfflineSelector):
+    """RReliefF: features that differ between near rows whose numeric targets differ.
 
-    :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbour is a
+    :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbor is a
     miss to the degree that its target differs.
 
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     k : int, default=10
-        Neighbours that a row looks at, at least 1; all others if there are fewer.
+        Neighbors that a row looks at, at least 1; all others if there are fewer.
     sigma : float or None, default=50.0
-        The r-th nearest row counts ``exp(-(r / sigma)^2)``, sigma > 0; None: all neighbours count alike.
+        The r-th nearest row counts ``exp(-(r / sigma)^2)``, sigma > 0; None: all neighbors count alike.
     metric : {"euclidean", "manhattan"}, default="euclidean"
         How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
     nominal : None, "all" or list, default=None
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
     sample : int or None, default=None
-        Look at the neighbours of so many rows, drawn at random, at least 1.  None: of all rows.
+        Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int, default=0
         Seed of that draw, 0 <= random_state < 2^63.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, between -1 and 1; larger is better, 0 for a constant feature
+    scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "regression"
 
     Notes
     -----
-    With d the weights of a row's neighbours, which sum to 1, and m rows looked at, over all pairs::
+    With d the weights of a row's neighbors, which sum to 1, and m rows looked at, over all pairs::
 
         dP   = sum d * diff(y)      dA = sum d * diff(x_j)      dPdA = sum d * diff(y) * diff(x_j)
         W_j  = dPdA / dP - (dA - dPdA) / (m - dP)
@@ -68,7 +72,19 @@ class RReliefF(NeighbourSelector):
     array([1, 4])
     """
 
-    _traits = Traits(tasks=frozenset({Task.REGRESSION}))
+    _traits = Traits(tasks=frozenset({Task.REGRESSION}), size_parameter="n_features", nested_sizes=True)
+
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "k": Int(1),
+        "sigma": Float(0, open_low=True, optional=True),
+        **NEIGHBOR_PARAMETERS,
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
 
     def __init__(
         self,
@@ -79,6 +95,7 @@ class RReliefF(NeighbourSelector):
         nominal: str | Sequence[int | str] | None = None,
         sample: int | None = None,
         random_state: int = 0,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.k = k
@@ -87,6 +104,7 @@ class RReliefF(NeighbourSelector):
         self.nominal = nominal
         self.sample = sample
         self.random_state = random_state
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -94,16 +112,10 @@ class RReliefF(NeighbourSelector):
         yield cls()
         yield cls(k=5, sigma=None, metric="manhattan", sample=80)
 
-    def _check_parameters(self) -> None:
-        check_number("k", self.k, low=1, integer=True)
-        if self.sigma is not None:
-            check_number("sigma", self.sigma, low=0, open_low=True)
-        super()._check_parameters()
-
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]
-        rows = self._sampled(n)
-        data = Neighbours(X, self._nominal_mask(), self.metric)
+        rows = sampled_rows(n, self.sample, self.random_state)
+        data = Neighbors(X, nominal_mask(self), self.metric)
         weight = self._weights(min(self.k, n - 1))
         span = float(y.max() - y.min())
         apart, both, p_apart = np.zeros(data.p), np.zeros(data.p), 0.0
@@ -116,7 +128,7 @@ class RReliefF(NeighbourSelector):
             apart += data.weighed(one, other, d)
             both += data.weighed(one, other, target_apart)
         alike = len(rows) - p_apart
-        # parts of a sum of so many weights: less is rounding
+        # parts of a sum of this many weights: less is rounding
         least = 1e-12 * len(rows)
         scores = both / p_apart if p_apart > least else np.zeros(data.p)
         if alike > least:

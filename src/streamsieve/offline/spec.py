@@ -1,4 +1,4 @@
-"""SPEC: features that change little between rows that are alike."""
+"""SPEC: spectral feature selection on the similarity graph of the rows."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from streamsieve._parameters import check_choice, check_number
+from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import ParameterError
-from streamsieve.offline._chosen import ChosenFeatures, best_first
-from streamsieve.offline._similarity import check_gamma, dense_blocks, gaussian
+from streamsieve.offline.shared.ranking import best_first
+from streamsieve.offline.shared.row_similarity import dense_blocks, gaussian
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
+from streamsieve.state import Array, Bool, Float, Int
 
-VARIANTS = (1, 2, 3)
 #: A feature whose variance is this small a share of its size is constant.
 DUST = 1e-24
 
 
-class SPEC(ChosenFeatures):
-    """Keep features that change little between rows that are alike: near rows, or rows of a class.
+class SPEC(OfflineSelector):
+    """Spectral feature selection: features that vary little between similar rows.
 
     A graph joins rows by how alike they are.  A feature is judged by the energy of its values on that
     graph: what it changes from a row to those alike.
@@ -29,7 +29,7 @@ class SPEC(ChosenFeatures):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, the best ones, at least 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     variant : {1, 2, 3}, default=2
         1: the energy.  2: the energy over what is left without the trivial constant direction, the usual
         choice.  3: how much of the feature lies in the smoothest directions.
@@ -41,12 +41,15 @@ class SPEC(ChosenFeatures):
     clusters : int or None, default=None
         For variant 3, if not supervised: the directions looked at, at least 2 and at most the rows; the
         number of clusters, if it is known.  None: all of them.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature, larger is better: minus the energy for variants 1 and 2; a
+    scores_ : float64 array, one per feature, larger is better: minus the energy for variants 1 and 2; a
         constant feature has the worst
     selected_ : columns of the selected features, best first
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary" or "multiclass"
 
     Notes
@@ -57,7 +60,7 @@ class SPEC(ChosenFeatures):
         phi1 = f'L f    phi2 = phi1 / (1 - (f'xi_1)^2)    phi3 = sum over 2..k of (2 - lambda_i) (f'xi_i)^2
 
     Of phi1 and phi2 less is better, of phi3 more.  **scikit-feature sorts all three the wrong way round**:
-    its best features are the worst ones.  phi1 favours features far from 0 whatever they say, and a constant
+    its best features are the worst ones.  phi1 favors features far from 0 whatever they say, and a constant
     one would be best of all; phi2 does not look at the mean.  With labels, phi2 is the sum of squares within
     classes over the total, so its order is that of Fisher's score; no pair of rows is compared then.  All
     directions of phi3 together need no eigenvectors: they sum to ``2 (1 - (f'xi_1)^2) - phi1``.
@@ -79,6 +82,19 @@ class SPEC(ChosenFeatures):
     array([3, 4])
     """
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "variant": Int(1, 3),
+        "supervised": Bool(),
+        "gamma": Float(0, open_low=True, optional=True),
+        "clusters": Int(2, optional=True),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -86,12 +102,14 @@ class SPEC(ChosenFeatures):
         supervised: bool = False,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
         gamma: float | None = None,
         clusters: int | None = None,
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.variant = variant
         self.supervised = supervised
         self.gamma = gamma
         self.clusters = clusters
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -105,14 +123,8 @@ class SPEC(ChosenFeatures):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=CLASSIFICATION if bool(self.supervised) else frozenset())
-
-    def _check_parameters(self) -> None:
-        check_choice("variant", self.variant, VARIANTS)
-        check_choice("supervised", self.supervised, (True, False))
-        check_gamma(self.gamma)
-        if self.clusters is not None:
-            check_number("clusters", self.clusters, low=2, integer=True)
+        tasks = CLASSIFICATION if bool(self.supervised) else frozenset()
+        return Traits(tasks=tasks, size_parameter="n_features", nested_sizes=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]
@@ -134,12 +146,12 @@ class SPEC(ChosenFeatures):
         x = x / np.where(scale > 0, scale, 1.0)  # squares must neither vanish nor overflow
         whole = degree @ x**2
         # the graph does not see a constant, so the mean may go; what is left keeps its digits
-        centred = x - x[0]
-        centred -= degree @ centred / degree.sum()
-        variance = degree @ centred**2
+        centered = x - x[0]
+        centered -= degree @ centered / degree.sum()
+        variance = degree @ centered**2
         varies = variance > DUST * whole
         whole, variance = np.where(varies, whole, 1.0), np.where(varies, variance, 1.0)
-        energy = np.maximum(graph.energy(centred), 0.0)
+        energy = np.maximum(graph.energy(centered), 0.0)
         if self.variant == 1:
             return np.where(varies, -energy / whole, -2.0)
         if self.variant == 2:
@@ -147,7 +159,7 @@ class SPEC(ChosenFeatures):
         if directions is None:
             return np.where(varies, (2.0 * variance - energy) / whole, 0.0)
         weights, vectors = directions
-        along = vectors.T @ (np.sqrt(degree)[:, None] * centred)
+        along = vectors.T @ (np.sqrt(degree)[:, None] * centered)
         return np.where(varies, weights @ along**2 / whole, 0.0)
 
 
@@ -191,10 +203,10 @@ class RowGraph:
         if clusters is None:
             return None
         root = np.sqrt(self.degree)
-        normalised = self._similarity / root / root[:, None]
+        normalized = self._similarity / root / root[:, None]
         first, n = root / np.sqrt(self.degree.sum()), len(root)
         # the largest eigenvalues of D^-1/2 W D^-1/2 are the smallest of L; the largest, 1, becomes -1 for the
         # constant direction alone: where clusters are far apart, others have it, too, and count
-        normalised -= 2.0 * np.outer(first, first)
-        values, vectors = scipy.linalg.eigh(normalised, subset_by_index=[n - clusters + 1, n - 1])
+        normalized -= 2.0 * np.outer(first, first)
+        values, vectors = scipy.linalg.eigh(normalized, subset_by_index=[n - clusters + 1, n - 1])
         return values + 1.0, vectors

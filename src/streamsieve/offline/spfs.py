@@ -1,4 +1,4 @@
-"""SPFS: few features that preserve which rows are alike, chosen along a path of regressions."""
+"""SPFS: similarity preserving feature selection."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import TASKS
+from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import ParameterError
-from streamsieve.offline._chosen import ChosenFeatures
-from streamsieve.offline._entering import entering
-from streamsieve.offline._similarity import check_gamma, gaussian
-from streamsieve.offline._standard import CorrelatedFeatures, StandardFeatures
+from streamsieve.offline.shared.row_similarity import gaussian
+from streamsieve.offline.shared.standardized import CorrelatedFeatures, StandardFeatures
+from streamsieve.offline.shared.stepwise_regression import entering
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Bool, Choice, Float, Int
 
 STEPS = ("lars", "omp")
 
 
-class SPFS(ChosenFeatures):
-    """Keep features that together preserve which rows are alike: those of a class, or near ones.
+class SPFS(OfflineSelector):
+    """Similarity preserving feature selection: features that together preserve the similarity of rows.
 
     The similarities of the rows are written as products of a few response columns.  Features enter a
     regression on all these columns at once, one after another, each when it explains as much of what is left
@@ -31,8 +31,8 @@ class SPFS(ChosenFeatures):
     Parameters
     ----------
     n_features : int or None, default=None
-        Keep so many, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where those chosen
-        explain the similarities, or every other feature.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept
+        where those chosen explain the similarities, or every other feature.
     step : {"lars", "omp"}, default="lars"
         "lars": least angle regression with several responses; after each entrance it moves on only until
         another feature explains as much.  "omp": each entrance is followed by a full regression.
@@ -47,19 +47,22 @@ class SPFS(ChosenFeatures):
         and below the number of rows.
     task : {"auto", "classification", "regression"}, default="auto"
         If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     selected_ : columns of the selected features, in the order they entered
-    explained_ : float64 array, one a selected feature: the share of the responses' squares that a regression
-        on it and those before it explains
+    explained_ : float64 array, one per selected feature: the share of the responses' squares that a
+        regression on it and those before it explains
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"
 
     Notes
     -----
-    The responses Y have ``Y Y'`` = the centred similarities K of the rows (1 / n_c for two rows of a class
+    The responses Y have ``Y Y'`` = the centered similarities K of the rows (1 / n_c for two rows of a class
     of n_c): C - 1 orthonormal contrasts for labels, scaled eigenvectors otherwise.  Features are
-    standardised.  With R what is left of Y, "lars" keeps ``|x_j'R|`` equal for all features inside and
+    standardized.  With R what is left of Y, "lars" keeps ``|x_j'R|`` equal for all features inside and
     moves towards their regression until another feature has as much: the multiple response sparse
     regression of Simila and Tikka, which for one response is least angle regression.  SPFS's program is not
     public, and whether it lets features leave again is not said; here none does.
@@ -80,6 +83,20 @@ class SPFS(ChosenFeatures):
     array([3, 5])
     """
 
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "step": Choice(*STEPS),
+        "supervised": Bool(),
+        "gamma": Float(0, open_low=True, optional=True),
+        "rank": Int(1),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.narrow_fields,
+        "explained_": Array("f8", "selected", finite=True),
+    }
+
     def __init__(
         self,
         n_features: int | None = None,
@@ -88,6 +105,7 @@ class SPFS(ChosenFeatures):
         gamma: float | None = None,
         rank: int = 5,
         task: str = "auto",
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.step = step
@@ -95,6 +113,7 @@ class SPFS(ChosenFeatures):
         self.gamma = gamma
         self.rank = rank
         self.task = task
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
@@ -106,14 +125,7 @@ class SPFS(ChosenFeatures):
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset())
-
-    def _check_parameters(self) -> None:
-        check_choice("step", self.step, STEPS)
-        check_choice("supervised", self.supervised, (True, False))
-        check_gamma(self.gamma)
-        check_number("rank", self.rank, low=1, integer=True)
-        check_choice("task", self.task, TASKS)
+        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset(), size_parameter="n_features")
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         by_lars = self.step == "lars"
@@ -126,7 +138,7 @@ class SPFS(ChosenFeatures):
         return path.order
 
     def _eigenvectors(self, X: Matrix) -> FloatArray:
-        """Return the leading eigenvectors of the centred similarities, times the roots of the eigenvalues."""
+        """Return the leading eigenvectors of the centered similarities, scaled by root eigenvalues."""
         n = X.shape[0]
         if self.rank >= n:
             raise ParameterError(f"rank={self.rank}, but X has {n} rows: choose rank < {n}")
@@ -136,7 +148,3 @@ class SPFS(ChosenFeatures):
         K -= mean[:, None] - mean.mean()
         values, vectors = scipy.linalg.eigh(K, subset_by_index=[n - self.rank, n - 1])
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-    def _restored(self) -> None:
-        super()._restored()
-        self._check_numbers("explained_", len(self.selected_))

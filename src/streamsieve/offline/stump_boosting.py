@@ -1,4 +1,4 @@
-"""Boosting of stumps: every round brings the feature whose single threshold helps most."""
+"""Boosting of decision stumps: one feature per round."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import stumps as kernel
 from streamsieve._kernels.threads import over_features
-from streamsieve.offline._chosen import TIE, ChosenFeatures, first_best
+from streamsieve.base import OfflineSelector
+from streamsieve.offline.shared.ranking import TIE, first_best
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Int
 
 #: An error below this is none.
 PERFECT = 1e-12
 #: Sums of weights that differ by less are equal.
 ROUNDING = 1e-12
+#: Attributes with one number per round.
+ROUND = ("errors_", "thresholds_", "signs_", "votes_")
 
 
-class StumpBoosting(ChosenFeatures):
-    """Keep the features that boosting picks for its stumps, a new one every round.
+class StumpBoosting(OfflineSelector):
+    """Features selected by boosted decision stumps, a new one in every round.
 
     A stump is one feature and one threshold.  Each round takes the stump of least weighted error among all
     features that are not used yet, then rows it gets wrong count more.  So later features mend what earlier
@@ -33,15 +37,18 @@ class StumpBoosting(ChosenFeatures):
     n_features : int or None, default=None
         Rounds, and features, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where a stump
         makes no error, or none is better than a coin.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     selected_ : columns of the selected features, by round
-    errors_ : float64 array, one a selected feature: the weighted error of its stump
-    thresholds_ : float64 array, one a selected feature: the largest value below the threshold
-    signs_ : float64 array, one a selected feature: 1 if rows above the threshold are of the second class (in
-        sorted order), else -1
-    votes_ : float64 array, one a selected feature: how much its stump counts, ``ln((1 - e) / e) / 2``
+    errors_ : float64 array, one per selected feature: the weighted error of its stump
+    thresholds_ : float64 array, one per selected feature: the largest value below the threshold
+    signs_ : float64 array, one per selected feature: 1 if rows above the threshold are of the second class
+        (in sorted order), else -1
+    votes_ : float64 array, one per selected feature: how much its stump counts, ``ln((1 - e) / e) / 2``
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
     Notes
@@ -68,19 +75,26 @@ class StumpBoosting(ChosenFeatures):
     (array([4, 1]), array([0.6, 0.5]), array([1., 1.]))
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}))
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features", nested_sizes=True)
 
-    def __init__(self, n_features: int | None = None) -> None:
+    parameters = {
+        "n_features": Int(1, optional=True),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.narrow_fields,
+        **{name: Array("f8", "selected", finite=True) for name in ROUND},
+    }
+
+    def __init__(self, n_features: int | None = None, ledger: str = "all") -> None:
         self.n_features = n_features
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Some rounds, and one."""
         yield cls()
         yield cls(n_features=1)
-
-    def _check_parameters(self) -> None:
-        """There is nothing else."""
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         sign = np.where(y == np.unique(y)[1], 1.0, -1.0)
@@ -107,11 +121,6 @@ class StumpBoosting(ChosenFeatures):
             weight /= weight.sum()
         self.errors_, self.thresholds_, self.signs_, self.votes_ = np.array(rounds).reshape(-1, 4).T.copy()
         return np.array(order, np.int64)
-
-    def _restored(self) -> None:
-        super()._restored()
-        for name in ("errors_", "thresholds_", "signs_", "votes_"):
-            self._check_numbers(name, len(self.selected_))
 
 
 class RisingColumns:

@@ -1,4 +1,4 @@
-"""Trace ratio: the set of features with the largest ratio of spread between classes to spread within."""
+"""Trace ratio: the set of features with the largest ratio of between-class to within-class scatter."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice
-from streamsieve.offline._chosen import ChosenFeatures, best_first
-from streamsieve.offline._standard import DUST, CorrelatedFeatures
+from streamsieve.base import OfflineSelector
+from streamsieve.offline.shared.ranking import best_first
+from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.state import Array, Bool, Float, Int
 
 LARGEST = float(np.finfo(np.float64).max)
 
 
-class TraceRatio(ChosenFeatures):
-    """Keep the set of features whose summed spread between classes is largest over that within classes.
+class TraceRatio(OfflineSelector):
+    """Trace ratio criterion: the set with the largest between-class over within-class scatter.
 
     The ratio is that of the whole set, ``sum b / sum w``, not the mean of single ratios: a feature counts by
     its own spread, too.  The best set of a given size is found exactly.
@@ -29,14 +30,17 @@ class TraceRatio(ChosenFeatures):
     scaled : bool, default=False
         True: features are scaled to one variance first, so that their units do not matter; the set is then
         that of the best Fisher scores.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
-    scores_ : float64 array, one a feature: ``b - ratio_ w``, in units of the largest spread; the set has the
-        largest ones; the smallest float for a constant feature
+    scores_ : float64 array, one per feature: ``b - ratio_ w``, in units of the largest spread; the set has
+        the largest ones; the smallest float for a constant feature
     selected_ : columns of the selected features, best first
     ratio_ : float, the ratio of the set; the largest float where nothing is spread within classes
     n_iter_ : int, how many sets were looked at
+    ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "multiclass"
 
     Notes
@@ -48,7 +52,7 @@ class TraceRatio(ChosenFeatures):
 
     The sums b and w of a feature need variances only, which is one pass over X.  Features in large units
     decide: scale X, or set ``scaled``, unless the units mean something.  A constant feature has b = w = 0 and
-    would not spoil any set; it comes last all the same, as it tells nothing.
+    would not spoil any set; it comes last all the same, as it is not informative.
 
     References
     ----------
@@ -64,24 +68,35 @@ class TraceRatio(ChosenFeatures):
     array([1, 3])
     """
 
-    _traits = Traits(tasks=CLASSIFICATION)
+    _traits = Traits(tasks=CLASSIFICATION, size_parameter="n_features")
+
+    parameters = {
+        "n_features": Int(1, optional=True),
+        "scaled": Bool(),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+        "ratio_": Float(0),
+        "n_iter_": Int(1),
+    }
 
     def __init__(
         self,
         n_features: int | None = None,
         scaled: bool = False,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
+        ledger: str = "all",
     ) -> None:
         self.n_features = n_features
         self.scaled = scaled
+        self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """In the units of the features, and scaled."""
         yield cls()
         yield cls(n_features=1, scaled=True)
-
-    def _check_parameters(self) -> None:
-        check_choice("scaled", self.scaled, (True, False))
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         features = CorrelatedFeatures(X, y, Task(self.task_))
@@ -95,11 +110,6 @@ class TraceRatio(ChosenFeatures):
         weight = self.ratio_ if self.ratio_ < LARGEST else 1.0 / DUST
         self.scores_ = np.where(features.varies, between - weight * within, -LARGEST)
         return np.concatenate([usable[best], constant])[:wanted]
-
-    def _restored(self) -> None:
-        super()._restored()
-        if not 0.0 <= self.ratio_ <= LARGEST:
-            raise ValueError(f"the ratio is {self.ratio_!r}, not a number from 0 on")
 
 
 def best_set(between: FloatArray, within: FloatArray, k: int) -> tuple[IntArray, float, int]:

@@ -91,7 +91,7 @@ class BARDA(RowSelector):
     ([3, 5], [1.0, -1.0])
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION)
+    _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION, size_parameter="k")
     _buffers_rows: ClassVar[bool] = True
 
     parameters = {

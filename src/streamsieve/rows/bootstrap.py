@@ -195,7 +195,7 @@ class Bootstrap(RowSelector):
         """What the selector can do, weights excepted."""
         inner = Screen("f") if self.selector is None else self.selector
         known = inner.traits if isinstance(inner, RowSelector) else Traits()
-        return replace(known, weights=False)
+        return replace(known, weights=False, size_parameter=None, nested_sizes=False)  # frequencies decide
 
     @property
     def _target(self) -> str | None:

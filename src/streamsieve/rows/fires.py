@@ -17,7 +17,7 @@ from streamsieve.rows.linear.signed_labels import SignedLabels
 from streamsieve.state import Float, Int, Nested
 
 _TASKS = frozenset({Task.BINARY})
-_BY_BATCHES = Traits(tasks=_TASKS, any_chunking=False)
+_BY_BATCHES = Traits(tasks=_TASKS, any_chunking=False, size_parameter="k", nested_sizes=True)
 
 
 class FIRES(RowSelector):
@@ -95,7 +95,7 @@ class FIRES(RowSelector):
     ([3, 5], [1.0, -1.0])
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=_TASKS)
+    _traits: ClassVar[Traits] = Traits(tasks=_TASKS, size_parameter="k", nested_sizes=True)
 
     parameters = {
         "learning_rate_mean": Float(0, 1e3),

@@ -100,7 +100,7 @@ class FSDS(RowSelector):
     array(['x4', 'x7'], dtype=object)
     """
 
-    _traits = Traits(tasks=frozenset())
+    _traits = Traits(tasks=frozenset(), size_parameter="k", nested_sizes=True)
 
     parameters = {
         "rank": Int(1),

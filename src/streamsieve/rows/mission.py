@@ -156,7 +156,7 @@ class MISSION(RowSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do; ``merge`` adds models, which is less than learning the whole."""
-        return Traits(tasks=CLASSIFICATION, forgets=self.half_life is not None)
+        return Traits(tasks=CLASSIFICATION, forgets=self.half_life is not None, size_parameter="k")
 
     # ---------------------------------------------------------------- learning
 

@@ -84,7 +84,9 @@ class PartialOFS(LinearSelector):
     (['x3', 'x5'], True)
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), draws_features=True)
+    _traits: ClassVar[Traits] = Traits(
+        tasks=frozenset({Task.BINARY}), draws_features=True, size_parameter="k"
+    )
 
     parameters = {
         "learning_rate": Float(0, 1e6, open_low=True),

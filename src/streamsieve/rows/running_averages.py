@@ -202,6 +202,7 @@ class RunningAverages(WeightedRowSelector):
             weights=True,
             merges=True,
             forgets=self.half_life is not None,
+            size_parameter="k" if self.alpha is None else None,
         )
 
     @property

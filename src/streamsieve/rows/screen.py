@@ -260,6 +260,8 @@ class Screen(WeightedRowSelector):
         return Traits(
             tasks=tasks, missing=True, text=needs is Needs.COUNTS and self.window is None, weights=True,
             merges=self.on_drift is None, forgets=adapts or needs is Needs.ROWS,
+            size_parameter="k" if self.percentile is self.alpha is self.threshold is None else None,
+            nested_sizes=True,
         )  # fmt: skip
 
     @property

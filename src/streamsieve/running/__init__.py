@@ -1,5 +1,17 @@
-"""Streams run to their end, or to the next crash, and go on from there."""
+"""Streams run to their end with checkpoints, and resumed after a crash.
 
-from streamsieve.running._run import run as run
+================ ====================================================
+runner           ``run``: a source through a selector
+columns          the same for columns
+checkpointer     learns batch by batch and writes checkpoints
+checkpoint       the file of a checkpoint and its previous generation
+snapshot         the state of a selector between two batches
+schedule         when the next checkpoint is due
+resume           from a checkpoint back to selector and source
+lock, interrupts one run per checkpoint; Ctrl-C between two batches
+================ ====================================================
+"""
+
+from streamsieve.running.runner import run as run
 
 __all__ = ["run"]

@@ -1,14 +1,27 @@
-"""Where batches of rows and blocks of columns come from."""
+"""Sources: where batches of rows and blocks of columns come from.
+
+============================== =================================================================
+arrays, arrow, svmlight, kafka data in memory, tables in files, svmlight text, Kafka topics
+generated                      columns computed on demand
+drift, birth_death             simulated streams: drifting rows, features that appear and vanish
+opening                        ``open`` and ``features``, which choose a source
+checks, identity, paths        what sources share: arguments, resuming, file names
+tables/, text/                 readers of tables and of svmlight text
+messages/, computed/           parts of the Kafka source and of computed columns
+============================== =================================================================
+"""
 
 from typing import TYPE_CHECKING
 
-from streamsieve.sources._open import features as features
-from streamsieve.sources._open import open as open  # noqa: A004 - meant to read ss.open
 from streamsieve.sources.arrays import ArraySource as ArraySource
 from streamsieve.sources.arrow import ArrowSource as ArrowSource
+from streamsieve.sources.birth_death import FeatureLives as FeatureLives
+from streamsieve.sources.birth_death import birth_death_process as birth_death_process
 from streamsieve.sources.drift import DriftingStream as DriftingStream
 from streamsieve.sources.generated import Features as Features
 from streamsieve.sources.kafka import KafkaSource as KafkaSource
+from streamsieve.sources.opening import features as features
+from streamsieve.sources.opening import open as open  # noqa: A004 - meant to read ss.open
 from streamsieve.sources.svmlight import SvmlightSource as SvmlightSource
 
 if TYPE_CHECKING:
@@ -28,9 +41,11 @@ __all__ = [
     "ArraySource",
     "ArrowSource",
     "DriftingStream",
+    "FeatureLives",
     "Features",
     "KafkaSource",
     "SvmlightSource",
+    "birth_death_process",
     "features",
     "open",
 ]

@@ -11,9 +11,8 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
-from streamsieve.sources import _frames
-from streamsieve.sources._checks import as_target, check_names, spans
-from streamsieve.sources._identity import (
+from streamsieve.sources.checks import as_target, check_names, spans
+from streamsieve.sources.identity import (
     another_stream,
     comparing,
     digest,
@@ -22,6 +21,7 @@ from streamsieve.sources._identity import (
     same,
     same_names,
 )
+from streamsieve.sources.tables import frames
 
 #: How much of the data is looked at to know it again.
 SAMPLED_ROWS, SAMPLED_VALUES, SAMPLED_LABELS = 64, 2**20, 2**14
@@ -59,11 +59,11 @@ class ArraySource:
     """
 
     def __init__(self, X: Any, y: Any = None, names: Sequence[str] | None = None) -> None:
-        frame = None if isinstance(X, np.ndarray) or sp.issparse(X) else _frames.as_frame(X)
+        frame = None if isinstance(X, np.ndarray) or sp.issparse(X) else frames.as_frame(X)
         if frame is not None:
-            frame, target = _frames.split_target(frame, y)
+            frame, target = frames.split_target(frame, y)
             y = y if target is None else target
-            _frames.refuse_non_numbers(frame)
+            frames.refuse_non_numbers(frame)
             own = frame.columns
             names = own if names is None and all(isinstance(name, str) for name in own) else names
             shape: tuple[int, int] = frame.shape
@@ -167,7 +167,7 @@ class ArraySource:
         """Return the function that cuts out cells as float32 or float64."""
         if self._frame is not None:
             order: Literal["C", "F"] = "C" if format_ == "csr" else "F"
-            return lambda rows, columns: _frames.cells(self._frame, rows, columns, order)
+            return lambda rows, columns: frames.cells(self._frame, rows, columns, order)
         X = self._X
         if sp.issparse(X):
             if format_ not in self._converted:

@@ -12,14 +12,15 @@ import numpy.typing as npt
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
-from streamsieve.sources import _files, _layout
-from streamsieve.sources._checks import beyond, check_size, check_start, spans
-from streamsieve.sources._convert import converted
-from streamsieve.sources._files import CsvTable, IpcTable, ParquetTable, TableFile
-from streamsieve.sources._identity import comparing, names_identity, same, same_names
-from streamsieve.sources._paths import TABLES, Paths, resolve, suffix_of
-from streamsieve.sources._proof import check_files, check_last_line
-from streamsieve.sources._scratch import scratch_folder
+from streamsieve.sources.checks import beyond, check_size, check_start, spans
+from streamsieve.sources.identity import comparing, names_identity, same, same_names
+from streamsieve.sources.paths import TABLES, Paths, resolve, suffix_of
+from streamsieve.sources.tables import files as table_files
+from streamsieve.sources.tables import layout as table_layout
+from streamsieve.sources.tables.files import CsvTable, IpcTable, ParquetTable, TableFile
+from streamsieve.sources.tables.fingerprint import check_files, check_last_line
+from streamsieve.sources.tables.scratch import scratch_folder
+from streamsieve.sources.tables.transpose_csv import converted
 
 #: Files that stay open while columns are streamed; with more, each is opened for every block.
 KEPT_OPEN = 64
@@ -76,9 +77,9 @@ class ArrowSource:
     """
 
     def __init__(self, paths: Paths, target: str | None = None, *, skip_text: bool = False) -> None:
-        _files.need_pyarrow()
+        table_files.need_pyarrow()
         self._files = [_table(path) for path in resolve(paths)]
-        self._layout = _layout.layout_of(self._files, target, skip_text=skip_text)
+        self._layout = table_layout.layout_of(self._files, target, skip_text=skip_text)
         known = [file.n_rows for file in self._files if file.n_rows is not None]
         self.names: list[str] | None = self._layout.features
         self.n_rows: int | None = sum(known) if len(known) == len(self._files) else None
@@ -95,7 +96,7 @@ class ArrowSource:
         if self._y is None and self._layout.target is not None:
             name = self._layout.target
             pieces = [
-                _layout.labels(batch.column(0), self._layout, file)
+                table_layout.labels(batch.column(0), self._layout, file)
                 for file in self._tables_by_column()
                 for batch in file.batches([name])
             ]
@@ -146,10 +147,10 @@ class ArrowSource:
     def _rows(self, size: int, start: dict[str, int]) -> Iterator[RowBatch]:
         features, target = self._layout.features, self._layout.target
         for pieces, position in self._batches(size, start):
-            X = _joined([_layout.matrix(b, features, file, row_major=True) for file, b in pieces])
+            X = _joined([table_layout.matrix(b, features, file, row_major=True) for file, b in pieces])
             y = None
             if target is not None:
-                y = _joined([_layout.labels(b.column(target), self._layout, file) for file, b in pieces])
+                y = _joined([table_layout.labels(b.column(target), self._layout, file) for file, b in pieces])
             yield RowBatch(X, y, None, self.names, position)
 
     def _batches(
@@ -221,7 +222,7 @@ class ArrowSource:
             self._columnar = self._files
             if any(isinstance(file, CsvTable) for file in self._files):
                 begin = check_start(self, None, _POSITION)
-                size = max(1, min(_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
+                size = max(1, min(table_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
                 batches = ([batch for _, batch in pieces] for pieces, _ in self._batches(size, begin))
                 path = converted(batches, self._layout, scratch_folder(self))
                 self._columnar = [IpcTable(path)]
@@ -244,7 +245,7 @@ def _block(files: Sequence[TableFile], names: list[str], n: int) -> npt.NDArray[
         for batch in file.batches(names, size):
             end = row + batch.num_rows
             if end <= n:
-                X[row:end] = _layout.matrix(batch, names, file, row_major=False)
+                X[row:end] = table_layout.matrix(batch, names, file, row_major=False)
             row = end
     if row != n:
         raise SourceError(
@@ -262,4 +263,4 @@ def _table(path: Path) -> TableFile:
     suffix = suffix_of(path)
     if suffix not in TABLES:
         raise SourceError(f"{path} is svmlight text, not a table: use SvmlightSource, or open() by itself")
-    return _files.FORMATS[TABLES[suffix]](path)
+    return table_files.FORMATS[TABLES[suffix]](path)

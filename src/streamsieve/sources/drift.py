@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from streamsieve.protocols import FloatArray, IntArray, Position, RowBatch
-from streamsieve.sources._checks import check_size, no_axis, spans
-from streamsieve.sources._identity import comparing, not_fewer, same
+from streamsieve.sources.checks import check_size, no_axis, spans
+from streamsieve.sources.identity import comparing, not_fewer, same
 
 #: Weight of what all features share; the correlation of any two is NU^2 / (1 + NU^2) = 0.2.
 NU = 0.5

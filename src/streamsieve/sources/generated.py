@@ -1,4 +1,4 @@
-"""Columns that Python functions compute one after the other, when somebody asks for them."""
+"""Columns that Python functions compute one after the other, on demand."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position
-from streamsieve.sources._checks import as_target, beyond, check_size, check_start, no_axis
-from streamsieve.sources._computing import Computed, Failed, Maker, One, outcome, said
-from streamsieve.sources._items import Item, Items
-from streamsieve.sources._workers import in_order, parcel
+from streamsieve.sources.checks import as_target, beyond, check_size, check_start, no_axis
+from streamsieve.sources.computed.compute import Computed, Failed, Maker, One, outcome, said
+from streamsieve.sources.computed.items import Item, Items
+from streamsieve.sources.computed.workers import in_order, parcel
 
 
 class Features:
@@ -38,13 +38,13 @@ class Features:
         Makes a column of whatever ``factory`` gives: ``compute(item)``, or ``compute(item)`` of a pair
         ``(name, item)``.  An item that is text is its own name.
     workers : int, default=0
-        Compute in so many processes; 0 computes in this one.  Results come in order, whatever their number.
+        Number of worker processes; 0 computes in this one.  Results come in order, whatever their number.
         What is computed must be functions (``compute``, or functions as features); ``compute`` with
         all it refers to is sent to each worker once, a function that is a feature whenever it is computed.
 
     Attributes
     ----------
-    on_demand : True; whoever asks for a block has it computed
+    on_demand : True; blocks are computed when they are requested
     n_columns : number of names, if names were given, else None
 
     Notes
@@ -173,7 +173,7 @@ class Features:
             return result
         if at < len(self._given):
             return result._replace(name=self._given[at])
-        text = f"has no name: names has {len(self._given)} entries; give one name a column"
+        text = f"has no name: names has {len(self._given)} entries; give one name per column"
         return result if isinstance(result, Failed) else Failed(None, text, None)
 
     # ---------------------------------------------------------------- items and what comes of them
@@ -204,7 +204,7 @@ class Features:
         return items
 
     def _skip(self, items: Items, number: int) -> None:
-        """Let go of the items before a number, as far as there are so many."""
+        """Let go of the items before a number, as far as there are any."""
         while items.first < number:
             at = items.first
             item = self._read(items, at)

@@ -8,9 +8,8 @@ from typing import Any, Literal, NoReturn
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import Position, RowBatch
-from streamsieve.sources._checks import check_names, check_size, check_start, no_axis
-from streamsieve.sources._gathered import Gathered
-from streamsieve.sources._identity import (
+from streamsieve.sources.checks import check_names, check_size, check_start, no_axis
+from streamsieve.sources.identity import (
     another_stream,
     comparing,
     names_identity,
@@ -18,8 +17,9 @@ from streamsieve.sources._identity import (
     same,
     same_names,
 )
-from streamsieve.sources._kafka_client import Client, check_options, need_kafka
-from streamsieve.sources._kafka_messages import (
+from streamsieve.sources.messages.batcher import MessageBuffer
+from streamsieve.sources.messages.client import Client, check_options, need_kafka
+from streamsieve.sources.messages.parser import (
     BadMessageError,
     Parsed,
     Parser,
@@ -27,7 +27,7 @@ from streamsieve.sources._kafka_messages import (
     decode_json,
     names_of,
 )
-from streamsieve.sources._kafka_turns import Message, Turns, lost
+from streamsieve.sources.messages.partition_order import Message, PartitionOrder, lost
 
 _POSITION = ("next", "row", "skipped")
 
@@ -80,7 +80,7 @@ class KafkaSource:
     has nothing to give is passed over, so that the order between partitions depends on what arrives when;
     within a partition it is always that of the offsets.
 
-    Booleans are 0 and 1.  Partitions that are added to a topic are read when reading begins anew.
+    Booleans are 0 and 1.  Partitions that are added to a topic are read when reading starts again.
     Messages of transactions are read when these are committed.
 
     Examples
@@ -210,7 +210,7 @@ class KafkaSource:
         if self._names is None:
             self._names = self._first_names(wait=True)
         parser = Parser(self._decoder, self._names, self._target, text=self._is_text, extra=self._extra)
-        gathered = Gathered(size, self._names, start["row"], start["skipped"])
+        gathered = MessageBuffer(size, self._names, start["row"], start["skipped"])
         with self._client() as client:
             turns = self._begin(client, offsets, start["next"])
             while not turns.ended:
@@ -223,7 +223,7 @@ class KafkaSource:
         if gathered.row == 0:
             raise self._no_rows()
 
-    def _gather(self, turns: Turns, parser: Parser, gathered: Gathered) -> SourceError | None:
+    def _gather(self, turns: PartitionOrder, parser: Parser, gathered: MessageBuffer) -> SourceError | None:
         """Fill a batch as far as rows come, and return the error that ended it early."""
         until: float | None = None
         try:
@@ -239,7 +239,9 @@ class KafkaSource:
             return error
         return None
 
-    def _add(self, turns: Turns, messages: list[Message], parsed: Parsed, gathered: Gathered) -> None:
+    def _add(
+        self, turns: PartitionOrder, messages: list[Message], parsed: Parsed, gathered: MessageBuffer
+    ) -> None:
         """Take messages whose rows go into the batch, up to the first that is refused."""
         X, y, bad = parsed
         if not bad or self._on_bad == "skip":
@@ -251,13 +253,13 @@ class KafkaSource:
         gathered.add(X[:first], y[:first])
         raise self._bad(turns.turn, messages[first][0], bad[first])
 
-    def _begin(self, client: Client, offsets: Sequence[int], turn: int) -> Turns:
+    def _begin(self, client: Client, offsets: Sequence[int], turn: int) -> PartitionOrder:
         """Begin at some offsets, if what follows them is still there; new partitions begin at their start."""
         topic = client.describe()
         if max(len(offsets) - 1, turn) >= topic.n_partitions:
             raise another_stream(
                 f"topic {self._topic!r} had {max(len(offsets), turn + 1)} partitions and has "
-                f"{topic.n_partitions} now: it was made anew"
+                f"{topic.n_partitions} now: it was made again"
             )
         marks = client.watermarks(topic.n_partitions)
         at = [low for low, _ in marks]
@@ -268,11 +270,11 @@ class KafkaSource:
             if offset > high:
                 raise another_stream(
                     f"{self._topic}, partition {p}: {offset:,} messages were read, but there are {high:,} "
-                    "now: the topic was made anew, or has lost some"
+                    "now: the topic was made again, or has lost some"
                 )
             at[p] = offset
         ends = [high for _, high in marks] if self._stop == "end" else None
-        return Turns(client, at, turn, ends)
+        return PartitionOrder(client, at, turn, ends)
 
     def _first_names(self, *, wait: bool) -> list[str]:
         """Return the fields of the first message; if there is none, wait for it, or for a while only."""

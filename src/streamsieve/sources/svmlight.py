@@ -12,13 +12,13 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position, RowBatch
-from streamsieve.sources._checks import beyond, check_size, check_start, spans
-from streamsieve.sources._csc import ColumnsOnDisk, to_columns
-from streamsieve.sources._identity import another_stream, comparing, same
-from streamsieve.sources._paths import Paths, resolve
-from streamsieve.sources._proof import check_files, is_line_end, lasting_text
-from streamsieve.sources._scratch import scratch_folder
-from streamsieve.sources._svmlight_text import Extent, opened, parse, scan, take
+from streamsieve.sources.checks import beyond, check_size, check_start, spans
+from streamsieve.sources.identity import another_stream, comparing, same
+from streamsieve.sources.paths import Paths, resolve
+from streamsieve.sources.tables.fingerprint import check_files, is_line_end, lasting_text
+from streamsieve.sources.tables.scratch import scratch_folder
+from streamsieve.sources.tables.transpose_sparse import ColumnsOnDisk, to_columns
+from streamsieve.sources.text.svmlight import Extent, opened, parse, scan, take
 
 #: Bytes of text that are parsed at a time when rows are turned into columns.
 SLAB_BYTES = 2**24
@@ -140,7 +140,7 @@ class SvmlightSource:
         if not is_line_end(path, at["byte"]):
             raise SourceError(
                 f"{path}, line {at['line']:,}: it was read before it was complete, and has gone on since: "
-                "begin anew, and read files only up to the end of a line"
+                "start again, and read files only up to the end of a line"
             )
         return self._rows(size, at)
 
@@ -221,7 +221,7 @@ class SvmlightSource:
         return self._on_disk
 
     def __getstate__(self) -> dict[str, Any]:
-        # a copy in another process converts anew: these files go away with their owner
+        # a copy in another process converts again: these files go away with their owner
         return {**vars(self), "_on_disk": None}
 
 

@@ -27,6 +27,7 @@ from streamsieve.state.fields import Choice as Choice
 from streamsieve.state.fields import Encoded as Encoded
 from streamsieve.state.fields import Field as Field
 from streamsieve.state.fields import Float as Float
+from streamsieve.state.fields import FloatOr as FloatOr
 from streamsieve.state.fields import Instance as Instance
 from streamsieve.state.fields import Int as Int
 from streamsieve.state.fields import Json as Json

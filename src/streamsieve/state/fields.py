@@ -203,6 +203,22 @@ class Float(Scalar):
             )
 
 
+class FloatOr(Float):
+    """A parameter that is a number or one word, such as ``"auto"``."""
+
+    def __init__(
+        self, word: str, low: float | None = None, high: float | None = None, **bounds: bool
+    ) -> None:
+        super().__init__(low, high, **bounds)
+        self.word = word
+
+    def check_value(self, name: str, value: Any) -> None:
+        if isinstance(value, str):
+            check_choice(name, value, (self.word, "a number"))
+        if value != self.word:
+            super().check_value(name, value)
+
+
 class Bool(Scalar):
     """True or False."""
 

@@ -77,9 +77,12 @@ class Part:
         """Return a twin that shares nothing."""
         return self.from_state(flat(self.tree()))
 
-    def tree(self) -> dict[str, Node]:
-        """Return the fields that are there as a tree of arrays, some of them live."""
-        record = self._record()
+    def tree(self, ready: Mapping[str, Any] | None = None) -> dict[str, Node]:
+        """Return the fields that are there as a tree of arrays, some of them live.
+
+        ``ready`` holds values that take the place of the own ones, such as texts that are packed already.
+        """
+        record = {**self._record(), **(ready or {})}
         return {
             saved_name(name): field.write(record[name])
             for name, field in self.fields.items()

@@ -9,6 +9,7 @@ Run it with ``NUMBA_BOUNDSCHECK=1``, so that an access out of bounds raises inst
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -97,7 +98,8 @@ def claim(state: Arrays, name: str, rng: np.random.Generator) -> Arrays:
         if size in b.shape and (b.ndim > 1 or rng.random() < 0.5):
             shape = [huge if n == size else n for n in b.shape]
             shape[next((i for i, n in enumerate(shape) if n != huge), 0)] = 0
-            out[other] = np.empty(shape, b.dtype)
+            with contextlib.suppress(ValueError):  # NumPy refuses the product of too large sizes
+                out[other] = np.empty(shape, b.dtype)
     return out
 
 

@@ -193,7 +193,7 @@ class TwoWay(ColumnSelector):
         """What the selector over columns can do."""
         inner = SAOLA() if self.column_selector is None else self.column_selector
         known = inner.traits if isinstance(inner, ColumnSelector) else Traits()
-        return replace(known, merges=False, weights=False)
+        return replace(known, merges=False, weights=False, size_parameter=None)
 
     @property
     def task(self) -> str:  # type: ignore[override]  # not a parameter here

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from streamsieve.evaluation.plots._style import GREY, bare, new_figure, style
+from streamsieve.evaluation.plots.style import GREY, bare, new_figure, style
 from streamsieve.protocols import FloatArray
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from streamsieve.evaluation.plots._curves import (
+from streamsieve.evaluation.plots.curves import (
     MOST_BANDS,
     add_baseline,
     add_legend,
@@ -17,7 +17,7 @@ from streamsieve.evaluation.plots._curves import (
     room_for,
     short,
 )
-from streamsieve.evaluation.plots._style import bare, new_figure, style
+from streamsieve.evaluation.plots.style import bare, new_figure, style
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray
 

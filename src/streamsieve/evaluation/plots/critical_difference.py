@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks on a line, and who is not told apart."""
+"""The critical-difference diagram: mean ranks on a line, and who is not significantly different."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.plots._style import new_figure
+from streamsieve.evaluation.plots.style import new_figure
 from streamsieve.evaluation.significance.nemenyi import together
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray
@@ -31,7 +31,7 @@ def critical_difference(
     alpha: float = 0.05,
     title: str = "",
 ) -> Any:
-    """Show mean ranks over data sets, best at the left; bars join methods that are not told apart.
+    """Show mean ranks over data sets, best at the left; bars join methods that do not differ significantly.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from streamsieve.evaluation.plots._style import bare, count_rows, mark_chance, mark_shifts, new_figure, style
-from streamsieve.evaluation.track import found
+from streamsieve.evaluation.plots.style import bare, count_rows, mark_chance, mark_shifts, new_figure, style
+from streamsieve.evaluation.reports.track import detection_curve
 from streamsieve.protocols import IntArray
 
 
@@ -40,7 +40,7 @@ def detection(
     figure = new_figure(9, 4.2)
     axes = figure.add_subplot()
     for i, (name, columns) in enumerate(tops.items()):
-        axes.plot(rows, found(columns, truths), label=name, **style(i, len(rows)))
+        axes.plot(rows, detection_curve(columns, truths), label=name, **style(i, len(rows)))
     mark_shifts(axes, shifts)
     if n_features is not None:
         mark_chance(axes, max(len(columns[-1]) for columns in tops.values()) / n_features)

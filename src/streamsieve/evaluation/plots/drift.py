@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve.evaluation.plots._style import bare, count_rows, mark_chance, new_figure
-from streamsieve.evaluation.track import found
+from streamsieve.evaluation.plots.style import bare, count_rows, mark_chance, new_figure
+from streamsieve.evaluation.reports.track import detection_curve
 from streamsieve.protocols import IntArray
 
 #: Distinguishable in print: line styles differ as well as colours.
@@ -41,7 +41,9 @@ def drift(
     grid = figure.add_gridspec(2, len(tops), height_ratios=(2, 3))
     above = figure.add_subplot(grid[0, :])
     for (name, columns), (colour, line) in zip(tops.items(), STYLES, strict=False):
-        above.plot(rows, found(columns, truths), color=colour, linestyle=line, linewidth=2, label=name)
+        above.plot(
+            rows, detection_curve(columns, truths), color=colour, linestyle=line, linewidth=2, label=name
+        )
     mark_chance(above, len(next(iter(tops.values()))[-1]) / n_features)
     count_rows(above, rows[-1])
     above.set(ylim=(0, 1), ylabel="relevant features found")

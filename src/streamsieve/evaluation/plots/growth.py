@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.evaluation.plots._curves import (
+from streamsieve.evaluation.plots.curves import (
     add_legend,
     add_title,
     check_places,
@@ -17,7 +17,7 @@ from streamsieve.evaluation.plots._curves import (
     room_for,
     short,
 )
-from streamsieve.evaluation.plots._style import GREY, bare, new_figure, style
+from streamsieve.evaluation.plots.style import GREY, bare, new_figure, style
 from streamsieve.exceptions import ParameterError
 
 STRAIGHT = "in proportion"

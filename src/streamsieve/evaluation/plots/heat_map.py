@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve.evaluation.plots._style import new_figure
+from streamsieve.evaluation.plots.style import new_figure
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray
 

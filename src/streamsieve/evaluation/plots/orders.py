@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.evaluation.plots._curves import check_some
-from streamsieve.evaluation.plots._style import bare, new_figure
+from streamsieve.evaluation.plots.curves import check_some
+from streamsieve.evaluation.plots.style import bare, new_figure
 from streamsieve.exceptions import ParameterError
 
 

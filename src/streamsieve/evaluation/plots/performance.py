@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.evaluation.plots._curves import (
+from streamsieve.evaluation.plots.curves import (
     MOST_BANDS,
     add_baseline,
     add_legend,
@@ -19,7 +19,7 @@ from streamsieve.evaluation.plots._curves import (
     curve,
     room_for,
 )
-from streamsieve.evaluation.plots._style import bare, new_figure, style
+from streamsieve.evaluation.plots.style import bare, new_figure, style
 from streamsieve.protocols import FloatArray
 
 #: Rings round the peaks of more curves than this are clutter.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.evaluation.plots._curves import check_places
-from streamsieve.evaluation.plots._style import count_rows, new_figure
+from streamsieve.evaluation.plots.curves import check_places
+from streamsieve.evaluation.plots.style import count_rows, new_figure
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, FloatArray
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.plots._style import bare, count_rows, mark_shifts, new_figure, style
-from streamsieve.evaluation.track import ScreenTrack, Track
+from streamsieve.evaluation.plots.style import bare, count_rows, mark_shifts, new_figure, style
+from streamsieve.evaluation.reports.track import ScreenTrack, Track
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import IntArray
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc, fdtrc
 
-from streamsieve.evaluation.significance._scores import check_scores, ranks
-from streamsieve.evaluation.significance._text import p_text, text_table
+from streamsieve.evaluation.significance.scores import check_scores, ranks
+from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.protocols import FloatArray
 
 
@@ -69,7 +69,7 @@ def friedman(scores: npt.ArrayLike, methods: Sequence[str], *, higher_is_better:
     -------
     Friedman
 
-    Notes
+    JobLog
     -----
     Equal scores share the mean of their ranks, and chi-square is corrected for them.  F is
     (N - 1) chi2 / (N (k - 1) - chi2) for N data sets and k methods.  If all data sets agree it is infinite;

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.significance._scores import as_floats, check_member
-from streamsieve.evaluation.significance._text import text_table
 from streamsieve.evaluation.significance.paired import pairwise_p_values
+from streamsieve.evaluation.significance.scores import as_floats, check_member
+from streamsieve.evaluation.significance.text import text_table
 from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
@@ -22,7 +22,7 @@ Name: TypeAlias = str | tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Combinations in groups that are not told apart.
+    """Combinations in groups that are not significantly different.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def table_of_groups(
     """Put combinations that are not significantly different into groups.
 
     Combinations are sorted, best first.  From each one, F, down to the last one that a paired t-test does not
-    tell apart from F, all are in a group, even those between that are told apart: the relation is not
+    tell apart from F, all are in a group, even those between that differ significantly: the relation is not
     transitive.  A group within an earlier one is left out; the t-th that stays is tier t.
 
     Parameters
@@ -146,7 +146,7 @@ def _checked_names(names: Sequence[Name], n: int) -> tuple[Name, ...]:
 
 
 def _groups(alike: BoolArray) -> tuple[tuple[int, int], ...]:
-    """Return the groups that are in no earlier one, from a sorted matrix of who is not told apart."""
+    """Return the groups that are in no earlier one, from a sorted matrix of equivalence."""
     groups: list[tuple[int, int]] = []
     for first in range(len(alike)):
         last = int(np.flatnonzero(alike[first]).max(initial=first))

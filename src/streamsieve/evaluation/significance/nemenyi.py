@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.significance._scores import check_scores, ranks
-from streamsieve.evaluation.significance._text import p_text, text_table
+from streamsieve.evaluation.significance.scores import check_scores, ranks
+from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.protocols import BoolArray, FloatArray
 
 
@@ -43,7 +43,7 @@ class Nemenyi:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The largest sets of methods that are not told apart, best first; a method may be in several."""
+        """The largest sets of methods without significant differences, best first; they may overlap."""
         order = np.argsort(self.mean_ranks, kind="stable")
         return tuple(
             tuple(self.methods[i] for i in order[first:last])
@@ -84,7 +84,7 @@ def nemenyi(
     -------
     Nemenyi
 
-    Notes
+    JobLog
     -----
     A p-value is the probability that the range of k independent normal variables is at least the difference
     of two mean ranks over its standard error (the survival function; printed comparisons in this field have

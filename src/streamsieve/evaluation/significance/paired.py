@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.significance._scores import (
+from streamsieve.evaluation.significance.scores import (
     as_floats,
     check_member,
     check_methods,
@@ -20,7 +20,7 @@ from streamsieve.evaluation.significance._scores import (
     order_of_pairs,
     rounding,
 )
-from streamsieve.evaluation.significance._text import p_text, text_table
+from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray, IntArray
 
@@ -65,7 +65,7 @@ def paired_t(first: npt.ArrayLike, second: npt.ArrayLike, *, test_over_train: fl
     -------
     PairedT
 
-    Notes
+    JobLog
     -----
     The plain test takes runs for independent.  Runs on the same rows are not, and it then finds differences
     that are not there far more often than it says.  The correction multiplies the variance of the mean by
@@ -150,7 +150,7 @@ class WinTieLoss:
     control : the method whose wins are counted
     methods : the others
     wins, ties, losses : int64 arrays, one a method of the others: data sets on which the control was better,
-        not told apart, worse
+        not significantly different, worse
     outcomes : (data set, method) int64 array of 1, 0 and -1: won, tied, lost
     alpha : level of the test of each data set; None where single scores were compared as they are
     """
@@ -167,7 +167,7 @@ class WinTieLoss:
 
     @property
     def ties(self) -> IntArray:
-        """Data sets on which the control was not told apart, for each of the others."""
+        """Data sets on which the control was not significantly different, for each of the others."""
         return np.asarray((self.outcomes == 0).sum(axis=0), np.int64)
 
     @property
@@ -195,7 +195,7 @@ def win_tie_loss(
     test_over_train: float = 0.0,
     higher_is_better: bool = True,
 ) -> WinTieLoss:
-    """Count the data sets on which a method is better than others, not told apart, or worse.
+    """Count the data sets on which a method is better than others, not significantly different, or worse.
 
     Parameters
     ----------

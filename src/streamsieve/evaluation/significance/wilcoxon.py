@@ -12,18 +12,18 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from streamsieve._parameters import check_choice, check_number
-from streamsieve.evaluation.significance._scores import (
+from streamsieve.evaluation.significance.scores import (
     as_floats,
     check_member,
     check_scores,
     ranks,
     rounding,
 )
-from streamsieve.evaluation.significance._text import p_text, text_table
+from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray
 
-#: Up to so many differences the distribution is exact; beyond, the normal one is as good.
+#: Up to this number of differences the distribution is exact; beyond, the normal one is as good.
 EXACT = 100
 ZEROS = ("drop", "pratt")
 
@@ -187,7 +187,7 @@ def signed_rank(first: npt.ArrayLike, second: npt.ArrayLike, *, zeros: str = "dr
     -------
     SignedRank
 
-    Notes
+    JobLog
     -----
     Up to 100 differences the p-value is exact, given the ranks at hand, ties or not: all assignments of signs
     are counted.  Beyond, it is that of the normal distribution of the same variance, without a correction for

@@ -1,0 +1,266 @@
+"""``streamsieve compare``: which selector to trust on these data, as a page to read and files to reuse."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from streamsieve.cli import compare_data
+from streamsieve.cli.compare_plan import Options, Plan, plan_for
+from streamsieve.cli.progress import progress
+from streamsieve.cli.select import finite
+from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.store import CELLS, SETTINGS
+from streamsieve.evaluation.reports import html
+from streamsieve.evaluation.reports.final_fit import FinalFit, chosen_table, final_fits, ledger_path
+from streamsieve.evaluation.reports.recommendation import Recommendation, recommend
+from streamsieve.evaluation.reports.report import REPORT, Report
+from streamsieve.evaluation.reports.wording import count_text, metric_label, p_short
+from streamsieve.exceptions import ParameterError, StateError
+
+PAGE = "report.html"
+#: Files that a comparison writes whatever was compared.
+WRITTEN = {
+    PAGE, REPORT, CELLS, SETTINGS, "table.csv", "standings.csv", "selections.csv", "chosen.csv", "drift.csv"
+}  # fmt: skip
+#: Combinations that are printed.
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for."""
+
+    data: list[str]
+    target: str | None
+    out: Path
+    options: Options
+    resume: bool
+    skip_text: bool
+    quiet: bool
+    json: bool
+    command: str
+
+    @property
+    def silent(self) -> bool:
+        """Whether only the result may be printed."""
+        return self.quiet or self.json
+
+
+def compare(request: Request) -> int:
+    """Compare, write everything, and print what came out."""
+    started = time.perf_counter()
+    html.check_extra()
+    _check_folder(request)
+    resumed = (request.out / CELLS).exists()
+    data = compare_data.read(request.data, request.target, skip_text=request.skip_text)
+    task = data.task if request.options.task == "auto" else request.options.task
+    problem = Problem.of(data.X, data.y, task, data.names)
+    plan = plan_for(request.options, problem)
+    _announce(request, problem, plan)
+    first = _fits(request, problem, plan, {}) if plan.batch_size is not None else None
+    report = _run(request, problem, plan, y=data.y, task=task)
+    with _going_on(request, plan):
+        made = recommend(report)
+        fits = _fits(request, problem, plan, _best_sizes(made)) if first is None else first
+        facts = html.Facts(
+            data.name, data.origin, data.target, request.command, time.perf_counter() - started,
+            resumed=resumed, notes=data.notes,
+        )  # fmt: skip
+        _write(request, report, made, fits, facts)
+    _print(request, report, made, fits, time.perf_counter() - started)
+    return 0
+
+
+def _best_sizes(made: Recommendation) -> dict[str, int]:
+    """Return for every selector the size that suits its best learner."""
+    best: dict[str, int] = {}
+    for each in made.standings:
+        best.setdefault(each.selector, each.size)
+    return best
+
+
+def _check_folder(request: Request) -> None:
+    """Refuse a folder that holds something else, before any work."""
+    out = request.out
+    if out.exists() and not out.is_dir():
+        raise ParameterError(f"--out {out} is a file: name a folder, which will be made if it is not there")
+    if (out / SETTINGS).exists() and (out / CELLS).exists():
+        if not request.resume:
+            raise StateError(
+                f"{out} holds a comparison already: --resume goes on with it, or choose another folder"
+            )
+        return
+    if not out.is_dir():
+        return
+    inputs = {Path(each).resolve() for each in request.data}
+    taken = [each for each in sorted(out.iterdir()) if each.name in WRITTEN or each.resolve() in inputs]
+    if taken:
+        raise StateError(
+            f"{out} holds {taken[0].name}, which is not of a comparison and might be overwritten: choose "
+            "another folder"
+        )
+
+
+def _announce(request: Request, problem: Problem, plan: Plan) -> None:
+    n, p = problem.X.shape
+    kind = "a number" if problem.regression else f"{len(problem.classes)} classes"
+    lines = [f"{n:,} rows x {p:,} features, target: {kind}   protocol {plan.protocol}", *plan.told]
+    if not request.silent:
+        _say("\n".join(lines))
+
+
+def _run(request: Request, problem: Problem, plan: Plan, **target: Any) -> Report:
+    """Run the protocol; on an interrupt, say that nothing is lost."""
+    done = 0
+    try:
+        with (
+            progress("comparing", plan.cells, "parts", quiet=request.silent) as advance,
+            _heard(plan.jobs != 1) as check,
+        ):
+
+            def tell(now: int, _total: int) -> None:
+                nonlocal done
+                step, done = now - done, now
+                advance(step)
+                check()
+
+            running: dict[str, Any] = {"folder": request.out, "resume": request.resume, "progress": tell}
+            return plan.run(problem, **target, **running)
+    except KeyboardInterrupt:
+        _say_how_to_go_on(request, done, plan.cells)
+        raise
+
+
+@contextmanager
+def _heard(several: bool) -> Iterator[Callable[[], None]]:
+    """Context: with several processes, Ctrl-C is not lost; it gets a function to call after every part.
+
+    joblib cleans up at any moment, in functions whose exceptions Python prints and forgets.  An interruption
+    there waits for the next part.
+    """
+    waiting = False
+
+    def interrupt(_number: int, frame: FrameType | None) -> None:
+        nonlocal waiting
+        if not waiting:  # a second one does not wait
+            while frame is not None and not waiting:
+                waiting = frame.f_globals.get("__name__") == "weakref"
+                frame = frame.f_back
+            if waiting:
+                return
+        raise KeyboardInterrupt
+
+    def check() -> None:
+        if waiting:
+            raise KeyboardInterrupt
+
+    ours = several and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield check
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _fits(request: Request, problem: Problem, plan: Plan, sizes: dict[str, int]) -> dict[str, FinalFit]:
+    n = len(plan.selectors)
+    with progress("fitting to all rows", n, "selectors", quiet=request.silent) as advance:
+        return final_fits(
+            problem, plan.selectors, sizes, random_state=request.options.seed,
+            scale=plan.batch_size is None, batch_size=plan.batch_size, progress=advance,
+        )  # fmt: skip
+
+
+@contextmanager
+def _going_on(request: Request, plan: Plan) -> Iterator[None]:
+    """Context: an interruption after the comparison is answered with how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _say_how_to_go_on(request, plan.cells, plan.cells)
+        raise
+
+
+def _say_how_to_go_on(request: Request, done: int, cells: int) -> None:
+    print(  # noqa: T201
+        f"{request.out} holds {done:,} of {cells:,} parts: the same command with --resume goes on from there",
+        file=sys.stderr,
+    )
+
+
+# ------------------------------------------------------------------------------------ output
+
+
+def _write(
+    request: Request, report: Report, made: Recommendation, fits: dict[str, FinalFit], facts: html.Facts
+) -> None:
+    """Write the page, and beside it tables, ledgers and pictures; each file is complete or not there."""
+    report.extras |= {"standings": made.table(), "chosen": chosen_table(fits)}
+    html.write_page(request.out / PAGE, report, made, fits, facts)
+    report.save(request.out)
+    for name, fit in fits.items():
+        if fit.decisions:
+            fit.write_ledger(ledger_path(request.out, name))
+
+
+def _print(
+    request: Request, report: Report, made: Recommendation, fits: dict[str, FinalFit], seconds: float
+) -> None:
+    failures = [str(failure) for failure in report.failures]
+    failures += [f"{name}, fitted to all rows: {fit.error}" for name, fit in fits.items() if fit.error]
+    page = request.out / PAGE
+    if request.json:
+        chosen = {name: [each.name for each in fit.features] for name, fit in fits.items()}
+        result = {
+            **made.to_json(), "chosen": chosen,
+            "failures": failures, "warnings": report.warnings, "report": str(page), "seconds": seconds,
+        }  # fmt: skip
+        print(json.dumps(finite(result), indent=2, allow_nan=False))  # noqa: T201
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    if request.quiet:
+        console.print(escape(made.sentence))
+        return
+    console.print(_table(made))
+    if len(made.standings) > SHOWN:
+        console.print(f"... and {len(made.standings) - SHOWN} more")
+    console.print(f"\n{escape(made.sentence)}\n", style="bold")
+    if failures:
+        console.print(escape(f"{len(failures):,} parts failed, the first: {failures[0]}"))
+    console.print(f"wrote {escape(str(page))} in {seconds:.1f} s, with tables and pictures beside it")
+
+
+def _table(made: Recommendation) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("selector + learner")
+    for heading in (metric_label(made.metric), "std", "features", *(("p",) * made.tested)):
+        table.add_column(heading, justify="right")
+    for each in made.standings[:SHOWN]:
+        p = ("" if each is made.best else _number(each.adjusted, p_short(each.adjusted)),) * made.tested
+        spread = _number(each.std, f"{each.std:.3f}")
+        table.add_row(escape(each.name), f"{each.mean:.3f}", spread, count_text(each.features), *p)
+    return table
+
+
+def _number(value: float, text: str) -> str:
+    return "" if math.isnan(value) else text
+
+
+def _say(text: str) -> None:
+    Console(highlight=False, soft_wrap=True).print(escape(text))

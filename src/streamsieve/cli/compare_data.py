@@ -1,0 +1,90 @@
+"""What ``streamsieve compare`` compares on: files, or a data set by its name, as one table in memory."""
+
+from __future__ import annotations
+
+import glob
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve import datasets, sources
+from streamsieve._parameters import did_you_mean
+from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.protocols import Matrix, Task
+from streamsieve.sources.paths import SVMLIGHT, TABLES
+
+ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table in memory.
+
+    ``name`` is what to call it, ``origin`` where it came from, ``task`` what its target is known to be, and
+    ``notes`` what a reader should know about it.
+    """
+
+    name: str
+    origin: str
+    target: str
+    X: Matrix
+    y: npt.NDArray[Any]
+    names: list[str] | None
+    task: str = "auto"
+    notes: tuple[str, ...] = ()
+
+
+def read(given: list[str], target: str | None, *, skip_text: bool) -> Data:
+    """Read files, or load a data set."""
+    if len(given) == 1 and _is_name(given[0]):
+        return _by_name(given[0], target)
+    if any(each.startswith("kafka://") for each in given):
+        raise SourceError("a comparison goes over its data many times, and a Kafka topic has no end: save it")
+    if target is None and not all(each.endswith(tuple(SVMLIGHT)) for each in given):
+        raise SourceError("say which column is the target: --target NAME")
+    options = {"skip_text": True} if skip_text else {}
+    source = sources.open(given[0] if len(given) == 1 else given, target=target, **options)
+    batches = list(source.rows(ROWS))
+    X = [batch.X for batch in batches]
+    y = np.concatenate([batch.y for batch in batches])
+    return Data(
+        name=Path(given[0]).name if len(given) == 1 else f"{len(given)} files from {Path(given[0]).name} on",
+        origin=", ".join(str(Path(each).absolute()) for each in given),
+        target=target or "",
+        X=X[0] if len(X) == 1 else sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X),
+        y=_whole(y),
+        names=None if source.names is None else list(source.names),
+        notes=("Columns of text were left out (--skip-text).",) * skip_text,
+    )
+
+
+def _is_name(given: str) -> bool:
+    """Whether something can only be the name of a data set: no such file, and nothing of a path in it."""
+    path = Path(given)
+    plain = path.name == given and not glob.has_magic(given) and "://" not in given
+    return plain and not path.exists() and path.suffix.lower() not in (*TABLES, *SVMLIGHT)
+
+
+def _by_name(name: str, target: str | None) -> Data:
+    known = datasets.available()
+    if name not in known:
+        raise ParameterError(
+            f"there is no file and no data set {name!r}{did_you_mean(name, known)}; data sets: "
+            f"{', '.join(each for each, about in known.items() if about['where'] in ('embedded', 'local'))}"
+        )
+    if target is not None:
+        raise ParameterError(f"the data set {name} brings its own target: leave out --target {target}")
+    found = datasets.load(name)
+    y = found.y if found.classes is None else np.asarray(found.classes)[found.y]
+    task = "regression" if found.task is Task.REGRESSION else "classification"
+    return Data(name, f"{found.origin}: {found.description}", "", found.X, y, found.names, task)
+
+
+def _whole(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return labels of a CSV file, which come as 0.0 and 1.0, as the whole numbers that they are."""
+    whole = y.dtype.kind == "f" and np.all(np.isfinite(y)) and np.array_equal(y, np.floor(y))
+    return y.astype(np.int64) if whole and np.abs(y).max(initial=0) < 2**53 else y

@@ -1,0 +1,249 @@
+"""What ``streamsieve compare`` does: selectors, learners, sizes and repetitions, named or by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import joblib  # type: ignore[import-untyped]  # they ship no types
+import scipy.sparse as sp
+
+from streamsieve._parameters import check_choice, check_number, did_you_mean
+from streamsieve.evaluation import learner_names, prequential, screening_protocol, selector_names
+from streamsieve.evaluation import streaming_protocol as streaming
+from streamsieve.evaluation.candidates.selectors import as_selectors, size_parameter
+from streamsieve.evaluation.candidates.stream_learners import baselines
+from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.reports.report import Report
+from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import Task
+from streamsieve.rows import Screen
+from streamsieve.sources import ArraySource
+
+PROTOCOLS = ("screening", "streaming", "prequential")
+RUNS, FOLDS = 5, 5
+#: Sizes tried where none are named: the last of these that are fewer than the features.
+SIZES, N_SIZES = (1, 2, 5, 10, 20, 50, 100, 200), 6
+#: Features that selectors keep where one number must do.
+K = 10
+#: Rows x rows x features up to which methods that compare all rows with each other are tried unasked.
+MOST_PAIRS = 1e10
+#: Values up to which one process is done before others have started.
+SMALL = 200_000
+MOST_PROCESSES = 8
+#: Rows of a stream that are predicted together, and looks at it.
+BATCH, LOOKS = 100, 40
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for; None where nothing was said."""
+
+    protocol: str
+    selectors: str | None
+    learners: str | None
+    sizes: str | None
+    runs: int | None
+    folds: int | None
+    metric: str | None
+    task: str
+    jobs: int | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done.
+
+    Attributes
+    ----------
+    protocol : its name
+    selectors : by name; None keeps all features
+    learners : names
+    settings : the protocol's own
+    jobs : processes
+    cells : independent parts of the work
+    told : what it is, line by line
+    batch_size : rows that stream in together; None where all are at hand
+    """
+
+    protocol: str
+    selectors: dict[str, Any]
+    learners: list[str]
+    settings: dict[str, Any]
+    jobs: int
+    cells: int
+    told: list[str]
+    batch_size: int | None = None
+
+    def run(self, problem: Problem, y: Any, task: str, **running: Any) -> Report:
+        """Run the protocol."""
+        common = {**self.settings, "task": task, "n_jobs": self.jobs, "errors": "report", **running}
+        if self.protocol == "prequential":
+            source = ArraySource(problem.X, y, problem.names)
+            return prequential(source, self.selectors, self.learners, **common)
+        protocol: Callable[..., Report] = screening_protocol if self.protocol == "screening" else streaming
+        return protocol(problem.X, y, self.selectors, self.learners, names=problem.names, **common)
+
+
+def plan_for(options: Options, problem: Problem) -> Plan:
+    """Settle what is done with these data; whatever cannot be done is refused."""
+    check_choice("--protocol", options.protocol, PROTOCOLS)
+    _refuse_strangers(options)
+    n, p = problem.X.shape
+    sizes = _sizes(options, p)
+    selectors, own = _selectors(options, problem, sizes)
+    learners, own_learners = _learners(options, problem)
+    told = [
+        f"selectors {', '.join(selectors)}{' (by default)' * own}",
+        f"learners {', '.join(learners)}{' (by default)' * own_learners}",
+    ]
+    settings: dict[str, Any] = {"random_state": options.seed}
+    runs, folds = options.runs or RUNS, options.folds or FOLDS
+    cells, batch_size = runs * folds * len(selectors), None
+    if options.protocol == "screening":
+        settings |= {"sizes": sizes, "runs": runs, "folds": folds, "metric": options.metric or "auto"}
+        told.append(f"sizes {', '.join(map(str, sizes))}   {runs} run{'s' * (runs != 1)} of {folds} folds")
+    elif options.protocol == "streaming":
+        settings |= {"orders": runs, "split": folds, "metric": options.metric or "auto"}
+        told.append(f"{runs} random order{'s' * (runs != 1)} of columns, each with {folds} folds")
+    else:
+        cells, batch_size = len(selectors), min(BATCH, max(1, n // LOOKS))
+        every, half_life = max(batch_size, -(-n // LOOKS)), max(100.0, min(1000.0, n / 10))
+        settings |= {"batch_size": batch_size, "every": every, "half_life": half_life}
+        told.append(f"rows as they stand, {batch_size} at a time")
+    jobs = _processes(options, n * p, cells)
+    told[-1] += f"   {jobs} process{'es' * (jobs != 1)}"
+    return Plan(options.protocol, selectors, learners, settings, jobs, cells, told, batch_size)
+
+
+def _processes(options: Options, values: int, cells: int) -> int:
+    """Return how many processes work at a time."""
+    if options.jobs is not None and options.jobs > 0:
+        return options.jobs
+    there = int(joblib.cpu_count())
+    if options.jobs is not None:
+        return there
+    # times of a single pass are not to be disturbed
+    alone = options.protocol == "prequential" or values <= SMALL
+    return 1 if alone else min(MOST_PROCESSES, there, cells)
+
+
+def _refuse_strangers(options: Options) -> None:
+    """Refuse options that this protocol has no use for, and numbers that make no sense."""
+    if options.protocol == "prequential":
+        for name in ("runs", "folds", "metric"):
+            if getattr(options, name) is not None:
+                raise ParameterError(
+                    f"--{name} has no meaning with --protocol prequential, which follows the rows once: "
+                    "leave it out"
+                )
+    for name, low in (("runs", 1), ("folds", 2)):
+        value = getattr(options, name)
+        if value is not None:
+            check_number(f"--{name}", value, low=low, integer=True)
+    if options.jobs is not None and options.jobs < 1 and options.jobs != -1:
+        raise ParameterError(f"--jobs must be at least 1, or -1 for all processors; got {options.jobs}")
+
+
+# ------------------------------------------------------------------------------------ lists
+
+
+def parts_of(option: str, text: str) -> list[str]:
+    """Return what stands between the commas."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise ParameterError(f"{option} wants names with commas between them, such as a,b,c; got {text!r}")
+    return list(dict.fromkeys(parts))
+
+
+def spelt(what: str, name: str, known: Iterable[str], where: str) -> str:
+    """Return the name that is meant, with or without underscores and capitals, or the nearest one."""
+    names = {_bare(each): each for each in known}
+    if _bare(name) not in names:
+        raise ParameterError(
+            f"there is no {what} {name!r}{did_you_mean(name.lower(), names.values())}; {where}"
+        )
+    return names[_bare(name)]
+
+
+def _bare(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def _sizes(options: Options, width: int) -> list[int]:
+    """Return the numbers of features to try; for a protocol that takes one, one."""
+    one = options.protocol != "screening"
+    if options.sizes is None:
+        few = max(1, min(K, width // 2))  # all of them would be no selection
+        return [few] if one else [size for size in SIZES if size < width][-N_SIZES:] or [width]
+    found = []
+    for part in parts_of("--sizes", options.sizes):
+        if not part.isdecimal() or int(part) < 1:
+            raise ParameterError(f"--sizes wants numbers of features, such as 5,10,20; got {part!r}")
+        found.append(min(int(part), width))
+    if one and len(found) > 1:
+        raise ParameterError(
+            f"--protocol {options.protocol} takes one number of features; got --sizes {options.sizes}: "
+            "choose one, or --protocol screening"
+        )
+    return sorted(set(found))
+
+
+def _selectors(options: Options, problem: Problem, sizes: list[int]) -> tuple[dict[str, Any], bool]:
+    """Return selectors by name, and whether they are the default."""
+    if options.selectors is None and options.protocol == "prequential":
+        return _followers(problem, sizes[0]), True
+    if options.selectors is None:
+        names = _default_selectors(options, problem)
+    else:
+        names = [
+            spelt("selector", name, selector_names(), "streamsieve methods lists methods and criteria")
+            for name in parts_of("--selectors", options.selectors)
+        ]
+    found = as_selectors(list(dict.fromkeys(names)), problem.task)
+    fixed = options.protocol != "screening"
+    for selector in found.values() if fixed else ():
+        parameter = None if selector is None else size_parameter(selector)
+        if parameter is not None:
+            selector.set_params(**{parameter: sizes[0]})
+    return found, options.selectors is None
+
+
+def _default_selectors(options: Options, problem: Problem) -> list[str]:
+    n, p = problem.X.shape
+    names = ["none", "correlation" if problem.regression else "f"]
+    if options.protocol == "screening" and n * n * p <= MOST_PAIRS and not sp.issparse(problem.X):
+        names.append("r_relief_f" if problem.regression else "relief_f")
+    names += ["top_k", "saola", "fast_osfs"]
+    if options.protocol == "streaming" and problem.task is not Task.MULTICLASS:
+        names.append("alpha_investing")
+    return names
+
+
+def _followers(problem: Problem, k: int) -> dict[str, Any]:
+    """Return what follows rows by default: all features, a screen that remembers, one that forgets."""
+    criterion = "correlation" if problem.regression else "f"
+    half_life = max(100, min(1000, len(problem.y) // 4))
+    return {
+        "none": None,
+        criterion: Screen(criterion, k=k),
+        f"{criterion} (half-life {half_life:,})": Screen(criterion, k=k, half_life=half_life),
+    }
+
+
+def _learners(options: Options, problem: Problem) -> tuple[list[str], bool]:
+    """Return names of learners, and whether they are the default."""
+    rows, plain = options.protocol == "prequential", baselines(regression=problem.regression)
+    if options.learners is None:
+        if rows:
+            return ["sgd", *(plain[:1] if problem.regression else plain)], True
+        if problem.regression:
+            return ["knn", "ridge", "tree"], True
+        return ["knn", "logistic", *(() if sp.issparse(problem.X) else ("nb",))], True
+    known = [*learner_names(), *learner_names(regression=True), *(plain if rows else ())]
+    able = learner_names(regression=problem.regression)
+    where = f"there is {', '.join([*able, *(plain if rows else ())])}"
+    names = [spelt("learner", name, known, where) for name in parts_of("--learners", options.learners)]
+    return list(dict.fromkeys(names)), False

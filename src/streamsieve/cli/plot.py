@@ -1,0 +1,122 @@
+"""``streamsieve plot``: pictures of screens over time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+
+from streamsieve import sources
+from streamsieve.cli.progress import progress
+from streamsieve.evaluation import Track, detection_curve, plots, track
+from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.rows import Screen
+from streamsieve.sources.paths import SVMLIGHT
+
+NEVER = "never forgets"
+#: Share of the stream, at its end, over which the numbers printed are means: the start is learning to walk.
+LAST = 0.25
+
+
+@dataclass(frozen=True)
+class Request:
+    """What both pictures have in common."""
+
+    out: Path
+    table: Path | None
+    every: int
+    batch: int
+    quiet: bool
+
+    def check(self) -> None:
+        """Refuse to work for an hour towards a file that cannot be written."""
+        plots.check_path(self.out)
+        if self.table is None:
+            return
+        if self.table.suffix != ".csv":
+            raise ParameterError(f"--table writes .csv, got {self.table.name}")
+        folder = self.table.absolute().parent
+        if not folder.is_dir():
+            raise ParameterError(f"the folder {folder} for {self.table.name} does not exist: make it first")
+
+
+def scores(
+    request: Request,
+    data: list[str],
+    target: str | None,
+    parameters: dict[str, Any],
+    *,
+    top: int,
+    skip_text: bool,
+) -> None:
+    """Draw the scores of the best features of a file over time."""
+    request.check()
+    if target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in data):
+        raise SourceError("say which column is the target: --target NAME")
+    options = {"skip_text": True} if skip_text else {}
+    source: Any = sources.open(data[0] if len(data) == 1 else data, target=target, **options)
+    seen = _tracked(request, source, {parameters["criterion"]: Screen(**parameters)})
+    shown = seen[parameters["criterion"]]
+    _finish(request, plots.scores(seen, top=top), seen)
+    _say(
+        request,
+        f"{len(seen.rows):,} looks at {int(seen.rows[-1]):,} rows   {len(shown.columns):,} features were "
+        f"on top at some time, {len(shown.selected[-1]):,} are now",
+    )
+
+
+def detection(
+    request: Request, stream: dict[str, Any], half_lives: list[float], parameters: dict[str, Any]
+) -> None:
+    """Draw the share of relevant features that screens find in a stream that drifts."""
+    request.check()
+    source = sources.DriftingStream(**stream)
+    if parameters["k"] > source.n_features:
+        raise ParameterError(
+            f"k={parameters['k']}, but the stream has {source.n_features} features: choose a smaller --k"
+        )
+    screens = {f"half-life {life:,g} rows": Screen(**parameters, half_life=life) for life in half_lives}
+    screens[NEVER] = Screen(**parameters)
+    seen = _tracked(request, source, screens)
+    tops = {name: shown.selected for name, shown in seen.screens.items()}
+    truths = [source.relevant(row - 1) for row in seen.rows.tolist()]
+    shifts = range(source.shift_every, int(seen.rows[-1]), source.shift_every)
+    title = (
+        f"{source.n_relevant:,} of {source.n_features:,} features are relevant, one changes every "
+        f"{source.shift_every:,} rows; {parameters['criterion']}, the {parameters['k']:,} best"
+    )
+    picture = plots.detection(seen.rows, tops, truths, shifts, n_features=source.n_features, title=title)
+    _finish(request, picture, seen)
+    last = seen.rows > seen.rows[-1] * (1 - LAST)
+    for name, top in tops.items():
+        share = float(np.mean(detection_curve(top, truths)[last]))
+        _say(request, f"{name:28} found {share:.0%} of the relevant features over the last quarter")
+
+
+def _tracked(request: Request, source: Any, screens: dict[str, Screen]) -> Track:
+    started = time.perf_counter()
+    with progress("rows", source.n_rows, "rows", quiet=request.quiet) as advance:
+        seen = track(source, screens, request.every, batch=request.batch, progress=advance)
+    seconds = time.perf_counter() - started
+    many = f"{len(screens)} screens" if len(screens) > 1 else "a screen"
+    _say(request, f"{int(seen.rows[-1]):,} rows through {many} in {seconds:.1f} s")
+    return seen
+
+
+def _finish(request: Request, picture: Any, seen: Track) -> None:
+    plots.save(picture, request.out)
+    if request.table is not None:
+        seen.to_csv(request.table)
+    for path in (request.out, request.table):
+        if path is not None:
+            _say(request, f"wrote {path}")
+
+
+def _say(request: Request, text: str) -> None:
+    if not request.quiet:
+        Console(highlight=False, soft_wrap=True).print(escape(text))

@@ -1,0 +1,143 @@
+"""Find a data set by its name."""
+
+from __future__ import annotations
+
+import os
+
+from streamsieve._parameters import check_choice, did_you_mean
+from streamsieve.datasets import fetched, local
+from streamsieve.datasets.dataset import Dataset
+from streamsieve.datasets.manifest import MANIFEST, Entry
+from streamsieve.exceptions import ParameterError, SourceError
+
+#: Where a data set may come from; "auto" takes the first that has it.
+SOURCES = ("auto", "embedded", "local", "openml")
+
+
+def load(name: str, source: str = "auto", *, cache: str | os.PathLike[str] | None = None) -> Dataset:
+    """Return a data set by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`available`, or of a file ``NAME.npz`` in the folder that the variable
+        STREAMSIEVE_DATA names.
+    source : {"auto", "embedded", "local", "openml"}, default="auto"
+        Where from.  "auto" looks among those that come with scikit-learn, then in the folder, then at
+        openml.org, which takes a network.
+    cache : path, default=None
+        Where scikit-learn keeps what it has fetched; None is its own place.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ParameterError : there is no data set of that name
+    SourceError : it cannot be had here; the message says where it was looked for, and what to do
+
+    Examples
+    --------
+    >>> from streamsieve import datasets
+    >>> data = datasets.load("breast_cancer")
+    >>> data.shape, data.task, data.names[:2], data.classes.tolist()
+    ((569, 30), <Task.BINARY: 'binary'>, ['mean radius', 'mean texture'], ['malignant', 'benign'])
+    """
+    check_choice("source", source, SOURCES)
+    if not isinstance(name, str):
+        raise ParameterError(f"a data set has a name, such as 'iris'; got {name!r}")
+    entry = MANIFEST.get(name)
+    if entry is None:
+        path = local.path_of(name) if source in ("auto", "local") else None
+        if path is None:
+            known = [*MANIFEST, *local.names()]
+            raise ParameterError(
+                f"there is no data set {name!r}{did_you_mean(name, known)} "
+                "(streamsieve.datasets.available() lists them)"
+            )
+        return local.read(path, local.unlisted(path))
+    tried: list[str] = []
+    for one in SOURCES[1:] if source == "auto" else (source,):
+        found = _from(one, entry, tried, cache)
+        if found is not None:
+            return found
+    raise SourceError(f"{name} is not to be had: {'; '.join(tried)}. {_way_out(entry)}")
+
+
+def available() -> dict[str, dict[str, object]]:
+    """Return what there is: for every name its facts, and whether it is here or where it could come from.
+
+    Returns
+    -------
+    dict by name; ``where`` is "embedded", "local", "openml" (a network is needed) or "absent"
+
+    Examples
+    --------
+    >>> from streamsieve import datasets
+    >>> datasets.available()["iris"]["where"]
+    'embedded'
+    """
+    listed = {
+        name: {
+            "where": _where(entry),
+            "task": str(entry.task),
+            "rows": entry.rows,
+            "features": entry.features,
+            "description": entry.description,
+            "citation": entry.citation,
+        }
+        for name, entry in MANIFEST.items()
+    }
+    files = {entry.file for entry in MANIFEST.values()}
+    own: dict[str, dict[str, object]] = {
+        name: {"where": "local", "description": "A file of your own."}
+        for name in local.names()
+        if name not in files
+    }
+    return {**listed, **own}
+
+
+def _where(entry: Entry) -> str:
+    if entry.embedded is not None:
+        return "embedded"
+    if entry.file is not None and local.path_of(entry.file) is not None:
+        return "local"
+    return "absent" if entry.openml is None else "openml"
+
+
+def _from(
+    source: str, entry: Entry, tried: list[str], cache: str | os.PathLike[str] | None
+) -> Dataset | None:
+    """Return the data set from one place, or note why not."""
+    path = None if entry.file is None else local.path_of(entry.file)
+    if source == "embedded" and entry.embedded is not None:
+        return fetched.embedded(entry)
+    if source == "local" and path is not None:
+        return local.read(path, entry)
+    if source == "openml" and entry.openml is not None:
+        try:
+            return fetched.openml(entry, cache)
+        except SourceError as error:
+            tried.append(str(error))
+            return None
+    why = {"embedded": "it does not come with scikit-learn", "openml": "OpenML does not have it"}
+    tried.append(_not_local(entry) if source == "local" else why[source])
+    return None
+
+
+def _not_local(entry: Entry) -> str:
+    folder = local.folder()
+    if entry.file is None:
+        return "it is not kept in the folder of data sets"
+    if folder is None:
+        return f"{local.VARIABLE} is not set, which names the folder of data sets"
+    return f"{folder / entry.file}.npz is not there"
+
+
+def _way_out(entry: Entry) -> str:
+    network = "" if entry.openml is None else "Try again with a network"
+    if entry.file is None:
+        return network
+    put = f"ut {entry.file}.npz (X and {entry.target}) into a folder and name that folder by {local.VARIABLE}"
+    return f"{network}, or p{put}" if network else f"P{put}"

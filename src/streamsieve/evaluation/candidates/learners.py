@@ -1,0 +1,209 @@
+"""Learners by name or as they are, and what they predict."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import is_classifier, is_regressor
+
+from streamsieve._parameters import did_you_mean
+from streamsieve.evaluation.engine.copies import parameters_of, seeds_for, unfitted
+from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.protocols import FloatArray, Matrix
+
+#: Sparse rows become dense where that takes no more values than this (64 MB): most learners are then faster,
+#: and some know nothing else.
+DENSE_VALUES = 2**23
+
+
+class Made(NamedTuple):
+    """Where a learner comes from, and its parameters where they are not the defaults."""
+
+    module: str
+    name: str
+    parameters: dict[str, Any]
+
+
+def _made(module: str, name: str, **parameters: Any) -> Made:
+    return Made(module, name, parameters)
+
+
+#: Learners for classes, and for numbers.
+CLASSIFIERS = {
+    "nearest": _made("sklearn.neighbors", "KNeighborsClassifier", n_neighbors=1),
+    "knn": _made("sklearn.neighbors", "KNeighborsClassifier"),
+    "tree": _made("sklearn.tree", "DecisionTreeClassifier", min_samples_leaf=5),
+    "logistic": _made("sklearn.linear_model", "LogisticRegression", max_iter=300),
+    "nb": _made("sklearn.naive_bayes", "GaussianNB"),
+    "svm": _made("sklearn.svm", "LinearSVC", C=0.01),
+    "forest": _made("sklearn.ensemble", "RandomForestClassifier"),
+    "boosting": _made(
+        "sklearn.ensemble", "HistGradientBoostingClassifier", max_iter=40, max_leaf_nodes=15, max_bins=63,
+        learning_rate=0.2, early_stopping=False,
+    ),
+    "fsa": _made("streamsieve.learners", "FSAClassifier"),
+    "sgd": _made("sklearn.linear_model", "SGDClassifier", loss="log_loss"),
+}  # fmt: skip
+REGRESSORS = {
+    "nearest": _made("sklearn.neighbors", "KNeighborsRegressor", n_neighbors=1),
+    "knn": _made("sklearn.neighbors", "KNeighborsRegressor"),
+    "tree": _made("sklearn.tree", "DecisionTreeRegressor", min_samples_leaf=5),
+    "ridge": _made("sklearn.linear_model", "Ridge"),
+    "svm": _made("sklearn.svm", "LinearSVR"),
+    "forest": _made("sklearn.ensemble", "RandomForestRegressor"),
+    "boosting": _made(
+        "sklearn.ensemble", "HistGradientBoostingRegressor", max_iter=40, max_leaf_nodes=15, max_bins=63,
+        learning_rate=0.2, early_stopping=False,
+    ),
+    "fsa": _made("streamsieve.learners", "FSARegressor"),
+    "sgd": _made("sklearn.linear_model", "SGDRegressor"),
+}  # fmt: skip
+
+
+def learner_names(*, regression: bool = False) -> list[str]:
+    """Return the names of the learners for classes, or for numbers.
+
+    Parameters
+    ----------
+    regression : whether the target is numeric
+    """
+    return [*(REGRESSORS if regression else CLASSIFIERS)]
+
+
+def as_learners(learners: Any, *, regression: bool) -> dict[str, Any]:
+    """Return learners by name.
+
+    Parameters
+    ----------
+    learners : a name or an estimator, several, or estimators by name
+    regression : whether the target is numeric
+    """
+    if isinstance(learners, Mapping):
+        named = {str(name): learner_of(learner, regression=regression) for name, learner in learners.items()}
+    else:
+        several = isinstance(learners, Sequence) and not isinstance(learners, str)
+        named = {}
+        for each in learners if several else [learners]:
+            name = each if isinstance(each, str) else type(each).__name__
+            named[free_name(name, named)] = learner_of(each, regression=regression)
+    if not named:
+        raise ParameterError("learners is empty: give a name such as 'logistic', or an estimator")
+    return named
+
+
+def free_name(name: str, taken: Mapping[str, Any]) -> str:
+    """Return a name that is not taken."""
+    if name not in taken:
+        return name
+    return next(f"{name} {i}" for i in range(2, len(taken) + 3) if f"{name} {i}" not in taken)
+
+
+def learner_of(learner: Any, *, regression: bool) -> Any:
+    """Return a learner given by name, or as an estimator."""
+    if isinstance(learner, str):
+        return _by_name(learner, regression=regression)
+    if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
+        raise ParameterError(
+            f"a learner is a name ({', '.join(learner_names(regression=regression))}) or an estimator with "
+            f"fit and predict; got {learner!r}"
+        )
+    if (is_classifier if regression else is_regressor)(learner):
+        kind, other = ("numbers", "classes") if regression else ("classes", "numbers")
+        raise CapabilityError(
+            f"learner {type(learner).__name__} predicts {other}, but the target is made of {kind}: use "
+            f"{'a regressor' if regression else 'a classifier'}, or say what the target is with task="
+        )
+    return learner
+
+
+def _by_name(name: str, *, regression: bool) -> Any:
+    known, other = (REGRESSORS, CLASSIFIERS) if regression else (CLASSIFIERS, REGRESSORS)
+    if name not in known:
+        kind = "a numeric target" if regression else "classes"
+        why = f"{name!r} is not made for {kind}" if name in other else f"there is no learner {name!r}"
+        raise ParameterError(
+            f"{why}{did_you_mean(name, known)}; there is {', '.join(known)}, or any estimator of scikit-learn"
+        )
+    made = known[name]
+    return getattr(importlib.import_module(made.module), made.name)(**made.parameters)
+
+
+def check_scores(learners: Mapping[str, Any], metric: str) -> None:
+    """Refuse learners without scores where the metric needs them, before anything is computed."""
+    if metric != "auc":
+        return
+    for name, learner in learners.items():
+        if not hasattr(learner, "decision_function") and not hasattr(learner, "predict_proba"):
+            raise CapabilityError(
+                f"AUC ranks rows by scores, and learner {name!r} ({type(learner).__name__}) gives none "
+                "(decision_function or predict_proba): use metric='accuracy', or wrap it in "
+                "sklearn.calibration.CalibratedClassifierCV"
+            )
+
+
+def fresh(learner: Any, seed: int, width: int | None = None) -> Any:
+    """Return an unfitted copy, seeded where it is randomized, for a number of features."""
+    changed = seeds_for(learner, seed)
+    wanted = parameters_of(learner).get("n_features")
+    if width is not None and isinstance(wanted, int) and wanted > width:
+        changed["n_features"] = width  # of a learner that selects further
+    return unfitted(learner, changed)
+
+
+def predicted(
+    learner: Any, train: Matrix, y: npt.NDArray[Any], test: Matrix, metric: str, n_classes: int
+) -> npt.NDArray[Any]:
+    """Fit a learner, and return what the metric needs of the test rows: scores, codes or numbers.
+
+    Without any feature, that is the majority or the mean.
+    """
+    if train.shape[1] == 0:
+        return _uninformed(y, test.shape[0], metric, n_classes)
+    learner.fit(train, y)
+    if metric != "auc":
+        return np.asarray(learner.predict(test))
+    return scores_of(learner, test, n_classes)
+
+
+def scores_of(learner: Any, X: Matrix, n_classes: int) -> FloatArray:
+    """Return one score a row for two classes, and one a row and class for more."""
+    if hasattr(learner, "decision_function"):
+        scores = np.asarray(learner.decision_function(X), np.float64)
+    else:
+        scores = np.asarray(learner.predict_proba(X), np.float64)
+    known = np.asarray(learner.classes_)
+    if scores.ndim == 2 and scores.shape[1] == 1:
+        scores = scores[:, 0]
+    if n_classes == 2:
+        return scores if scores.ndim == 1 else scores[:, int(np.searchsorted(known, 1))]
+    if scores.ndim == 1:  # it saw two classes only
+        scores = np.column_stack([-scores, scores])
+    if scores.shape[1] != len(known):
+        raise CapabilityError(
+            f"{type(learner).__name__} gives {scores.shape[1]} scores a row for {len(known)} classes: let it "
+            "compare each class with the rest (decision_function_shape='ovr')"
+        )
+    out = np.full((len(scores), n_classes), -np.inf)
+    out[:, known] = scores
+    return out
+
+
+def _uninformed(y: npt.NDArray[Any], n: int, metric: str, n_classes: int) -> npt.NDArray[Any]:
+    if metric == "auc":
+        return np.zeros(n) if n_classes == 2 else np.zeros((n, n_classes))
+    if metric == "r2":
+        return np.full(n, y.mean())
+    return np.full(n, np.bincount(y).argmax())
+
+
+def taken(X: Matrix, columns: npt.NDArray[np.int64] | None) -> Matrix:
+    """Return some columns for a learner, in their order in X; dense where that is small enough."""
+    if not sp.issparse(X):
+        return np.ascontiguousarray(X) if columns is None else X.take(np.sort(columns), axis=1)
+    part = X if columns is None else X[:, np.sort(columns)]
+    return part.toarray() if part.shape[0] * part.shape[1] <= DENSE_VALUES else sp.csr_array(part)

@@ -1,0 +1,105 @@
+"""What learners behind a selector see of rows that stream in."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from streamsieve.base import RowSelector
+from streamsieve.evaluation.candidates.selectors import chosen, seeded, support_of
+from streamsieve.evaluation.engine.scaling import RunningScaler
+from streamsieve.protocols import BoolArray, IntArray, Matrix, RowBatch
+
+
+class SelectedStream:
+    """What learners see of the rows: scaled, and without the features that are not selected now.
+
+    Parameters
+    ----------
+    selector : a selector over rows; None for all features
+    follow : "zero" or "frozen": what becomes of features that are not selected
+    seed : for randomized selectors that have none
+    scale : whether features are in units of their standard deviation so far
+    """
+
+    def __init__(self, selector: Any, follow: str, seed: int, *, scale: bool) -> None:
+        self.selector = None if selector is None else _prepared(selector, follow, seed)
+        self._follow, self._scaler = follow, RunningScaler() if scale else None
+        self._mask: BoolArray | None = None
+        self._frozen: IntArray | None = None
+        self._before: set[int] = set()
+        self._width = 0
+        self.seconds = 0.0
+
+    def learn(self, batch: RowBatch) -> None:
+        """Let the selector learn a batch, and the scales with it."""
+        self._width = batch.X.shape[1]
+        if self.selector is not None:
+            begun = time.perf_counter()
+            _learn(self.selector, batch)
+            self.seconds += time.perf_counter() - begun
+            if self._follow == "frozen" and self._frozen is None:
+                self._frozen = chosen(self.selector).copy()
+        if self._scaler is not None:
+            self._scaler.learn(_floats(batch.X))
+
+    def seen(self, X: Matrix) -> Matrix:
+        """Return rows as the learner gets them."""
+        X = _floats(X)
+        out = X if self._scaler is None else self._scaler(X)
+        if self.selector is None:
+            return out
+        begun = time.perf_counter()
+        if "output" in self.selector.get_params(deep=False):
+            out = self.selector.transform(out)
+        else:
+            out = self._zeroed(out)
+        self.seconds += time.perf_counter() - begun
+        return out
+
+    def _zeroed(self, X: Matrix) -> Matrix:
+        """Set to 0 what a selector of another library does not select."""
+        if self._mask is None or self._follow == "zero":
+            self._mask = support_of(self.selector)
+        if not sp.issparse(X):
+            return np.where(self._mask, X, 0.0)
+        out = X.copy()
+        out.data = np.where(self._mask[out.indices], out.data, 0.0)
+        return out
+
+    def look(self) -> tuple[IntArray, int]:
+        """Return what learners get of the features, and how many of it they did not at the last look."""
+        if self.selector is None:
+            return np.arange(self._width), 0
+        kept = chosen(self.selector) if self._frozen is None else self._frozen
+        now = set(kept.tolist())
+        entered = len(now - self._before)
+        self._before = now
+        return kept, entered
+
+    def drift(self) -> list[list[Any]]:
+        """Return the changes of relevance that the selector noticed."""
+        noticed = getattr(self.selector, "drift_", None) or []
+        return [[int(d.row), int(d.feature), float(d.before), float(d.after)] for d in noticed]
+
+
+def _prepared(selector: Any, follow: str, seed: int) -> Any:
+    """Return a copy whose output keeps its width, or its columns."""
+    parameters = {"output": follow} if "output" in selector.get_params(deep=False) else {}
+    return seeded(selector, seed, parameters)
+
+
+def _learn(selector: Any, batch: RowBatch) -> None:
+    if isinstance(selector, RowSelector):
+        selector.learn(RowBatch(batch.X, batch.y, batch.weight))
+    else:
+        selector.partial_fit(batch.X, batch.y)
+
+
+def _floats(X: Matrix) -> Matrix:
+    if sp.issparse(X):
+        return sp.csr_array(X, dtype=np.float64)
+    return np.asarray(X, np.float64)

@@ -1,0 +1,247 @@
+"""A run as independent cells: in any order, by any number of processes, interrupted and resumed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pickle import PicklingError
+from typing import Any, NamedTuple, Protocol
+
+from joblib import Parallel, delayed  # type: ignore[import-untyped]  # they ship no types
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve.evaluation.engine.store import JobStore
+from streamsieve.exceptions import ParameterError, ProtocolError
+
+#: What becomes of failures when all cells are done.
+ERRORS = ("raise", "report")
+#: Told how many cells are done, and of how many.
+Progress = Callable[[int, int], Any]
+Key = Mapping[str, int | str]
+
+
+class Job(Protocol):
+    """What computes a cell: a function of its key, made of plain numbers, text, lists and dicts.
+
+    It goes to other processes, so it is an object of a module, not a function inside another one.
+    """
+
+    def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:
+        """Compute a cell."""
+        ...
+
+
+class Failure(NamedTuple):
+    """What went wrong in a cell."""
+
+    cell: str
+    #: The part of the cell that failed, such as "learner nb, size 12"; empty if it was all of it.
+    part: str
+    message: str
+
+    def __str__(self) -> str:
+        part = f", {self.part}" if self.part else ""
+        return f"{self.cell}{part}: {self.message}"
+
+
+@dataclass
+class JobLog:
+    """What a cell has to say besides its result: parts that failed."""
+
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Context: if it fails, that is noted, and the cell goes on."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - one learner that fails must not lose the others
+            self.failures.append((name, _message(error)))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of all cells.
+
+    Attributes
+    ----------
+    results : one a cell, in the order of the cells; None where a cell failed
+    failures : what went wrong
+    warnings : texts of the warnings that were given, and how often
+    """
+
+    results: list[dict[str, Any] | None]
+    failures: list[Failure]
+    warnings: dict[str, int]
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """How cells are run.
+
+    Attributes
+    ----------
+    folder : for results as they finish; None keeps them in memory only
+    resume : whether to take those that are there
+    n_jobs : processes, as joblib counts them
+    progress : called with the number of jobs done and of all jobs
+    errors : "raise" or "report" failures when all is done
+    """
+
+    folder: str | os.PathLike[str] | None = None
+    resume: bool = False
+    n_jobs: int | None = 1
+    progress: Progress | None = None
+    errors: str = "raise"
+
+    def __post_init__(self) -> None:
+        check_choice("errors", self.errors, ERRORS)
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, integer=True)
+            if self.n_jobs == 0:
+                raise ParameterError("n_jobs=0 processes can do nothing: give 1, more, or -1 for all cores")
+        if self.progress is not None and not callable(self.progress):
+            raise ParameterError(
+                f"progress is a function of the number of parts done and of all parts; got {self.progress!r}"
+            )
+        if self.folder is not None and not isinstance(self.folder, (str, os.PathLike)):
+            raise ParameterError(f"folder is a path; got {self.folder!r}")
+        if self.resume and self.folder is None:
+            raise ParameterError("resume=True goes on from a folder: give folder=PATH")
+
+
+def name_of(key: Key) -> str:
+    """Return a cell's name: the same in every process and every run."""
+    return " ".join(f"{part}={value}" for part, value in key.items())
+
+
+def run_jobs(cells: Sequence[Key], work: Job, settings: Mapping[str, Any], running: RunConfig) -> Outcome:
+    """Compute all cells that are not there yet.
+
+    Parameters
+    ----------
+    cells : keys, all different
+    work : computes one
+    settings : what the results depend on
+    running : how to go about it
+    """
+    names = [name_of(key) for key in cells]
+    if running.folder is None:
+        entries: dict[str, dict[str, Any]] = {}
+        context: Any = nullcontext()
+    else:
+        store = JobStore(running.folder, settings, resume=running.resume)
+        context = store.opened()
+    with context as opened:
+        if opened is not None:
+            known = set(names)
+            entries = {
+                name: entry for name, entry in opened.finished.items() if name in known and not _failed(entry)
+            }
+        missing = [key for key, name in zip(cells, names, strict=True) if name not in entries]
+        done, total = len(entries), len(names)
+        _tell(running, done, total)
+        with closing(_computed(missing, work, running.n_jobs)) as computed:
+            for name, entry in computed:
+                entries[name] = entry
+                if opened is not None:
+                    opened.add(name, entry)
+                done += 1
+                _tell(running, done, total)
+    return _outcome(names, entries)
+
+
+def _tell(running: RunConfig, done: int, total: int) -> None:
+    if running.progress is not None:
+        running.progress(done, total)
+
+
+def _computed(
+    cells: Sequence[Key], work: Job, n_jobs: int | None
+) -> Generator[tuple[str, dict[str, Any]], None, None]:
+    if n_jobs in (None, 1) or len(cells) < 2:
+        yield from (_guarded(work, key) for key in cells)
+        return
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    found = parallel(delayed(_elsewhere)(work, key, os.getpid()) for key in cells)
+    try:
+        for each in found:  # noqa: UP028 - "yield from" would close it before joblib is told to be quiet
+            yield each
+    except (BrokenProcessPool, PicklingError) as error:
+        raise ProtocolError(
+            f"a process of the run could not do its part ({type(error).__name__}: {error}): parts that are "
+            "finished are in folder=, if it was given; n_jobs=1 does without processes"
+        ) from error
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns that it cancels jobs no longer awaited
+            found.close()
+
+
+def _elsewhere(work: Job, key: Key, parent: int) -> tuple[str, dict[str, Any]]:
+    """Compute a cell in another process; what Ctrl-C means is decided by the one that started it."""
+    if os.getpid() != parent:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _guarded(work, key)
+
+
+def _guarded(work: Job, key: Key) -> tuple[str, dict[str, Any]]:
+    """Compute a cell, and return whatever happens.
+
+    Sums over several threads are rounded by their number, so every cell has one thread: the numbers are
+    then the same for any number of processes.
+    """
+    notes, started = JobLog(), time.perf_counter()
+    entry: dict[str, Any] = {}
+    with _libraries(len(sys.modules)).limit(limits=1), warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            entry["result"] = work(key, notes)
+        except Exception as error:  # noqa: BLE001 - recorded; the other cells go on
+            notes.failures.append(("", _message(error)))
+    entry["seconds"] = time.perf_counter() - started
+    if notes.failures:
+        entry["failures"] = [list(failure) for failure in notes.failures]
+    if heard:
+        entry["warnings"] = _counted(str(warning.message) for warning in heard)
+    return name_of(key), entry
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> Any:  # noqa: ARG001 - a key: with new modules, new libraries may have come
+    """Return the libraries with threads of their own; to look for them takes milliseconds."""
+    return ThreadpoolController()
+
+
+def _message(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _failed(entry: Mapping[str, Any]) -> bool:
+    return bool(entry.get("failures")) or "result" not in entry
+
+
+def _counted(texts: Iterator[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for text in texts:
+        found[text] = found.get(text, 0) + 1
+    return found
+
+
+def _outcome(names: Sequence[str], entries: Mapping[str, dict[str, Any]]) -> Outcome:
+    failures, heard = [], dict[str, int]()
+    for name in names:
+        entry = entries[name]
+        failures += [Failure(name, part, message) for part, message in entry.get("failures", ())]
+        for text, count in entry.get("warnings", {}).items():
+            heard[text] = heard.get(text, 0) + count
+    return Outcome([entries[name].get("result") for name in names], failures, heard)

@@ -1,0 +1,125 @@
+"""The folder of a run: its settings, and what is finished, one line a cell.
+
+A line is given to the system whole, before the next cell counts, and brought to the disk every second.
+Whatever kills the process leaves at most one half line, at the end, which is not taken for a result; a power
+cut costs the cells of the last second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from streamsieve.evaluation.engine.settings import differences
+from streamsieve.exceptions import StateError
+from streamsieve.running.lock import exclusive_lock
+from streamsieve.state import replacing
+
+SETTINGS, CELLS = "settings.json", "cells.jsonl"
+#: Differences that are named in a refusal; there may be hundreds.
+NAMED = 5
+#: Seconds between two times that results are brought to the disk: a disk may take longer than a small cell.
+SYNCED_EVERY = 1.0
+
+
+class JobStore:
+    """Results of cells by name, in a folder.
+
+    Parameters
+    ----------
+    folder : where; it is made if it is not there
+    settings : what the results depend on, as JSON
+    resume : whether there may be results already
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any], *, resume: bool) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(f"cannot make the folder {self.folder}: {error.strerror or error}") from error
+        self._settings = json.loads(json.dumps(settings))  # as it comes back: tuples are lists there
+        self._resume = resume
+        self._file: IO[bytes] | None = None
+        self._synced = 0.0
+        self.finished: dict[str, dict[str, Any]] = {}
+
+    @contextmanager
+    def opened(self) -> Iterator[JobStore]:
+        """Context: no other process writes here; ``finished`` holds what is there."""
+        path = self.folder / CELLS
+        with exclusive_lock(path):
+            self._settle_settings()
+            try:
+                self.finished = _read(path)
+                file = path.open("ab")
+            except OSError as error:
+                raise StateError(f"cannot open {path}: {error.strerror or error}") from error
+            with file as self._file:
+                yield self
+            self._file = None
+
+    def add(self, name: str, result: Mapping[str, Any]) -> None:
+        """Write the result of a cell."""
+        if self._file is None:
+            raise StateError(f"the results in {self.folder} are not open")
+        line = json.dumps({"cell": name, **result}, separators=(",", ":")) + "\n"
+        try:
+            self._file.write(line.encode())
+            self._file.flush()
+            if time.monotonic() - self._synced >= SYNCED_EVERY:
+                os.fsync(self._file.fileno())
+                self._synced = time.monotonic()
+        except OSError as error:
+            raise StateError(f"cannot write {self.folder / CELLS}: {error.strerror or error}") from error
+
+    def _settle_settings(self) -> None:
+        path = self.folder / SETTINGS
+        if not path.exists():
+            if (self.folder / CELLS).exists():
+                raise StateError(
+                    f"{self.folder} has results but no {SETTINGS} that made them: choose another folder"
+                )
+            with replacing(path) as file:
+                json.dump(self._settings, file, indent=1)
+            return
+        if not self._resume:
+            raise StateError(
+                f"{self.folder} holds a run already: resume (resume=True, --resume) to go on with it, or "
+                "choose another folder"
+            )
+        try:
+            known = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise StateError(f"{path} cannot be read ({error}): choose another folder") from error
+        found = differences(known, self._settings)
+        if found:
+            more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+            raise StateError(
+                f"{self.folder} holds a run with other settings: {'; '.join(found[:NAMED])}{more}. Resume "
+                "with the settings it began with, or choose another folder"
+            )
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the finished cells, and cut off half a line at the end."""
+    if not path.exists():
+        return {}
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        with path.open("r+b") as file:
+            file.truncate(whole)
+    found: dict[str, dict[str, Any]] = {}
+    for line in content[:whole].splitlines():
+        try:
+            entry = json.loads(line)
+            found[str(entry.pop("cell"))] = entry
+        except (ValueError, KeyError, TypeError, AttributeError):  # a damaged line is a cell to be done again
+            continue
+    return found

@@ -1,0 +1,356 @@
+"""Rows stream in: every batch is predicted first, and learnt then."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve.base import RowSelector
+from streamsieve.evaluation.candidates.selected_stream import SelectedStream
+from streamsieve.evaluation.candidates.selectors import as_selectors
+from streamsieve.evaluation.candidates.stream_learners import as_stream_learners, started
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
+from streamsieve.evaluation.engine.settings import described, seed_of, versions
+from streamsieve.evaluation.engine.sources import cut, identity_of, target_of
+from streamsieve.evaluation.measures.fading import FadingClasses, FadingNumbers
+from streamsieve.evaluation.measures.memory import array_bytes
+from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.table import Table
+from streamsieve.exceptions import CapabilityError, SourceError, TargetError
+from streamsieve.protocols import Matrix, RowSource, Task
+
+FOLLOWS = ("zero", "frozen")
+MEASURES = {
+    False: ("fading_accuracy", "accuracy", "kappa", "kappa_temporal"),
+    True: ("fading_r2", "mae", "fading_mae"),
+}
+LOOK = {
+    "selector": "text", "learner": "text", "rows": "int", "score": "float", "n_selected": "int",
+    "n_changed": "int", "select_seconds": "float", "learn_seconds": "float", "selector_bytes": "int",
+    "learner_bytes": "int",
+}  # fmt: skip
+SELECTIONS = {
+    "selector": "text", "size": "int", "nested": "bool", "rows": "int", "n_selected": "int",
+    "features": "text",
+}  # fmt: skip
+DRIFT = {"selector": "text", "row": "int", "feature": "int", "before": "float", "after": "float"}
+
+
+def prequential(
+    source: RowSource,
+    selectors: Any,
+    learners: Any,
+    *,
+    batch_size: int = 100,
+    every: int = 1000,
+    half_life: float = 1000.0,
+    follow: str = "zero",
+    scale: bool = True,
+    classes: Sequence[Any] | None = None,
+    task: str = "auto",
+    random_state: int = 0,
+    folder: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+    errors: str = "raise",
+) -> Report:
+    """Let selectors and learners follow a stream of rows; prequential (test-then-train) evaluation.
+
+    The learner predicts a batch from the features selected by the rows before; then the selector learns the
+    batch, and then the learner does, from the features selected now.
+
+    Parameters
+    ----------
+    source : source of rows
+        What :func:`streamsieve.open` returns, a ``DriftingStream`` and so on.  It is read once a selector.
+    selectors : name, selector over rows, None, or several of them as a list or by name
+        "none" or None gives all features to the learner.
+    learners : name, estimator with ``partial_fit``, learner of river, or several as a list or by name
+        "sgd", "nb", "fsa".  Baselines that look at no feature are "majority" (for numbers "mean") and
+        "no_change": the most frequent class so far, and that of the last row that is known.
+    batch_size : int, default=100
+        Rows that are predicted, and then learnt, together.  1 is row by row, as in river; the larger, the
+        faster, and the later the learner knows.
+    every : int, default=1000
+        Rows between two looks; one falls on the last row.  Batches are cut there.
+    half_life : float, default=1000
+        Rows after which a prediction counts half in what is faded.
+    follow : {"zero", "frozen"}, default="zero"
+        How a learner of fixed width follows a selection that changes: the others are set to 0, or the
+        selection after the first batch stays for good.
+    scale : bool, default=True
+        Whether the learner gets features in units of their standard deviation over the rows before (dense
+        ones centred as well).  Selectors get rows as they are.
+    classes : list or None, default=None
+        The labels there may be; None looks for them in the source first, which takes a pass over a source
+        that is not in memory.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
+
+    Returns
+    -------
+    Report
+        One row a look, selector and learner: ``rows``, ``score`` (faded accuracy, or r2), ``n_selected``,
+        ``n_changed`` (features that entered since the last look), ``select_seconds`` and ``learn_seconds`` so
+        far, ``selector_bytes`` and ``learner_bytes`` (of the arrays they hold); then ``fading_accuracy``,
+        ``accuracy`` (of all rows), ``kappa`` and ``kappa_temporal`` (faded; against saying what the row
+        before was), or ``fading_r2``, ``mae`` and ``fading_mae``.  Its table "selections" holds what was
+        selected at each look, "drift" the changes of relevance that selectors noticed.
+
+    JobLog
+    -----
+    The first batch is learned without a test, because no model exists before.
+
+    With ``follow="zero"``, a feature that was not selected has been 0 all the time.  Linear learners do not
+    mind.  Naive Bayes ("nb") does: it takes the feature for nearly constant, and errs badly when it enters.
+
+    Examples
+    --------
+    >>> import streamsieve as ss
+    >>> from streamsieve.evaluation import prequential
+    >>> stream = ss.DriftingStream(n_rows=3_000, n_features=20, n_relevant=3, shift_every=500)
+    >>> report = prequential(stream, {"follows": ss.Screen("f", k=3, half_life=500)}, ["sgd", "majority"])
+    >>> report.table["rows"].tolist()
+    [1000, 1000, 2000, 2000, 3000, 3000]
+    >>> bool(report.table["score"][4] > report.table["score"][5])
+    True
+    """
+    running = RunConfig(folder, resume, n_jobs, progress, errors)
+    if not callable(getattr(source, "rows", None)) or not hasattr(source, "n_rows"):
+        raise SourceError(
+            f"prequential wants a source of rows, got {type(source).__name__}: use streamsieve.open(data, "
+            "target=...)"
+        )
+    for name, value in (("batch_size", batch_size), ("every", every)):
+        check_number(name, value, low=1, integer=True)
+    check_number("half_life", half_life, low=0, open_low=True)
+    check_choice("follow", follow, FOLLOWS)
+    check_choice("scale", scale, (False, True))
+    check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
+    kind, labels = target_of(source, classes, task, int(batch_size))
+    chosen_selectors = as_selectors(selectors, kind)
+    for name, selector in chosen_selectors.items():
+        _check_selector(name, selector)
+    regression = kind is Task.REGRESSION
+    chosen_learners = as_stream_learners(learners, regression=regression)
+    plan = Plan(
+        int(batch_size),
+        int(every),
+        float(half_life),
+        follow,
+        bool(scale),
+        int(random_state),
+        labels,
+        regression,
+    )
+    settings = {
+        "protocol": "prequential",
+        "data": identity_of(source, running),
+        "selectors": {name: described(each) for name, each in chosen_selectors.items()},
+        "learners": {
+            name: each if isinstance(each, str) else described(each) for name, each in chosen_learners.items()
+        },
+        "metric": MEASURES[regression][0],
+        "batch_size": plan.batch_size,
+        "every": plan.every,
+        "half_life": plan.half_life,
+        "follow": follow,
+        "scale": plan.scale,
+        "classes": None if regression else [str(label) for label in labels],
+        "random_state": plan.seed,
+        "versions": versions(),
+    }
+    cells: list[Key] = [{"selector": name} for name in chosen_selectors]
+    work = _Following(source, chosen_selectors, chosen_learners, plan)
+    outcome = run_jobs(cells, work, settings, running)
+    return _report(settings, cells, outcome, regression=regression).finished(running)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is computed, but for data and methods."""
+
+    batch_size: int
+    every: int
+    half_life: float
+    follow: str
+    scale: bool
+    seed: int
+    labels: tuple[Any, ...]
+    regression: bool
+
+    def codes(self, y: Any) -> npt.NDArray[Any]:
+        """Return the target of a batch as codes or numbers."""
+        if y is None:
+            raise SourceError("the source has no target: open it with target=...")
+        y = np.asarray(y)
+        if self.regression:
+            return np.asarray(y, np.float64)
+        labels = np.array(self.labels)
+        codes = np.searchsorted(labels, y)
+        unknown = labels[np.minimum(codes, len(labels) - 1)] != y
+        if np.any(unknown):
+            raise TargetError(
+                f"label {y[unknown][0].item()!r} turned up, which is not among "
+                f"classes={list(self.labels)}: name all labels in classes"
+            )
+        return np.asarray(codes, np.int64)
+
+    def measure(self) -> FadingClasses | FadingNumbers:
+        """Return a fresh measure."""
+        if self.regression:
+            return FadingNumbers(self.half_life)
+        return FadingClasses(len(self.labels), self.half_life)
+
+
+@dataclass
+class _Follower:
+    """One learner on its way."""
+
+    learner: Any
+    measure: FadingClasses | FadingNumbers
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Following:
+    """Computes a cell: one selector over the whole stream, with all learners behind it."""
+
+    source: Any
+    selectors: dict[str, Any]
+    learners: dict[str, Any]
+    plan: Plan
+
+    def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:
+        plan, name = self.plan, str(key["selector"])
+        view = SelectedStream(
+            self.selectors[name], plan.follow, seed_of(plan.seed, "selector", name), scale=plan.scale
+        )
+        n_classes = 0 if plan.regression else len(plan.labels)
+        followers = {
+            learner: _Follower(
+                started(each, n_classes, seed_of(plan.seed, "learner", learner)), plan.measure()
+            )
+            for learner, each in self.learners.items()
+        }
+        seen = 0
+        rows: list[list[Any]] = []
+        selections: list[list[Any]] = []
+        for batch in cut(self.source.rows(plan.batch_size), plan.every):
+            y = plan.codes(batch.y)
+            if seen:
+                _test(followers, view.seen(batch.X), y, notes)
+            view.learn(batch)
+            _train(followers, view.seen(batch.X), y, notes, first=seen == 0)
+            seen += len(y)
+            if seen % plan.every == 0:
+                self._look(seen, view, followers, rows, selections)
+        if seen % plan.every:
+            self._look(seen, view, followers, rows, selections)
+        if not seen:
+            raise SourceError("the source has no rows: there is nothing to follow")
+        return {"rows": rows, "selections": selections, "drift": view.drift()}
+
+    def _look(
+        self, seen: int, view: SelectedStream, followers: dict[str, _Follower], rows: list[list[Any]],
+        selections: list[list[Any]],
+    ) -> None:  # fmt: skip
+        kept, entered = view.look()
+        if view.selector is not None:
+            selections.append([seen, len(kept), " ".join(map(str, kept.tolist()))])
+        held = array_bytes(view.selector)
+        for name, follower in followers.items():
+            measures = follower.measure.measures()
+            rows.append(
+                [
+                    name,
+                    seen,
+                    measures[follower.measure.score],
+                    len(kept),
+                    entered,
+                    view.seconds,
+                    follower.seconds,
+                    held,
+                    array_bytes(follower.learner),
+                    *(measures[measure] for measure in MEASURES[self.plan.regression]),
+                ]
+            )
+
+
+def _test(followers: dict[str, _Follower], X: Matrix, y: npt.NDArray[Any], notes: JobLog) -> None:
+    for name in [*followers]:
+        follower = followers[name]
+        with _watched(followers, name, notes, "predicting"):
+            begun = time.perf_counter()
+            predictions = follower.learner.predict(X)
+            follower.seconds += time.perf_counter() - begun
+            follower.measure.update(y, predictions)
+
+
+def _train(
+    followers: dict[str, _Follower], X: Matrix, y: npt.NDArray[Any], notes: JobLog, *, first: bool
+) -> None:
+    for name in [*followers]:
+        follower = followers[name]
+        with _watched(followers, name, notes, "learning"):
+            begun = time.perf_counter()
+            follower.learner.learn(X, y)
+            follower.seconds += time.perf_counter() - begun
+            if first:
+                follower.measure.follow(y)
+
+
+class _watched:  # noqa: N801 - reads as a statement
+    """Context: a learner that fails is noted and left behind; the others go on."""
+
+    def __init__(self, followers: dict[str, _Follower], name: str, notes: JobLog, what: str) -> None:
+        self._followers, self._name, self._notes, self._what = followers, name, notes, what
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self._notes.failures.append(
+            (f"learner {self._name}, {self._what}", f"{type(error).__name__}: {error}")
+        )
+        del self._followers[self._name]
+        return True
+
+
+def _check_selector(name: str, selector: Any) -> None:
+    if selector is None or isinstance(selector, RowSelector):
+        return
+    if not hasattr(selector, "partial_fit") or not hasattr(selector, "get_support"):
+        raise CapabilityError(
+            f"selector {name!r} ({type(selector).__name__}) does not learn from rows that stream in: use a "
+            "selector over rows, such as Screen('f', k=10, half_life=1000)"
+        )
+
+
+def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome, *, regression: bool) -> Report:
+    columns: Mapping[str, str] = LOOK | dict.fromkeys(MEASURES[regression], "float")
+    rows, selections, drift = [], [], []
+    for key, result in zip(cells, outcome.results, strict=True):
+        if result is None:
+            continue
+        selector = key["selector"]
+        rows += [(selector, *row) for row in result["rows"]]
+        selections += [(selector, 0, False, *kept) for kept in result["selections"]]
+        drift += [(selector, *noticed) for noticed in result["drift"]]
+    extras = {
+        "selections": Table.of([*SELECTIONS], selections, SELECTIONS),
+        "drift": Table.of([*DRIFT], drift, DRIFT),
+    }
+    table = Table.of([*columns], rows, columns)
+    return Report("prequential", table, settings, extras, outcome.failures, outcome.warnings)

@@ -1,0 +1,394 @@
+"""Which of the features that matter are found as data streams in, and how near online is to offline."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from streamsieve._parameters import check_number
+from streamsieve.base import ColumnSelector, RowSelector
+from streamsieve.evaluation.candidates.selectors import as_selectors, chosen, seeded
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
+from streamsieve.evaluation.engine.settings import described, plain, seed_of, versions
+from streamsieve.evaluation.engine.sources import cut, identity_of, target_of
+from streamsieve.evaluation.measures.agreement import rank_disagreement, recovered, score_difference
+from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.table import Table
+from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
+from streamsieve.protocols import IntArray, Matrix, RowBatch
+from streamsieve.rows import Screen
+
+#: Columns that are known to matter, or a function that says which do for a row.
+Truth = Sequence[int] | IntArray | Callable[[int], Any]
+FOUND = {
+    "selector": "text", "seen": "int", "n_selected": "int", "n_relevant": "int", "found": "int",
+    "detection": "float", "precision": "float", "recall": "float", "f1": "float",
+}  # fmt: skip
+SELECTIONS = {
+    "selector": "text", "size": "int", "nested": "bool", "seen": "int", "n_selected": "int",
+    "features": "text",
+}  # fmt: skip
+AGREEMENT = {"selector": "text", "rows": "int", "score_difference": "float", "rank_disagreement": "float"}
+#: Rows and columns that are read at a time.
+READ = 4096
+
+
+def recovery(
+    source: Any,
+    selectors: Any,
+    truth: Truth | None = None,
+    *,
+    every: int = 1000,
+    k: int | None = None,
+    task: str = "auto",
+    random_state: int = 0,
+    folder: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+    errors: str = "raise",
+) -> Report:
+    """Follow how many of the features that matter are found, along a stream of rows or of columns.
+
+    Parameters
+    ----------
+    source : source of rows, for selectors over rows; source of columns, for selectors over columns
+        It is read once a selector.
+    selectors : name, selector, or several of them as a list or by name
+    truth : columns, function, or None, default=None
+        The columns that matter; or a function of a row's number that returns those that matter for it, which
+        is asked for the last row seen.  None asks the source (``DriftingStream.relevant``).
+    every : int, default=1000
+        Rows, or columns, between two looks; one falls on the last.
+    k : int or None, default=None
+        The detection rate counts the first k selected; None for all.
+    task, random_state, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
+
+    Returns
+    -------
+    Report
+        One row a look and selector: ``seen`` (rows or columns), ``n_selected``, ``n_relevant`` (of the
+        columns that have come), ``found`` (of them selected), ``detection`` (share of the relevant ones among
+        the first k selected, equation 3.23 of Wang 2021), ``precision``, ``recall``, ``f1``.
+
+    Examples
+    --------
+    >>> import streamsieve as ss
+    >>> from streamsieve.evaluation import recovery
+    >>> stream = ss.DriftingStream(n_rows=4_000, n_features=30, n_relevant=3, shift_every=1_000)
+    >>> screens = {"forgets": ss.Screen("t", k=3, half_life=400), "remembers": ss.Screen("t", k=3)}
+    >>> report = recovery(stream, screens)
+    >>> print(report.table.where(seen=4_000).mean("recall", by="selector"))
+    selector   mean    std  n
+    forgets    1       nan  1
+    remembers  0.6667  nan  1
+    """
+    running = RunConfig(folder, resume, n_jobs, progress, errors)
+    check_number("every", every, low=1, integer=True)
+    check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
+    if k is not None:
+        check_number("k", k, low=1, integer=True)
+    _check_source(source)
+    relevant = _relevant(source, truth)
+    kind, _ = target_of(source, None, task, READ)
+    named = as_selectors(selectors, kind)
+    for name, selector in named.items():
+        _check_axis(name, selector, source)
+    plan = _Plan(int(every), k, int(random_state))
+    settings = {
+        "protocol": "recovery",
+        "data": identity_of(source, running),
+        "selectors": {name: described(each) for name, each in named.items()},
+        "truth": plain(relevant),
+        "every": plan.every,
+        "k": k,
+        "random_state": plan.seed,
+        "versions": versions(),
+    }
+    cells: list[Key] = [{"selector": name} for name in named]
+    outcome = run_jobs(cells, _Finding(source, named, relevant, plan), settings, running)
+    return _report(settings, cells, outcome).finished(running)
+
+
+def online_offline(
+    source: Any,
+    online: Any,
+    offline: Mapping[str, Any] | None = None,
+    *,
+    every: int | None = None,
+    best: float = 0.1,
+    task: str = "auto",
+    folder: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+    errors: str = "raise",
+) -> Report:
+    """Compare the scores of screens that saw rows go by with those of screens that have all rows at hand.
+
+    Parameters
+    ----------
+    source : source of rows
+        Its rows are kept in memory, for the offline screens.
+    online : name, selector with ``scores_``, or several of them as a list or by name
+    offline : selectors by the same names, or None, default=None
+        None: the same screen with ``exact=True``.
+    every : int or None, default=None
+        Rows between two looks; None looks once, at the end.
+    best : float, default=0.1
+        Share of the features, by offline score, whose ranks are compared.
+    task, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
+
+    Returns
+    -------
+    Report
+        One row a look and selector: ``rows``, ``score_difference`` (equation 3.19 of Wang 2021) and
+        ``rank_disagreement``; see :mod:`streamsieve.evaluation.measures.agreement`.
+
+    Examples
+    --------
+    >>> import streamsieve as ss
+    >>> from streamsieve.evaluation import online_offline
+    >>> stream = ss.DriftingStream(n_rows=2_000, n_features=10, n_relevant=3)
+    >>> screens = {"exact": ss.Screen("fisher"), "rough": ss.Screen("gini", epsilon=0.2)}
+    >>> report = online_offline(stream, screens)
+    >>> [bool(difference < 1e-9) for difference in report.table["score_difference"]]
+    [True, False]
+    """
+    running = RunConfig(folder, resume, n_jobs, progress, errors)
+    if every is not None:
+        check_number("every", every, low=1, integer=True)
+    check_number("best", best, low=0, high=1, open_low=True)
+    _check_source(source)
+    kind, _ = target_of(source, None, task, READ)
+    named = as_selectors(online, kind)
+    for name, selector in named.items():
+        _check_axis(name, selector, source)
+        if isinstance(selector, ColumnSelector):
+            raise CapabilityError(
+                f"selector {name!r} is one over columns: give selectors over rows, with scores_"
+            )
+    if offline is not None and not isinstance(offline, Mapping):
+        raise ParameterError(f"offline is selectors by name, the names of online; got {offline!r}")
+    twins = {
+        name: _twin(name, selector, None if offline is None else as_selectors(dict(offline), kind))
+        for name, selector in named.items()
+    }
+    settings = {
+        "protocol": "online_offline",
+        "data": identity_of(source, running),
+        "selectors": {name: described(each) for name, each in named.items()},
+        "offline": {name: described(each) for name, each in twins.items()},
+        "every": every,
+        "best": best,
+        "versions": versions(),
+    }
+    cells: list[Key] = [{"selector": name} for name in named]
+    outcome = run_jobs(cells, _Comparing(source, named, twins, every, float(best)), settings, running)
+    rows = [
+        (key["selector"], *row)
+        for key, result in zip(cells, outcome.results, strict=True)
+        for row in (() if result is None else result["rows"])
+    ]
+    table = Table.of([*AGREEMENT], rows, AGREEMENT)
+    report = Report("online_offline", table, settings, {}, outcome.failures, outcome.warnings)
+    return report.finished(running)
+
+
+# ------------------------------------------------------------------------------------ finding
+
+
+@dataclass(frozen=True)
+class _Plan:
+    every: int
+    k: int | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """Computes a cell: one selector over the whole stream."""
+
+    source: Any
+    selectors: dict[str, Any]
+    truth: Any
+    plan: _Plan
+
+    def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:  # noqa: ARG002 - a cell has no parts here
+        name, plan = str(key["selector"]), self.plan
+        selector = seeded(self.selectors[name], seed_of(plan.seed, "selector", name))
+        rows: list[list[Any]] = []
+        selections: list[list[Any]] = []
+        by_columns = isinstance(selector, ColumnSelector)
+        looks = (
+            _offered(self.source, selector, plan.every)
+            if by_columns
+            else _learnt(self.source, selector, plan.every)
+        )
+        for seen in looks:
+            kept = chosen(selector)
+            truth = self._truth(seen)
+            width = getattr(selector, "n_features_in_", None)
+            if not by_columns and width is not None and len(truth) and truth[-1] >= width:
+                raise ParameterError(f"truth names column {truth[-1]}, but there are {width} features")
+            if by_columns:
+                truth = truth[truth < seen]
+            whole, first = recovered(kept, truth), recovered(kept, truth, plan.k)
+            rows.append(
+                [
+                    seen,
+                    len(kept),
+                    len(truth),
+                    whole.found,
+                    first.recall,
+                    whole.precision,
+                    whole.recall,
+                    whole.f1,
+                ]
+            )
+            selections.append([seen, len(kept), " ".join(map(str, kept.tolist()))])
+        if not rows:
+            raise SourceError("the source is empty: there is nothing to find")
+        return {"rows": rows, "selections": selections}
+
+    def _truth(self, seen: int) -> IntArray:
+        return _columns(self.truth(seen - 1)) if callable(self.truth) else self.truth
+
+
+def _learnt(source: Any, selector: Any, every: int) -> Iterator[int]:
+    """Let a selector learn rows; yield how many it has seen, at every look."""
+    seen = 0
+    for batch in cut(source.rows(READ), every):
+        selector.learn(batch)
+        seen += batch.X.shape[0]
+        if seen % every == 0:
+            yield seen
+    if seen % every:
+        yield seen
+
+
+def _offered(source: Any, selector: ColumnSelector, every: int) -> Iterator[int]:
+    """Offer columns to a selector; yield how many it has seen, at every look."""
+    selector.begin(source.y)
+    seen = 0
+    for block in source.columns(every):
+        if selector.stopped_ is None:
+            selector.offer(block)
+        seen += block.X.shape[1]
+        yield seen
+
+
+def _relevant(source: Any, truth: Any) -> Any:
+    """Return the columns that matter, or the function that knows them."""
+    if truth is None:
+        truth = getattr(source, "relevant", None)
+        if truth is None:
+            raise ParameterError(
+                f"{type(source).__name__} does not say which features matter: give truth, their columns"
+            )
+    return truth if callable(truth) else _columns(truth)
+
+
+def _columns(truth: Any) -> IntArray:
+    """Return columns that matter, given as such or as a mask, in order."""
+    columns = np.asarray(truth)
+    if columns.dtype == bool and columns.ndim == 1:
+        columns = np.flatnonzero(columns)
+    if columns.ndim != 1 or (columns.size and columns.dtype.kind not in "iu") or np.any(columns < 0):
+        raise ParameterError(f"truth must be columns, whole numbers from 0, or a function; got {truth!r}")
+    return np.unique(columns.astype(np.int64))
+
+
+def _check_source(source: Any) -> None:
+    if not callable(getattr(source, "rows", None)) and not callable(getattr(source, "columns", None)):
+        raise SourceError(
+            f"a source is wanted, got {type(source).__name__}: use streamsieve.open(data, target=...)"
+        )
+
+
+def _check_axis(name: str, selector: Any, source: Any) -> None:
+    axis = {ColumnSelector: "columns", RowSelector: "rows"}
+    wanted = next((what for kind, what in axis.items() if isinstance(selector, kind)), None)
+    if wanted is None:
+        what = "all features" if selector is None else type(selector).__name__
+        raise CapabilityError(
+            f"selector {name!r} ({what}) does not follow a stream: use a selector over rows or over columns"
+        )
+    by_columns = wanted == "columns"
+    if not callable(getattr(source, wanted, None)) or (by_columns and not hasattr(source, "y")):
+        raise SourceError(
+            f"selector {name!r} wants a source of {wanted}, but a {type(source).__name__} has none: use "
+            "streamsieve.open(data, target=...)"
+        )
+
+
+def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome) -> Report:
+    rows, selections = [], []
+    for key, result in zip(cells, outcome.results, strict=True):
+        if result is not None:
+            rows += [(key["selector"], *row) for row in result["rows"]]
+            selections += [(key["selector"], 0, False, *kept) for kept in result["selections"]]
+    extras = {"selections": Table.of([*SELECTIONS], selections, SELECTIONS)}
+    table = Table.of([*FOUND], rows, FOUND)
+    return Report("recovery", table, settings, extras, outcome.failures, outcome.warnings)
+
+
+# ------------------------------------------------------------------------------------ online and offline
+
+
+@dataclass(frozen=True)
+class _Comparing:
+    """Computes a cell: one online selector and its offline twin."""
+
+    source: Any
+    online: dict[str, Any]
+    offline: dict[str, Any]
+    every: int | None
+    best: float
+
+    def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:  # noqa: ARG002 - a cell has no parts here
+        name = str(key["selector"])
+        selector = clone(self.online[name])
+        batches: list[RowBatch] = []
+        rows: list[list[Any]] = []
+        seen = 0
+        every = self.every
+        for batch in self.source.rows(READ) if every is None else cut(self.source.rows(READ), every):
+            selector.learn(batch)
+            batches.append(batch)
+            seen += batch.X.shape[0]
+            if every is not None and seen % every == 0:
+                rows.append(self._compared(name, selector, batches, seen))
+        if not seen:
+            raise SourceError("the source has no rows: there is nothing to compare")
+        if every is None or seen % every:
+            rows.append(self._compared(name, selector, batches, seen))
+        return {"rows": rows}
+
+    def _compared(self, name: str, selector: Any, batches: Sequence[RowBatch], seen: int) -> list[Any]:
+        twin = clone(self.offline[name])
+        y = np.concatenate([np.asarray(batch.y) for batch in batches])
+        twin.fit(_stacked([batch.X for batch in batches]), y)
+        online, offline = np.asarray(selector.scores_), np.asarray(twin.scores_)
+        return [seen, score_difference(online, offline), rank_disagreement(online, offline, best=self.best)]
+
+
+def _stacked(parts: Sequence[Matrix]) -> Matrix:
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def _twin(name: str, selector: Any, given: Mapping[str, Any] | None) -> Any:
+    """Return the offline twin of an online selector."""
+    if given is not None:
+        if name not in given:
+            raise ParameterError(f"offline has no selector named {name!r}; there is {', '.join(given)}")
+        return given[name]
+    if not isinstance(selector, Screen):
+        raise ParameterError(f"{name!r} is not a Screen, so its offline twin is not known: give offline")
+    return clone(selector).set_params(exact=True, half_life=None, window=None, on_drift=None)

@@ -1,0 +1,412 @@
+"""Which screen, with which learner, at how many features: cross-validation done right, and as it was done."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve.base import ColumnSelector
+from streamsieve.evaluation.candidates.learners import as_learners, check_scores, fresh, predicted, taken
+from streamsieve.evaluation.candidates.selectors import Choice, as_selectors, choices, in_layout, wants_raw
+from streamsieve.evaluation.engine.folds import check_folds, fold_numbers
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
+from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.scaling import Scaler
+from streamsieve.evaluation.engine.settings import described, seed_of, versions
+from streamsieve.evaluation.engine.sizes import checked_sizes
+from streamsieve.evaluation.measures.accuracy import measured, metric_for
+from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.table import Table
+from streamsieve.protocols import BoolArray, IntArray, Matrix
+
+AUC = ("mean_fold", "pooled")
+COLUMNS = {
+    "selector": "text", "learner": "text", "size": "int", "run": "int", "fold": "int", "n_selected": "float",
+    "score": "float", "select_seconds": "float", "learn_seconds": "float",
+}  # fmt: skip
+SELECTIONS = {
+    "selector": "text", "size": "int", "nested": "bool", "run": "int", "fold": "int", "n_selected": "int",
+    "features": "text",
+}  # fmt: skip
+
+
+def screening_protocol(
+    X: Any,
+    y: Any,
+    selectors: Any,
+    learners: Any,
+    *,
+    sizes: Sequence[int] | None = None,
+    n_sizes: int = 30,
+    tau: float | None = None,
+    runs: int = 7,
+    folds: int = 7,
+    metric: str = "auto",
+    auc: str | None = None,
+    literal: bool = False,
+    scale: bool = True,
+    task: str = "auto",
+    names: Sequence[str] | None = None,
+    random_state: int = 0,
+    folder: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+    errors: str = "raise",
+) -> Report:
+    """Compare selectors, followed by learners, over numbers of features, by repeated cross-validation.
+
+    Nothing of a test row is known to whatever is tested on it: features are scaled and selected by the
+    training rows of each fold alone.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or dataframe
+        One row an instance, finite numbers.
+    y : array
+        One label or number a row.
+    selectors : name, selector, None, or several of them as a list or by name
+        "saola", "relief", "mutual_info" and so on (``selector_names()``), "none" for all features, "random",
+        or any selector of StreamSieve or scikit-learn.  One that ranks features is fitted once a fold; one
+        with a number of features is fitted for every size; one that decides itself is fitted once.
+    learners : name, estimator, or several of them as a list or by name
+        "knn", "tree", "logistic", "nb", "svm", "forest", "boosting", "fsa" and so on (``learner_names()``),
+        or any estimator.
+    sizes : list of int or None, default=None
+        Numbers of features; None is the grid of :func:`size_grid` with ``n_sizes`` and ``tau``.
+    n_sizes : int, default=30
+        Length of the grid.
+    tau : float or None, default=None
+        How fast the grid grows.
+    runs, folds : int, default=7
+        Number of folds that the rows are assigned to in each run.
+    metric : {"auto", "auc", "accuracy", "r2"}, default="auto"
+        "auto" is the area under the ROC curve for classes (of several the mean, each against the rest), and
+        r2 for numbers.
+    auc : {None, "mean_fold", "pooled"}, default=None
+        Whether every fold has a score of its own, or the predictions of all folds of a run have one together;
+        for any metric.  Pooled AUC compares scores of different models with each other.  None: "pooled" if
+        ``literal``, else "mean_fold".
+    literal : bool, default=False
+        The way of the thesis, for reproduction: features are scaled over all rows, test rows included, rows
+        are dealt without a look at their class, and predictions are pooled.
+    scale : bool, default=True
+        Whether features are brought to mean 0 and standard deviation 1 (sparse ones are only divided).  A
+        selector that wants non-negative values gets them as they are.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What y is.
+    names : list of str, default=None
+        Names of the features; a dataframe brings its own.
+    random_state : int, default=0
+        Seed of everything: rows are dealt, and learners seeded, alike for all selectors.
+    folder : path, default=None
+        Where to write results as they come, and the report in the end.
+    resume : bool, default=False
+        Take the results that are there.  Other settings are refused.  What failed is tried again.
+    n_jobs : int or None, default=1
+        Processes; -1 for all processors.  The numbers do not depend on it.
+    progress : function of two numbers, default=None
+        Told how many parts are done, and of how many.
+    errors : {"raise", "report"}, default="raise"
+        What becomes of failures when all is done; see :class:`ProtocolError`.
+
+    Returns
+    -------
+    Report
+        The table has the columns ``selector``, ``learner``, ``size`` (asked for; 0 where the selector decides
+        itself), ``run``, ``fold`` (-1 where folds are pooled), ``n_selected`` (their mean where pooled),
+        ``score``, ``select_seconds`` (for all sizes of a ranking) and ``learn_seconds``.  Its table
+        "selections" holds what was chosen: :meth:`Report.selections`.
+
+    JobLog
+    -----
+    The best size is chosen by the scores that are then reported, in the thesis and in ``peaks``, so the
+    peak of a wide grid is too good.  That hardly changes differences between screens, which have the same
+    grid, but a screen has more tries than "none", which has one size.
+
+    Learners and selectors get classes as codes 0, 1, ... in the order of the labels.
+
+    If a selector keeps nothing, ``n_selected`` is 0, and learners predict the majority or the mean.
+
+    References
+    ----------
+    Wang, Online and Offline Feature Screening and Applications, FSU thesis, 2021, sections 2.6 and 2.9.
+
+    Examples
+    --------
+    >>> from streamsieve import datasets
+    >>> from streamsieve.evaluation import screening_protocol
+    >>> data = datasets.load("breast_cancer")
+    >>> report = screening_protocol(
+    ...     data.X, data.y, ["none", "fisher"], ["nb"], sizes=[2, 5], runs=2, folds=3, names=data.names
+    ... )
+    >>> means = report.mean()
+    >>> for selector, size, mean in zip(means["selector"], means["size"], means["mean"]):
+    ...     print(f"{selector:6} {size} {mean:.2f}")
+    none   0 0.98
+    fisher 2 0.98
+    fisher 5 0.98
+    >>> len(report.selections("fisher", 2))
+    6
+    """
+    running = RunConfig(folder, resume, n_jobs, progress, errors)
+    problem = Problem.of(X, y, task, names)
+    check_number("runs", runs, low=1, integer=True)
+    check_folds(problem, folds)
+    check_choice("literal", literal, (False, True))
+    check_choice("scale", scale, (False, True))
+    check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
+    metric = metric_for(metric, regression=problem.regression, otherwise="auc")
+    pooled = (AUC[literal] if auc is None else check_choice("auc", auc, AUC)) == "pooled"
+    chosen_selectors = as_selectors(selectors, problem.task)
+    chosen_learners = as_learners(learners, regression=problem.regression)
+    check_scores(chosen_learners, metric)
+    plan = Plan(
+        checked_sizes(sizes, problem.X.shape[1], n_sizes, tau), int(runs), int(folds), metric, pooled,
+        bool(literal), bool(scale), int(random_state),
+    )  # fmt: skip
+    settings = {
+        "protocol": "screening",
+        "data": problem.identity(),
+        "selectors": {name: described(each) for name, each in chosen_selectors.items()},
+        "learners": {name: described(each) for name, each in chosen_learners.items()},
+        **plan.described(),
+        "versions": versions(),
+    }
+    work = _Screening(problem, chosen_selectors, chosen_learners, plan)
+    try:
+        outcome = run_jobs(plan.cells(chosen_selectors), work, settings, running)
+    finally:
+        _fold_of.cache_clear()
+    return _report(settings, plan.cells(chosen_selectors), outcome).finished(running)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is computed, but for data and methods."""
+
+    sizes: list[int]
+    runs: int
+    folds: int
+    metric: str
+    pooled: bool
+    literal: bool
+    scale: bool
+    seed: int
+
+    def described(self) -> dict[str, Any]:
+        """Return the plan as settings."""
+        return {
+            "sizes": self.sizes,
+            "runs": self.runs,
+            "folds": self.folds,
+            "metric": self.metric,
+            "auc": AUC[self.pooled],
+            "literal": self.literal,
+            "scale": self.scale,
+            "random_state": self.seed,
+        }
+
+    def cells(self, selectors: dict[str, Any]) -> list[Key]:
+        """Return the keys: a fold is a cell, unless the folds of a run have one score together."""
+        parts: list[dict[str, int | str]] = [{"run": run} for run in range(self.runs)]
+        if not self.pooled:
+            parts = [{**part, "fold": fold} for part in parts for fold in range(self.folds)]
+        return [{**part, "selector": name} for part in parts for name in selectors]
+
+
+@dataclass(frozen=True, eq=False)
+class _Screening:
+    """Computes a cell: one selector, with all learners and sizes, on a fold or on all folds of a run.
+
+    Copies of it, in other processes, are equal.
+    """
+
+    problem: Problem
+    selectors: dict[str, Any]
+    learners: dict[str, Any]
+    plan: Plan
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Screening) and self.token == other.token
+
+    def __hash__(self) -> int:
+        return hash(self.token)
+
+    def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:
+        plan, run = self.plan, int(key["run"])
+        rows: list[_Row] = []
+        selections: list[list[Any]] = []
+        for fold in range(plan.folds) if plan.pooled else [int(key["fold"])]:
+            rows += self._fold(str(key["selector"]), run, fold, notes, selections)
+        if plan.pooled:
+            rows = self._pooled(rows, self.fold_numbers(run))
+        return {"rows": [row.entry() for row in rows], "selections": selections}
+
+    def fold_numbers(self, run: int) -> IntArray:
+        """Return the fold of every row in a run."""
+        plan = self.plan
+        seed = seed_of(plan.seed, "folds", run)
+        return fold_numbers(self.problem, plan.folds, seed, stratified=not plan.literal)
+
+    def _fold(self, name: str, run: int, fold: int, notes: JobLog, selections: list[list[Any]]) -> list[_Row]:
+        plan, selector, at = self.plan, self.selectors[name], _fold_of(self, run, fold)
+        train, test, y = at.train, at.test, at.y
+        seed = seed_of(plan.seed, "selector", name, run, fold)
+        rows: list[_Row] = []
+        for choice in _all_choices(selector, at.rows_for(selector), y, plan.sizes, seed):
+            if selector is not None:
+                features = " ".join(map(str, choice.order.tolist()))
+                selections.append([choice.size, choice.nested, fold, len(choice.order), features])
+            known: dict[tuple[str, int], _Row] = {}
+            for size in [s for s in plan.sizes if s <= choice.size] if choice.nested else [choice.size]:
+                order = choice.order[:size] if choice.nested else choice.order
+                columns = None if selector is None else order
+                parts = _Parts(train, y, test, columns)
+                for learner in self.learners:
+                    key = (learner, len(order))
+                    if key not in known:  # a ranking may have come to its end before the largest size
+                        known[key] = self._learnt(learner, parts, run, fold, size, notes)
+                    rows.append(known[key].at(size, len(order), choice.seconds, at.y_test))
+        return rows
+
+    def _learnt(self, name: str, parts: _Parts, run: int, fold: int, size: int, notes: JobLog) -> _Row:
+        """Fit a learner and let it predict; a failure is noted, and its predictions are absent."""
+        found = None
+        seconds = float("nan")
+        with notes.part(f"learner {name}, size {size}, fold {fold}"):
+            train, test = parts.matrices()
+            learner = fresh(
+                self.learners[name], seed_of(self.plan.seed, "learner", name, run, fold), train.shape[1]
+            )
+            started = time.perf_counter()
+            found = predicted(
+                learner, train, parts.y, test, self.plan.metric, max(2, len(self.problem.classes))
+            )
+            seconds = time.perf_counter() - started
+        return _Row(name, size, fold, found, seconds, self.plan.metric)
+
+    def _pooled(self, rows: list[_Row], fold_of: IntArray) -> list[_Row]:
+        """Join the predictions of all folds; where a fold failed, there is no score."""
+        by_key: dict[tuple[str, int], list[_Row]] = {}
+        for row in rows:
+            by_key.setdefault((row.learner, row.size), []).append(row)
+        y = np.concatenate([self.problem.y[fold_of == fold] for fold in range(self.plan.folds)])
+        return [_joined(parts, y, self.plan.folds) for parts in by_key.values()]
+
+
+class _Fold:
+    """Rows of a fold in units of their standard deviation, prepared once for all selectors."""
+
+    def __init__(self, problem: Problem, plan: Plan, tested: BoolArray) -> None:
+        raw, test = problem.X[~tested], problem.X[tested]
+        self.y, self.y_test = problem.y[~tested], problem.y[tested]
+        self._raw = raw
+        self.train, self.test = raw, test
+        if plan.scale:
+            scaler = Scaler(problem.X if plan.literal else raw)
+            self.train, self.test = scaler(raw), scaler(test)
+        self._by_columns: Matrix | None = None
+
+    def rows_for(self, selector: Any) -> Matrix:
+        """Return the training rows as a selector wants them."""
+        if wants_raw(selector):
+            return self._raw
+        if not isinstance(selector, ColumnSelector):
+            return self.train
+        if self._by_columns is None:
+            self._by_columns = in_layout(selector, self.train)
+        return self._by_columns
+
+
+@lru_cache(maxsize=1)
+def _fold_of(work: _Screening, run: int, fold: int) -> _Fold:
+    """Return a fold; the cells of all its selectors come one after the other."""
+    return _Fold(work.problem, work.plan, work.fold_numbers(run) == fold)
+
+
+class _Parts:
+    """Rows of a fold with some columns, taken when first needed and once for all learners."""
+
+    def __init__(self, train: Matrix, y: npt.NDArray[Any], test: Matrix, columns: IntArray | None) -> None:
+        self.y = y
+        self._from, self._columns = (train, test), columns
+        self._taken: tuple[Matrix, Matrix] | None = None
+
+    def matrices(self) -> tuple[Matrix, Matrix]:
+        """Return training and test rows."""
+        if self._taken is None:
+            train, test = self._from
+            self._taken = taken(train, self._columns), taken(test, self._columns)
+        return self._taken
+
+
+class _Row:
+    """A row of the table, with the predictions behind its score."""
+
+    def __init__(
+        self, learner: str, size: int, fold: int, predictions: npt.NDArray[Any] | None, seconds: float,
+        metric: str,
+    ) -> None:  # fmt: skip
+        self.learner, self.size, self.fold, self.metric = learner, size, fold, metric
+        self.predictions, self.seconds = predictions, seconds
+        self.n_selected, self.select_seconds = float("nan"), float("nan")
+        self.y: npt.NDArray[Any] = np.zeros(0)
+
+    def at(self, size: int, n_selected: float, seconds: float, y: npt.NDArray[Any]) -> _Row:
+        """Return the row for one of the sizes that end in the same selection."""
+        row = _Row(self.learner, size, self.fold, self.predictions, self.seconds, self.metric)
+        row.n_selected, row.select_seconds, row.y = float(n_selected), seconds, y
+        return row
+
+    def entry(self) -> list[Any]:
+        """Return the row as it is stored."""
+        score = float("nan") if self.predictions is None else measured(self.metric, self.y, self.predictions)
+        return [
+            self.learner, self.size, self.fold, self.n_selected, score, self.select_seconds, self.seconds
+        ]  # fmt: skip
+
+
+def _joined(parts: list[_Row], y: npt.NDArray[Any], folds: int) -> _Row:
+    first = parts[0]
+    predictions = [part.predictions for part in parts if part.predictions is not None]
+    whole = np.concatenate(predictions) if len(predictions) == folds else None
+    row = _Row(first.learner, first.size, -1, whole, sum(part.seconds for part in parts), first.metric)
+    return row.at(
+        first.size, float(np.mean([part.n_selected for part in parts])),
+        sum(part.select_seconds for part in parts), y,
+    )  # fmt: skip
+
+
+def _all_choices(selector: Any, X: Matrix, y: npt.NDArray[Any], sizes: Sequence[int], seed: int) -> Any:
+    if selector is None:
+        return [Choice(0, np.arange(X.shape[1]), 0.0, nested=False)]
+    return choices(selector, X, y, sizes, seed)
+
+
+def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome) -> Report:
+    rows, selections = [], []
+    for key, result in zip(cells, outcome.results, strict=True):
+        if result is None:
+            continue
+        selector, run = key["selector"], key["run"]
+        rows += [
+            (selector, learner, size, run, fold, *numbers) for learner, size, fold, *numbers in result["rows"]
+        ]
+        selections += [
+            (selector, size, nested, run, fold, n, features)
+            for size, nested, fold, n, features in result["selections"]
+        ]
+    table = Table.of([*COLUMNS], rows, COLUMNS)
+    extras = {"selections": Table.of([*SELECTIONS], selections, SELECTIONS)}
+    return Report("screening", table, settings, extras, outcome.failures, outcome.warnings)

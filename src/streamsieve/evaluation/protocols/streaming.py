@@ -1,0 +1,329 @@
+"""Columns stream in: how good, how many and how long, as they come."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._parameters import check_choice, check_number
+from streamsieve.base import ColumnSelector
+from streamsieve.evaluation.candidates.learners import as_learners, check_scores, fresh, predicted, taken
+from streamsieve.evaluation.candidates.selectors import (
+    as_selectors,
+    chosen,
+    in_layout,
+    seeded,
+    size_parameter,
+    wants_raw,
+)
+from streamsieve.evaluation.engine.folds import check_folds, fold_numbers, held_out
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
+from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.scaling import Scaler
+from streamsieve.evaluation.engine.settings import described, plain, seed_of, versions
+from streamsieve.evaluation.measures.accuracy import measured, metric_for
+from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.table import Table
+from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import BoolArray, IntArray, Matrix
+
+COLUMNS = {
+    "selector": "text", "learner": "text", "order": "int", "fold": "int", "columns": "int",
+    "n_selected": "int", "score": "float", "seconds": "float", "learn_seconds": "float",
+}  # fmt: skip
+SELECTIONS = {
+    "selector": "text", "size": "int", "nested": "bool", "order": "int", "fold": "int", "columns": "int",
+    "n_selected": "int", "features": "text",
+}  # fmt: skip
+Split = float | int | tuple[Any, Any]
+
+
+def streaming_protocol(
+    X: Any,
+    y: Any,
+    selectors: Any,
+    learners: Any,
+    *,
+    checkpoints: int | Sequence[int] = 10,
+    orders: int | None = 5,
+    split: Split = 0.3,
+    metric: str = "auto",
+    scale: bool = True,
+    task: str = "auto",
+    names: Sequence[str] | None = None,
+    random_state: int = 0,
+    folder: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+    errors: str = "raise",
+) -> Report:
+    """Offer columns to selectors in random orders, and see on the way how well learners do with what is kept.
+
+    Parameters
+    ----------
+    X, y : as for :func:`screening_protocol`
+    selectors : name, selector, None, or several of them as a list or by name
+        Selectors over columns take them as they come.  All others, the baselines, are fitted again at every
+        checkpoint to the columns that have come by then; "none" keeps them all.
+    learners : name, estimator, or several of them as a list or by name
+    checkpoints : int or list of int, default=10
+        Numbers of columns after which to look, or how many looks there are; the last is after all columns.
+    orders : int or None, default=5
+        Random orders of the columns; None takes them as they stand, once.
+    split : float, int or pair of arrays, default=0.3
+        The share of rows to test on, drawn anew for every order; or a number of folds; or the rows to train
+        and to test on.
+    metric : {"auto", "auc", "accuracy", "r2"}, default="auto"
+        "auto" is accuracy for classes, and r2 for numbers.
+    scale : bool, default=True
+        Whether features are brought to mean 0 and standard deviation 1 of the training rows.
+    task, names, random_state, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
+
+    Returns
+    -------
+    Report
+        The table has the columns ``selector``, ``learner``, ``order``, ``fold``, ``columns`` (that had come),
+        ``n_selected`` (kept by then), ``score``, ``seconds`` (of the selector for all columns by then; of a
+        baseline for this fit) and ``learn_seconds``.  Its table "selections" holds what was kept.
+
+    JobLog
+    -----
+    A selector that has stopped by its ``stop`` rules is offered no more columns, and takes no more time.
+
+    Examples
+    --------
+    >>> from streamsieve import datasets
+    >>> from streamsieve.evaluation import streaming_protocol
+    >>> data = datasets.load("breast_cancer")
+    >>> report = streaming_protocol(
+    ...     data.X, data.y, ["saola", "none"], "nearest", orders=2, checkpoints=[10, 30]
+    ... )
+    >>> print(report.table.where(selector="saola").mean("n_selected", by="columns"))
+    columns  mean  std     n
+    10       2     1.414   2
+    30       2.5   0.7071  2
+    """
+    running = RunConfig(folder, resume, n_jobs, progress, errors)
+    problem = Problem.of(X, y, task, names)
+    check_choice("scale", scale, (False, True))
+    check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
+    if orders is not None:
+        check_number("orders", orders, low=1, integer=True)
+    metric = metric_for(metric, regression=problem.regression, otherwise="accuracy")
+    chosen_selectors = as_selectors(selectors, problem.task)
+    chosen_learners = as_learners(learners, regression=problem.regression)
+    check_scores(chosen_learners, metric)
+    plan = Plan(
+        _looks(checkpoints, problem.X.shape[1]), orders, _checked(split, problem), metric, bool(scale),
+        int(random_state),
+    )  # fmt: skip
+    settings = {
+        "protocol": "streaming",
+        "data": problem.identity(),
+        "selectors": {name: described(each) for name, each in chosen_selectors.items()},
+        "learners": {name: described(each) for name, each in chosen_learners.items()},
+        "checkpoints": plan.looks,
+        "orders": orders,
+        "split": plain(plan.split),
+        "metric": metric,
+        "scale": plan.scale,
+        "random_state": plan.seed,
+        "versions": versions(),
+    }
+    cells = plan.cells(chosen_selectors)
+    work = _Streaming(problem, chosen_selectors, chosen_learners, plan)
+    return _report(settings, cells, run_jobs(cells, work, settings, running)).finished(running)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is computed, but for data and methods."""
+
+    looks: list[int]
+    orders: int | None
+    split: Split
+    metric: str
+    scale: bool
+    seed: int
+
+    def cells(self, selectors: dict[str, Any]) -> list[Key]:
+        """Return the keys: an order, a fold and a selector are a cell."""
+        folds = int(self.split) if isinstance(self.split, int) else 1
+        return [
+            {"order": order, "fold": fold, "selector": name}
+            for order in range(self.orders or 1)
+            for fold in range(folds)
+            for name in selectors
+        ]
+
+    def order(self, number: int, n_columns: int) -> IntArray:
+        """Return the columns in the order of their arrival."""
+        if self.orders is None:
+            return np.arange(n_columns)
+        return np.random.default_rng(seed_of(self.seed, "order", number)).permutation(n_columns)
+
+    def parts(self, problem: Problem, order: int, fold: int) -> tuple[IntArray, IntArray]:
+        """Return the rows to train and to test on."""
+        if isinstance(self.split, tuple):
+            return self.split
+        seed = seed_of(self.seed, "rows", order)
+        tested: BoolArray
+        if isinstance(self.split, int):
+            tested = fold_numbers(problem, self.split, seed) == fold
+        else:
+            tested = held_out(problem, self.split, seed)
+        return np.flatnonzero(~tested), np.flatnonzero(tested)
+
+
+@dataclass(frozen=True)
+class _Streaming:
+    """Computes a cell: one selector, offered the columns in one order, over one part of the rows."""
+
+    problem: Problem
+    selectors: dict[str, Any]
+    learners: dict[str, Any]
+    plan: Plan
+
+    def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:
+        plan, problem = self.plan, self.problem
+        name, order, fold = str(key["selector"]), int(key["order"]), int(key["fold"])
+        train_rows, test_rows = plan.parts(problem, order, fold)
+        columns = plan.order(order, problem.X.shape[1])
+        raw = problem.X[train_rows]
+        train, test = raw, problem.X[test_rows]
+        if plan.scale:
+            scaler = Scaler(raw)
+            train, test = scaler(raw), scaler(test)
+        selector, y = self.selectors[name], problem.y[train_rows]
+        seed = seed_of(plan.seed, "selector", name, order, fold)
+        looks = _kept(selector, raw if wants_raw(selector) else train, y, columns, plan.looks, seed)
+        rows: list[list[Any]] = []
+        selections: list[list[Any]] = []
+        for look, (kept, seconds) in zip(plan.looks, looks, strict=True):
+            if selector is not None:
+                selections.append([look, len(kept), " ".join(map(str, kept.tolist()))])
+            for learner in self.learners:
+                at = f"learner {learner}, after {look} columns"
+                score = spent = float("nan")
+                with notes.part(at):
+                    A, B = taken(train, kept), taken(test, kept)
+                    copy = fresh(
+                        self.learners[learner], seed_of(plan.seed, "learner", learner, order, fold), len(kept)
+                    )
+                    started = time.perf_counter()
+                    found = predicted(copy, A, y, B, plan.metric, max(2, len(problem.classes)))
+                    spent = time.perf_counter() - started
+                    score = measured(plan.metric, problem.y[test_rows], found)
+                rows.append([learner, look, len(kept), score, seconds, spent])
+        return {"rows": rows, "selections": selections}
+
+
+def _kept(
+    selector: Any, X: Matrix, y: npt.NDArray[Any], columns: IntArray, looks: Sequence[int], seed: int
+) -> Iterator[tuple[IntArray, float]]:
+    """Yield what is kept at every look, as columns of X, and the seconds it took."""
+    if selector is None:
+        for look in looks:
+            yield columns[:look], 0.0
+        return
+    ordered = in_layout(selector, X)[:, columns]  # as they arrive
+    if not isinstance(selector, ColumnSelector):
+        yield from _refitted(selector, ordered, y, columns, looks, seed)
+        return
+    sieve = seeded(selector, seed)
+    done, seconds = 0, 0.0
+    for look in looks:
+        block = ordered[:, done:look]
+        if not sp.issparse(block):
+            block = np.asfortranarray(block)
+        started = time.perf_counter()
+        if done == 0:
+            sieve.begin(y)
+        if sieve.stopped_ is None:
+            sieve.offer(block)
+        kept = chosen(sieve)
+        seconds += time.perf_counter() - started
+        done = look
+        yield columns[kept], seconds
+
+
+def _refitted(
+    selector: Any, ordered: Matrix, y: npt.NDArray[Any], columns: IntArray, looks: Sequence[int], seed: int
+) -> Iterator[tuple[IntArray, float]]:
+    """Fit a baseline to the columns that have come, again at every look."""
+    for look in looks:
+        copy = seeded(selector, seed)
+        parameter = size_parameter(copy)
+        wanted = None if parameter is None else copy.get_params(deep=False)[parameter]
+        if parameter is not None and isinstance(wanted, int) and wanted > look:
+            copy.set_params(**{parameter: look})  # no more than there are yet
+        started = time.perf_counter()
+        copy.fit(ordered[:, :look], y)
+        kept = chosen(copy)
+        yield columns[kept], time.perf_counter() - started
+
+
+def _looks(checkpoints: Any, n_columns: int) -> list[int]:
+    """Return the numbers of columns to look after; the last is all of them."""
+    if isinstance(checkpoints, (int, np.integer)):
+        check_number("checkpoints", checkpoints, low=1, integer=True)
+        looks = {max(1, round(n_columns * i / int(checkpoints))) for i in range(1, int(checkpoints) + 1)}
+    else:
+        if isinstance(checkpoints, str) or not isinstance(checkpoints, Iterable):
+            raise ParameterError(
+                f"checkpoints are numbers of columns, or how many looks; got {checkpoints!r}"
+            )
+        for look in checkpoints:
+            check_number("checkpoints", look, low=1, integer=True)
+        looks = {min(int(look), n_columns) for look in checkpoints}
+    return sorted(looks | {n_columns})
+
+
+def _checked(split: Any, problem: Problem) -> Split:
+    """Return a split that leaves rows of every class on both sides."""
+    n = len(problem.y)
+    if isinstance(split, tuple) and len(split) == 2:
+        train, test = (_rows(part, n) for part in split)
+        if np.intersect1d(train, test).size:
+            raise ParameterError("split tests on rows that it trains on: give different rows")
+        return train, test
+    if isinstance(split, (int, np.integer)) and not isinstance(split, bool):
+        check_folds(problem, split)
+        return int(split)
+    if isinstance(split, float) and 0 < split < 1:
+        check_folds(problem, 2)
+        return split
+    raise ParameterError(
+        "split must be a share of rows between 0 and 1, a number of folds, or a pair (train, test) of rows; "
+        f"got {split!r}"
+    )
+
+
+def _rows(part: Any, n: int) -> IntArray:
+    rows = np.asarray(part)
+    if rows.dtype == bool and rows.shape == (n,):
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n:
+        raise ParameterError(f"split names rows by their numbers, 0 to {n - 1}, at least one; got {part!r}")
+    return rows.astype(np.int64)
+
+
+def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome) -> Report:
+    rows, selections = [], []
+    for key, result in zip(cells, outcome.results, strict=True):
+        if result is None:
+            continue
+        selector, order, fold = key["selector"], key["order"], key["fold"]
+        rows += [(selector, learner, order, fold, *numbers) for learner, *numbers in result["rows"]]
+        selections += [(selector, 0, False, order, fold, *kept) for kept in result["selections"]]
+    table = Table.of([*COLUMNS], rows, COLUMNS)
+    extras = {"selections": Table.of([*SELECTIONS], selections, SELECTIONS)}
+    return Report("streaming", table, settings, extras, outcome.failures, outcome.warnings)

@@ -1,0 +1,256 @@
+"""Every selector, fitted once to all rows: what it chooses, why, and how much memory that takes."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from streamsieve.base import ColumnSelector
+from streamsieve.evaluation.candidates.selectors import chosen, in_layout, seeded, size_parameter, wants_raw
+from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.scaling import Scaler
+from streamsieve.evaluation.engine.settings import seed_of
+from streamsieve.evaluation.reports.table import Table
+from streamsieve.protocols import Decision, IntArray, Matrix
+from streamsieve.state import replacing
+
+#: Features left out that are listed: the ones that came nearest.
+NEAREST = 20
+CHOSEN = {
+    "selector": "text", "rank": "int", "feature": "text", "column": "int", "number": "float",
+    "p_value": "float", "replaced": "text",
+}  # fmt: skip
+
+
+class Feature(NamedTuple):
+    """A feature that a selector chose, or left out.
+
+    Attributes
+    ----------
+    name : of the feature
+    column : its place in the data; -1 where a ledger speaks of something else, such as a product
+    number : the ledger's statistic, or the score; NaN if there is none
+    p_value : NaN if there is none
+    why : the ledger's reason
+    others : features whose place it took, or that made it redundant
+    """
+
+    name: str
+    column: int
+    number: float
+    p_value: float
+    why: str
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FinalFit:
+    """What a selector chose from all rows.
+
+    Attributes
+    ----------
+    selector : its name
+    size : number of features asked for; 0 where it decides itself
+    features : those chosen, best first: as the selector ranks them, or by the size of the ledger's statistic
+    nearest : of those left out, the ones with the largest numbers; empty where there is no ledger
+    counts : decisions of the ledger by what happened
+    measure : what ``number`` is: "statistic", "score", or nothing
+    seconds : of the fit
+    peak_bytes : most memory that it had allocated at a time, besides the data
+    error : why there is nothing, if it failed
+    decisions : the ledger, with the names of the features
+    """
+
+    selector: str
+    size: int
+    features: list[Feature] = field(default_factory=list)
+    nearest: list[Feature] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    measure: str = ""
+    seconds: float = math.nan
+    peak_bytes: int = 0
+    error: str = ""
+    decisions: list[Decision] = field(default_factory=list)
+
+    def write_ledger(self, path: str | os.PathLike[str]) -> None:
+        """Write all decisions as CSV; several names in ``by`` are joined with semicolons."""
+        with replacing(path) as file:
+            writer = csv.writer(file)
+            writer.writerow(Decision._fields)
+            writer.writerows((*row[:-1], ";".join(row.by)) for row in self.decisions)
+
+
+def final_fits(
+    problem: Problem,
+    selectors: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    *,
+    random_state: int = 0,
+    scale: bool = True,
+    batch_size: int | None = None,
+    progress: Callable[[int], Any] | None = None,
+) -> dict[str, FinalFit]:
+    """Fit every selector to all rows, twice: once to know what it chooses, once to measure its memory.
+
+    Parameters
+    ----------
+    problem : rows, target and names
+    selectors : by name; None, which keeps all features, is left out
+    sizes : number of features for those that have one; 0 leaves theirs
+    random_state : int, default=0
+        Seed of randomized selectors.
+    scale : bool, default=True
+        Whether they get features in units of their standard deviation, as in the protocols over columns.
+    batch_size : int or None, default=None
+        Rows per batch; None for all at once.
+    progress : called with 1 after each
+
+    JobLog
+    -----
+    Memory is what Python's ``tracemalloc`` sees: NumPy's arrays and Python's objects, but not what compiled
+    code allocates for itself.
+    """
+    rows = Scaler(problem.X)(problem.X) if scale else problem.X
+    names = problem.names or [f"x{j}" for j in range(problem.X.shape[1])]
+    found = {}
+    for name, selector in selectors.items():
+        if selector is not None:
+            size = _fitting(sizes.get(name, 0), selector, len(names))
+            copy = seeded(selector, seed_of(random_state, "final", name), _sized(selector, size))
+            found[name] = _fit(
+                name, copy, size, problem.X if wants_raw(selector) else rows, problem.y, names, batch_size
+            )
+        if progress is not None:
+            progress(1)
+    return found
+
+
+def chosen_table(fits: Mapping[str, FinalFit]) -> Table:
+    """Return what all selectors chose as one table."""
+    rows = [
+        (name, rank, each.name, each.column, each.number, each.p_value, ";".join(each.others))
+        for name, fit in fits.items()
+        for rank, each in enumerate(fit.features, 1)
+    ]
+    return Table.of([*CHOSEN], rows, CHOSEN)
+
+
+def _fitting(size: int, selector: Any, width: int) -> int:
+    return min(size, width) if size and size_parameter(selector) is not None else 0
+
+
+def _sized(selector: Any, size: int) -> dict[str, Any]:
+    parameter = size_parameter(selector)
+    return {parameter: size} if size and parameter is not None else {}
+
+
+def _fit(
+    name: str, selector: Any, size: int, X: Matrix, y: Any, names: list[str], batch_size: int | None
+) -> FinalFit:
+    X = in_layout(selector, X)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the protocol has heard them
+            started = time.perf_counter()
+            fitted = _learnt(seeded(selector, 0), X, y, batch_size)
+            columns = chosen(fitted)
+            seconds = time.perf_counter() - started
+            # again, now that compiled code is loaded: that takes more memory than most selectors do
+            peak = _peak_of(lambda: chosen(_learnt(selector, X, y, batch_size)))
+    except Exception as error:  # noqa: BLE001 - told in the report; the other selectors go on
+        return FinalFit(name, size, error=f"{type(error).__name__}: {error}")
+    if isinstance(fitted, ColumnSelector):
+        told = _from_ledger(fitted, columns, names)
+    else:
+        told = _from_scores(fitted, columns, names)
+    return FinalFit(name, size, seconds=seconds, peak_bytes=peak, **told)
+
+
+def _learnt(selector: Any, X: Matrix, y: Any, batch_size: int | None) -> Any:
+    if batch_size is None:
+        return selector.fit(X, y)
+    for low in range(0, X.shape[0], batch_size):
+        selector.partial_fit(X[low : low + batch_size], y[low : low + batch_size])
+    return selector
+
+
+def _peak_of(work: Callable[[], Any]) -> int:
+    """Return the most bytes that were allocated at a time."""
+    nested = tracemalloc.is_tracing()
+    if not nested:
+        tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        work()
+        return max(0, tracemalloc.get_traced_memory()[1] - before)
+    finally:
+        if not nested:
+            tracemalloc.stop()
+
+
+# ------------------------------------------------------------------------------------ what, and why
+
+
+def _from_scores(selector: Any, columns: IntArray, names: list[str]) -> dict[str, Any]:
+    scores, p_values = (_numbers(selector, name, len(names)) for name in ("scores_", "pvalues_"))
+    features = [Feature(names[j], j, float(scores[j]), float(p_values[j]), "", ()) for j in columns.tolist()]
+    return {"features": features, "measure": "" if np.all(np.isnan(scores)) else "score"}
+
+
+def _numbers(selector: Any, name: str, width: int) -> Any:
+    found = getattr(selector, name, None)
+    known = found is not None and np.shape(found) == (width,)
+    return np.asarray(found, np.float64) if known else np.full(width, np.nan)
+
+
+def _from_ledger(selector: ColumnSelector, columns: IntArray, names: list[str]) -> dict[str, Any]:
+    column_of = {f"x{j}": j for j in range(len(names))}  # as a selector calls columns that have no names
+    decisions = list(_renamed(selector.ledger_, column_of, names))
+    place = {name: j for j, name in enumerate(names)}
+    latest = {decision.feature: decision for decision in decisions}
+    took: dict[str, list[str]] = {}
+    for decision in latest.values():
+        for by in decision.by:
+            took.setdefault(by, []).append(decision.feature)
+    kept = {names[j] for j in columns.tolist()}
+    features = []
+    for j in columns.tolist():
+        told = latest.get(names[j])
+        known = (math.nan, math.nan, "") if told is None else (told.statistic, told.p_value, str(told.reason))
+        features.append(Feature(names[j], j, *known, tuple(took.get(names[j], ()))))
+    features.sort(key=lambda each: -abs(each.number) if math.isfinite(each.number) else math.inf)
+    out = [decision for name, decision in latest.items() if name not in kept]
+    out.sort(key=lambda d: -abs(d.statistic) if math.isfinite(d.statistic) else math.inf)
+    nearest = [
+        Feature(d.feature, place.get(d.feature, -1), d.statistic, d.p_value, str(d.reason), d.by)
+        for d in out[:NEAREST]
+    ]
+    counts = {**selector.ledger_.counts(), "kept": len(columns)}
+    return {
+        "features": features, "nearest": nearest, "counts": counts, "measure": "statistic",
+        "decisions": decisions,
+    }  # fmt: skip
+
+
+def _renamed(ledger: Any, column_of: Mapping[str, int], names: list[str]) -> Iterator[Decision]:
+    for decision in ledger:
+        column = column_of.get(decision.feature)
+        by = tuple(names[column_of[name]] if name in column_of else name for name in decision.by)
+        feature = decision.feature if column is None else names[column]
+        yield decision._replace(feature=feature, by=by)
+
+
+def ledger_path(folder: Path, selector: str) -> Path:
+    """Return where the ledger of a selector goes."""
+    return folder / f"ledger_{selector}.csv"

@@ -1,0 +1,383 @@
+"""The answer in one sentence: which selector and learner to use, and whether the difference is real."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from streamsieve._parameters import check_number
+from streamsieve.evaluation.candidates.stream_learners import BASELINES
+from streamsieve.evaluation.reports.curves import peaks
+from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.table import Table
+from streamsieve.evaluation.reports.wording import sentence_of
+from streamsieve.evaluation.significance import holm, paired_t, table_of_groups
+from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import FloatArray, IntArray
+
+#: What repetitions of a protocol are called in its table, and the columns of its seconds.
+REPETITIONS = {"screening": ("run", "fold"), "streaming": ("order", "fold"), "prequential": ()}
+SELECT_SECONDS = {"screening": "select_seconds", "streaming": "seconds", "prequential": "select_seconds"}
+#: Of a stream of rows, what counts over all of it, and whether more is better.
+WHOLE_STREAM = {"fading_accuracy": ("accuracy", True), "fading_r2": ("mae", False)}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One selector and learner at its best size.
+
+    Attributes
+    ----------
+    selector, learner : their names
+    size : number of features asked for; 0 where the selector decides itself
+    features : kept on average
+    mean, std : of the score, over all repetitions; the deviation is that of a sample
+    n : repetitions that have a score
+    p_value : of a corrected paired t-test against the best; NaN for the best itself, and without repetitions
+    adjusted : the same after Holm, over all comparisons with the best
+    within : whether the mean is at most one standard error of the best below it
+    tiers : first and last group of equals it is in, from 1; 0 and 0 where nothing was tested
+    select_seconds, learn_seconds : median time of one selection, and of learning and predicting once
+    complete : whether no repetition failed
+    keeps_all : whether nothing is selected: all features are kept
+    """
+
+    selector: str
+    learner: str
+    size: int
+    features: float
+    mean: float
+    std: float
+    n: int
+    p_value: float
+    adjusted: float
+    within: bool
+    tiers: tuple[int, int]
+    select_seconds: float
+    learn_seconds: float
+    complete: bool
+    keeps_all: bool
+
+    @property
+    def name(self) -> str:
+        """Selector and learner."""
+        return f"{self.selector} + {self.learner}"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What a comparison says.
+
+    Attributes
+    ----------
+    sentence : the recommendation, in one sentence
+    recommended : what it recommends: the best, or, where others are as good, the smallest of these
+    best : the highest mean score
+    standings : all selectors and learners, best first; those that failed somewhere come last
+    metric : what the scores are
+    higher_is_better : whether a high score is good
+    alpha : level of the tests
+    test_over_train : ratio that tests were corrected with; NaN where nothing was tested
+    n_features : features there were
+    """
+
+    sentence: str
+    recommended: Standing
+    best: Standing
+    standings: tuple[Standing, ...]
+    metric: str
+    higher_is_better: bool
+    alpha: float
+    test_over_train: float
+    n_features: int
+
+    @property
+    def tested(self) -> bool:
+        """Whether there were repetitions to test differences with."""
+        return not math.isnan(self.test_over_train)
+
+    @property
+    def next(self) -> Standing | None:
+        """The second best."""
+        return self.standings[1] if len(self.standings) > 1 else None
+
+    @property
+    def all_features(self) -> Standing | None:
+        """The best without any selection; None if that was not tried."""
+        return next((each for each in self.standings if each.keeps_all), None)
+
+    def beats(self, other: Standing) -> bool:
+        """Whether the best is significantly better than another."""
+        return other.adjusted < self.alpha  # NaN is not
+
+    def of(self, selector: str) -> Standing | None:
+        """Return a selector with its best learner; None if it has no score."""
+        return next((each for each in self.standings if each.selector == selector), None)
+
+    def table(self) -> Table:
+        """Return the standings as a table."""
+        rows = [asdict(each) for each in self.standings]
+        for row in rows:
+            row["first_tier"], row["last_tier"] = row.pop("tiers")
+        return Table({name: [row[name] for row in rows] for name in rows[0]})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "recommendation": self.sentence,
+            "recommended": asdict(self.recommended),
+            "best": asdict(self.best),
+            "metric": self.metric,
+            "alpha": self.alpha,
+            "combinations": [asdict(each) for each in self.standings],
+        }
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
+    """Say which selector and learner to use, and whether the difference to the others is significant.
+
+    The best is compared with every other combination, each at its best size, by a paired t-test over all
+    folds of all runs, corrected for the training rows that folds share (Nadeau and Bengio); p-values are
+    adjusted for their number (Holm).  Where the next is not significantly different from the best, that
+    combination is recommended which takes the fewest features of those within one standard error of the
+    best (of equally small ones, the better): as good as the noise allows to say, at the least cost.
+
+    Parameters
+    ----------
+    report : of ``screening_protocol``, ``streaming_protocol`` (when all columns have come) or ``prequential``
+        (over the whole stream: one pass has no repetitions, so nothing is tested there)
+    alpha : float, default=0.05
+        Level of the tests, 0 < alpha < 1.
+
+    Returns
+    -------
+    Recommendation
+
+    JobLog
+    -----
+    Best sizes, and the best combination, are chosen by the scores that are then compared, so p-values are
+    somewhat too small.  A selector that was tried at many sizes has more tries than keeping all features,
+    which has one: on noise its best size comes out above all features by chance.
+
+    References
+    ----------
+    Nadeau and Bengio, Inference for the generalization error, Machine Learning 52, 2003.
+    Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, 2009, section 7.10 (the rule of one
+    standard error).
+
+    Examples
+    --------
+    >>> from streamsieve import datasets
+    >>> from streamsieve.evaluation import screening_protocol, recommend
+    >>> data = datasets.load("wine")
+    >>> report = screening_protocol(data.X, data.y, ["none", "f"], ["nb"], sizes=[1], runs=2, folds=5)
+    >>> print(recommend(report))
+    Keep all 13 features, with nb: AUC ..., significantly better than the next, f + nb (..., p 0.01...).
+    """
+    check_number("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
+    if report.protocol not in REPETITIONS:
+        known = ", ".join(REPETITIONS)
+        raise ParameterError(f"a recommendation needs a report of {known}; got one of {report.protocol}")
+    entries, metric, higher = _entries(report)
+    if not entries:
+        first = f": {report.failures[0]}" if report.failures else ""
+        raise ParameterError(f"the report has no score, so there is nothing to say{first}")
+    standings = [entry.standing() for entry in entries]
+    order = sorted(
+        range(len(entries)),
+        key=lambda i: (not standings[i].complete, -standings[i].mean if higher else standings[i].mean),
+    )
+    entries, standings = [entries[i] for i in order], [standings[i] for i in order]
+    complete = sum(each.complete for each in standings)
+    ratio = _test_over_train(report) if complete > 1 or len(entries) == 1 else math.nan
+    if not math.isnan(ratio) and complete > 1:
+        values = np.stack([entry.values for entry in entries[:complete]])
+        standings[:complete] = _tested(standings[:complete], values, alpha, ratio)
+    made = Recommendation(
+        "",
+        standings[0],
+        standings[0],
+        tuple(standings),
+        metric,
+        higher,
+        float(alpha),
+        ratio,
+        report.n_features,
+    )
+    made = replace(made, recommended=_recommended(made))
+    return replace(made, sentence=sentence_of(made))
+
+
+# ------------------------------------------------------------------------------------ reading a report
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What a report has on one selector and learner, at the size where it is best.
+
+    ``values`` has one score a repetition, the same for all entries in the same place; NaN where it failed.
+    """
+
+    selector: str
+    learner: str
+    size: int
+    features: float
+    values: FloatArray
+    seconds: tuple[float, float]
+    keeps_all: bool
+
+    def standing(self) -> Standing:
+        """Return it before any test."""
+        known = self.values[~np.isnan(self.values)]
+        deviation = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+        return Standing(
+            selector=self.selector,
+            learner=self.learner,
+            size=self.size,
+            features=self.features,
+            mean=float(known.mean()),
+            std=deviation,
+            n=len(known),
+            p_value=math.nan,
+            adjusted=math.nan,
+            within=False,
+            tiers=(0, 0),
+            select_seconds=self.seconds[0],
+            learn_seconds=self.seconds[1],
+            complete=len(known) == len(self.values),
+            keeps_all=self.keeps_all,
+        )
+
+
+def _entries(report: Report) -> tuple[list[_Entry], str, bool]:
+    """Return all combinations that have a score, what it is, and whether more is better."""
+    table, score, higher = report.table, "score", True
+    metric = report.metric
+    if report.protocol == "screening":
+        top = peaks(report)
+        best = zip(*(top[name].tolist() for name in ("selector", "learner", "size")), strict=True)
+        groups = table.groups(["selector", "learner", "size"])
+        at = {(selector, learner, size): groups[selector, learner, size] for selector, learner, size in best}
+    else:
+        along = "columns" if report.protocol == "streaming" else "rows"
+        last = np.flatnonzero(table[along] == table[along].max(initial=0))
+        end = table.take(last).groups(["selector", "learner"])
+        at = {(*pair, 0): last[rows] for pair, rows in end.items()}
+    if report.protocol == "prequential":
+        score, higher = WHOLE_STREAM[metric]
+        metric = score
+        at = _without_copies(at)
+    known = {key: rows for key, rows in at.items() if not np.all(np.isnan(table[score][rows]))}
+    places = _places(table, REPETITIONS[report.protocol])
+    found = [_entry(report, key, rows, score, places[rows]) for key, rows in known.items()]
+    return _where_any_has_a_score(found), metric, higher
+
+
+def _places(table: Table, repeated: Sequence[str]) -> IntArray:
+    """Return the repetition of every row of a table, as a number."""
+    if not repeated or not table.n_rows:
+        return np.zeros(table.n_rows, np.int64)
+    keys = np.column_stack([table[name] for name in repeated])
+    places: IntArray = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    return places
+
+
+def _where_any_has_a_score(entries: list[_Entry]) -> list[_Entry]:
+    """Leave out repetitions that have no score at all, as R2 has none where all targets are the same."""
+    if not entries:
+        return entries
+    n = max(len(entry.values) for entry in entries)
+    values = np.full((len(entries), n), np.nan)
+    for i, entry in enumerate(entries):
+        values[i, : len(entry.values)] = entry.values
+    some = ~np.all(np.isnan(values), axis=0)
+    return [replace(entry, values=row[some]) for entry, row in zip(entries, values, strict=True)]
+
+
+def _without_copies(at: Mapping[tuple[str, str, int], IntArray]) -> dict[tuple[str, str, int], IntArray]:
+    """Leave out baselines that look at no feature, but for the first: they are the same for all selectors."""
+    seen: set[str] = set()
+    found = {}
+    for (selector, learner, size), rows in at.items():
+        if learner in BASELINES:
+            if learner in seen:
+                continue
+            seen.add(learner)
+            selector = "no features"  # noqa: PLW2901 - whichever it came with, it did not look
+        found[selector, learner, size] = rows
+    return found
+
+
+def _entry(report: Report, key: tuple[str, str, int], rows: IntArray, score: str, places: IntArray) -> _Entry:
+    selector, learner, size = key
+    table = report.table.take(rows)
+    values = np.full(int(places.max()) + 1, np.nan)
+    values[places] = table[score]
+    features = 0.0 if learner in BASELINES else float(table["n_selected"].mean())
+    seconds = [_median(table[name]) for name in (SELECT_SECONDS[report.protocol], "learn_seconds")]
+    return _Entry(
+        selector, learner, size, features, values, (seconds[0], seconds[1]), report.keeps_all(selector)
+    )
+
+
+def _median(values: Any) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else math.nan
+
+
+def _test_over_train(report: Report) -> float:
+    """Return rows tested over rows trained on; NaN where there are no repetitions."""
+    settings = report.settings
+    if report.protocol == "screening":
+        pooled = settings.get("auc") == "pooled" and settings["runs"] < 2
+        return math.nan if pooled else 1.0 / (settings["folds"] - 1)
+    if report.protocol == "prequential":
+        return math.nan
+    split = settings["split"]
+    if isinstance(split, int):
+        return 1.0 / (split - 1)
+    if (settings["orders"] or 1) < 2 or not isinstance(split, float):
+        return math.nan  # one look at one set of rows, or the same rows again and again
+    return split / (1.0 - split)
+
+
+# ------------------------------------------------------------------------------------ testing
+
+
+def _tested(standings: Sequence[Standing], values: FloatArray, alpha: float, ratio: float) -> list[Standing]:
+    """Return standings, best first, with what tests against the best say."""
+    against = [paired_t(values[0], other, test_over_train=ratio) for other in values[1:]]
+    adjusted = holm([test.p_value for test in against]).tolist()
+    groups = table_of_groups(
+        values, [(each.selector, each.learner) for each in standings], alpha=alpha, test_over_train=ratio
+    )
+    tiers: dict[Any, tuple[int, int]] = {}
+    for place, name in enumerate(groups.names):
+        member = [t for t, (first, last) in enumerate(groups.groups, 1) if first <= place <= last]
+        tiers[name] = (member[0], member[-1])
+    # of the mean of folds that share training rows, as in the tests
+    error = standings[0].std * math.sqrt(1 / values.shape[1] + ratio)
+    numbers = [(math.nan, math.nan, True)] + [
+        (test.p_value, p, bool(standings[0].mean - each.mean <= error))
+        for test, p, each in zip(against, adjusted, standings[1:], strict=True)
+    ]
+    return [
+        replace(each, p_value=p, adjusted=q, within=within, tiers=tiers[each.selector, each.learner])
+        for each, (p, q, within) in zip(standings, numbers, strict=True)
+    ]
+
+
+def _recommended(made: Recommendation) -> Standing:
+    """Return the best, unless others are as good: then the smallest of these, and of equals the best."""
+    second = made.next
+    if not made.tested or second is None or made.beats(second):
+        return made.best
+    equals = [each for each in made.standings if each.within and not made.beats(each)]
+    return min(equals or [made.best], key=lambda each: (each.features, -each.mean))

@@ -1,0 +1,277 @@
+"""A tidy table: one array a column, one entry a row, and nothing else."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._parameters import check_choice, did_you_mean
+from streamsieve.exceptions import CapabilityError, ParameterError, StateError
+from streamsieve.state import replacing
+
+#: Libraries that can hold a dataframe, the first that is installed counts.
+FRAMES = ("pandas", "polars", "pyarrow")
+#: Kinds of columns: how each is read from a file.
+_READ: dict[str, Callable[[list[str]], npt.NDArray[Any]]] = {
+    "bool": lambda cells: np.array([cell == "True" for cell in cells], bool),
+    "int": lambda cells: np.array([int(cell) for cell in cells], np.int64),
+    "float": lambda cells: np.array([float(cell) for cell in cells], np.float64),
+    "text": lambda cells: np.array(cells, np.str_),
+}
+_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "text"}
+
+
+class Table(Mapping[str, npt.NDArray[Any]]):
+    """Columns by name, all of the same length.
+
+    Parameters
+    ----------
+    columns : arrays or lists by name
+
+    Examples
+    --------
+    >>> from streamsieve.evaluation import Table
+    >>> table = Table({"fold": [0, 0, 1, 1], "selector": ["f", "t", "f", "t"], "score": [0.5, 1, 0.7, 0.8]})
+    >>> table.where(selector="t")["score"]
+    array([1. , 0.8])
+    >>> print(table.mean("score", by="selector"))
+    selector  mean  std     n
+    f         0.6   0.1414  2
+    t         0.9   0.1414  2
+    """
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._columns = {name: _column(values) for name, values in columns.items()}
+        lengths = {name: len(values) for name, values in self._columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise ParameterError(f"the columns of a table have one length; got {lengths}")
+
+    @classmethod
+    def of(cls, names: Sequence[str], rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> Self:
+        """Return a table of rows; ``kinds`` says what an empty column would hold."""
+        by_column: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+        types = {"bool": bool, "int": np.int64, "float": np.float64, "text": np.str_}
+        return cls(
+            {
+                name: np.array(list(values), types[kinds[name]])
+                for name, values in zip(names, by_column, strict=True)
+            }
+        )
+
+    # ---------------------------------------------------------------- reading
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        try:
+            return self._columns[name]
+        except KeyError:
+            known = ", ".join(map(repr, self._columns))
+            raise ParameterError(
+                f"there is no column {name!r}{did_you_mean(name, self._columns)}; there is {known}"
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return next((len(values) for values in self._columns.values()), 0)
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows, as plain numbers and text."""
+        return zip(*(values.tolist() for values in self._columns.values()), strict=True)
+
+    def unique(self, name: str) -> list[Any]:
+        """Return the different values of a column, in the order of their first appearance.
+
+        Parameters
+        ----------
+        name : of the column
+        """
+        return list(dict.fromkeys(self[name].tolist()))
+
+    def where(self, **conditions: Any) -> Table:
+        """Return the rows in which the columns have these values.
+
+        Parameters
+        ----------
+        conditions : a value for some columns, or a list, tuple or set of values
+        """
+        mask = np.ones(self.n_rows, bool)
+        for name, wanted in conditions.items():
+            several = isinstance(wanted, (list, tuple, set, frozenset, np.ndarray))
+            values = list(wanted) if several else [wanted]
+            mask &= np.isin(self[name], values)
+        return self.take(mask)
+
+    def take(self, rows: npt.NDArray[Any]) -> Table:
+        """Return some rows, by a mask or by their numbers."""
+        return Table({name: values[rows] for name, values in self._columns.items()})
+
+    def groups(self, by: str | Sequence[str]) -> dict[tuple[Any, ...], npt.NDArray[np.int64]]:
+        """Return the numbers of the rows that agree in some columns, in the order of first appearance.
+
+        Parameters
+        ----------
+        by : a column, or several
+        """
+        names = [by] if isinstance(by, str) else list(by)
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for row, key in enumerate(zip(*(self[name].tolist() for name in names), strict=True)):
+            found.setdefault(key, []).append(row)
+        return {key: np.array(rows, np.int64) for key, rows in found.items()}
+
+    def mean(self, column: str, by: str | Sequence[str]) -> Table:
+        """Return mean, standard deviation and number of a column's values, for rows that agree.
+
+        Parameters
+        ----------
+        column : of numbers; what is not a number (NaN) is left out
+        by : columns to group by
+
+        Returns
+        -------
+        table of the columns ``by`` and ``mean``, ``std`` (of a sample; NaN for one value) and ``n``
+        """
+        names = [by] if isinstance(by, str) else list(by)
+        groups = self.groups(names)
+        keys = {
+            name: self[name][[rows[0] for rows in groups.values()]] if groups else self[name][:0]
+            for name in names
+        }
+        parts = [self[column][rows].astype(np.float64) for rows in groups.values()]
+        parts = [part[~np.isnan(part)] for part in parts]
+        return Table(
+            {
+                **keys,
+                "mean": np.array([part.mean() if len(part) else np.nan for part in parts], np.float64),
+                "std": np.array(
+                    [part.std(ddof=1) if len(part) > 1 else np.nan for part in parts], np.float64
+                ),
+                "n": np.array([len(part) for part in parts], np.int64),
+            }
+        )
+
+    def sorted(self, by: str, *, descending: bool = False) -> Table:
+        """Return the rows in the order of a column; those that are equal stay as they are.
+
+        Parameters
+        ----------
+        by : column
+        descending : largest first; what is not a number comes last either way
+        """
+        values = self[by]
+        if descending:
+            values = -values.astype(np.float64)
+        return self.take(np.argsort(values, kind="stable"))
+
+    # ---------------------------------------------------------------- in and out
+
+    def kinds(self) -> dict[str, str]:
+        """Return what every column holds: "bool", "int", "float" or "text"."""
+        return {name: _KINDS[values.dtype.kind] for name, values in self._columns.items()}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the table as a dataframe.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"} or None, default=None
+            The library; None takes the first of these that is installed.
+        """
+        if backend is not None:
+            check_choice("backend", backend, FRAMES)
+        libraries: tuple[Any, ...] = FRAMES if backend is None else (backend,)
+        for library in libraries:
+            try:
+                frame = nw.from_dict(
+                    {name: values.tolist() for name, values in self._columns.items()}, backend=library
+                )
+            except ImportError:
+                continue
+            return frame.to_native()
+        missing = " or ".join(FRAMES) if backend is None else backend
+        raise CapabilityError(
+            f"a dataframe needs {missing}, which is not installed: install it, or use the columns as they are"
+        )
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as CSV; numbers come back as they were."""
+        with replacing(path) as file:
+            writer = csv.writer(file)
+            writer.writerow(self._columns)
+            writer.writerows(self.rows())
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str], kinds: Mapping[str, str]) -> Self:
+        """Read what :meth:`to_csv` wrote.
+
+        Parameters
+        ----------
+        path : the file
+        kinds : what every column holds, as :meth:`kinds` says
+        """
+        try:
+            with Path(path).open(encoding="utf-8", newline="") as file:
+                lines = list(_long_lines(file))
+            head, cells = lines[0], lines[1:]
+            return cls({name: _READ[kinds[name]]([row[j] for row in cells]) for j, name in enumerate(head)})
+        except (OSError, ValueError, IndexError, KeyError, csv.Error) as error:
+            raise StateError(f"{path} does not hold the table that was written there: {error}") from error
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    def __repr__(self) -> str:
+        return f"<table of {self.n_rows:,} rows: {', '.join(self._columns)}>"
+
+
+def _long_lines(file: Iterable[str]) -> Iterator[list[str]]:
+    """Read CSV whose cells may be as long as the names of all features."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield from csv.reader(file)
+    finally:
+        csv.field_size_limit(before)
+
+
+def text_of(table: Table, most: int = 60) -> str:
+    """Return a table as aligned text, with a limit on its rows."""
+    cells = [[_shown(value) for value in row] for _, row in zip(range(most), table.rows(), strict=False)]
+    lines = [list(table), *cells]
+    widths = [max(len(line[j]) for line in lines) for j in range(len(table))]
+    text = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    if table.n_rows > most:
+        text.append(f"... and {table.n_rows - most:,} more rows")
+    return "\n".join(text)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _column(values: Any) -> npt.NDArray[Any]:
+    column = np.asarray(values)
+    if column.dtype.kind == "O":
+        column = column.astype(np.str_)
+    if column.ndim != 1 or column.dtype.kind not in _KINDS:
+        raise ParameterError(f"a column holds numbers, truths or text, one a row; got {column.dtype}")
+    if column.dtype.kind == "u":
+        column = column.astype(np.int64)
+    return column

@@ -1,0 +1,245 @@
+"""Run screens over a stream and look at them now and then."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from streamsieve._parameters import check_number, did_you_mean
+from streamsieve.evaluation.engine.sources import cut
+from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.protocols import FloatArray, IntArray, Position, RowBatch
+from streamsieve.state import replacing
+
+if TYPE_CHECKING:
+    import os
+
+
+class Streamed(Protocol):
+    """What is asked of a source: rows, in batches."""
+
+    def rows(self, batch_size: int = ..., start: Position | None = None) -> Iterator[RowBatch]:
+        """Yield batches."""
+        ...
+
+
+class Tracked(Protocol):
+    """What is asked of a screen: to learn, and to say what is on top at which score."""
+
+    @property
+    def selected_(self) -> IntArray:
+        """Columns on top, best first."""
+        ...
+
+    @property
+    def scores_(self) -> FloatArray:
+        """One score a feature."""
+        ...
+
+    def learn(self, batch: RowBatch) -> Any:
+        """Take a batch into account."""
+        ...
+
+
+@dataclass(frozen=True)
+class ScreenTrack:
+    """What one screen showed at every look.
+
+    Attributes
+    ----------
+    selected : for every look the columns on top, best first
+    columns : the columns that ever were on top, in the order of their first appearance
+    names : their names, x0, x1, ... where the stream has none
+    scores : (look, column) the scores of those columns; NaN before a column's first appearance, because
+        it could not be known then that it would matter
+    """
+
+    selected: list[IntArray]
+    columns: IntArray
+    names: list[str]
+    scores: FloatArray
+
+
+@dataclass(frozen=True)
+class Track:
+    """What some screens showed while a stream went by.
+
+    Attributes
+    ----------
+    rows : rows that had passed at every look
+    screens : for every screen, by name, what it showed
+    """
+
+    rows: IntArray
+    screens: dict[str, ScreenTrack]
+
+    def __getitem__(self, name: str) -> ScreenTrack:
+        try:
+            return self.screens[name]
+        except KeyError:
+            known = ", ".join(map(repr, self.screens))
+            raise ParameterError(
+                f"no screen {name!r} was tracked{did_you_mean(name, self.screens)}; there is {known}"
+            ) from None
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a tidy table: one line for every look, screen and feature known by then.
+
+        Parameters
+        ----------
+        path : file to write; ``place`` is 1 for the best feature, and empty for one that is not on top
+        """
+        with replacing(path) as file:
+            writer = csv.writer(file)
+            writer.writerow(("rows", "screen", "feature", "column", "score", "place"))
+            for look, rows in enumerate(self.rows.tolist()):
+                for screen, shown in self.screens.items():
+                    writer.writerows((rows, screen, *line) for line in _lines(shown, look))
+
+
+def _lines(shown: ScreenTrack, look: int) -> Iterator[tuple[str, int, float, int | str]]:
+    places = {column: place for place, column in enumerate(shown.selected[look].tolist(), start=1)}
+    scores = shown.scores[look].tolist()
+    for name, column, score in zip(shown.names, shown.columns.tolist(), scores, strict=True):
+        if not math.isnan(score):
+            yield name, column, score, places.get(column, "")
+
+
+def track(
+    source: Streamed,
+    screens: Tracked | Mapping[str, Tracked],
+    every: int = 1000,
+    *,
+    batch: int = 4096,
+    progress: Callable[[int], None] | None = None,
+) -> Track:
+    """Let screens learn a stream, all in one pass, and record their scores at regular intervals.
+
+    Looks fall on the same rows whatever the batch size, and one falls on the last row.  Only features that
+    ever were on top are stored, so memory grows with them and with the looks, not with the width of the
+    stream.  The screens have learnt everything afterwards; their ledgers say who came and went.
+
+    Parameters
+    ----------
+    source : where rows come from
+    screens : a screen, or several by name
+    every : int, default=1000
+        Rows between two looks.
+    batch : int, default=4096
+        Rows read at a time.
+    progress : function, default=None
+        Called with the number of rows of every batch that was learnt.
+
+    Returns
+    -------
+    Track
+
+    Examples
+    --------
+    >>> import streamsieve as ss
+    >>> from streamsieve.evaluation import track
+    >>> stream = ss.DriftingStream(n_rows=2_500, n_features=20, n_relevant=2, shift_every=500)
+    >>> seen = track(stream, {"forgets": ss.Screen("t", k=2, half_life=300)}, every=1_000)
+    >>> seen.rows
+    array([1000, 2000, 2500])
+    >>> [sorted(top.tolist()) for top in seen["forgets"].selected]
+    [[1, 2], [3, 4], [4, 5]]
+    """
+    check_number("every", every, low=1, integer=True)
+    named = _named(screens)
+    notes = {name: _Notes() for name in named}
+    rows: list[int] = []
+    seen = 0
+    for part in cut(source.rows(batch), every):
+        for screen in named.values():
+            screen.learn(part)
+        n = part.X.shape[0]
+        seen += n
+        if seen % every == 0:
+            _look(rows, seen, named, notes)
+        if progress is not None:
+            progress(n)
+    if not seen:
+        raise SourceError("the source has no rows: there is nothing to track")
+    if seen % every:
+        _look(rows, seen, named, notes)
+    shown = {name: notes[name].collected(screen) for name, screen in named.items()}
+    return Track(np.array(rows, np.int64), shown)
+
+
+def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int | None = None) -> FloatArray:
+    """Return the share of the relevant features that were found at every look.
+
+    Parameters
+    ----------
+    tops : for every look the features on top, best first, as :class:`ScreenTrack` has them
+    truths : for every look the relevant features
+    k : int or None, default=None
+        How many of those on top count; None for all.
+
+    Returns
+    -------
+    float64 array, one share a look: the detection rate at k of Wang 2021, equation 3.23
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from streamsieve.evaluation import detection_curve
+    >>> tops, truths = [np.array([3, 1, 2])], [np.array([1, 2, 4, 5])]
+    >>> detection_curve(tops, truths), detection_curve(tops, truths, k=2)
+    (array([0.5]), array([0.25]))
+    """
+    pairs = zip(tops, truths, strict=True)
+    return np.array([np.isin(truth, top[:k]).mean() if len(truth) else np.nan for top, truth in pairs])
+
+
+# ------------------------------------------------------------------------------------ inside
+
+
+class _Notes:
+    """What is noted of one screen, look by look."""
+
+    def __init__(self) -> None:
+        self.selected: list[IntArray] = []
+        self.columns: list[int] = []
+        self.known: set[int] = set()
+        self.scores: list[FloatArray] = []
+
+    def look(self, screen: Tracked) -> None:
+        top = np.array(screen.selected_, np.int64)
+        new = [column for column in top.tolist() if column not in self.known]
+        self.known.update(new)
+        self.columns += new
+        self.selected.append(top)
+        self.scores.append(screen.scores_[np.array(self.columns, np.int64)])
+
+    def collected(self, screen: Tracked) -> ScreenTrack:
+        scores = np.full((len(self.scores), len(self.columns)), np.nan)
+        for look, values in enumerate(self.scores):
+            scores[look, : len(values)] = values
+        given = getattr(screen, "feature_names_in_", None)
+        names = [f"x{column}" if given is None else str(given[column]) for column in self.columns]
+        return ScreenTrack(self.selected, np.array(self.columns, np.int64), names, scores)
+
+
+def _look(rows: list[int], seen: int, screens: Mapping[str, Tracked], notes: Mapping[str, _Notes]) -> None:
+    rows.append(seen)
+    for name, screen in screens.items():
+        notes[name].look(screen)
+
+
+def _named(screens: Tracked | Mapping[str, Tracked]) -> dict[str, Tracked]:
+    named = dict(screens) if isinstance(screens, Mapping) else {"screen": screens}
+    if not named:
+        raise ParameterError("screens is empty: give a screen, or several by name")
+    if len({id(screen) for screen in named.values()}) < len(named):
+        raise ParameterError(
+            f"one screen stands under two names ({', '.join(map(repr, named))}) and would learn every row "
+            "twice: make one for each name"
+        )
+    return named

@@ -1,0 +1,119 @@
+"""Targets of learners: class labels with their codes, and numbers with their scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._validation import check_target
+from streamsieve.exceptions import StateError, TargetError
+from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.state import Array, Part, Texts
+
+#: Types of class labels that are not text.
+LABEL_TYPES = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+
+
+def rows_of(y: Any) -> int:
+    """Return for how many rows a target is, before it is checked; 0 for what has no length."""
+    try:
+        return len(y)
+    except TypeError:
+        return 0
+
+
+def _checked(y: Any, n: int) -> npt.NDArray[Any]:
+    y = check_target(y, n, "either")
+    if n == 0:
+        raise TargetError("y is empty: give one label or number per row")
+    return np.asarray(y)
+
+
+def check_labels(y: Any, n: int) -> npt.NDArray[Any]:
+    """Return n class labels."""
+    y = _checked(y, n)
+    if y.dtype.kind == "f":
+        if not np.array_equal(y, np.floor(y)):
+            # the first words are those that scikit-learn's users search for
+            raise TargetError(
+                "Unknown label type: continuous. A classifier needs class labels, but y holds fractional "
+                "numbers: use the regressor, or bin y first"
+            )
+        check_target(y, n, "classes")
+    return np.asarray(y)
+
+
+def check_numbers(y: Any, n: int) -> FloatArray:
+    """Return n numbers to predict."""
+    y = _checked(y, n)
+    if y.dtype.kind in "USO":
+        raise TargetError(
+            f"a regressor needs numbers, but y holds text such as {str(y[0])!r}: use the classifier"
+        )
+    return check_target(y, n, "numeric")
+
+
+class ClassLabels(Part):
+    """The class labels of a classifier in sorted order; their positions are their codes.
+
+    Parameters
+    ----------
+    labels : array of different labels, ascending
+    """
+
+    fields = {
+        "labels": Array(LABEL_TYPES, "classes", finite=True, order="rising", optional=True),
+        "texts": Texts("classes", unique=True, optional=True),
+    }
+
+    def __init__(self, labels: npt.NDArray[Any]) -> None:
+        self.labels = labels
+
+    @classmethod
+    def of(cls, y: npt.NDArray[Any]) -> Self:
+        """Return the classes of a whole target; there must be two at least."""
+        labels = np.unique(y)
+        if len(labels) < 2:
+            raise TargetError(
+                f"y holds one class only ({labels[0].item()!r}), so there is nothing to tell apart: give "
+                "rows of at least two classes"
+            )
+        return cls(labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def encode(self, y: npt.NDArray[Any]) -> IntArray:
+        """Return the codes of labels; refuse those that were not there at the beginning."""
+        if (y.dtype.kind == "U") != (self.labels.dtype.kind == "U"):
+            raise TargetError(
+                f"labels so far were like {self.labels[0].item()!r}, now {y[0].item()!r} came: keep to text "
+                "or to numbers"
+            )
+        places = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
+        unknown = np.flatnonzero(self.labels[places] != y)
+        if len(unknown):
+            raise TargetError(
+                f"y holds the label {y[unknown[0]].item()!r}, which was not among those of the first rows: "
+                "name all labels in the first call, as partial_fit(X, y, classes=...)"
+            )
+        return np.asarray(places, np.int64)
+
+    def _record(self) -> Mapping[str, Any]:
+        if self.labels.dtype.kind == "U":
+            return {"texts": self.labels.tolist()}
+        return {"labels": self.labels}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        labels, texts = record["labels"], record["texts"]
+        if (labels is None) is (texts is None):
+            raise StateError("the state's class labels should be texts or numbers, one of them")
+        return cls(np.array(texts, str) if labels is None else labels)
+
+    def _consistent(self) -> Iterator[str]:
+        if len(self.labels) < 2 or not np.all(self.labels[:-1] < self.labels[1:]):
+            yield "there should be two classes at least, in order"

@@ -1,0 +1,221 @@
+"""Which of some columns make another one independent of the target: by correlations, or by tables.
+
+Both keep the columns that are candidates for the target's neighbors, and answer two questions.  They search
+with the kernels of the column selectors, so that one column and all sets cost one call.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._kernels import partial, tables_search
+from streamsieve.decisions import REASON_CODE
+from streamsieve.dependence.blocks import without_offsets
+from streamsieve.independence import ChiSquareTest, FisherZ, GSquared
+from streamsieve.independence.contingency_test import TableTest
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
+
+TABLE_TESTS: dict[str, type[TableTest]] = {"g2": GSquared, "chi2": ChiSquareTest}
+#: Members that a set may have.
+LARGEST_SET = 3
+RELEVANT = REASON_CODE[Reason.RELEVANT]
+
+
+class Alone(NamedTuple):
+    """How every feature stands to the target on its own."""
+
+    relevant: BoolArray
+    statistic: FloatArray
+    p_value: FloatArray
+    #: Rises from the most associated feature to the least.
+    rank: FloatArray
+
+
+class Separation(Protocol):
+    """Candidates in order of arrival, and sets of them that separate one from the target."""
+
+    alone: Alone
+
+    def enter(self, feature: int) -> None:
+        """Add a candidate, the newcomer."""
+        ...
+
+    def separating(self, place: int) -> list[int] | None:
+        """Return the first set that separates a candidate from the target, as places, or None.
+
+        For the newcomer (the last place) any set of the others; for another one sets with the newcomer.
+        """
+        ...
+
+    def leave(self, place: int) -> None:
+        """Take a candidate out; the others keep their places until the next one enters."""
+        ...
+
+    def features(self) -> list[int]:
+        """Return the candidates that are left, in order of arrival."""
+        ...
+
+
+class ByCorrelation:
+    """Candidates as standardized columns with their correlations, for `FisherZ`.
+
+    Parameters
+    ----------
+    X : all features, dense or CSR
+    test : bound to the target
+    most : members that a set may have
+    skip : pass over sets that the rows do not suffice to test, instead of calling the test independent
+    """
+
+    def __init__(self, X: Matrix, test: FisherZ, *, most: int, skip: bool) -> None:
+        X = sp.csc_array(X) if sp.issparse(X) else X
+        measured = test.relevance(X)
+        # the p-values of correlations near 1 are rounding
+        r = np.abs(measured.r)
+        self.alone = Alone(measured.reason == RELEVANT, r, test.p_value(r), -r)
+        self._X = without_offsets(X) if sp.issparse(X) else X
+        testable = sum(test.freedom(size) > 0 for size in range(1, most + 1))
+        self._most = testable if skip else most
+        self._share = np.array([test.share_left(size) for size in range(LARGEST_SET + 1)])
+        self._basis, self._single = test.basis, test.n_contrasts == 1
+        self._columns, self._total = np.zeros((0, test.n)), np.zeros((0, 0))
+        self._loads = np.zeros((0, test.n_contrasts))
+        self._features: list[int] = []
+        self._left = np.zeros(0, bool)
+
+    def features(self) -> list[int]:
+        """Return the candidates that are left, in order of arrival."""
+        return [f for f, left in zip(self._features, self._left, strict=True) if left]
+
+    def enter(self, feature: int) -> None:
+        """Add a candidate: one product with every other."""
+        column = self._X[:, [feature]]
+        x = (column.toarray() if sp.issparse(column) else column)[:, 0].astype(np.float64)
+        x = x - x[0]
+        for _ in range(2):  # the second time takes out what rounding left
+            x -= x.mean()
+        x /= np.sqrt(x @ x)
+        self._features = [*self.features(), feature]
+        left, q = self._left, len(self._features)
+        if not left.all():  # those that left since the last one came
+            self._columns, self._loads = self._columns[left], self._loads[left]
+            self._total = self._total[np.ix_(left, left)]
+        total = np.ones((q, q))
+        total[:-1, :-1] = self._total
+        total[-1, :-1] = total[:-1, -1] = self._columns @ x
+        self._total, self._left = total, np.ones(q, bool)
+        self._columns = np.vstack([self._columns, x])
+        self._loads = np.vstack([self._loads, x @ self._basis])
+        self._within = total - self._loads @ self._loads.T
+        self._variances = np.ones(q), self._within.diagonal().copy()
+        # what is left of the others once the newcomer is known; made when an older column is asked for
+        self._given: tuple[FloatArray, ...] | None = None
+
+    def leave(self, place: int) -> None:
+        """Take a candidate out: a column without variance takes no part in a search."""
+        self._left[place] = False
+        self._variances[0][place] = 0.0
+        if self._given is not None and place < len(self._features) - 1:
+            self._given[1][place] = 0.0
+
+    def separating(self, place: int) -> list[int] | None:
+        """Return the first set that separates a candidate from the target, as places, or None."""
+        q = len(self._features) - 1
+        found = np.zeros(LARGEST_SET, np.int64)
+        if place == q:
+            size = self._search(self._total, self._within, *self._variances, place, q, 0, found)
+            return found[:size].tolist() if size else None
+        if self._most == 0:
+            return None
+        given_t, dt, given_w, dw = self._given = self._given or self._swept(q)
+        t, w = float(dt[place]), float(dw[place])
+        determined = self._single and self._within[q, q] <= 1e-10
+        if w > self._share[1] * t or t <= 1e-10 or determined:
+            return [q]
+        size = self._search(given_t, given_w, dt, dw, place, q, 1, found)
+        return [*found[: size - 1].tolist(), q] if size else None
+
+    def _swept(self, q: int) -> tuple[FloatArray, ...]:
+        out = []
+        for matrix in (self._total, self._within):
+            given, diagonal = np.zeros((q, q)), np.zeros(q)
+            partial.sweep(matrix, q, given, diagonal)
+            out += [given, diagonal]
+        out[1][~self._left[:q]] = 0.0
+        return tuple(out)
+
+    def _search(
+        self, total: FloatArray, within: FloatArray, dt: FloatArray, dw: FloatArray, place: int, q: int,
+        known: int, found: IntArray,
+    ) -> int:  # fmt: skip
+        t, w = float(dt[place]), float(dw[place])
+        dt = dt.copy()
+        dt[place] = 0.0  # no column separates itself
+        size = partial.separator(
+            total, within, total[place], within[place], t, w, dt, dw, q, known, self._most, self._share,
+            self._single, np.empty((4, max(1, q))), found,
+        )  # fmt: skip
+        return int(size)
+
+
+class ByTables:
+    """Candidates as levels row by row, for `GSquared` and `ChiSquareTest`.
+
+    Parameters
+    ----------
+    X : all features, dense or CSR
+    test : bound to the target
+    most : members that a set may have
+    skip : pass over sets that the rows do not suffice to test, instead of calling the test independent
+    """
+
+    def __init__(self, X: Matrix, test: TableTest, *, most: int, skip: bool) -> None:
+        X = sp.csc_array(X) if sp.issparse(X) else X
+        reason, statistic, freedom, self._all_levels = test.relevance(X)
+        p_value = test.p_value(statistic, freedom)
+        self.alone = Alone(reason == RELEVANT, statistic, p_value, p_value)
+        self._test, self._most, self._skip = test, most, skip
+        self._pieces = test.pieces(X)
+        relevant = self._all_levels[self.alone.relevant]
+        widest = int(relevant.max(initial=2))
+        self._room = test.room(widest)
+        self._critical = test.critical(widest, most)
+        self._edges = np.zeros(test.n_classes + 1, np.int64)
+        self._numbers = np.zeros((0, test.n), np.uint16)
+        self._features: list[int] = []
+        self._left = np.zeros(0, bool)
+
+    def features(self) -> list[int]:
+        """Return the candidates that are left, in order of arrival."""
+        return [f for f, left in zip(self._features, self._left, strict=True) if left]
+
+    def enter(self, feature: int) -> None:
+        """Add a candidate: its levels, row by row."""
+        test = self._test
+        new = test.encode(self._pieces, np.array([feature]), np.arange(test.n), test.n)
+        self._features = [*self.features(), feature]
+        self._numbers = np.vstack([self._numbers[self._left], new])
+        self._levels: npt.NDArray[Any] = self._all_levels[self._features]
+        self._left = np.ones(len(self._features), bool)
+
+    def leave(self, place: int) -> None:
+        """Take a candidate out."""
+        self._left[place] = False
+
+    def separating(self, place: int) -> list[int] | None:
+        """Return the first set that separates a candidate from the target, as places, or None."""
+        test, q = self._test, len(self._features) - 1
+        others = np.flatnonzero(self._left[:q] & (np.arange(q) != place))
+        ratio, occupied, degrees, pearson = test.rules
+        found = np.zeros(4, np.int64)
+        size, *_ = tables_search.separate(
+            None, self._numbers, self._levels, place, -1 if place == q else q, others,
+            len(others), self._most, ratio, self._skip, occupied, degrees, pearson,
+            test.y, test.class_counts, self._edges, test.g, test.log, self._critical,
+            None, None, None, *self._room, found,  # the search knows bits, too; here all are numbers
+        )  # fmt: skip
+        return found[:size].tolist() if size else None

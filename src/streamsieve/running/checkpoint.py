@@ -1,0 +1,117 @@
+"""The file of a checkpoint: a selector's state and the place in its stream, and the generation before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from streamsieve import state
+from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.protocols import Arrays
+
+
+@dataclass(frozen=True)
+class Stream:
+    """How far a stream was learnt; the part "stream" of a checkpoint's header.
+
+    Attributes
+    ----------
+    identity : of the source
+    batch_size : rows in a batch
+    position : where the source stood after the last batch learnt; None at the beginning
+    rows : rows of this stream that were learnt
+    number : how many checkpoints of this stream were written, this one included
+    finished : whether the stream had come to its end
+    """
+
+    identity: dict[str, Any]
+    batch_size: int
+    position: dict[str, Any] | None = None
+    rows: int = 0
+    number: int = 0
+    finished: bool = False
+
+    def as_header(self) -> dict[str, Any]:
+        """Return the fields, for a header."""
+        return asdict(self)
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any], path: Path) -> Self:
+        """Return what a header says; refuse one that says nothing, or nonsense."""
+        found = header.get("stream")
+        if found is None:
+            raise StateError(
+                f"{path} holds a selector, but no place in a stream: it was written by save, not by run; "
+                "load it, and give it to run with another checkpoint"
+            )
+        kinds = {
+            "identity": dict, "batch_size": int, "position": dict, "rows": int, "number": int,
+            "finished": bool,
+        }  # fmt: skip
+        fits = isinstance(found, dict) and all(type(found.get(key)) is kind for key, kind in kinds.items())
+        if not fits or found["rows"] < 0 or found["number"] < 0 or found["batch_size"] < 1:
+            raise StateError(f"{path} does not say where its stream stands: restore it from a copy")
+        return cls(**{key: found[key] for key in kinds})
+
+
+class Found(NamedTuple):
+    """A checkpoint that was read."""
+
+    path: Path
+    header: dict[str, Any]
+    arrays: Arrays
+
+
+class CheckpointFile:
+    """A checkpoint and the generation before it, ``PATH`` and ``PATH.previous``.
+
+    At every moment one of them is complete.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.previous = self.path.with_name(f"{self.path.name}.previous")
+        if self.path.is_dir():
+            raise ParameterError(f"checkpoint must be the name of a file; {self.path} is a folder")
+        if not self.path.absolute().parent.is_dir():
+            folder = self.path.absolute().parent
+            raise ParameterError(f"the folder {folder} for the checkpoint does not exist: make it first")
+
+    def refuse_existing(self) -> None:
+        """Refuse to begin where a checkpoint would be overwritten."""
+        there = [str(path) for path in (self.path, self.previous) if path.exists()]
+        if there:
+            raise StateError(
+                f"{there[0]} is there already: resume (resume=True, --resume) to go on from it, "
+                f"or delete {' and '.join(there)} to start again"
+            )
+
+    def read(self) -> Found | None:
+        """Return the latest checkpoint, or None if there is none."""
+        if self.path.exists():
+            try:
+                return Found(self.path, *state.read(self.path))
+            except StateError as error:
+                raise StateError(f"{error}. {self._way_out()}") from error
+        if self.previous.exists():  # a run died between giving away one name and taking the other
+            return Found(self.previous, *state.read(self.previous))
+        return None
+
+    def write(self, header: Mapping[str, Any], arrays: Arrays) -> None:
+        """Replace the checkpoint; the one before becomes the previous."""
+        state.write(self.path, header, arrays, previous=self.previous)
+
+    def _way_out(self) -> str:
+        if not self.previous.exists():
+            return f"There is no {self.previous} either: delete it to start again"
+        try:
+            stream = Stream.from_header(state.read(self.previous)[0], self.previous)
+        except StateError as error:
+            return f"{self.previous} cannot be used either ({error})"
+        return (
+            f"{self.previous} holds the state after {stream.rows:,} rows; to go on from there, put it in "
+            f"the place of the damaged one (mv '{self.previous}' '{self.path}') and resume"
+        )

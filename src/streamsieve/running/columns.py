@@ -1,0 +1,92 @@
+"""Offers a stream of columns to a selector, until its end or until there are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any
+
+from streamsieve._parameters import check_number
+from streamsieve.base import ColumnSelector
+from streamsieve.exceptions import InputError, SourceError
+from streamsieve.protocols import ColumnBlock, ColumnSource, Position
+from streamsieve.running.interrupts import Interrupts
+from streamsieve.state import untouched_on_error
+
+#: Columns that are read at a time; those that are computed on demand are asked for one by one.
+READ_COLUMNS = 1024
+
+
+def offer_all(
+    source: ColumnSource,
+    selector: ColumnSelector,
+    start: Position | None,
+    block_size: int | None,
+    notify: Callable[[int], Any],
+) -> None:
+    """Offer the columns of a source from a position on; see :func:`streamsieve.running.run`."""
+    if block_size is None:
+        block_size = 1 if getattr(source, "on_demand", False) else READ_COLUMNS
+    check_number("block_size", block_size, low=1, integer=True)
+    begun = hasattr(selector, "ledger_")
+    if begun and source.y is not None:
+        selector.same_rows(source.y)
+    if begun and selector.stopped_ is not None:
+        return
+    blocks = source.columns(block_size, start)
+    with _closed(blocks), Interrupts() as interrupts:
+        with untouched_on_error(selector):
+            if not begun:
+                _begin(source, selector)
+            first = next(blocks, None)
+            if first is None and not start:
+                raise SourceError(
+                    f"the {type(source).__name__} has no columns: there is nothing to offer; does its "
+                    "generator yield any?"
+                )
+        for block in chain([] if first is None else [first], blocks):
+            with interrupts.held():
+                _offer(selector, block)
+            notify(block.X.shape[1])
+            if selector.stopped_ is not None:
+                return
+
+
+def _begin(source: ColumnSource, selector: ColumnSelector) -> None:
+    if source.y is None and selector.traits.tasks:
+        raise SourceError(
+            f"the {type(source).__name__} has no target: give it one, as in features(make_columns, y) or "
+            "open(data, target=...), or call begin(y) before"
+        )
+    selector.begin(source.y)
+
+
+def _offer(selector: ColumnSelector, block: ColumnBlock) -> None:
+    """Offer a block; if a column of it is refused, those before are offered all the same."""
+    width = block.X.shape[1]
+    try:
+        selector.offer(block)
+    except InputError:
+        if width == 1:
+            raise
+        for j in range(width):
+            selector.offer(_one(block, j))
+
+
+def _one(block: ColumnBlock, j: int) -> ColumnBlock:
+    names = None if block.names is None else [block.names[j]]
+    seconds = None if block.seconds is None else block.seconds[j : j + 1]
+    at = {"column": block.position["column"] - block.X.shape[1] + j + 1}
+    return ColumnBlock(block.X[:, [j]], names, at, seconds)
+
+
+@contextmanager
+def _closed(blocks: Iterator[ColumnBlock]) -> Iterator[None]:
+    """Context: afterwards the blocks are closed, so that their computation stops at once."""
+    try:
+        yield
+    finally:
+        close = getattr(blocks, "close", None)
+        if close is not None:
+            close()

@@ -1,0 +1,60 @@
+"""One run a checkpoint: two that write the same file would undo each other's work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from streamsieve.exceptions import StateError
+
+if sys.platform != "win32":
+    import fcntl
+
+
+@contextmanager
+def exclusive_lock(path: Path) -> Iterator[bool]:
+    """Context: no other run uses this checkpoint; False where the system has no such locks.
+
+    The system gives a lock back when its process ends, however it ends.
+    """
+    if sys.platform == "win32":  # two runs of one checkpoint are the user's own care there
+        yield False
+        return
+    lock = path.with_name(f".{path.name}.lock")
+    handle, locked = _acquired(lock, path)
+    try:
+        yield locked
+    finally:
+        with suppress(OSError):
+            lock.unlink()
+        os.close(handle)
+
+
+def _acquired(lock: Path, path: Path) -> tuple[int, bool]:
+    while True:
+        try:
+            handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise StateError(f"cannot write {path}: {error.strerror or error}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(handle)
+            raise StateError(
+                f"another run is using the checkpoint {path}: wait for its end, or choose another name"
+            ) from error
+        except OSError:
+            return handle, False
+        if _is_there(lock, handle):
+            return handle, True
+        os.close(handle)  # the run before removed it between our opening and locking it
+
+
+def _is_there(lock: Path, handle: int) -> bool:
+    try:
+        return lock.stat().st_ino == os.fstat(handle).st_ino
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,202 @@
+"""Run a stream through a selector, so that nothing short of a broken disk can lose it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from streamsieve import state
+from streamsieve._parameters import check_number
+from streamsieve.base import ColumnSelector, RowSelector
+from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
+from streamsieve.protocols import ColumnSource, Position, RowSource
+from streamsieve.running.checkpoint import CheckpointFile, Stream
+from streamsieve.running.checkpointer import Checkpointer
+from streamsieve.running.columns import offer_all
+from streamsieve.running.interrupts import Interrupts
+from streamsieve.running.lock import exclusive_lock
+from streamsieve.running.resume import resumed
+from streamsieve.running.schedule import Schedule
+
+S = TypeVar("S", bound=RowSelector | ColumnSelector)
+
+
+def run(
+    source: RowSource | ColumnSource,
+    selector: S,
+    *,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: str | int = "10s",
+    resume: bool = False,
+    batch_size: int = 4096,
+    block_size: int | None = None,
+    start: Position | None = None,
+    progress: Callable[[int], Any] | None = None,
+) -> S:
+    """Stream a source into a selector, by rows or by columns, as the selector needs it.
+
+    A selector over rows learns all rows; with a checkpoint, ``kill -9`` at any moment costs nothing but
+    time.  A selector over columns is offered all columns, or as many as its ``stop`` rules want; those
+    after the stop are not read, and if they are computed on demand not computed.
+
+    Parameters
+    ----------
+    source : source of rows or columns
+        What :func:`streamsieve.open` and :func:`streamsieve.features` return.
+    selector : selector over rows or over columns
+        Fresh, or fitted on other rows or columns before: it goes on.  A fresh one over columns begins with
+        the target of the source; for one that has begun, the target must be the same.
+    checkpoint : path, default=None
+        A file for the selector's state together with its place in the stream.  It is written now and then,
+        and at the end; the one before is kept as ``PATH.previous``.  ``streamsieve.load`` reads both.
+    every : str or int, default="10s"
+        How often: a time ("500ms", "10s", "2min", "1h") or a number of rows.  Checkpoints are made between
+        batches, and written while the stream goes on; one that takes longer puts off the next.
+    resume : bool, default=False
+        Go on from the checkpoint, if there is one.  Selector and source must be those it was made with;
+        the source may have grown at its end.  Without ``resume`` an existing checkpoint is refused.
+    batch_size : int, default=4096
+        Rows in a batch, at least 1.
+    block_size : int or None, default=None
+        Columns in a block, at least 1.  None: 1024, or 1 where columns are computed on demand, so that
+        nothing is computed in vain.
+    start : position, default=None
+        Go on with the columns after this place of the source, as ``selector.position_`` says it, where an
+        earlier run failed or was interrupted; ``{"column": 7}`` leaves out the first seven.
+    progress : function of a number, default=None
+        Called after each batch or block with the number of its rows or columns, and at first with the rows
+        of the checkpoint.
+
+    Returns
+    -------
+    selector : the one that was given, which has learnt the whole stream, whether resumed or not
+
+    Raises
+    ------
+    StateError : the checkpoint is damaged, of another selector, in use or there already, or could not be
+        written (checked at every batch; whatever was written before stays).
+    SourceError : the source is not the one of the checkpoint, or cannot be read, or a feature cannot be
+        computed; the message names it.
+
+    Notes
+    -----
+    Checkpoints are made of streams of rows.  A selector over columns keeps ``position_`` in its state:
+    ``save`` it, also now and then from ``progress``, and go on with ``start``.  If a column is refused or
+    cannot be computed, those before it have been offered, whatever the size of blocks.
+
+    A run that ends by an error or by Ctrl-C saves the state after the last whole batch first.  States of
+    up to 256 MB are copied and written by a thread beside the stream; larger ones are written while the
+    stream waits, so that they are not in memory twice.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 1000)
+    >>> source = ss.open(np.c_[rng.normal(size=1000), y + rng.normal(size=1000)], target=y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "clicks.sieve")
+    ...     screen = ss.run(source, ss.Screen("f", k=1), checkpoint=path, resume=True, batch_size=100)
+    ...     ss.load(path).n_rows_seen_
+    1000
+    >>> screen.selected_
+    array([1])
+
+    Columns that are computed one by one, until three were kept:
+
+    >>> powers = ss.features(((f"t^{k}", lambda k=k: (np.arange(1000) / 1000) ** k) for k in range(99)), y)
+    >>> sieve = ss.run(powers, ss.SAOLA(stop=ss.Stop(max_offers=3)))
+    >>> sieve.stopped_, [str(decision.reason) for decision in sieve.ledger_], sieve.position_
+    ('max_offers=3', ['constant', 'irrelevant', 'irrelevant'], {'column': 3})
+    """
+    notify = progress or (lambda _: None)
+    if isinstance(selector, ColumnSelector):
+        _check_columns(source, selector, checkpoint, resume=resume)
+        offer_all(cast(ColumnSource, source), selector, start, block_size, notify)
+        return selector
+    for name, value in (("block_size", block_size), ("start", start)):
+        if value is not None:
+            raise ParameterError(
+                f"{name} is about columns, and {type(selector).__name__} streams rows: leave it out"
+            )
+    _check(source, selector, checkpoint, resume=resume)
+    check_number("batch_size", batch_size, low=1, integer=True)
+    Schedule(every)  # checked now, not after the checkpoint was read
+    by_rows = cast(RowSource, source)
+    if checkpoint is None:
+        for batch in by_rows.rows(batch_size):
+            selector.learn(batch)
+            notify(batch.X.shape[0])
+        return selector
+    file = CheckpointFile(checkpoint)
+    with exclusive_lock(file.path) as locked:
+        if locked:
+            state.sweep(file.path)
+        stream = _where(file, by_rows, selector, batch_size, resume=resume)
+        with Checkpointer(file, selector, stream, every) as keeper:
+            _learn(by_rows, keeper, notify)
+    return selector
+
+
+def _where(
+    file: CheckpointFile, source: RowSource, selector: RowSelector, batch_size: int, *, resume: bool
+) -> Stream:
+    """Return where to begin, with the selector as it was there."""
+    if not resume:
+        file.refuse_existing()
+    found = file.read() if resume else None
+    if found is None:
+        return Stream(source.identity(), batch_size)
+    stream = resumed(found, source, selector, batch_size)
+    # asked for again: the stream may have grown, and a source may have taken names from the checkpoint
+    return Stream(source.identity(), batch_size, stream.position, stream.rows, stream.number, stream.finished)
+
+
+def _learn(source: RowSource, keeper: Checkpointer, notify: Callable[[int], Any]) -> None:
+    stream = keeper.stream
+    try:
+        if stream.rows:
+            notify(stream.rows)
+        with Interrupts() as interrupts:
+            for batch in source.rows(stream.batch_size, stream.position):
+                with interrupts.held():
+                    keeper.learn(batch)
+                notify(batch.X.shape[0])
+        keeper.finish()
+    except BaseException as error:
+        keeper.rescue(error)
+        raise
+
+
+def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None:
+    if not isinstance(selector, RowSelector):
+        raise CapabilityError(
+            f"run streams rows or columns into a selector over rows or columns, got {type(selector).__name__}"
+        )
+    # a polars frame has a method rows, too
+    if not callable(getattr(source, "rows", None)) or not hasattr(source, "n_rows"):
+        raise SourceError(
+            f"run wants a source of rows, got {type(source).__name__}: use streamsieve.open(data, target=...)"
+        )
+    if checkpoint is None:
+        if resume:
+            raise ParameterError("resume=True goes on from a checkpoint: give checkpoint=PATH")
+    elif not callable(getattr(source, "check_identity", None)):
+        raise CapabilityError(
+            f"a {type(source).__name__} cannot be resumed: a source needs identity() and check_identity() "
+            "to have a checkpoint, see streamsieve.protocols.RowSource"
+        )
+
+
+def _check_columns(source: Any, selector: ColumnSelector, checkpoint: Any, *, resume: bool) -> None:
+    if not callable(getattr(source, "columns", None)) or not hasattr(source, "y"):
+        raise SourceError(
+            f"run wants a source of columns, got {type(source).__name__}: use streamsieve.open(data, "
+            "target=...) or streamsieve.features(make_columns, y)"
+        )
+    if checkpoint is not None or resume:
+        raise CapabilityError(
+            f"{type(selector).__name__} streams columns, and checkpoints are made of streams of rows: save "
+            "the selector, and go on with start=selector.position_"
+        )

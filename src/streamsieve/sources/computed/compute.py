@@ -1,0 +1,102 @@
+"""From an item of a feature factory to columns, here or in a worker process."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
+
+from streamsieve.protocols import FloatArray
+from streamsieve.sources.computed.as_column import NotAColumnError, column_of
+
+
+class Computed(NamedTuple):
+    """A column, and how long it took."""
+
+    name: str | None
+    column: FloatArray
+    seconds: float
+
+
+class Failed(NamedTuple):
+    """What there is to say about a feature that is no column, after its name, and why."""
+
+    name: str | None
+    text: str
+    error: BaseException | None
+
+
+class Maker(Protocol):
+    """Makes columns of an item."""
+
+    def __call__(self, name: str | None, item: Any) -> Iterator[Computed | Failed]:
+        """Yield what comes of an item, computing it on the way."""
+        ...
+
+
+class One:
+    """Makes one column of an item: ``compute(item)``, or where there is no such function, ``item()``."""
+
+    def __init__(self, compute: Callable[[Any], Any] | None) -> None:
+        self._compute = compute
+
+    def __call__(self, name: str | None, item: Any) -> Iterator[Computed | Failed]:
+        """Yield one outcome."""
+        started = perf_counter()
+        try:
+            value = item() if self._compute is None else self._compute(item)
+        except Exception as error:  # noqa: BLE001 - whatever a user's function raises names its feature
+            yield Failed(name, f"could not be computed: {said(error)}", error)
+        else:
+            yield outcome(name, value, perf_counter() - started)
+
+
+class Several:
+    """Makes some columns of a named column: what ``transform(name, column)`` returns or yields."""
+
+    def __init__(self, transform: Callable[[str, FloatArray], Any]) -> None:
+        self._transform = transform
+
+    def __call__(self, name: str | None, item: Any) -> Iterator[Computed | Failed]:
+        """Yield an outcome for each column; after one that failed there are no more."""
+        started = perf_counter()
+        try:
+            made = self._transform(str(name), item)
+            items = made if isinstance(made, Iterator) else iter([made])
+            for value in items:
+                own, column = split_name(value)
+                yield outcome(own or name, column, perf_counter() - started)
+                started = perf_counter()
+        except Exception as error:  # noqa: BLE001 - likewise
+            yield Failed(None, f"made from {name!r} could not be computed: {said(error)}", error)
+
+
+def outcome(name: str | None, value: Any, seconds: float) -> Computed | Failed:
+    """Return a value as a column, or say why it is none."""
+    try:
+        return Computed(name, column_of(value), seconds)
+    except NotAColumnError as error:
+        return Failed(name, str(error), error)
+
+
+def split_name(item: Any) -> tuple[str | None, Any]:
+    """Return name and content of ``(name, content)``, of a named series, or of something without a name."""
+    if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
+        return item[0], item[1]
+    name = getattr(item, "name", None)
+    return (name or None) if isinstance(name, str) else None, item
+
+
+def said(error: BaseException) -> str:
+    """Return an error as one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def portable(result: Computed | Failed) -> Computed | Failed:
+    """Return an outcome that can be sent to another process: an error with its traceback as text."""
+    if isinstance(result, Computed) or result.error is None:
+        return result
+    cause = RuntimeError(said(result.error))
+    cause.add_note("".join(traceback.format_exception(result.error)))
+    return result._replace(error=cause)

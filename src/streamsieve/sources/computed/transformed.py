@@ -1,0 +1,71 @@
+"""Columns made of the columns of another source, on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import ColumnSource, FloatArray, Position
+from streamsieve.sources.checks import check_start
+from streamsieve.sources.computed.compute import Maker, Several
+from streamsieve.sources.computed.items import Items
+from streamsieve.sources.generated import Features
+
+#: Columns that are read from the source at a time.
+READ_COLUMNS = 64
+
+
+class Transformed(Features):
+    """Stream what a function makes of each column of a source.
+
+    Parameters
+    ----------
+    source : source of columns
+    transform : called with name and values of a column; returns a column, a pair ``(name, column)``, or an
+        iterator of these
+    workers : number of worker processes; 0 computes in this one
+    """
+
+    def __init__(
+        self, source: ColumnSource, transform: Callable[[str, FloatArray], Any], workers: int = 0
+    ) -> None:
+        if not callable(transform):
+            raise ParameterError(
+                f"transform must be a function of a name and a column, or of some of them; got {transform!r}"
+            )
+        super().__init__((), None, compute=transform, workers=workers)
+        self._source, self._transform = source, transform
+
+    @property
+    def y(self) -> npt.NDArray[Any] | None:
+        """The target of the source."""
+        return self._source.y
+
+    @property
+    def _maker(self) -> Maker:
+        return Several(self._transform)
+
+    def _place(self, start: Mapping[str, int]) -> tuple[int, int]:
+        if "item" not in start:  # a number of columns: only computing them shows which item that is
+            return 0, start["column"]
+        place = check_start(self, start, ("item", "inside"))
+        return place["item"], place["inside"]
+
+    def _position(self, at: int, number: int, inside: int) -> Position:
+        return {"column": at, "item": number, "inside": inside}
+
+    def _items(self, number: int) -> Items:
+        return Items(self._read_columns(number), number, self._packed if self._workers else None)
+
+    def _read_columns(self, number: int) -> Iterator[tuple[str, FloatArray]]:
+        for block in self._source.columns(READ_COLUMNS, {"column": number} if number else None):
+            first = block.position["column"] - block.X.shape[1]
+            for j in range(block.X.shape[1]):
+                name = f"x{first + j}" if block.names is None else block.names[j]
+                column = block.X[:, [j]]
+                yield name, np.array(column.toarray() if sp.issparse(column) else column, np.float64).ravel()

@@ -1,0 +1,110 @@
+"""Columns computed by worker processes, in the order in which they were asked for."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Generator, Iterator
+from concurrent.futures import BrokenExecutor, Future
+from typing import Any
+
+from streamsieve.exceptions import SourceError
+from streamsieve.sources.computed.compute import Computed, Failed, Maker, portable, said
+
+#: Items under way for each worker: one that it computes, and one that waits for it.
+AHEAD = 2
+#: Workers share the machine already.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+
+#: In a worker: what makes columns of items.  Sent once, because it may hold much data.
+_maker: Maker | bytes = b""
+
+
+def parcel(content: Any) -> bytes:
+    """Return whatever a worker needs to compute an item, as it is at this moment.
+
+    A function of a generator sees the generator's variables, which change when the generator goes on.
+    """
+    from joblib.externals.loky.backend.reduction import (  # type: ignore[import-untyped]  # noqa: PLC0415
+        dumps,
+    )
+
+    return bytes(dumps(content))
+
+
+def in_order(
+    maker: Maker, items: Iterator[tuple[str | None, bytes]], workers: int
+) -> Generator[list[Computed | Failed]]:
+    """Yield what comes of each item; at most ``AHEAD`` items a worker are under way.
+
+    When the iterator is closed, what is under way is given up.
+    """
+    # not the standard library's: loky takes functions from scripts and notebooks, and never forks threads
+    from joblib.externals.loky import (  # type: ignore[import-untyped]  # noqa: PLC0415 - seldom needed
+        ProcessPoolExecutor,
+    )
+
+    try:
+        content = parcel(maker)
+    except Exception as error:
+        raise SourceError(f"compute could not be sent to a worker process: {said(error)}") from error
+    pool = ProcessPoolExecutor(workers, initializer=_prepare, initargs=(content,), env=ONE_THREAD)
+    waiting: deque[tuple[str | None, Future[list[Computed | Failed]]]] = deque()
+    going = True
+    try:
+        while going or waiting:
+            while going and len(waiting) < AHEAD * workers:
+                item = next(items, None)
+                if item is None:
+                    going = False
+                else:
+                    waiting.append((item[0], pool.submit(_compute, *item)))
+            if waiting:
+                name, future = waiting.popleft()
+                yield _result(name, future)
+    finally:
+        # loky stumbles over items that it has not taken up yet; it takes up all there are within a moment
+        while not all(future.running() or future.done() for _, future in waiting):
+            time.sleep(0.001)
+        pool.shutdown(wait=True, kill_workers=True)
+
+
+def _result(name: str | None, future: Future[list[Computed | Failed]]) -> list[Computed | Failed]:
+    try:
+        return future.result()
+    except BrokenExecutor as error:
+        text = "or one after it could not be computed: a worker process died, perhaps for want of memory"
+        return [Failed(name, text, error)]
+    except Exception as error:  # noqa: BLE001 - whatever a worker cannot read or send
+        return [Failed(name, f"did not come through from a worker process: {said(error)}", error)]
+
+
+def _prepare(maker: bytes) -> None:
+    """In a worker: take the maker, leave Ctrl-C to the process that asks, and do not outlive it."""
+    global _maker  # noqa: PLW0603 - one worker, one maker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    _maker = maker
+
+
+def _follow(parent: int) -> None:
+    """In a worker: end with the process that asks; if that was killed, no other process ends it."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def _compute(name: str | None, content: bytes) -> list[Computed | Failed]:
+    """In a worker: compute all that comes of an item."""
+    global _maker  # noqa: PLW0603
+    made = _maker
+    if isinstance(made, bytes):
+        made = _maker = pickle.loads(made)  # noqa: S301 - from our own process
+    item = pickle.loads(content)  # noqa: S301
+    return [portable(result) for result in made(name, item)]

@@ -1,0 +1,220 @@
+"""From messages to rows of numbers, with a reason for every message that is no row."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._parameters import did_you_mean
+from streamsieve.protocols import FloatArray
+
+#: What turns the bytes of a message into its fields.
+Decoder: TypeAlias = Callable[[bytes], Mapping[str, Any]]
+Cells: TypeAlias = tuple[Any, ...]
+
+_NUMBERS = {int, float, bool, type(None)}
+_json = json.JSONDecoder()
+
+
+class BadMessageError(Exception):
+    """A message that is no row; its text says why, and what to do."""
+
+
+class Parsed(NamedTuple):
+    """The rows among some messages, and why the others, by place, are none."""
+
+    X: FloatArray
+    y: npt.NDArray[Any]
+    bad: dict[int, str]
+
+
+def decode_json(value: bytes) -> Mapping[str, Any]:
+    """Return the fields of a JSON object."""
+    try:
+        fields = _parsed(value.decode())
+    except UnicodeDecodeError as error:
+        raise BadMessageError(f"it is not UTF-8 text, so it is no JSON; got {_shown(value)}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadMessageError(f"it is no valid JSON ({error}); got {_shown(value)}") from error
+    if type(fields) is not dict:
+        raise BadMessageError(f"wanted a JSON object {{feature: number, ...}}; got {_shown(value)}")
+    return fields
+
+
+def _parsed(text: str) -> Any:
+    try:
+        found, end = _json.raw_decode(text)
+    except ValueError:
+        end = -1
+    # space around it takes the longer way, and so does what is wrong
+    return found if end == len(text) else _json.decode(text)
+
+
+def decode_by(function: Callable[[bytes], Any]) -> Decoder:
+    """Return a decoder around a user's function; whatever it raises makes a bad message."""
+
+    def decode(value: bytes) -> Mapping[str, Any]:
+        try:
+            fields = function(value)
+        except Exception as error:
+            what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise BadMessageError(f"the function given as value raised {what}") from error
+        if not isinstance(fields, Mapping):
+            raise BadMessageError(
+                f"the function given as value must return a dict; got {type(fields).__name__}"
+            )
+        return dict(fields)
+
+    return decode
+
+
+def names_of(decode: Decoder, value: bytes | None, target: str) -> list[str]:
+    """Return the features that a message has."""
+    fields = _fields(decode, value)
+    names = [name for name in fields if name != target]
+    for name in names:
+        if type(fields[name]) not in _NUMBERS:
+            raise BadMessageError(
+                f"its field {name!r} holds {_kind(fields[name])}, not a number: say which fields are "
+                "features by names=[...], and leave out the rest with extra='ignore'"
+            )
+    if target not in fields:
+        raise BadMessageError(_no_target(target) + did_you_mean(target, fields))
+    if not names:
+        raise BadMessageError("it has no field besides the target: say which features there are by names")
+    return names
+
+
+def _no_target(target: str) -> str:
+    return f"it has no target {target!r}: every message needs one"
+
+
+def _fields(decode: Decoder, value: bytes | None) -> Mapping[str, Any]:
+    if value is None:
+        raise BadMessageError("it has no value (a tombstone)")
+    return decode(value)
+
+
+class Parser:
+    """Turn messages into rows.
+
+    Parameters
+    ----------
+    decode : from bytes to fields
+    names, target : the fields wanted
+    text : whether the target is text; None: as in the first row
+    extra : "refuse" or "ignore" fields that were not requested
+    """
+
+    def __init__(
+        self, decode: Decoder, names: Sequence[str], target: str, *, text: bool | None, extra: str
+    ) -> None:
+        self._decode, self._names, self._target, self._extra = decode, list(names), target, extra
+        self.text = text
+        self._absent = dict.fromkeys([*names, target])
+        self._get: Callable[[Mapping[str, Any]], Cells] = itemgetter(*names, target)
+
+    def read(self, values: Sequence[bytes | None]) -> Parsed:
+        """Return the rows, and what is wrong with messages that are none."""
+        rows: list[Cells] = []
+        bad: dict[int, str] = {}
+        for place, value in enumerate(values):
+            try:
+                rows.append(self._cells(value))
+            except BadMessageError as error:
+                bad[place] = str(error)
+        found = self._arrays(rows) if rows and self.text is not None else None
+        if found is None:
+            # something is wrong somewhere: row by row
+            places = [place for place in range(len(values)) if place not in bad]
+            whys = [self._why(cells) for cells in rows]
+            bad |= {place: why for place, why in zip(places, whys, strict=True) if why}
+            found = self._arrays([cells for cells, why in zip(rows, whys, strict=True) if not why])
+        X, y = found or (np.empty((0, len(self._names))), np.empty(0))
+        return Parsed(X, y, bad)
+
+    def _cells(self, value: bytes | None) -> Cells:
+        """Return the fields in order, the target last; what is absent is None."""
+        fields = _fields(self._decode, value)
+        if len(fields) == len(self._absent):
+            try:
+                return self._get(fields)
+            except KeyError:
+                pass
+        whole = {**self._absent, **fields}
+        if len(whole) > len(self._absent) and self._extra == "refuse":
+            name = next(name for name in fields if name not in self._absent)
+            raise BadMessageError(
+                f"its field {name!r} is not among the features{did_you_mean(name, self._absent)}: add it to "
+                "names, or leave out such fields with extra='ignore'"
+            )
+        return self._get(whole)
+
+    def _arrays(self, rows: Sequence[Cells]) -> tuple[FloatArray, npt.NDArray[Any]] | None:
+        """Return all rows as arrays, or None if a cell is not what it should be."""
+        if not rows:
+            return None
+        labels = [cells[-1] for cells in rows]
+        if self.text:
+            if set(map(type, labels)) != {str} or "" in labels:
+                return None
+            rows = [cells[:-1] for cells in rows]
+        if not set(map(type, itertools.chain.from_iterable(rows))) <= _NUMBERS:
+            return None
+        try:
+            table = np.array(rows, np.float64)
+        except OverflowError:
+            return None
+        if self.text:
+            return table, np.array(labels)
+        y = table[:, -1].copy()
+        return None if np.isnan(y).any() else (np.ascontiguousarray(table[:, :-1]), y)
+
+    def _why(self, cells: Cells) -> str:
+        """Return what is wrong with a row; nothing if it is right."""
+        for name, cell in zip(self._names, cells, strict=False):
+            if type(cell) not in _NUMBERS or _too_large(cell):
+                return f"its feature {name!r} holds {_kind(cell)}, not a number: encode it before it is sent"
+        label = cells[-1]
+        if label is None or label == "" or label != label:  # noqa: PLR0124 - NaN
+            return _no_target(self._target)
+        is_text = isinstance(label, str)
+        if (type(label) not in _NUMBERS and not is_text) or _too_large(label):
+            return f"its target {self._target!r} holds {_kind(label)}: a number or a text label is wanted"
+        if self.text is None:
+            self.text = is_text
+        if self.text != is_text:
+            return f"its target {self._target!r} is {_kind(label)}, unlike that of the messages before"
+        return ""
+
+
+def _too_large(cell: Any) -> bool:
+    try:
+        float(cell or 0)
+    except OverflowError:
+        return True
+    except ValueError:  # text, which others judge
+        return False
+    return False
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return f"text ({_short(value)!r})"
+    if isinstance(value, int):
+        return "a number" if not _too_large(value) else "a number too large for float64"
+    return {float: "a number", dict: "an object", list: "a list"}.get(type(value), type(value).__name__)
+
+
+def _shown(value: bytes) -> str:
+    return repr(_short(value.decode("utf-8", "backslashreplace")))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:60] + "..."

@@ -1,0 +1,250 @@
+"""One file of a table, read as checked Arrow record batches: Parquet, CSV, Arrow IPC.
+
+Arrow trusts what it reads.  Here every batch is validated in full before anybody looks at a value, and
+whatever the readers raise becomes a ``SourceError`` that names the file and the place.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from streamsieve.exceptions import SourceError
+from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet, lasting_text
+
+#: Rows that are read together at most, whatever the batch size.
+READ_ROWS = 65_536
+#: A CSV row must fit into the block it is read by.
+CSV_BLOCK, CSV_LINE = 2**20, 2**28
+
+
+class TableFile(ABC):
+    """A file with named columns.
+
+    ``schema`` holds their Arrow types; ``n_rows`` is what the file claims, None if it does not.
+    """
+
+    n_rows: int | None = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with named(path):
+            self.schema = self._look()
+            self.names: list[str] = self.schema.names  # decodes them
+
+    @abstractmethod
+    def _look(self) -> Any:
+        """Return the schema, and set ``n_rows`` if the file says it."""
+
+    @abstractmethod
+    def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
+        """Return how many of the rows to skip were skipped already, and the batches from there on."""
+
+    def batches(self, columns: Sequence[str], size: int = READ_ROWS, skip: int = 0) -> Iterator[Any]:
+        """Yield record batches of these columns, of about ``size`` rows at most, after ``skip`` rows."""
+        size = min(size, READ_ROWS)
+        with named(self.path):
+            row, batches = self._read(columns, size, skip)
+        for batch in self._validated(batches, row):
+            first, row = row, row + batch.num_rows
+            if row > max(first, skip):
+                yield batch.select(columns).slice(max(skip - first, 0))
+        if row < skip:
+            raise SourceError(
+                f"start lies after {skip:,} rows of {self.path}, but it has {row:,}: resume with the data "
+                "the position came from"
+            )
+
+    def lasting(self) -> StablePrefix:
+        """Return the part of the file that stays as it is when rows are added at its end."""
+        return lasting_text(self.path)
+
+    def _validated(self, batches: Iterable[Any], row: int = 0) -> Iterator[Any]:
+        stream = iter(batches)
+        while True:
+            with named(self.path, row):
+                batch = next(stream, None)
+                if batch is None:
+                    return
+                batch.validate(full=True)
+            row += batch.num_rows
+            yield batch
+
+
+class ParquetTable(TableFile):
+    """A Parquet file; reading some columns reads nothing of the others."""
+
+    _kept: Any = None
+
+    def lasting(self) -> StablePrefix:
+        """Return the part before the footer."""
+        return lasting_parquet(self.path)
+
+    def _look(self) -> Any:
+        file = self._open()
+        self.n_rows = file.metadata.num_rows
+        return file.schema_arrow
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Context: the footer, which is long when there are many columns, is parsed only once."""
+        with named(self.path):
+            self._kept = self._open()
+        try:
+            yield
+        finally:
+            self._kept = None
+
+    def _open(self) -> Any:
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        if self._kept is not None:
+            return self._kept
+        return pq.ParquetFile(self.path, page_checksum_verification=True)
+
+    def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
+        file = self._open()
+        group = skipped = 0
+        while group < file.num_row_groups:
+            rows = file.metadata.row_group(group).num_rows
+            if skipped + rows > skip:
+                break
+            skipped, group = skipped + rows, group + 1
+        groups = list(range(group, file.num_row_groups))
+        return skipped, file.iter_batches(size, row_groups=groups, columns=list(columns))
+
+
+class IpcTable(TableFile):
+    """An Arrow IPC file (Feather 2) or stream, compressed or not.
+
+    Not read through Arrow's datasets: their threads compute on batches that were not validated, and a
+    damaged file then ends the process.
+    """
+
+    def lasting(self) -> StablePrefix:
+        """Return the part before the end mark."""
+        return lasting_ipc(self.path)
+
+    def _look(self) -> Any:
+        with self.path.open("rb") as file:
+            # A stream can only be read from the front; a file has a directory of its batches.
+            self._is_file = file.read(6) == b"ARROW1"
+        with self._opened() as reader:
+            schema = reader.schema
+        if self._is_file and len(schema) > 0:
+            self.n_rows = sum(batch.num_rows for batch in self._validated(self._projected(_quick(schema))))
+        return schema
+
+    @contextmanager
+    def _opened(self, fields: Sequence[int] = ()) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415
+
+        options = pa.ipc.IpcReadOptions(included_fields=list(fields))
+        with pa.OSFile(str(self.path)) as file:
+            yield (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(file, options=options)
+
+    def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
+        del size, skip  # batches are as they were written, and their lengths stand in them
+        return 0, self._projected(sorted(self.schema.get_field_index(name) for name in columns))
+
+    def _projected(self, fields: Sequence[int]) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415
+
+        pool = pa.default_memory_pool()
+        with self._opened(fields) as reader:
+            if not self._is_file:
+                yield from reader
+                return
+            for number in range(reader.num_record_batches):
+                # Arrow takes room for a batch of all columns and fills in those asked for.  Unless it is
+                # given back, block after block fills the same room, until all columns are in memory.
+                pool.release_unused()
+                yield reader.get_batch(number)
+
+
+def _quick(schema: Any) -> list[int]:
+    """Return the place of a column that is quick to read, to count rows by."""
+    from pyarrow import types as t  # noqa: PLC0415
+
+    return [next((k for k, type_ in enumerate(schema.types) if t.is_primitive(type_)), 0)]
+
+
+class CsvTable(TableFile):
+    """A CSV or TSV file whose first line names the columns."""
+
+    def __init__(self, path: Path, delimiter: str) -> None:
+        self._delimiter = delimiter
+        super().__init__(path)
+
+    def _look(self) -> Any:
+        with self.path.open("rb") as file:
+            longest = max(len(file.readline(CSV_LINE)) for _ in range(3))
+        self._block = max(CSV_BLOCK, 8 * longest)
+        with self._open() as reader:
+            return _settled(reader.schema)
+
+    def _open(self, **convert: Any) -> Any:
+        from pyarrow import csv  # noqa: PLC0415
+
+        return csv.open_csv(
+            self.path,
+            read_options=csv.ReadOptions(block_size=self._block),
+            parse_options=csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(**convert),
+        )
+
+    def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
+        del size, skip  # blocks are cut by bytes, and rows are found by parsing
+        types = {name: self.schema.field(name).type for name in columns}
+        return 0, self._open(column_types=types, include_columns=list(columns))
+
+
+def _settled(inferred: Any) -> Any:
+    """Read whole numbers and empty columns as float64 from the start.
+
+    Arrow infers types from the first block alone: a column of 0 and 1 that holds 0.5 a million rows later
+    would fail there, although all numbers become float64 in the end.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    plain = (pa.int64(), pa.null())
+    return pa.schema([(f.name, pa.float64() if f.type in plain else f.type) for f in inferred])
+
+
+def need_pyarrow() -> None:
+    """Refuse to go on without pyarrow, and say how to get it."""
+    try:
+        import pyarrow as pa  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise SourceError(
+            "reading Parquet, CSV and Arrow files needs pyarrow: pip install 'streamsieve[cli]'"
+        ) from error
+
+
+@contextmanager
+def named(path: Path, row: int | None = None) -> Iterator[None]:
+    """Context: what Arrow complains about becomes a ``SourceError`` with the file and the place."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    try:
+        yield
+    except SourceError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        place = "" if row is None else f" after row {row:,}"
+        text = " ".join(str(error).split()) or type(error).__name__
+        raise SourceError(
+            f"{path} cannot be read{place}: {text[:500]}; the file is damaged or not what its suffix says: "
+            "repair it, write it again, or leave it out"
+        ) from error
+
+
+FORMATS: dict[str, Callable[[Path], TableFile]] = {
+    "parquet": ParquetTable,
+    "ipc": IpcTable,
+    "csv": lambda path: CsvTable(path, ","),
+    "tsv": lambda path: CsvTable(path, "\t"),
+}

@@ -1,0 +1,99 @@
+"""Dataframes of any library, cut into float64 matrices piece by piece."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._parameters import did_you_mean
+from streamsieve.exceptions import SourceError
+from streamsieve.protocols import FloatArray
+from streamsieve.sources.checks import some
+
+
+def as_frame(X: Any) -> Any:
+    """Return a narwhals frame over pandas, polars, Arrow or anything that speaks Arrow, else None."""
+    import narwhals as nw  # noqa: PLC0415 - most sources do not need it
+
+    if nw.dependencies.is_into_dataframe(X):
+        try:
+            return nw.from_native(X, eager_only=True)
+        except nw.exceptions.DuplicateError as error:
+            text = " ".join(str(error).split())
+            raise SourceError(f"every column of a dataframe needs its own name: {text}") from error
+    if not isinstance(X, type) and hasattr(X, "collect") and nw.dependencies.is_into_lazyframe(X):
+        raise SourceError("a lazy frame has no rows yet: call .collect() first")
+    if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
+        import pyarrow as pa  # noqa: PLC0415 - such an object implies that pyarrow is installed
+
+        return nw.from_native(pa.table(X), eager_only=True)
+    return None
+
+
+def split_target(frame: Any, target: Any) -> tuple[Any, npt.NDArray[Any] | None]:
+    """Return the features of a frame, and the target if it is one of its columns."""
+    if not isinstance(target, str):
+        return frame, None
+    if target not in frame.columns:
+        raise SourceError(
+            f"there is no column {target!r} to serve as target{did_you_mean(target, frame.columns)}; "
+            f"the columns are {some(frame.columns)}"
+        )
+    missing = int(frame[target].null_count())
+    if missing:
+        raise SourceError(
+            f"the target column {target!r} has missing values ({missing}): drop those rows or fill them in"
+        )
+    return frame.drop(target), frame[target].to_numpy()
+
+
+def refuse_non_numbers(frame: Any) -> None:
+    """Refuse columns that do not hold numbers, by name, and say the two ways out."""
+    import narwhals as nw  # noqa: PLC0415
+
+    from streamsieve._frames import refuse_text  # noqa: PLC0415 - imports scikit-learn
+
+    refuse_text(frame.to_native())
+    for name, dtype in frame.schema.items():
+        # pandas: a column of Python objects may hold anything, an unknown one may be complex
+        if dtype in (nw.Object, nw.Unknown):
+            values = frame[name].to_numpy()
+            strange = values if values.dtype.kind not in "Ofiub" else _texts(values)
+            for value in strange[:1]:
+                raise _not_numbers(name, f"it holds {str(value)!r}, for example")
+
+
+def cells(frame: Any, rows: slice, columns: slice, order: Literal["C", "F"]) -> FloatArray:
+    """Return a part of a frame as float64; missing values become NaN."""
+    import narwhals as nw  # noqa: PLC0415
+
+    part = frame[rows, columns]
+    try:
+        values = part.select(nw.all().cast(nw.Float64)).to_numpy()
+    except (TypeError, ValueError) as error:
+        name = next((name for name in part.columns if not _is_numeric(part[name])), part.columns[0])
+        raise _not_numbers(name, str(error)) from error
+    return np.asarray(values, np.float64, order=order)
+
+
+def _texts(values: npt.NDArray[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, (str, bytes))]
+
+
+def _is_numeric(series: Any) -> bool:
+    import narwhals as nw  # noqa: PLC0415
+
+    try:
+        series.cast(nw.Float64).to_numpy()
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _not_numbers(name: Any, why: str) -> SourceError:
+    return SourceError(
+        f"column {str(name)!r} does not hold numbers ({why}): encode it (for example with "
+        "OrdinalEncoder) or leave it out"
+    )

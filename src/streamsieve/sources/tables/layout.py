@@ -1,0 +1,164 @@
+"""Which columns of some table files are features, which one is the target, and how they become arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from streamsieve._parameters import did_you_mean
+from streamsieve.exceptions import SourceError
+from streamsieve.sources.checks import some
+from streamsieve.sources.tables.files import named
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import FloatArray
+    from streamsieve.sources.tables.files import TableFile
+
+#: Row numbers, not features: what pandas writes for its index (to Parquet, to CSV).
+_INDEX = re.compile(r"__index_level_\d+__|")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The features in order, the target, and the Arrow type that the target has in all files."""
+
+    features: list[str]
+    target: str | None
+    target_type: Any
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read, the target last."""
+        return self.features if self.target is None else [*self.features, self.target]
+
+    @property
+    def labels(self) -> str | None:
+        """What the target holds: "numbers" or "text"."""
+        return None if self.target is None else _kind(self.target_type)
+
+
+def layout_of(files: Sequence[TableFile], target: str | None, *, skip_text: bool) -> Layout:
+    """Settle the features and the target of files that form one stream; refuse files that differ."""
+    first = files[0]
+    kinds = _kinds(first)
+    if target is not None and target not in kinds:
+        raise SourceError(
+            f"{first.path} has no column {target!r} to serve as target{did_you_mean(target, kinds)}; "
+            f"its columns are {some(kinds)}"
+        )
+    for file in files[1:]:
+        _refuse_difference(first, kinds, file, _kinds(file))
+    text = [name for name, kind in kinds.items() if kind != "numbers" and name != target]
+    if text and not skip_text:
+        raise SourceError(
+            f"{first.path}: column {some(text, 3)} holds {kinds[text[0]]}, not numbers: encode it (for "
+            "example with OrdinalEncoder), or leave such columns out with skip_text=True (--skip-text)"
+        )
+    left_out = {target, *text}
+    features = [name for name in kinds if name not in left_out]
+    if not features:
+        raise SourceError(
+            f"{first.path} has no column of numbers besides the target: its columns are {some(kinds)}"
+        )
+    return Layout(features, target, _target_type(files, target))
+
+
+def _kinds(file: TableFile) -> dict[str, str]:
+    """Return what each column holds: "numbers", "text", or else the name of its type."""
+    kinds: dict[str, str] = {}
+    for name, type_ in zip(file.names, file.schema.types, strict=True):
+        if _INDEX.fullmatch(name):
+            continue
+        if name in kinds:
+            raise SourceError(f"{file.path} has two columns {name!r}: every column needs its own name")
+        kinds[name] = _kind(type_)
+    return kinds
+
+
+def _kind(type_: Any) -> str:
+    from pyarrow import types as t  # noqa: PLC0415
+
+    if t.is_dictionary(type_):
+        return _kind(type_.value_type)
+    if t.is_boolean(type_) or t.is_integer(type_) or t.is_floating(type_):
+        return "numbers"
+    if t.is_decimal(type_) or t.is_null(type_):
+        return "numbers"
+    if t.is_string(type_) or t.is_large_string(type_) or t.is_string_view(type_):
+        return "text"
+    return f"{type_}" if len(str(type_)) < 60 else "nested values"
+
+
+def _refuse_difference(
+    first: TableFile, kinds: dict[str, str], file: TableFile, others: dict[str, str]
+) -> None:
+    for name in (*kinds, *others):
+        one, other = kinds.get(name), others.get(name)
+        if one == other:
+            continue
+        if other is None:
+            what = f"lacks the column {name!r} of {first.path}{did_you_mean(name, others)}"
+        elif one is None:
+            what = f"has a column {name!r}, which {first.path} has not{did_you_mean(name, kinds)}"
+        else:
+            what = f"holds {other} in column {name!r}, but {first.path} holds {one}"
+        raise SourceError(f"{file.path} {what}: all files of a stream must have the same columns")
+
+
+def _target_type(files: Sequence[TableFile], target: str | None) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+    from pyarrow import types as t  # noqa: PLC0415
+
+    if target is None:
+        return None
+    found = [file.schema.field(target).type for file in files]
+    found = [type_.value_type if t.is_dictionary(type_) else type_ for type_ in found]
+    kind = _kind(found[0])
+    if kind == "text":
+        return pa.large_string()
+    if kind != "numbers":
+        raise SourceError(
+            f"{files[0].path}: the target column {target!r} holds {kind}: give a column of numbers or "
+            "of text labels"
+        )
+    if any(t.is_decimal(type_) or t.is_null(type_) for type_ in found) or len(set(found)) > 1:
+        whole = all(t.is_integer(type_) or t.is_boolean(type_) for type_ in found)
+        return pa.int64() if whole else pa.float64()
+    return found[0]
+
+
+def matrix(batch: Any, features: Sequence[str], file: TableFile, *, row_major: bool) -> FloatArray:
+    """Return the features in a record batch as float64; null becomes NaN."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    batch = batch.select(list(features))
+    schema = pa.schema([(name, pa.float64()) for name in features])
+    with named(file.path):
+        if not batch.schema.equals(schema):
+            batch = batch.cast(schema, safe=False)
+        values: FloatArray = batch.to_tensor(null_to_nan=True, row_major=row_major).to_numpy()
+    return values
+
+
+def labels(column: Any, layout: Layout, file: TableFile) -> npt.NDArray[Any]:
+    """Return a piece of the target as an array; a missing label is an error."""
+    import pyarrow.compute as pc  # noqa: PLC0415
+    from pyarrow import types as t  # noqa: PLC0415
+
+    with named(file.path):
+        column = column.cast(layout.target_type, safe=False)
+        missing = column.null_count
+        if t.is_large_string(layout.target_type):
+            # an empty cell of a CSV file
+            missing += pc.sum(pc.equal(column, "")).as_py() or 0
+    if missing:
+        raise SourceError(
+            f"{file.path}: the target column {layout.target!r} has missing values: drop those rows or "
+            "fill them in"
+        )
+    values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values.astype(str) if values.dtype.kind == "O" else values

@@ -1,0 +1,68 @@
+"""What a learner learned comes back from a file whole, and damaged states are refused."""
+
+import os
+
+import numpy as np
+import pytest
+
+from streamsieve import state
+from streamsieve.exceptions import StateError
+from streamsieve.learners import RJMCMC, BlockBagging, FSAClassifier, FSARegressor, SuperLearner
+from streamsieve.testing.states import fuzz
+
+MUTANTS = int(os.environ.get("MUTANTS", "150"))
+pytestmark = pytest.mark.filterwarnings("ignore")
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 6))
+CLASSES, NUMBERS = np.array(list("abc"))[(X[:, 1] > 0) * 1 + (X[:, 2] > 0)], X[:, 0]
+CLASSIFIER, REGRESSOR = FSAClassifier(1, epochs=10), FSARegressor(1, epochs=10)
+
+SUBJECTS = [
+    (CLASSIFIER, CLASSES),
+    (REGRESSOR, NUMBERS),
+    (RJMCMC(moves=200), NUMBERS),
+    (SuperLearner([CLASSIFIER, SuperLearner([CLASSIFIER], folds=2)], folds=2), CLASSES),
+    (SuperLearner([REGRESSOR, RJMCMC(moves=200)], folds=2, task="regression"), NUMBERS),
+    (BlockBagging(CLASSIFIER, bags=2, block_size=3), CLASSES),
+    (BlockBagging(REGRESSOR, bags=1, task="regression"), NUMBERS),
+]
+
+
+@pytest.mark.parametrize(("learner", "y"), SUBJECTS, ids=lambda value: type(value).__name__)
+def test_a_state_comes_back_and_damage_is_refused(learner, y):
+    header, arrays = learner.fit(X, y)._saved()
+
+    def load(damaged):
+        return type(learner).from_bytes(state.to_bytes(header, damaged))
+
+    def use(again):
+        if again.n_features_in_ == 6 and "feature_names_in_" not in again.__dict__:
+            again.predict(X[:5])
+        if isinstance(again, RJMCMC) and again.n_rows_ == 60:
+            again.offer(X[:, :1]).sample(10)
+        type(learner).from_bytes(again.to_bytes())
+
+    again = load(arrays)
+    assert np.array_equal(again.predict(X), learner.predict(X))
+    assert again.__dict__.keys() == learner.__dict__.keys()
+    refused, _, findings = fuzz(repr(learner), arrays, load, use, MUTANTS, rng)
+    assert not findings
+    assert refused > MUTANTS / 2
+
+
+def test_learners_within_too_many_others_are_refused():
+    header, arrays = SuperLearner([REGRESSOR], task="regression", folds=2).fit(X, NUMBERS)._saved()
+    kind = np.frombuffer(b"streamsieve.SuperLearner", np.uint8)
+    deep = {f"{'learners_/0/' * i}$kind": kind for i in range(1, 45)}
+    bottom = {f"{'learners_/0/' * 2000}$kind": kind}
+    for wrong in (deep, bottom):
+        with pytest.raises(StateError):
+            SuperLearner.from_bytes(state.to_bytes(header, arrays | wrong))
+
+
+def test_only_learners_are_learners():
+    header, arrays = SuperLearner([REGRESSOR], task="regression", folds=2).fit(X, NUMBERS)._saved()
+    for name in ("streamsieve.SAOLA", "os.system", "streamsieve.ModelSampler"):
+        wrong = {"learners_/0/$kind": np.frombuffer(name.encode(), np.uint8)}
+        with pytest.raises(StateError, match="should be one of"):
+            SuperLearner.from_bytes(state.to_bytes(header, arrays | wrong))
