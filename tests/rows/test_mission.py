@@ -505,9 +505,9 @@ def test_a_million_names_leave_no_trace_but_the_best():
     tracemalloc.start()  # which makes everything slow
     learn(850, 1000)
     assert {"good", "bad"} <= set(mission.feature_names_in_)
-    grow_rows, peak = tracemalloc.get_traced_memory()
+    growth, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert grow_rows < 100e3
+    assert growth < 100e3
     assert peak < 60e6  # the rows that wait to be learnt together
     assert mission.n_features_in_ == 20
     plain, arrays = state.pack(mission._learnt())

@@ -1,4 +1,16 @@
-"""The scikit-learn face of every selector: rows stream in, columns stream in, or all is at hand."""
+"""Base classes of selectors: for streams of rows, for streams of columns, and offline.
+
+=============== =====================================================================================
+selector        ``Selector``: a scikit-learn selector with traits; ``persistence`` saves and loads it
+rows            ``RowSelector``: fit, partial_fit, learn, merge; ``weighted`` adds sample weights
+ranking         its selected set, ledger and output; ``choose`` and ``top_set`` serve it
+row_buffer      its buffer for rows that arrive one at a time
+open_features   its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names
+columns         ``ColumnSelector``: begin, offer, finish; ``stop`` ends a stream early
+offline         ``OfflineSelector``: fit
+fitted          ``fitted_property``: attributes that exist after fitting
+=============== =====================================================================================
+"""
 
 from streamsieve.base.columns import ColumnSelector as ColumnSelector
 from streamsieve.base.offline import OfflineSelector as OfflineSelector

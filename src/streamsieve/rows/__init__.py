@@ -1,4 +1,14 @@
-"""Selectors for rows that stream in over many features."""
+"""Selectors for streams of rows over a large number of features.
+
+================== ==============================================================================
+``<selector>.py``  one public selector per file: parameters, documentation, and how it learns
+linear             linear models that learn row by row: OFS, SOFS, WinnowEFS, BARDA, FIRES, MISSION
+covariance_models  models of a covariance matrix: RunningAverages, FSDS
+drift              detectors of features that drift: Screen, VelocityScreen
+================== ==============================================================================
+
+What they share (life cycle, ranking, ledger, output, buffer, names) is in :mod:`streamsieve.base`.
+"""
 
 from streamsieve.rows.barda import BARDA as BARDA
 from streamsieve.rows.bootstrap import Bootstrap as Bootstrap
