@@ -1,4 +1,4 @@
-"""Online FDR: levels as published, decisions as the slow twin's, and the share of junk that was promised."""
+"""Online FDR: levels as published, decisions as the slow twin's, and control of the false discovery rate."""
 
 from collections import Counter
 
