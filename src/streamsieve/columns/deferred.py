@@ -161,6 +161,11 @@ class DeferredDecisions(Part):
         made.departures = [Departure(*numbers) for numbers in left]
         return made
 
+    def problems(self, offered: int) -> Iterator[str]:
+        """Yield what does not fit a selector that was offered this number of columns."""
+        if self.end > offered or (self._count and self.end < offered):
+            yield "the deferred columns are not the last ones offered"
+
     def _consistent(self) -> Iterator[str]:
         if np.any(self.by >= self.end) or any(d.by >= self.end for d in self.departures):
             yield "a decision is due to a column that was never offered"

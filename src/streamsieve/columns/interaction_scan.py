@@ -131,10 +131,9 @@ class InteractionScan(ColumnSelector):
         process, pools = self._process_, self._process_.pools
         if (pools.size, process.alpha, process.bins) != (self.pool, self.alpha, self.bins):
             yield "the process has other parameters"
-        elif process.deferred.end > self.n_features_in_ or pools.tests > self.n_features_in_:
-            yield "a deferred column was never offered, or more were tested than offered"
-        elif any(feature >= self.n_features_in_ for feature in pools.kept):
-            yield "a kept column was never offered"
+        if max([pools.tests - 1, *pools.kept]) >= self.n_features_in_:
+            yield "a column was tested or kept that was never offered"
+        yield from process.deferred.problems(self.n_features_in_)
 
     @property
     def pairs_(self) -> IntArray:

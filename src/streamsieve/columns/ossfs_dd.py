@@ -158,8 +158,7 @@ class OSSFSDD(ColumnSelector):
         yield from super()._consistent()
         if self._process_.config != self._config():
             yield "the process has other parameters"
-        elif self._process_.deferred.end > self.n_features_in_:
-            yield "a deferred column was never offered"
+        yield from self._process_.deferred.problems(self.n_features_in_)
 
     @property
     def n_waiting_(self) -> int:

@@ -126,11 +126,9 @@ class GroupProcess(Part, Generic[Store]):
 
     def problems(self, store: type[GroupStore[Any]], group_size: int | None, offered: int) -> Iterator[str]:
         """Yield what does not fit a selector with this kind of store and ``offered`` columns."""
-        deferred = self.store.deferred
         if type(self.store) is not store or self.group_size != group_size:
             yield f"its groups are not those of its parameters, which need a {store.__name__}"
-        elif deferred.end > offered or (len(deferred) and deferred.end < offered):
-            yield "the open group has columns that were never offered, or lacks some"
+        yield from self.store.deferred.problems(offered)
 
     def _consistent(self) -> Iterator[str]:
         labels = self.labels
