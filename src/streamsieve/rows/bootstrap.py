@@ -42,8 +42,7 @@ class Member(Nested):
     """A fitted row selector of any registered class, a bootstrap excepted."""
 
     def __init__(self) -> None:
-        self.shares: tuple[str, ...] = ()
-        self.derived = self.optional = False
+        pass  # the classes are asked for when they are needed
 
     @property
     def kinds(self) -> dict[str, type[RowSelector]]:  # type: ignore[override]

@@ -131,6 +131,9 @@ class Nested(Field):
     optional : whether it may be absent; it is then None
     """
 
+    shares: tuple[str, ...] = ()
+    derived: bool = False
+
     def __init__(
         self, *kinds: type[Part], shares: tuple[str, ...] = (), derived: bool = False, optional: bool = False
     ) -> None:
