@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import struct
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from streamsieve.criteria import WelchT
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Decision, Event, Reason
 from streamsieve.rows import Screen
+from streamsieve.state.tree import pack_texts, unpack_texts
+from streamsieve.summaries import Moments
 
 HEADER = {
     "class": "Toy",
@@ -64,48 +67,71 @@ def test_arrays_in_any_order_of_memory_round_trip(path):
 
 def test_strings_round_trip():
     for strings in ([], [""], ["a", "", "äöü", "日本", "\udc80 lone surrogate", "x" * 10_000, "\0"]):
-        assert state.unpack_strings(state.pack_strings(strings)) == strings
+        assert unpack_texts(pack_texts(strings)) == strings
 
 
-def test_attributes_of_every_kind_round_trip():
-    attributes = {
-        "n_": 3,
-        "x_": 0.1,
-        "name_": "é",
-        "flag_": True,
-        "nothing_": None,
-        "several_": [1, "two", [3.0]],
-        "scalar_": np.float64(0.5),
-        "array_": np.arange(3),
-        "names_": np.array(["a", "b"], dtype=object),
-        "criterion_": WelchT(ddof=0),
-        "summary_": Screen("f").fit(np.eye(4), [0, 1, 0, 1]).summary_,
+@dataclass
+class Everything(state.Part):
+    """A part with a field of every kind."""
+
+    n: int
+    x: float
+    flag: bool
+    mode: str
+    notes: object
+    array: np.ndarray
+    names: list
+    labels: list
+    criterion: object
+    part: object
+    parts: list
+
+    fields = {
+        "n": state.Int(),
+        "x": state.Float(0, 1),
+        "flag": state.Bool(),
+        "mode": state.Choice("a", "b"),
+        "notes": state.Json(),
+        "array": state.Array("i8", "n", low=0),
+        "names": state.Texts("names", unique=True),
+        "labels": state.Values("labels"),
+        "criterion": state.Encoded(),
+        "part": state.Nested(Moments),
+        "parts": state.ListOf(Moments, size="parts"),
     }
-    plain, arrays = state.pack(attributes)
-    again = state.unpack(json.loads(json.dumps(plain)), arrays)
-    assert again.keys() == attributes.keys()
-    for name in ("n_", "x_", "name_", "flag_", "nothing_", "several_", "scalar_", "criterion_"):
-        assert again[name] == attributes[name]
-    assert np.array_equal(again["array_"], np.arange(3))
-    assert again["names_"].tolist() == ["a", "b"]
-    assert_same_arrays(again["summary_"].state(), attributes["summary_"].state())
 
 
-def test_what_cannot_be_saved_is_named(path):
+def learnt():
+    summary = Moments()
+    summary.update(np.eye(4), np.array([0, 1, 0, 1]))
+    return summary
+
+
+def test_fields_of_every_kind_round_trip():
+    one = Everything(
+        3, 0.1, True, "b", [1, "two", None], np.arange(3), ["a", "é"], ["yes", "no"], WelchT(ddof=0),
+        learnt(), [learnt(), learnt()],
+    )  # fmt: skip
+    again = Everything.from_state(one.state())
+    for name in ("n", "x", "flag", "mode", "notes", "names", "labels", "criterion"):
+        assert getattr(again, name) == getattr(one, name)
+    assert np.array_equal(again.array, one.array)
+    assert len(again.parts) == 2
+    assert_same_arrays(again.part.state(), one.part.state())
+
+
+def test_what_cannot_be_saved_is_named():
     with pytest.raises(
-        StateError, match=r"weird_=\{1\} cannot be saved; numbers, text and registered objects can"
+        StateError, match=r"x=\{1\} cannot be saved; numbers, text and registered objects can"
     ):
-        state.pack({"weird_": {1}})
+        state.encode("x", {1})
 
+    @dataclass
     class Unregistered:
-        def state(self):
-            return {}
+        n: int = 1
 
-        def from_state(self, arrays):
-            return self
-
-    with pytest.raises(StateError, match="a Unregistered cannot be saved: its class is not registered"):
-        state.pack({"part_": Unregistered()})
+    with pytest.raises(StateError, match="x is a Unregistered, which is not registered"):
+        state.encode("x", Unregistered())
 
 
 def test_a_saved_file_has_the_usual_permissions(path):

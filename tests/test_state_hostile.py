@@ -13,6 +13,7 @@ from safetensors.numpy import save, save_file
 from streamsieve import registry, state
 from streamsieve.exceptions import StateError
 from streamsieve.rows import Screen
+from streamsieve.state import file
 from streamsieve.state.tree import text
 
 
@@ -82,7 +83,7 @@ def test_a_missing_file_and_a_folder_are_refused(path):
     "text", ["", "nonsense", "[]", "3", "null", "{}", '{"class": "Screen"}', "[" * 100_000]
 )
 def test_a_header_without_a_format_is_refused_though_its_checksum_is_right(path, text):
-    save_file({}, path, metadata={"sieve": text, "sha256": state._digest(text, {})})
+    save_file({}, path, metadata={"sieve": text, "sha256": file._digest(text, {})})
     with pytest.raises(StateError, match="has no readable header"):
         state.read(path)
 

@@ -7,7 +7,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve import state
-from streamsieve.base._rows_identity import fingerprints
+from streamsieve.base.row_fingerprints import fingerprints
 from streamsieve.exceptions import NotBegunError, SchemaError, StateError, TargetError
 
 SELECTORS = [ss.SAOLA(alpha=0.1), ss.SAOLA(alpha=0.1, measure="su"), ss.AlphaInvesting()]
@@ -230,7 +230,7 @@ def test_single_columns_and_pieces_of_one_frame_are_not_compared_again(monkeypat
     sieve = ss.SAOLA().begin(y)
     sieve.offer(X.iloc[:, :1])
     calls = []
-    module = "streamsieve.base._rows_identity.fingerprints"
+    module = "streamsieve.base.row_fingerprints.fingerprints"
     monkeypatch.setattr(module, lambda values: calls.append(len(values)) or fingerprints(values))
     sieve.offer(X.iloc[:, 1:2])  # the same index: one object
     sieve.offer(X["f2"].to_numpy())

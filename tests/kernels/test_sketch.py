@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from streamsieve._kernels import sketch as kernels
-from streamsieve.state import pack_strings
+from streamsieve.state.tree import pack_texts
 from tests.reference import mission as twin
 
 SEEDS = np.random.SeedSequence(5).generate_state(3, np.uint64)
@@ -109,7 +109,7 @@ def test_places_and_weights_are_the_twins(depth, width):
 
 def test_names_have_the_twins_ids():
     names = ["", "a", "b", "ab", "ba", "\0", "\0\0", "word 17", "w\u00f6rter", "\ud800", "x" * 300]
-    packed = pack_strings(names)
+    packed = pack_texts(names)
     ids = kernels.hash_names(packed["text"], packed["ends"]).tolist()
     assert ids == [twin.name_id(name) for name in names]
     assert len(set(ids)) == len(names)

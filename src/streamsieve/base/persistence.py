@@ -14,7 +14,7 @@ from streamsieve import state
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
-from streamsieve.state.part import Part
+from streamsieve.state.part import check_fields, written
 from streamsieve.state.registry import name_of
 from streamsieve.state.tree import Node, Place, check_sizes, flat, nested, text, untext
 
@@ -27,7 +27,7 @@ PARAMETERS = "$parameters"
 MISFIT = (KeyError, AttributeError, TypeError, ValueError, IndexError, ArithmeticError, MemoryError)
 
 
-class Persistent(BaseEstimator, Part):
+class Persistent(BaseEstimator):
     """A scikit-learn estimator with ``save``, ``load``, ``to_bytes`` and ``from_bytes``.
 
     A subclass stores its parameters in ``__init__`` and nothing else, and declares both sides once:
@@ -57,8 +57,9 @@ class Persistent(BaseEstimator, Part):
 
     def _check_parameters(self) -> None:
         """Raise ``ParameterError`` unless every parameter is legal."""
-        for name, field in self.parameters.items():
-            field.check_value(name, getattr(self, name))
+        for name in self._get_param_names():
+            if name in self.parameters:
+                self.parameters[name].check_value(name, getattr(self, name))
         self._check_together()
 
     def _check_together(self) -> None:
@@ -95,13 +96,10 @@ class Persistent(BaseEstimator, Part):
         return cls._from_state("the bytes", *state.from_bytes(data))
 
     def _saved(self, ready: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
-        """Return header and arrays; some of the arrays are live.  For ``ready``, see :meth:`Part.tree`."""
+        """Return header and arrays; some of the arrays are live.  ``ready`` replaces values."""
         check_is_fitted(self)
         header = {"class": name_of(type(self)), "parameters": self._encoded_parameters()}
-        if self.fields:
-            return header, flat(super().tree(ready))
-        plain, arrays = state.pack(self._learnt())
-        return {**header, "attributes": plain}, arrays
+        return header, flat(written(self.fields, {**self._record(), **(ready or {})}))
 
     def _encoded_parameters(self) -> dict[str, Any]:
         return {name: state.encode(name, value) for name, value in self.get_params(deep=False).items()}
@@ -114,10 +112,8 @@ class Persistent(BaseEstimator, Part):
                 f"{path} holds a {found}, not a {cls.__name__}: load it with {found}.load or streamsieve.load"
             )
         try:
-            if not cls.fields:
-                return cls._from_attributes(header, arrays)
             node, place = nested(arrays), Place()
-            super().check_tree(node, place)
+            check_fields(cls.fields, node, place)
             check_sizes(place)
             return cls._restored_from(header["parameters"], node, "")
         except StateError as error:
@@ -148,7 +144,8 @@ class Persistent(BaseEstimator, Part):
 
     def tree(self, ready: Mapping[str, Any] | None = None) -> dict[str, Node]:
         """Return the fields and the parameters as a tree of arrays."""
-        return {PARAMETERS: text(json.dumps(self._encoded_parameters())), **super().tree(ready)}
+        fields = written(self.fields, {**self._record(), **(ready or {})})
+        return {PARAMETERS: text(json.dumps(self._encoded_parameters())), **fields}
 
     @classmethod
     def check_tree(cls, node: dict[str, Node], place: Place) -> None:
@@ -157,7 +154,8 @@ class Persistent(BaseEstimator, Part):
         if parameters is None:
             place.at(PARAMETERS).refuse("are missing")
         state.Json().check(parameters, place.at(PARAMETERS))
-        super().check_tree({name: value for name, value in node.items() if name != PARAMETERS}, place)
+        own = {name: value for name, value in node.items() if name != PARAMETERS}
+        check_fields(cls.fields, own, place)
 
     @classmethod
     def from_tree(cls, node: dict[str, Node], path: str) -> Self:
@@ -193,30 +191,6 @@ class Persistent(BaseEstimator, Part):
     def _restored(self) -> None:
         """Compute caches again after loading."""
 
-    def _flush_buffer(self) -> None:
-        """Learn what is buffered; most estimators buffer nothing."""
-
     def _consistent(self) -> Iterator[str]:
+        """Yield a sentence for each thing that does not fit together; asked after loading."""
         yield from ()
-
-    # ---------------------------------------------------------------- until all estimators are declared
-
-    def _restore(self, attributes: Mapping[str, Any], path: object) -> None:
-        """Take over what was learnt, or refuse what does not fit."""
-        for name in attributes:
-            learnt = name.isidentifier() and not name.startswith("__") and name.endswith("_")
-            if not learnt or hasattr(type(self), name):
-                raise StateError(f"the state in {path} wants to set {name!r}, which is not learnt")
-        self.__dict__.update(attributes)
-        try:
-            self._restored()
-            for problem in self._consistent():
-                raise StateError(f"the state of {type(self).__name__} does not fit together: {problem}")
-        except MISFIT as error:
-            raise StateError(f"the state of {type(self).__name__} in {path} does not fit: {error}") from error
-
-    @classmethod
-    def _from_attributes(cls, header: Mapping[str, Any], arrays: Arrays) -> Self:
-        estimator = cls(**{k: state.decode(v) for k, v in header["parameters"].items()})
-        estimator._restore(state.unpack(header["attributes"], arrays), "a file")
-        return estimator

@@ -214,10 +214,9 @@ class AlphaInvesting(ColumnSelector):
         "payout": Float(0, 1, open_low=True),
         "p_value": Choice(*P_VALUES),
         "model": Choice(*MODELS),
-        **ColumnSelector.common_parameters,
     }
     _process_: AlphaInvestor
-    fields = {**ColumnSelector.common_fields, "_process_": Nested(AlphaInvestor, shares=("rows",))}
+    fields = {"_process_": Nested(AlphaInvestor, shares=("rows",))}
 
     def __init__(
         self,

@@ -168,10 +168,8 @@ class DOFS(OffersGroups, ColumnSelector):
         "refit": Choice(*REFITS),
         "group_size": Int(1, optional=True),
         "random_state": Int(0, 2**63 - 1),
-        **ColumnSelector.common_parameters,
     }
     fields = {
-        **ColumnSelector.common_fields,
         "ledger_": Nested(ProvisionalLedger),
         "_process_": Nested(GroupProcess, shares=("rows",)),
     }

@@ -115,11 +115,9 @@ class Grafting(ColumnSelector):
         "standardise": Bool(),
         "sweeps": Int(1, optional=True),
         "tol": Float(1e-9, 0.1),
-        **ColumnSelector.common_parameters,
     }
     _process_: LassoModel
     fields = {
-        **ColumnSelector.common_fields,
         "_process_": Nested(LassoModel, shares=("rows",)),
         "n_sweeps_": Int(1),
     }

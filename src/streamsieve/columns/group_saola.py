@@ -125,10 +125,8 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         "group_size": Int(1, optional=True),
         "fdr": Choice(None, *RULES),
         "lag": Int(0, LONGEST_LAG),
-        **ColumnSelector.common_parameters,
     }
     fields = {
-        **ColumnSelector.common_fields,
         "ledger_": Nested(ProvisionalLedger),
         "_process_": Nested(GroupProcess, shares=("rows",)),
     }

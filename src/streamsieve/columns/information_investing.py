@@ -120,10 +120,9 @@ class InformationInvesting(ColumnSelector):
         "wealth": Float(0, 1, open_low=True),
         "payout": Float(0, 1, open_low=True),
         "coefficient_bits": Float(0, optional=True),
-        **ColumnSelector.common_parameters,
     }
     _process_: InformationInvestor
-    fields = {**ColumnSelector.common_fields, "_process_": Nested(InformationInvestor, shares=("rows",))}
+    fields = {"_process_": Nested(InformationInvestor, shares=("rows",))}
 
     def __init__(
         self,

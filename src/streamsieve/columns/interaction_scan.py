@@ -92,10 +92,8 @@ class InteractionScan(ColumnSelector):
         "pool": Int(1, LARGEST_POOL),
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "bins": Int(2, LEVELS),
-        **ColumnSelector.common_parameters,
     }
     fields = {
-        **ColumnSelector.common_fields,
         "ledger_": Nested(ProvisionalLedger),
         "_process_": Nested(Interactions, shares=("rows",)),
     }

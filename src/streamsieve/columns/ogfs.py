@@ -108,10 +108,8 @@ class OGFS(OffersGroups, ColumnSelector):
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "penalty": Float(0, open_low=True),
         "group_size": Int(1, optional=True),
-        **ColumnSelector.common_parameters,
     }
     fields = {
-        **ColumnSelector.common_fields,
         "ledger_": Nested(ProvisionalLedger),
         "_process_": Nested(GroupProcess, shares=("rows",)),
     }

@@ -173,11 +173,9 @@ class OnlineFDR(ColumnSelector):
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "lag": Int(0, LONGEST_LAG),
         "test": Choice(*TESTS),
-        **ColumnSelector.common_parameters,
     }
     _process_: Composition | ConditionalFDR
     fields = {
-        **ColumnSelector.common_fields,
         "_process_": Nested(Composition, ConditionalFDR, shares=("rows",)),
         "_levels_": Nested(Levels),
     }

@@ -126,11 +126,9 @@ class OnlineSubstitution(ColumnSelector):
         "step": Float(0, 1, open_low=True),
         "sweeps": Int(1, optional=True),
         "n_jobs": Int(-1, optional=True),
-        **ColumnSelector.common_parameters,
     }
     _process_: SubstitutionModel
     fields = {
-        **ColumnSelector.common_fields,
         "_process_": Nested(SubstitutionModel, shares=("rows",)),
         "n_sweeps_": Int(1),
     }

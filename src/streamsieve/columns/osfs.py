@@ -135,10 +135,9 @@ class OSFS(ColumnSelector):
         "reliable": Choice(*RELIABLE),
         "unreliable": Choice(*UNRELIABLE),
         **COMPOSITION_PARAMETERS,
-        **ColumnSelector.common_parameters,
     }
     _process_: Composition
-    fields = {**ColumnSelector.common_fields, "_process_": Nested(Composition, shares=("rows",))}
+    fields = {"_process_": Nested(Composition, shares=("rows",))}
 
     #: Whether a new column is examined before the kept ones, or after them.
     _newcomer_first: ClassVar[bool] = False

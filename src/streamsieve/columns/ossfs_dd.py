@@ -106,10 +106,8 @@ class OSSFSDD(ColumnSelector):
         "floor": Int(0),
         "mode": Choice(*MODES),
         "alpha": Float(0, 1, open_low=True, open_high=True),
-        **ColumnSelector.common_parameters,
     }
     fields = {
-        **ColumnSelector.common_fields,
         "ledger_": Nested(ProvisionalLedger),
         "_process_": Nested(ThreeWay, shares=("rows",)),
     }

@@ -125,10 +125,9 @@ class SAOLA(ColumnSelector):
         "bound": Choice(*BOUNDS),
         "mode": Choice(*MODES),
         **COMPOSITION_PARAMETERS,
-        **ColumnSelector.common_parameters,
     }
     _process_: Composition
-    fields = {**ColumnSelector.common_fields, "_process_": Nested(Composition, shares=("rows",))}
+    fields = {"_process_": Nested(Composition, shares=("rows",))}
 
     def __init__(
         self,

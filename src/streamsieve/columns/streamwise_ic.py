@@ -154,10 +154,9 @@ class StreamwiseIC(ColumnSelector):
         "criterion": Choice(*CRITERIA),
         "n_candidates": Int(1, optional=True),
         "remove": Bool(),
-        **ColumnSelector.common_parameters,
     }
     _process_: CriterionSearch
-    fields = {**ColumnSelector.common_fields, "_process_": Nested(CriterionSearch, shares=("rows",))}
+    fields = {"_process_": Nested(CriterionSearch, shares=("rows",))}
 
     def __init__(
         self,

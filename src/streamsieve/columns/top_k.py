@@ -126,10 +126,9 @@ class TopK(ColumnSelector):
         "measure": NameOrObject(*MEASURES, needs={"dependence": "dependence(x, z)"}),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         **COMPOSITION_PARAMETERS,
-        **ColumnSelector.common_parameters,
     }
     _process_: Composition
-    fields = {**ColumnSelector.common_fields, "_process_": Nested(Composition, shares=("rows",))}
+    fields = {"_process_": Nested(Composition, shares=("rows",))}
 
     def __init__(
         self,

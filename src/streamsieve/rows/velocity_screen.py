@@ -95,9 +95,7 @@ class VelocityScreen(RowSelector):
     (array([1]), [1, 4])
     """
 
-    _traits = Traits(
-        tasks=CLASSIFICATION, missing=True, forgets=True, size_parameter="k", nested_sizes=True
-    )
+    _traits = Traits(tasks=CLASSIFICATION, missing=True, forgets=True, size_parameter="k", nested_sizes=True)
     _buffers_rows: ClassVar[bool] = True
 
     parameters = {

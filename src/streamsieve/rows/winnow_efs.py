@@ -90,9 +90,7 @@ class WinnowEFS(LinearSelector):
     (True, [1.0, -1.0])
     """
 
-    _traits: ClassVar[Traits] = Traits(
-        tasks=frozenset({Task.BINARY}), non_negative=True, size_parameter="k"
-    )
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), non_negative=True, size_parameter="k")
 
     parameters = {
         "promotion": Float(1, 100, open_low=True),

@@ -11,14 +11,6 @@ file     atomic files with a checksum, and the same as bytes
 """
 
 from streamsieve._transaction import untouched_on_error as untouched_on_error
-from streamsieve.state._undeclared import Undeclared as Undeclared
-from streamsieve.state._undeclared import expect as expect
-from streamsieve.state._undeclared import pack as pack
-from streamsieve.state._undeclared import pack_strings as pack_strings
-from streamsieve.state._undeclared import prefixed as prefixed
-from streamsieve.state._undeclared import under as under
-from streamsieve.state._undeclared import unpack as unpack
-from streamsieve.state._undeclared import unpack_strings as unpack_strings
 from streamsieve.state.codec import decode as decode
 from streamsieve.state.codec import encode as encode
 from streamsieve.state.fields import Array as Array
@@ -36,7 +28,6 @@ from streamsieve.state.fields import Texts as Texts
 from streamsieve.state.fields import Values as Values
 from streamsieve.state.fields import mass as mass
 from streamsieve.state.file import FORMAT as FORMAT
-from streamsieve.state.file import _digest as _digest
 from streamsieve.state.file import from_bytes as from_bytes
 from streamsieve.state.file import read as read
 from streamsieve.state.file import read_header as read_header

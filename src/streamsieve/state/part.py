@@ -82,26 +82,12 @@ class Part:
 
         ``ready`` holds values that take the place of the own ones, such as texts that are packed already.
         """
-        record = {**self._record(), **(ready or {})}
-        return {
-            saved_name(name): field.write(record[name])
-            for name, field in self.fields.items()
-            if record.get(name) is not None
-        }
+        return written(self.fields, {**self._record(), **(ready or {})})
 
     @classmethod
     def check_tree(cls, node: dict[str, Node], place: Place) -> None:
         """Check every field, and that there are no others."""
-        known = {saved_name(name): field for name, field in cls.fields.items()}
-        for name in node:
-            if name not in known:
-                place.at(name).refuse("belongs to nothing")
-        for name, field in known.items():
-            found = node.get(name, field.absent)
-            if found is not None:
-                field.check(found, place.at(name))
-            elif not field.optional:
-                raise StateError(f"the state lacks {place.at(name).path!r}")
+        check_fields(cls.fields, node, place)
 
     @classmethod
     def from_tree(cls, node: dict[str, Node], path: str) -> Self:
@@ -120,6 +106,29 @@ class Part:
         return made
 
 
+def written(fields: Mapping[str, Field], record: Mapping[str, Any]) -> dict[str, Node]:
+    """Return the values that are there as a tree of arrays, by the names of a state."""
+    return {
+        saved_name(name): field.write(record[name])
+        for name, field in fields.items()
+        if record.get(name) is not None
+    }
+
+
+def check_fields(fields: Mapping[str, Field], node: dict[str, Node], place: Place) -> None:
+    """Check every field of a part, and that there are no others."""
+    known = {saved_name(name): field for name, field in fields.items()}
+    for name in node:
+        if name not in known:
+            place.at(name).refuse("belongs to nothing")
+    for name, field in known.items():
+        found = node.get(name, field.absent)
+        if found is not None:
+            field.check(found, place.at(name))
+        elif not field.optional:
+            raise StateError(f"the state lacks {place.at(name).path!r}")
+
+
 class Nested(Field):
     """A part within a part: one of some classes.
 
@@ -135,16 +144,16 @@ class Nested(Field):
     derived: bool = False
 
     def __init__(
-        self, *kinds: type[Part], shares: tuple[str, ...] = (), derived: bool = False, optional: bool = False
+        self, *kinds: type[Any], shares: tuple[str, ...] = (), derived: bool = False, optional: bool = False
     ) -> None:
         self.kinds = {name_of(kind): kind for kind in kinds}
         self.shares, self.derived, self.optional = shares, derived, optional
 
-    def write(self, value: Part) -> Node:
+    def write(self, value: Any) -> Node:
         name = name_of(type(value))
         if self._allowed(name) is not type(value):
             raise StateError(f"a {type(value).__name__} cannot be saved here; {', '.join(self.kinds)} can")
-        node = value.tree()
+        node: dict[str, Node] = value.tree()
         if len(self.kinds) > 1 or self.derived:
             node[KIND] = text(name)
         return node
@@ -157,7 +166,7 @@ class Nested(Field):
         kind, own = self._kind(node, Place(path))
         return kind.from_tree(own, path)
 
-    def _kind(self, node: Node, place: Place) -> tuple[type[Part], dict[str, Node]]:
+    def _kind(self, node: Node, place: Place) -> tuple[type[Any], dict[str, Node]]:
         if not isinstance(node, dict):
             place.refuse("should be a part of several arrays, but is one array")
         if len(self.kinds) == 1 and not self.derived:
@@ -168,7 +177,7 @@ class Nested(Field):
             place.refuse(f"should be one of {', '.join(self.kinds)}, but is {name[:60]!r}")
         return kind, {key: value for key, value in node.items() if key != KIND}
 
-    def _allowed(self, name: str) -> type[Part] | None:
+    def _allowed(self, name: str) -> type[Any] | None:
         """Return the class of a name if it may stand here."""
         if not self.derived:
             return self.kinds.get(name)
@@ -182,7 +191,7 @@ class ListOf(Field):
 
     absent: ClassVar[dict[str, Any] | None] = {}
 
-    def __init__(self, *kinds: type[Part], size: str, shares: tuple[str, ...] = ()) -> None:
+    def __init__(self, *kinds: type[Any], size: str, shares: tuple[str, ...] = ()) -> None:
         self.item, self.size = Nested(*kinds, shares=shares), size
 
     def write(self, value: Iterable[Part]) -> Node:

@@ -29,7 +29,7 @@ def check_containers_agree(selector: Any) -> None:
         forms |= {kind.__name__: kind(X) for kind in kinds}
     for name, form in forms.items():
         assert_same(expected, fresh(selector).fit(form, y), name)
-    for name, frame in _frames(X, names):
+    for name, frame in frames(X, names):
         fitted = fresh(selector).fit(frame, y)
         assert_same(expected, fitted, name)
         kept = [names[j] for j in np.flatnonzero(fitted.get_support())]
@@ -96,7 +96,7 @@ def check_column_permutation(selector: Any) -> None:
 def check_save_and_load(selector: Any) -> None:
     """A saved selector comes back whole, with parameters and names."""
     X, y, names = sample_for(selector)
-    for _, frame in [("array", X), *list(_frames(X, names))[:1]]:
+    for _, frame in [("array", X), *list(frames(X, names))[:1]]:
         fitted = fresh(selector).fit(frame, y)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "state.sieve"
@@ -112,7 +112,7 @@ def check_frames_stay_frames(selector: Any) -> None:
     if getattr(selector, "output", "drop") != "drop":
         return
     X, y, names = sample_for(selector)
-    for name, frame in _frames(X, names):
+    for name, frame in frames(X, names):
         fitted = fresh(selector).fit(frame, y)
         out = fitted.transform(frame)
         assert type(out) is type(frame), f"{name}: transform returned {type(out)}"
@@ -219,7 +219,7 @@ def _zoo(data: Sample) -> Iterator[tuple[str, Any, Any]]:
     yield "sparse overflow", sp.csr_array(with_value(1e308)), y
 
 
-def _frames(X: Any, names: list[str]) -> Iterator[tuple[str, Any]]:
+def frames(X: Any, names: list[str]) -> Iterator[tuple[str, Any]]:
     """The same table in every dataframe library that is installed."""
     makers = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
     for library, maker in makers.items():

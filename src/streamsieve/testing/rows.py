@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from streamsieve.protocols import Task
 from streamsieve.testing._compare import assert_same, fresh
 from streamsieve.testing._data import Sample, sample_for
-from streamsieve.testing.common import _frames
+from streamsieve.testing.common import frames
 
 
 def check_any_chunking(selector: Any) -> None:
@@ -154,7 +154,7 @@ def check_columns_come_and_go(selector: Any) -> None:
     for i, part in enumerate(np.array_split(np.arange(len(y)), 8)):
         there = rng.permutation(np.arange(i, len(names) if i else 5))[: 5 + i]
         of_part = [names[j] for j in there]
-        frame = next(_frames(X[np.ix_(part, there)], of_part), None)
+        frame = next(frames(X[np.ix_(part, there)], of_part), None)
         if frame is None:
             return  # no dataframe library is installed
         streamed.learn_many(frame[1], y[part])

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from streamsieve._validation import check_target, refuse_non_finite
 from streamsieve.base import ColumnSelector, RowSelector, Selector, Stop
-from streamsieve.base._rows_identity import Fingerprints, RowsIdentity, fingerprints, index_of
+from streamsieve.base.row_fingerprints import Fingerprints, RowsIdentity, fingerprints, index_of
 from streamsieve.columns.osfs import FastOSFS
 from streamsieve.columns.saola import SAOLA
 from streamsieve.columns.two_way.numbering import Numbering
@@ -131,11 +131,8 @@ class TwoWay(ColumnSelector):
     parameters = {
         "window": Int(2, optional=True),
         "review_every": Int(1, optional=True),
-        "ledger": ColumnSelector.common_parameters["ledger"],
-        "stop": ColumnSelector.common_parameters["stop"],
     }
     fields = {
-        **ColumnSelector.common_fields,
         "n_rows_seen_": Int(1),
         "_table_": Nested(GrowingTable, shares=("rows",)),
         "_columns_": Nested(ColumnSelector, derived=True),

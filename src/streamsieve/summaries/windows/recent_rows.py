@@ -126,7 +126,7 @@ class RecentRows(Part):
         y, n_classes = self._targets()
         copies = np.concatenate([weights_of(piece) for piece in pieces]).astype(np.int64)
         if any(sp.issparse(piece.X) for piece in pieces):
-            X = sp.vstack([_as_sparse(piece.X) for piece in pieces], format="csr").tocsc()
+            X = sp.vstack([as_sparse(piece.X) for piece in pieces], format="csr").tocsc()
             yield ColumnsBlock(
                 X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, y, copies, n_classes
             )
@@ -220,7 +220,7 @@ class RecentRows(Part):
             yield "the rows have weights that are not numbers of copies"
 
 
-def _as_sparse(X: Matrix) -> Any:
+def as_sparse(X: Matrix) -> Any:
     """Return rows as CSR of float64; those of a dense array hold their zeros, too."""
     if sp.issparse(X):
         return sp.csr_array(X).astype(np.float64, copy=False)

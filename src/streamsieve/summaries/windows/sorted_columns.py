@@ -16,7 +16,7 @@ from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Nested, Part, register
 from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
-from streamsieve.summaries.windows.recent_rows import _as_sparse
+from streamsieve.summaries.windows.recent_rows import as_sparse
 from streamsieve.summaries.windows.row_pieces import present
 from streamsieve.summaries.windows.row_store import RowStore
 
@@ -159,7 +159,7 @@ class SortedColumns(Part):
                     values.reshape(-1),
                 )  # fmt: skip
             return
-        X = sp.vstack([_as_sparse(X) for X in pieces], format="csr").tocsc()
+        X = sp.vstack([as_sparse(X) for X in pieces], format="csr").tocsc()
         for low in range(0, p, most):
             part = X[:, low : low + most]
             column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
