@@ -63,8 +63,9 @@ class Criterion(ABC):
 
     name: ClassVar[str]
     tasks: ClassVar[frozenset[Task]]
-    #: What :meth:`score` reads; a property where it depends on a parameter.
-    needs: ClassVar[Needs]
+    #: What :meth:`score` reads: one of :class:`Needs`, or the class of a summary of your own; a property where
+    #: it depends on a parameter.
+    needs: ClassVar[Needs | type[Any]]
     #: Whether there are p-values: set for every class that writes :meth:`p_value`.
     has_p_values: ClassVar[bool] = False
     #: Score of a feature that carries no information.

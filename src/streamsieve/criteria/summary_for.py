@@ -66,7 +66,11 @@ def summary_for(
     return summary if window is None else Window(summary, window)
 
 
-def _plain(needs: Needs, half_life: float | None, epsilon: float) -> Any:
+def _plain(needs: Needs | type[Any], half_life: float | None, epsilon: float) -> Any:
+    if isinstance(needs, type):
+        if half_life is not None:
+            raise CapabilityError(f"a {needs.__name__} does not fade by half_life={half_life:g}: use window")
+        return needs()
     return Quantiles(epsilon, half_life) if needs is Needs.QUANTILES else PROVIDES[needs](half_life)
 
 
