@@ -19,7 +19,7 @@ help:
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make bench       speed and memory against peers; rewrites benchmarks/RESULTS.md"
 	@echo "make studies     the papers' tables and figures next to ours; real data by STREAMSIEVE_DATA"
-	@echo "make exports     write the table of public names after a class was added"
+	@echo "make exports     write the tables of public names and methods after a class was added"
 	@echo "make docs-check  README and docs say what the code does"
 
 .venv/made:

@@ -1,6 +1,6 @@
-"""Write ``streamsieve/_exports.py``: the public names of the package and where they are defined.
+"""Write what follows from the folders' re-exports: ``streamsieve/_exports.py`` and the table in ``docs/methods.md``.
 
-Run ``python -m tools.exports`` after adding a class to a folder; a test holds the file equal to the folders.
+Run ``python -m tools.exports`` after adding a class to a folder; tests hold both equal to the folders.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import pkgutil
 from pathlib import Path
 
 import streamsieve
+from streamsieve.cli import methods
 
 #: Folders whose re-exports are public names of the package.
 FOLDERS = ("rows", "columns", "offline", "learners", "sources", "base")
@@ -40,5 +41,13 @@ def rendered() -> str:
     return "\n".join(lines)
 
 
+def methods_page(page: str) -> str:
+    """Return the page on methods with a new table."""
+    head, rest = page.split("-->\n", 1)
+    return f"{head}-->\n{methods.markdown()}\n<!-- end of methods{rest.split('<!-- end of methods', 1)[1]}"
+
+
 if __name__ == "__main__":
     TARGET.write_text(rendered())
+    page = Path(__file__).parents[1] / "docs" / "methods.md"
+    page.write_text(methods_page(page.read_text()))
