@@ -1,4 +1,4 @@
-"""Write what follows from the folders' re-exports: ``streamsieve/_exports.py`` and the table in ``docs/methods.md``.
+"""Write what follows from the re-exports: ``streamsieve/_exports.py`` and the table of ``docs/methods.md``.
 
 Run ``python -m tools.exports`` after adding a class to a folder; tests hold both equal to the folders.
 """

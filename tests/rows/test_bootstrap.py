@@ -212,7 +212,7 @@ def same(a, b):
     """Whether two are equal to the last bit, replicas included."""
     mine, theirs = (
         (plain, {name: array.tobytes() for name, array in arrays.items()})
-        for plain, arrays in (state.pack(each._learnt()) for each in (a, b))
+        for plain, arrays in (each._saved() for each in (a, b))
     )
     return mine == theirs
 

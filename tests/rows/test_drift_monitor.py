@@ -313,10 +313,8 @@ def test_a_monitor_goes_on_where_it_was_saved(tmp_path):
         rng = np.random.default_rng(at)
         monitor = DriftMonitor(50)
         watch(monitor, X[:at], y[:at], rng=rng)
-        plain, arrays = state.pack({"monitor_": monitor})
-        state.write(tmp_path / "m.sieve", {"attributes": plain}, arrays)
-        header, arrays = state.read(tmp_path / "m.sieve")
-        again = state.unpack(header["attributes"], arrays)["monitor_"]
+        state.write(tmp_path / "m.sieve", {}, monitor.state())
+        again = DriftMonitor.from_state(state.read(tmp_path / "m.sieve")[1])
         assert_same_bits(snapshot(monitor), snapshot(again))
         assert (again.events, again.room, again.every) == (monitor.events, monitor.room, 50)
         assert again.nbytes == monitor.nbytes

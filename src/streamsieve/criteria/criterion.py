@@ -63,7 +63,7 @@ class Criterion(ABC):
 
     name: ClassVar[str]
     tasks: ClassVar[frozenset[Task]]
-    #: What :meth:`score` reads: one of :class:`Needs`, or the class of a summary of your own; a property where
+    #: What :meth:`score` reads: one of :class:`Needs`, or a summary class of your own; a property where
     #: it depends on a parameter.
     needs: ClassVar[Needs | type[Any]]
     #: Whether there are p-values: set for every class that writes :meth:`p_value`.
