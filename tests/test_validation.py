@@ -12,6 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from streamsieve import _frames as frames
 from streamsieve import _parameters as parameters
 from streamsieve import _validation as v
+from streamsieve import _values as values
 from streamsieve import exceptions
 from streamsieve.exceptions import (
     BadValueError,
@@ -364,26 +365,26 @@ def test_unusable_blocks_are_refused(given, names, error, message):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gaps_are_found_and_infinity_is_refused(wrap, dtype):
     A = X.astype(dtype)
-    assert v.refuse_infinite(wrap(A)) is False
+    assert values.refuse_non_finite(wrap(A), missing=True) is False
     A[2, 1] = np.nan
-    assert v.refuse_infinite(wrap(A)) is True
+    assert values.refuse_non_finite(wrap(A), missing=True) is True
     A[3, 0] = -np.inf
     with pytest.raises(BadValueError, match="feature 'x0' holds -inf; clip it or mark it missing") as caught:
-        v.refuse_infinite(wrap(A))
+        values.refuse_non_finite(wrap(A), missing=True)
     assert (caught.value.feature, caught.value.value) == (0, -np.inf)
 
 
 def test_the_largest_value_is_stated_and_kept_to():
-    assert v.refuse_infinite(np.array([[0.99 * v.LIMIT]])) is False
-    for value in (v.LIMIT, -1.01 * v.LIMIT):
+    assert values.refuse_non_finite(np.array([[0.99 * values.LIMIT]]), missing=True) is False
+    for value in (values.LIMIT, -1.01 * values.LIMIT):
         with pytest.raises(BadValueError, match=r"squares of values beyond 1e\+100 may overflow: rescale it"):
-            v.refuse_infinite(np.array([[1.0, value]]))
-    assert np.isfinite(v.LIMIT**2)
+            values.refuse_non_finite(np.array([[1.0, value]]), missing=True)
+    assert np.isfinite(values.LIMIT**2)
 
 
 def test_nothing_at_all_is_fine():
-    assert v.refuse_infinite(sp.csr_array((3, 4))) is False
-    assert v.refuse_infinite(np.zeros((0, 4))) is False
+    assert values.refuse_non_finite(sp.csr_array((3, 4)), missing=True) is False
+    assert values.refuse_non_finite(np.zeros((0, 4)), missing=True) is False
 
 
 # ------------------------------------------------------------------------------------ dataframes

@@ -61,7 +61,7 @@ EXPORTS = {
     "TraceRatio": "offline",
     "TwoWay": "columns",
     "VelocityScreen": "rows",
-    "WeightedRowSelector": "base",
+    "WeightedRows": "base",
     "WinnowEFS": "rows",
     "birth_death_process": "sources",
     "features": "sources",

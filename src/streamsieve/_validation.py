@@ -23,8 +23,8 @@ from sklearn.utils.validation import check_array, validate_data
 
 from streamsieve._frames import as_objects, holds_text, is_series, names_of, refuse_text
 from streamsieve._parameters import check_choice
+from streamsieve._values import HEAVIEST, LIMIT, refuse_non_finite
 from streamsieve.exceptions import (
-    BadValueError,
     CapabilityError,
     InputError,
     InputTypeError,
@@ -33,11 +33,6 @@ from streamsieve.exceptions import (
 )
 from streamsieve.protocols import ColumnBlock, FloatArray, Matrix, RowBatch, Task
 
-#: Larger magnitudes are refused: squares, weights and the factors of fading must multiply without overflow.
-LIMIT = 1e100
-HEAVIEST = 1e30
-#: The largest magnitude of each type of value; a float32 cannot hold the limit itself.
-LARGEST_VALUE = {np.dtype(np.float32): float(np.finfo(np.float32).max), np.dtype(np.float64): LIMIT}
 #: More different whole numbers than this, and than a tenth of the rows, are not taken for labels unasked.
 MANY_CLASSES = 20
 TASKS = ("auto", "classification", "regression")
@@ -67,10 +62,10 @@ def check_traits(selector: Any, X: Matrix, weight: Any, names: Sequence[str] | N
 
 
 def check_named_rows(
-    selector: Any, batch: RowBatch, known: Sequence[str] | None, *, target: str | None
+    selector: Any, batch: RowBatch, known: npt.NDArray[Any] | None, *, target: str | None
 ) -> RowBatch:
     """Validate a batch of a source, which carries its names beside the array; they must be those known."""
-    if known is not None and batch.names is not known and list(batch.names or ()) != list(known):
+    if known is not None and list(batch.names or ()) != known.tolist():
         seen = set(known)
         different = [name for name in batch.names or () if name not in seen]
         what = f"{different[0]!r} is new" if different else "some are missing or in another order"
@@ -110,6 +105,25 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
             selector, X, reset=reset, accept_sparse=sparse, dtype=list(_FLOATS), ensure_all_finite=False
         )
     return _canonical(X) if sp.issparse(X) else X
+
+
+def check_frame(selector: Any, X: Any) -> None:
+    """Check the names and the width of a dataframe by scikit-learn's rules, without converting it."""
+    with _as_input_errors():
+        validate_data(selector, X, reset=False, skip_check_array=True)
+
+
+def check_kept(selector: Any, X: Any) -> None:
+    """Check the values of a dataframe that ``transform`` is about to return."""
+    if selector.traits.text and holds_text(X):
+        return
+    refuse_text(X)
+    with _as_input_errors():
+        values = check_array(
+            X, accept_sparse="csr", dtype=list(_FLOATS), ensure_all_finite=False, ensure_min_features=0
+        )
+    if not selector.traits.missing:
+        refuse_non_finite(values, names_of(X))
 
 
 def _is_plain(X: Any, sparse: str) -> bool:
@@ -302,71 +316,6 @@ def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
 
 def _is_plain_target(y: Any) -> bool:
     return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fib"
-
-
-def refuse_non_finite(X: Any, names: Sequence[str] | None, *, missing: bool = False) -> None:
-    """Refuse NaN (unless it may be missing), inf and overflow, naming the first such column.
-
-    The minimum and maximum are two fast passes without a temporary; NaN makes both NaN.
-    """
-    values = X.data if sp.issparse(X) else X
-    if values.size == 0:
-        return
-    limit = LIMIT if values.dtype.itemsize > 4 else np.inf  # a float32 cannot hold the limit itself
-    with np.errstate(invalid="ignore"):
-        if values.min() > -limit and values.max() < limit:
-            return
-        bad = np.abs(values) >= limit
-        if not missing:
-            bad |= np.isnan(values)
-    if not bad.any():
-        return
-    if sp.issparse(X):
-        place = int(np.flatnonzero(bad)[0])
-        value = float(X.data[place])
-        by_rows = X.format == "csr"
-        j = int(X.indices[place]) if by_rows else int(np.searchsorted(X.indptr, place, side="right")) - 1
-    else:
-        i, j = (int(v) for v in np.argwhere(bad)[0])
-        value = float(X[i, j])
-    raise bad_value(j, value, names)
-
-
-def refuse_infinite(X: Any) -> bool:
-    """Refuse infinities and overflow in rows; return whether there are NaN, which mean missing."""
-    values = X.data if sp.issparse(X) else X
-    if values.size == 0:
-        return False
-    with np.errstate(invalid="ignore", over="ignore"):  # LIMIT is inf as a float32
-        if values.min() > -LIMIT and values.max() < LIMIT:
-            return False
-        bad = np.abs(values) >= LIMIT
-    if not bad.any():
-        return True
-    if sp.issparse(X):
-        place = int(np.flatnonzero(bad)[0])
-        raise bad_value(int(X.indices[place]), float(X.data[place]))
-    i, j = (int(v) for v in np.argwhere(bad)[0])
-    raise bad_value(j, float(X[i, j]))
-
-
-def bad_value(feature: int, value: float, names: Sequence[str] | None = None) -> BadValueError:
-    """Return the error about a value that no statistic survives."""
-    label = feature_label(feature, names)
-    if np.isnan(value):
-        text = f"Input X contains NaN: feature {label!r} has missing values; impute it or leave it out"
-    elif np.isinf(value):
-        text = f"Input X contains infinity: feature {label!r} holds {value:g}; clip it or mark it missing"
-    else:
-        text = (
-            f"feature {label!r} holds {value:g}; squares of values beyond {LIMIT:g} may overflow: rescale it"
-        )
-    return BadValueError(text, feature, value)
-
-
-def feature_label(j: int, names: Sequence[str] | None) -> str:
-    """Return the name of a column, given or made up."""
-    return str(names[j]) if names is not None else f"x{j}"
 
 
 class _as_input_errors:  # noqa: N801 - reads as a statement

@@ -1,22 +1,23 @@
-"""A method is one file, one re-export line and one slow twin; whatever is missing is named by its path."""
+"""A method is a class, one re-export line and one slow twin; whatever is missing is named by its path."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("summaries", "criteria", "independence", "rows", "columns", "offline", "learners")
-
-
-#: Modules that others derive from or call; they are no methods.
-CONTRACTS = {"criterion", "summary_for"}
+#: What folders re-export that is no method: contracts that others derive from or call, ...
+CONTRACTS = {"Criterion", "Needs", "ratio", "summary_for"}
+#: ... and summaries that hold rows, whose twin is the inner summary of these rows.
+HOLDERS = {"RecentRows", "SortedColumns", "TargetBins", "Window"}
 
 
 def missing(package: Path, twins: Path) -> list[str]:
     """What a newcomer forgot, as sentences that name the path.
 
-    A module of these folders is a method, which its folder re-exports and which has a slow twin, or it is a
-    helper, which another module imports.
+    A class that one of these folders re-exports is a method and has a slow twin, named after the class or
+    after the file or folder that holds it.  Every other file or folder is a helper, which some module imports.
     """
     complaints = []
     imports = "".join(path.read_text() for path in package.rglob("*.py") if path.name != "__init__.py")
@@ -25,21 +26,12 @@ def missing(package: Path, twins: Path) -> list[str]:
         exports = init.read_text()
         for module in sorted((package / folder).glob("[!_]*")):
             name = f"streamsieve.{folder}.{module.stem}"
-            if f"from {name} import " not in exports:
-                if f"{name} import " not in imports and f"{name}." not in imports:
-                    complaints.append(f"{init} does not re-export {module}")
-                continue
-            wanted = [module.stem]
-            if module.is_dir() and not (twins / f"{module.stem}.py").exists():
-                parts = (module / "__init__.py").read_text()
-                wanted = [
-                    part.stem for part in module.glob("*.py") if f"from {name}.{part.stem} import" in parts
-                ]
-            complaints += [
-                f"{twins / part}.py, the slow twin of {module}, is missing"
-                for part in wanted
-                if part not in CONTRACTS and not (twins / f"{part}.py").exists()
-            ]
+            if not any(f"{name}{end}" in text for end in (" import ", ".") for text in (exports, imports)):
+                complaints.append(f"{init} does not re-export {module}")
+        for stem, cls in re.findall(rf"from streamsieve\.{folder}\.([\w.]+) import (\w+)", exports):
+            names = {stem.rpartition(".")[2], re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls).lower()}
+            if cls not in CONTRACTS | HOLDERS and not any((twins / f"{name}.py").exists() for name in names):
+                complaints.append(f"{twins / stem}.py, the slow twin of {cls}, is missing")
     return complaints
 
 

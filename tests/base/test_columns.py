@@ -119,12 +119,16 @@ def test_a_refused_offer_keeps_the_names_of_a_fit():
     assert sieve.transform(frame).columns.tolist() == sieve.get_feature_names_out().tolist()
 
 
-def test_a_frame_with_gaps_is_refused_like_an_array():
+def test_of_a_frame_only_the_kept_columns_are_looked_at():
     X, y = toy()
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(40)])
     sieve = ss.SAOLA().fit(frame, y)
-    frame.iloc[3, 4] = np.nan
-    with pytest.raises(ValueError, match="contains NaN"):
+    clean = sieve.transform(frame)
+    frame.iloc[3, int(np.flatnonzero(~sieve.get_support())[0])] = np.nan
+    pd.testing.assert_frame_equal(sieve.transform(frame), clean)
+    kept = sieve.get_feature_names_out()[0]
+    frame.loc[3, kept] = np.nan
+    with pytest.raises(ValueError, match=f"contains NaN: feature {kept!r}"):
         sieve.transform(frame)
 
 

@@ -200,7 +200,7 @@ def test_zeroed_columns_are_zero_even_where_values_are_missing():
 
 
 @register
-class Spread(ss.WeightedRowSelector):
+class Spread(ss.WeightedRows, ss.RowSelector):
     """A selector written by the documentation alone: features by their weighted mean square."""
 
     _traits = Traits(weights=True, merges=True)

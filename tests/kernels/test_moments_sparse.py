@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from streamsieve._aligned import aligned_zeros
 from streamsieve._kernels import moments_sparse as kernel
-from streamsieve._kernels.aligned import aligned_zeros
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

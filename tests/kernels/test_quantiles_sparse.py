@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from streamsieve._aligned import aligned_zeros
 from streamsieve._kernels import entries as entry_kernel
 from streamsieve._kernels import quantiles_sparse as kernel
-from streamsieve._kernels.aligned import aligned_zeros
 
 
 def rows_of(rng, n, p, dtype=np.float64):

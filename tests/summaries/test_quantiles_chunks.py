@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamsieve._kernels import threads
+from streamsieve import _threads as threads
 from streamsieve.summaries import Quantiles
 from tests.summaries.quantile_truth import (
     QUICK,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from streamsieve._kernels import threads
+from streamsieve import _threads as threads
 from streamsieve.exceptions import StateError
 from streamsieve.summaries.quantiles import entries, sparse
 from streamsieve.summaries.quantiles.sparse import SparseQuantiles

@@ -20,7 +20,7 @@ from streamsieve.protocols import FloatArray, IntArray
 
 if nb.config.DISABLE_JIT:
 
-    def _prefetch(array: Any, offset: int) -> None:
+    def _prefetch(array: Any, offset: Any) -> None:
         """Do nothing: there is no machine code to speed up."""
 
 else:

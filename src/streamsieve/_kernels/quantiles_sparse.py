@@ -27,7 +27,7 @@ Optional: TypeAlias = Any
 
 if nb.config.DISABLE_JIT:
 
-    def _prefetch(array: Any, offset: int) -> None:
+    def _prefetch(array: Any, offset: Any) -> None:
         """Do nothing: there is no machine code to speed up."""
 
 else:

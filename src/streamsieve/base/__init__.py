@@ -2,7 +2,7 @@
 
 =============== =====================================================================================
 selector        ``Selector``: a scikit-learn selector with traits; ``persistence`` saves and loads it
-rows            ``RowSelector``: fit, partial_fit, learn, merge; ``weighted`` adds sample weights
+rows            ``RowSelector``: fit, partial_fit, learn, merge; ``WeightedRows`` adds sample weights
 ranking         its selected set, ledger and output; ``choose`` and ``top_set`` serve it
 row_buffer      its buffer for rows that arrive one at a time
 open_features   its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names
@@ -17,6 +17,6 @@ from streamsieve.base.offline import OfflineSelector as OfflineSelector
 from streamsieve.base.rows import RowSelector as RowSelector
 from streamsieve.base.selector import Selector as Selector
 from streamsieve.base.stop import Stop as Stop
-from streamsieve.base.weighted import WeightedRowSelector as WeightedRowSelector
+from streamsieve.base.weighted import WeightedRows as WeightedRows
 
-__all__ = ["ColumnSelector", "OfflineSelector", "RowSelector", "Selector", "Stop", "WeightedRowSelector"]
+__all__ = ["ColumnSelector", "OfflineSelector", "RowSelector", "Selector", "Stop", "WeightedRows"]

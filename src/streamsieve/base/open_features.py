@@ -12,18 +12,12 @@ import scipy.sparse as sp
 
 from streamsieve._frames import names_of
 from streamsieve._transaction import untouched_on_error
-from streamsieve._validation import (
-    bad_value,
-    check_rows,
-    check_target,
-    check_traits,
-    refuse_infinite,
-    refuse_non_finite,
-)
+from streamsieve._validation import check_rows, check_target, check_traits
+from streamsieve._values import bad_value, refuse_non_finite
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary, scattered, spread
 from streamsieve.exceptions import BadValueError, InputTypeError, MergeError, SchemaError, TargetError
-from streamsieve.protocols import FloatArray, IntArray, Matrix, RowBatch, Traits
+from streamsieve.protocols import FloatArray, IntArray, RowBatch, Traits
 
 
 class OpenFeatures:
@@ -57,7 +51,7 @@ class OpenFeatures:
         collided = 0
         if arrival.foreign:
             collided = int(np.count_nonzero(values[arrival.foreign]))
-            refuse_infinite_named(values[None, :], names)
+            refuse_non_finite(values[None, :], names, missing=True)  # before it joins another's value
         X = scattered(values, arrival.ids, np.array([0, len(names)], np.int32), arrival)
         self._learn_arrived(vocabulary, arrival, names, RowBatch(X, target), collided)
         self._buffer_dicts()
@@ -102,7 +96,7 @@ class OpenFeatures:
             X = sp.csr_array(X)
             if arrival.foreign:
                 collided = int(np.count_nonzero(X.data[np.isin(X.indices, arrival.foreign)]))
-                refuse_infinite_named(X, names)
+                refuse_non_finite(X, names, missing=True)
             X = scattered(X.data, arrival.ids[X.indices], X.indptr, arrival)
         self._learn_arrived(vocabulary, arrival, names, RowBatch(X, batch.y, batch.weight), collided)
 
@@ -216,11 +210,3 @@ def one_target(y: Any, kind: str) -> npt.NDArray[Any]:
     if y is None or np.ndim(y) != 0:
         raise TargetError(f"learn_one takes one label or number for y, got {y!r}")
     return check_target([y], 1, kind)
-
-
-def refuse_infinite_named(X: Matrix, names: list[str]) -> None:
-    """Refuse infinities under the name they came with, before they are added to another's value."""
-    try:
-        refuse_infinite(X)
-    except BadValueError as error:
-        raise bad_value(error.feature, error.value, names) from error

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels.quantiles_dense import beyond
-from streamsieve._validation import LARGEST_VALUE, LIMIT
+from streamsieve._values import LARGEST_VALUE, LIMIT
 from streamsieve.base.vocabulary import Vocabulary
 from streamsieve.protocols import Matrix, RowBatch
 

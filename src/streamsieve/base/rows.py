@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._transaction import untouched_on_error
-from streamsieve._validation import bad_value, check_named_rows, check_rows
+from streamsieve._validation import check_named_rows, check_rows
+from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures
 from streamsieve.base.row_buffer import SMALL, BufferedRows

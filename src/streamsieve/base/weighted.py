@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from streamsieve.base.rows import RowSelector
+if TYPE_CHECKING:
+    from streamsieve.base.rows import RowSelector
+
+    Beside = RowSelector
+else:
+    Beside = object
 
 
-class WeightedRowSelector(RowSelector):
-    """A row selector whose rows may carry weights; weight k is the same as k copies of a row.
+class WeightedRows(Beside):
+    """Stands before `RowSelector` where rows may carry weights; weight k is the same as k copies of a row.
 
     The parameter stands only where it has a meaning: scikit-learn and its users look at the signature of
     ``fit`` to see whether a selector takes weights.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy.typing as npt
 
@@ -27,8 +27,107 @@ from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
 TESTS = ("fisher_z", *TABLE_TESTS)
 UNRELIABLE = ("independent", "skip")
 
+if TYPE_CHECKING:
+    Beside = ColumnSelector
+else:
+    Beside = object
 
-class OSFS(ColumnSelector):
+
+class MarkovBlanketSelector(Beside):
+    """What OSFS and Fast-OSFS share: parameters, tests and rules; it stands before `ColumnSelector`."""
+
+    parameters = {
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "test": NameOrObject(*TESTS, needs={"conditional": "conditional(x, y, given)"}),
+        "max_conditioning": Int(0, LARGEST_SET),
+        "degrees": Choice(*DEGREES),
+        "reliable": Choice(*RELIABLE),
+        "unreliable": Choice(*UNRELIABLE),
+        **COMPOSITION_PARAMETERS,
+    }
+    _process_: Composition
+    fields = {"_process_": Nested(Composition, shares=("rows",))}
+
+    #: Whether a new column is examined before the kept ones, or after them.
+    _newcomer_first: ClassVar[bool]
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        test: str | ConditionalTest = "fisher_z",
+        max_conditioning: int = 3,
+        degrees: str = "strata",
+        reliable: str = "occupied",
+        unreliable: str = "skip",
+        missing: str = "refuse",
+        bins: int = 5,
+        fdr: str | None = None,
+        lag: int = 0,
+        task: str = "auto",
+        ledger: str = "all",
+        stop: Stop | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.test = test
+        self.max_conditioning = max_conditioning
+        self.degrees = degrees
+        self.reliable = reliable
+        self.unreliable = unreliable
+        self.missing = missing
+        self.bins = bins
+        self.fdr = fdr
+        self.lag = lag
+        self.task = task
+        self.ledger = ledger
+        self.stop = stop
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Yield each test, smaller sets, unreliable tests, missing values, and an FDR procedure."""
+        for test in TESTS:
+            yield cls(test=test)
+        yield cls(alpha=0.05, max_conditioning=1, unreliable="independent")
+        yield cls(missing="omit")
+        yield cls(alpha=0.1, fdr="addis", lag=1)
+
+    @property
+    def traits(self) -> Traits:
+        """What the selector can do: whether it takes missing values is a parameter."""
+        return Traits(missing=self.missing == "omit")
+
+    def _check_together(self) -> None:
+        check_missing(self.missing, "test", self.test)
+
+    @property
+    def _rule(self) -> type[RedundancyRule]:
+        """The Markov-blanket rule for the way in which columns are compared."""
+        if self.test != "fisher_z":
+            return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
+        return MarkovBlanketCompletePairs if self.missing == "omit" else MarkovBlanketCorrelation
+
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
+        config = MarkovBlanketConfig(self.max_conditioning, self.unreliable == "skip", self._newcomer_first)
+        fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+        if isinstance(self.test, ConditionalTest):
+            numbers = numeric_target(y, task)
+            rule = MarkovBlanket(self.test, numbers, self.alpha, config)
+            return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
+        if self.test != "fisher_z":
+            table = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
+            return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
+        if self.missing == "omit":
+            pairs = CompletePairsFisherZ(y, task, self.alpha, signed=False, observed_classes=False)
+            return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
+        test = FisherZ(y, task, self.alpha, signed=False)
+        return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        fdr = self.fdr, self.alpha, self.lag
+        yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
+
+
+class OSFS(MarkovBlanketSelector, ColumnSelector):
     """Online streaming feature selection (OSFS): a Markov blanket of the target.
 
     A column that is associated with y joins the kept ones.  Then every kept column, the new one last, is
@@ -127,98 +226,10 @@ class OSFS(ColumnSelector):
     dose kept relevant
     """
 
-    parameters = {
-        "alpha": Float(0, 1, open_low=True, open_high=True),
-        "test": NameOrObject(*TESTS, needs={"conditional": "conditional(x, y, given)"}),
-        "max_conditioning": Int(0, LARGEST_SET),
-        "degrees": Choice(*DEGREES),
-        "reliable": Choice(*RELIABLE),
-        "unreliable": Choice(*UNRELIABLE),
-        **COMPOSITION_PARAMETERS,
-    }
-    _process_: Composition
-    fields = {"_process_": Nested(Composition, shares=("rows",))}
-
-    #: Whether a new column is examined before the kept ones, or after them.
     _newcomer_first: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        test: str | ConditionalTest = "fisher_z",
-        max_conditioning: int = 3,
-        degrees: str = "strata",
-        reliable: str = "occupied",
-        unreliable: str = "skip",
-        missing: str = "refuse",
-        bins: int = 5,
-        fdr: str | None = None,
-        lag: int = 0,
-        task: str = "auto",
-        ledger: str = "all",
-        stop: Stop | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.test = test
-        self.max_conditioning = max_conditioning
-        self.degrees = degrees
-        self.reliable = reliable
-        self.unreliable = unreliable
-        self.missing = missing
-        self.bins = bins
-        self.fdr = fdr
-        self.lag = lag
-        self.task = task
-        self.ledger = ledger
-        self.stop = stop
 
-    @classmethod
-    def variants(cls) -> Iterable[Self]:
-        """Yield each test, smaller sets, unreliable tests, missing values, and an FDR procedure."""
-        for test in TESTS:
-            yield cls(test=test)
-        yield cls(alpha=0.05, max_conditioning=1, unreliable="independent")
-        yield cls(missing="omit")
-        yield cls(alpha=0.1, fdr="addis", lag=1)
-
-    @property
-    def traits(self) -> Traits:
-        """What the selector can do: whether it takes missing values is a parameter."""
-        return Traits(missing=self.missing == "omit")
-
-    def _check_together(self) -> None:
-        check_missing(self.missing, "test", self.test)
-
-    @property
-    def _rule(self) -> type[RedundancyRule]:
-        """The Markov-blanket rule for the way in which columns are compared."""
-        if self.test != "fisher_z":
-            return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
-        return MarkovBlanketCompletePairs if self.missing == "omit" else MarkovBlanketCorrelation
-
-    def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
-        config = MarkovBlanketConfig(self.max_conditioning, self.unreliable == "skip", self._newcomer_first)
-        fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
-        if isinstance(self.test, ConditionalTest):
-            numbers = numeric_target(y, task)
-            rule = MarkovBlanket(self.test, numbers, self.alpha, config)
-            return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
-        if self.test != "fisher_z":
-            table = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
-            return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
-        if self.missing == "omit":
-            pairs = CompletePairsFisherZ(y, task, self.alpha, signed=False, observed_classes=False)
-            return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        test = FisherZ(y, task, self.alpha, signed=False)
-        return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
-
-    def _consistent(self) -> Iterator[str]:
-        yield from super()._consistent()
-        fdr = self.fdr, self.alpha, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
-
-
-class FastOSFS(OSFS):
+class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     """Fast-OSFS: a Markov blanket of the target, examining each new column first.
 
     A column that is associated with y is rejected if some set of up to ``max_conditioning`` kept columns

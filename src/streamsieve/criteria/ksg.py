@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import digamma
 
 from streamsieve._kernels import neighbours as kernel
-from streamsieve._kernels.threads import over_features
 from streamsieve._parameters import check_number
+from streamsieve._threads import over_features
 from streamsieve.criteria.criterion import Criterion, Needs
 from streamsieve.protocols import ANY_TASK, FloatArray, Task
 from streamsieve.state import register

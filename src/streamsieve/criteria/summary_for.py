@@ -81,10 +81,13 @@ def sorts_columns(criterion: Criterion) -> bool:
 
 def serves(criterion: Criterion, summary: Any, *, exact: bool = False) -> bool:
     """Whether a summary, without windows and bins around it, is one that a criterion can read."""
-    kind = SortedColumns if exact and sorts_columns(criterion) else PROVIDES[criterion.needs]
-    return isinstance(summary, kind)
+    needs = criterion.needs
+    kind = needs if isinstance(needs, type) else PROVIDES[needs]
+    return isinstance(summary, SortedColumns if exact and sorts_columns(criterion) else kind)
 
 
 def target_of(criterion: Criterion) -> str | None:
     """Return the kind of target that a criterion's summary is bound to: "numeric", or None for any."""
+    if isinstance(criterion.needs, type):
+        return "numeric" if criterion.needs.target == "numeric" else None
     return "numeric" if criterion.needs is Needs.COMOMENTS else None

@@ -13,8 +13,8 @@ from scipy.special import chdtrc, chdtri, xlogy
 
 from streamsieve._kernels import tables_screen as kernel
 from streamsieve._kernels import tables_search as search
-from streamsieve._kernels.threads import over_features
 from streamsieve._parameters import check_choice, check_number
+from streamsieve._threads import over_features
 from streamsieve.decisions import REASON_CODE, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import discretize_target

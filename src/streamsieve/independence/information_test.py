@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.special import chdtrc, chdtri
 
 from streamsieve._kernels import budget_codes as kernel
-from streamsieve._kernels.threads import over_features
+from streamsieve._threads import over_features
 from streamsieve.decisions import REASON_CODE, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c

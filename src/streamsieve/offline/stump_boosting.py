@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import stumps as kernel
-from streamsieve._kernels.threads import over_features
+from streamsieve._threads import over_features
 from streamsieve.base import OfflineSelector
 from streamsieve.offline.shared.ranking import TIE, first_best
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Self
 
 from streamsieve._kernels.ofs import learn_partial_rows
+from streamsieve.base import RowSelector
 from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.linear.entries import RowEntries
-from streamsieve.rows.linear.selector import LinearSelector
+from streamsieve.rows.linear.selector import LinearScores
 from streamsieve.rows.linear.sparse_weights import SparseWeights
 from streamsieve.state import Float, Int, Nested
 
 
-class PartialOFS(LinearSelector):
+class PartialOFS(LinearScores, RowSelector):
     """Choose k features while no more than k entries of any row are looked at.
 
     For rows whose values are costly to get.  Now and then k columns drawn at random are looked at, otherwise

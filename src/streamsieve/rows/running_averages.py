@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS
-from streamsieve.base import WeightedRowSelector
+from streamsieve.base import RowSelector, WeightedRows
 from streamsieve.base.choose import best, significant
 from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import ParameterError
@@ -36,7 +36,7 @@ DEFAULT_ALPHA = 0.05
 QUERY = ("k", "model", "alpha", "correction", "ridge", "steps", "annealing", "gamma", "balanced")
 
 
-class RunningAverages(WeightedRowSelector):
+class RunningAverages(WeightedRows, RowSelector):
     """Keep the features of a sparse linear model of all rows so far, without keeping the rows.
 
     Rows go into the sums of products of all pairs of features.  Lasso, concave penalties, annealing, matching

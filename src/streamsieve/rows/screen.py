@@ -9,8 +9,9 @@ import numpy as np
 
 from streamsieve import criteria
 from streamsieve._parameters import check_choice
-from streamsieve._validation import TASKS, refuse_infinite
-from streamsieve.base import WeightedRowSelector
+from streamsieve._validation import TASKS
+from streamsieve._values import refuse_non_finite
+from streamsieve.base import RowSelector, WeightedRows
 from streamsieve.base.choose import above_mean, best, significant
 from streamsieve.base.fitted import fitted_property
 from streamsieve.criteria import Criterion, Needs
@@ -45,7 +46,7 @@ class CriterionParameter:
         )
 
 
-class Screen(WeightedRowSelector):
+class Screen(WeightedRows, RowSelector):
     """Keep the features with the best scores, from one pass over rows that never ends.
 
     Any criterion becomes a streaming selector: rows go into a small mergeable summary, scores come out
@@ -358,7 +359,7 @@ class Screen(WeightedRowSelector):
             self._summary_.update(batch.X, batch.y, batch.weight)
         else:
             if batch.X.dtype != object:
-                refuse_infinite(batch.X)  # before the first piece is learnt
+                refuse_non_finite(batch.X, missing=True)  # before the first piece is learnt
             for piece, rows in self._pieces(batch):
                 self._learn_piece(piece, rows)
 

@@ -8,18 +8,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve._validation import feature_label
+from streamsieve._values import feature_label
+from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.linear.entries import RowEntries
-from streamsieve.rows.linear.selector import LinearSelector
+from streamsieve.rows.linear.selector import LinearScores
 from streamsieve.rows.linear.signed_labels import SignedLabels
 from streamsieve.rows.linear.winnow_weights import WinnowWeights
 from streamsieve.state import Float, Nested
 
 
-class WinnowEFS(LinearSelector):
+class WinnowEFS(LinearScores, RowSelector):
     """Keep the features of the largest weights of a balanced Winnow, for counts and other values >= 0.
 
     Each feature has two weights, u for the positive class and v for the negative one.  When a row is not

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve._validation import LIMIT
+from streamsieve._values import LIMIT
 from streamsieve.exceptions import CapabilityError, MergeError, ParameterError
 from streamsieve.protocols import Fades, FloatArray, IntArray
 from streamsieve.state import Array, Int, Nested, Part, register

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import substitution
-from streamsieve._validation import refuse_non_finite
+from streamsieve._values import refuse_non_finite
 from streamsieve.columns.models.threads import InOrder
 from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Settled
 from streamsieve.dependence.blocks import ColumnSlices, column_slices

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from streamsieve._validation import check_target, refuse_non_finite
+from streamsieve._validation import check_target
+from streamsieve._values import refuse_non_finite
 from streamsieve.base import ColumnSelector, RowSelector, Selector, Stop
 from streamsieve.base.row_fingerprints import Fingerprints, RowsIdentity, fingerprints, index_of
 from streamsieve.columns.osfs import FastOSFS

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._frames import names_of
-from streamsieve._validation import matrix, refuse_non_finite, task_of
+from streamsieve._validation import matrix, task_of
+from streamsieve._values import refuse_non_finite
 from streamsieve.base.open_features import NullEstimator
 from streamsieve.evaluation.engine.settings import fingerprint
 from streamsieve.exceptions import ParameterError, SchemaError, TargetError

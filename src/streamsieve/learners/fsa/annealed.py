@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from streamsieve._validation import matrix, refuse_non_finite
+from streamsieve._validation import matrix
+from streamsieve._values import refuse_non_finite
 from streamsieve.base import Selector
 from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import ParameterError

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve._aligned import aligned_zeros
 from streamsieve._kernels import fsa as kernel
-from streamsieve._kernels.aligned import aligned_zeros
-from streamsieve._kernels.threads import over_features
+from streamsieve._threads import over_features
 from streamsieve.protocols import FloatArray, IntArray
 
 #: Dense columns that are left, as a share of those carried along, below which the gaps are closed.

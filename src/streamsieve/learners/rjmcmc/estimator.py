@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve._parameters import check_number
-from streamsieve._validation import check_block, matrix, refuse_non_finite
+from streamsieve._validation import check_block, matrix
+from streamsieve._values import refuse_non_finite
 from streamsieve.base import Selector
 from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import InputError, NotBegunError, TargetError

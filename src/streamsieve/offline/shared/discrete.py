@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import code_pairs as kernel
-from streamsieve._kernels.threads import over_features
+from streamsieve._threads import over_features
 from streamsieve.independence import GSquared
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import relief as kernel
-from streamsieve._kernels.threads import over_features
+from streamsieve._threads import over_features
 from streamsieve.dependence.blocks import without_offsets
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix

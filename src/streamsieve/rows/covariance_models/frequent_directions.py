@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve._validation import LIMIT
+from streamsieve._values import LIMIT
 from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, rows_of
 from streamsieve.state import Array, Float, Int, Nested, Part, register

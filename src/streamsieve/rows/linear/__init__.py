@@ -3,7 +3,7 @@
 ==================== ======================= ========================================================
 file                 serves                  what it holds
 ==================== ======================= ========================================================
-selector             the next three          ``LinearSelector``: two classes, scores from one model
+selector             the next three          ``LinearScores``: two classes, scores from one model
 sparse_weights       OFS, PartialOFS         the few weights that are not 0
 confidence_weights   SOFS                    mean and confidence of every weight
 winnow_weights       WinnowEFS               two multiplicative weights per feature

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._aligned import aligned_zeros
 from streamsieve._kernels import barda as kernel
-from streamsieve._kernels.aligned import aligned_zeros
 from streamsieve.base.choose import best
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.rows.linear.entries import RowEntries

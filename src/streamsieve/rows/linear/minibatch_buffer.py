@@ -7,7 +7,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from streamsieve._validation import LIMIT
+from streamsieve._values import LIMIT
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.rows.linear.entries import RowEntries, row_entries

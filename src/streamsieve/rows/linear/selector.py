@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,11 @@ from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Stateful, Tas
 from streamsieve.rows.linear.entries import RowEntries, row_entries
 from streamsieve.rows.linear.signed_labels import SignedLabels
 from streamsieve.state import Int, Nested
+
+if TYPE_CHECKING:
+    Beside = RowSelector
+else:
+    Beside = object
 
 #: Number of features that a state may claim without names for them; their scores take 1 GB.
 WIDEST = 2**27
@@ -37,22 +41,22 @@ class LinearModel(Stateful, Protocol):
         ...
 
 
-class LinearSelector(RowSelector):
+class LinearScores(Beside):
     """Keep the features with the largest scores in a linear model that learns one row after the other.
 
-    A subclass declares ``_model_`` and writes :meth:`_new_model` and :meth:`_advance`.
+    Stands before `RowSelector`.  A subclass declares ``_model_`` and writes `_new_model` and `_advance`.
     """
 
     fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int()}
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
-    @abstractmethod
     def _new_model(self) -> LinearModel:
         """Return a model that has learnt nothing."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
         """Learn rows in their order; return how many of them were misclassified before they were learnt."""
+        raise NotImplementedError
 
     def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the models grow with the features
         self._labels_ = SignedLabels()

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._validation import LIMIT, bad_value, feature_label
+from streamsieve._values import LIMIT, bad_value, feature_label
 from streamsieve.exceptions import BadValueError, InputTypeError
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, Int, Part, Texts

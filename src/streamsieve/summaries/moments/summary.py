@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._transaction import untouched_on_error
-from streamsieve._validation import refuse_infinite
+from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Nested, register
@@ -122,7 +122,7 @@ class Moments(ClassTotals):
         codes, new = self._labels.encode(y)
         most = self._fading.most_rows
         if sp.issparse(X) or (most is not None and most < X.shape[0]):
-            refuse_infinite(X)
+            refuse_non_finite(X, missing=True)
         n_classes, n_features = len(self._labels) + len(new), max(self.n_features, X.shape[1])
         step = most or X.shape[0]
         with untouched_on_error(self, self._cells):

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._kernels.threads import over_features
+from streamsieve._threads import over_features
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, Nested, Part

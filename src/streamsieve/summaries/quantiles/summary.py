@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from streamsieve._kernels.quantiles_dense import beyond
 from streamsieve._parameters import check_number
 from streamsieve._transaction import untouched_on_error
-from streamsieve._validation import LARGEST_VALUE, refuse_infinite
+from streamsieve._values import LARGEST_VALUE, refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Bool, Float, Nested, register
@@ -177,11 +177,11 @@ class Quantiles(ClassTotals):
         if X.shape[0] == 0:
             return
         if sp.issparse(X):
-            refuse_infinite(X)
+            refuse_non_finite(X, missing=True)
         else:
             X = np.ascontiguousarray(X)
             if beyond(X, LARGEST_VALUE[X.dtype]):
-                refuse_infinite(X)
+                refuse_non_finite(X, missing=True)
         codes, new = self._labels.encode(y)
         if weight is not None:
             self._whole = self._whole and bool(np.all(weight == np.floor(weight)))

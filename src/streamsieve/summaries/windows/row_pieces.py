@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve._validation import HEAVIEST, LIMIT, refuse_infinite
+from streamsieve._values import HEAVIEST, LIMIT, refuse_non_finite
 from streamsieve.exceptions import InputTypeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Int, Part, Texts
@@ -104,7 +104,7 @@ def present(X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None, target: s
         X = X.astype(np.float64)
     elif X.dtype.kind != "f":
         raise InputTypeError(f"rows are held as numbers, but these are {X.dtype}: encode text first")
-    refuse_infinite(X)
+    refuse_non_finite(X, missing=True)
     if target == "numeric":
         return Piece(X, np.asarray(y, np.float64), weight)
     # labels of one kind have one type, so that they come back from a state as they were

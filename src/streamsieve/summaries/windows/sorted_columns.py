@@ -10,8 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import sorted_columns as kernel
-from streamsieve._kernels.threads import over_features
 from streamsieve._parameters import check_number
+from streamsieve._threads import over_features
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Nested, Part, register

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from streamsieve._kernels import threads
+from streamsieve import _threads as threads
 
 LARGE = threads.SMALL
 

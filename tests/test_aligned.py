@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamsieve._kernels.aligned import CACHE_LINE, aligned_zeros
+from streamsieve._aligned import CACHE_LINE, aligned_zeros
 
 
 @pytest.mark.parametrize("shape", [(3,), (5, 2, 4), (1, 1, 4), (0, 2, 4), (5, 4), (1, 2), (0, 4)])

@@ -1,0 +1,65 @@
+"""Which values are refused: magnitudes whose squares would overflow, and NaN where it has no meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from streamsieve.exceptions import BadValueError
+
+#: Larger magnitudes are refused: squares, weights and the factors of fading must multiply without overflow.
+LIMIT = 1e100
+HEAVIEST = 1e30
+#: The largest magnitude of each type of value; a float32 cannot hold the limit itself.
+LARGEST_VALUE = {np.dtype(np.float32): float(np.finfo(np.float32).max), np.dtype(np.float64): LIMIT}
+
+
+def refuse_non_finite(X: Any, names: Sequence[str] | None = None, *, missing: bool = False) -> bool:
+    """Refuse inf, overflow and, unless it may be missing, NaN, naming the first such column.
+
+    Returns whether there are NaN.  The minimum and maximum are two fast passes without a temporary; NaN makes
+    both NaN.
+    """
+    values = X.data if sp.issparse(X) else X
+    if values.size == 0:
+        return False
+    limit = LIMIT if values.dtype.itemsize > 4 else np.inf  # a float32 cannot hold the limit itself
+    with np.errstate(invalid="ignore"):
+        if values.min() > -limit and values.max() < limit:
+            return False
+        bad = np.abs(values) >= limit
+        if not missing:
+            bad |= np.isnan(values)
+    if not bad.any():
+        return True
+    if sp.issparse(X):
+        place = int(np.flatnonzero(bad)[0])
+        value = float(X.data[place])
+        by_rows = X.format == "csr"
+        j = int(X.indices[place]) if by_rows else int(np.searchsorted(X.indptr, place, side="right")) - 1
+    else:
+        i, j = (int(v) for v in np.argwhere(bad)[0])
+        value = float(X[i, j])
+    raise bad_value(j, value, names)
+
+
+def bad_value(feature: int, value: float, names: Sequence[str] | None = None) -> BadValueError:
+    """Return the error about a value that no statistic survives."""
+    label = feature_label(feature, names)
+    if np.isnan(value):
+        text = f"Input X contains NaN: feature {label!r} has missing values; impute it or leave it out"
+    elif np.isinf(value):
+        text = f"Input X contains infinity: feature {label!r} holds {value:g}; clip it or mark it missing"
+    else:
+        text = (
+            f"feature {label!r} holds {value:g}; squares of values beyond {LIMIT:g} may overflow: rescale it"
+        )
+    return BadValueError(text, feature, value)
+
+
+def feature_label(j: int, names: Sequence[str] | None) -> str:
+    """Return the name of a column, given or made up."""
+    return str(names[j]) if names is not None else f"x{j}"
