@@ -48,9 +48,13 @@ class AnySummary(Field):
 
 
 def lacks(part: Any) -> str | None:
-    """Return the first member of :class:`~streamsieve.protocols.Summary` that is missing, or None."""
+    """Return the first member of :class:`~streamsieve.protocols.Summary` that is missing, or None.
+
+    ``part`` is a summary or its class, whose declared fields are members as well.
+    """
+    declared = getattr(part, "fields", {})
     members = (name for name in dir(Summary) if not name.startswith("_"))
-    return next((name for name in members if not hasattr(part, name)), None)
+    return next((name for name in members if not hasattr(part, name) and name not in declared), None)
 
 
 def check_empty(owner: str, inner: Any, targets: tuple[str, ...]) -> None:
