@@ -21,6 +21,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 #: Folders that test what is outside of the package; they belong to the full tier.
 OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")
 
+#: Contracts choose among variants themselves.
+CONTRACTS = ("tests/contract/", "tests/learners/test_contracts.py")
+#: Cases of one test in the quick tier; the first and the last are among them.
+MOST_CASES = 16
+
 
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="all variants, all seeds, all folders")
@@ -32,14 +37,28 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what belongs to the full tier."""
+    """Leave out what belongs to the full tier, and of large products of parameters all but some."""
     if config.getoption("--full"):
         return
-    late = [item for item in items if item.get_closest_marker("full") or item.nodeid.startswith(OUTSIDE)]
-    if late:
-        config.hook.pytest_deselected(items=late)
-        left_out = {id(item) for item in late}
-        items[:] = [item for item in items if id(item) not in left_out]
+    left_out = {id(item) for item in items if _is_late(item)} | set(_thinned(items))
+    config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
+    items[:] = [item for item in items if id(item) not in left_out]
+
+
+def _is_late(item):
+    return item.get_closest_marker("full") is not None or item.nodeid.startswith(OUTSIDE)
+
+
+def _thinned(items):
+    """Yield the ids of items to leave out: ``MOST_CASES`` of each test stay, evenly spread."""
+    by_test = {}
+    for item in items:
+        if not item.nodeid.startswith(CONTRACTS):
+            by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in by_test.values():
+        if len(cases) > MOST_CASES:
+            stay = {round(k * (len(cases) - 1) / (MOST_CASES - 1)) for k in range(MOST_CASES)}
+            yield from (id(item) for number, item in enumerate(cases) if number not in stay)
 
 
 @pytest.fixture(scope="session")

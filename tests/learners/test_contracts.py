@@ -17,6 +17,7 @@ from streamsieve.exceptions import InputError, SchemaError, StreamSieveError, Ta
 from streamsieve.protocols import Task
 from streamsieve.testing import parametrize_with_contracts
 from streamsieve.testing._data import sample, task_for
+from tests.helpers import tier
 
 VARIANTS = [variant for cls in registry.learners() for variant in cls.variants()]
 ENSEMBLES = [variant for variant in VARIANTS if not isinstance(variant, Selector)]
@@ -24,12 +25,18 @@ ENSEMBLES = [variant for variant in VARIANTS if not isinstance(variant, Selector
 ensembles = pytest.mark.parametrize("learner", ENSEMBLES, ids=repr)
 
 
-@parametrize_with_checks(VARIANTS)
+#: The variants of a class share its face; the first stands for all, and in the full tier each for itself.
+FIRST = list({type(variant): variant for variant in reversed(VARIANTS)}.values())
+
+
+@parametrize_with_checks(VARIANTS if tier.FULL else FIRST)
 def test_estimator(estimator, check):
     check(estimator)
 
 
-@parametrize_with_contracts([variant for variant in VARIANTS if isinstance(variant, Selector)])
+@parametrize_with_contracts(
+    [variant for variant in VARIANTS if isinstance(variant, Selector)], doors="each" if tier.FULL else "once"
+)
 def test_contract(contract):
     contract()
 
