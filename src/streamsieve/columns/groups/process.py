@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from streamsieve.base import ColumnSelector
-from streamsieve.columns.deferred import DeferredDecisions, settled
+from streamsieve.columns.deferred import DeferredDecisions, outcome_of
 from streamsieve.columns.groups.store import GroupStore
-from streamsieve.decisions import Settled
+from streamsieve.decisions import Outcome
 from streamsieve.exceptions import SchemaError
 from streamsieve.protocols import ColumnBlock, Decision, FloatArray, IntArray
 from streamsieve.state import Int, Json, Nested, Part, register, untouched_on_error
@@ -100,7 +100,7 @@ class GroupProcess(Part, Generic[Store]):
                 )
         self.labels = [*self.labels, *(labels or ())]  # a new list: a refused call returns to the old one
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on the groups that a block completes; its first column has arrival index ``start``."""
         if isinstance(block, GroupBlock):
             ends = block.ends
@@ -113,16 +113,16 @@ class GroupProcess(Part, Generic[Store]):
     def offer_one(self, x: FloatArray) -> None:
         """Leave single columns to `offer`."""
 
-    def outlook(self) -> Settled:
+    def outlook(self) -> Outcome:
         """Return the decisions on the open group as if it were complete; changes nothing."""
         return self._settled(self.store.outlook())
 
-    def finish(self, coming: int) -> Settled:
+    def finish(self, coming: int) -> Outcome:
         """Decide the open group as it is; ``coming`` is the arrival index of the next column."""
         return self._settled(self.store.close(coming))
 
-    def _settled(self, decided: DeferredDecisions) -> Settled:
-        return settled(decided, self.store.p_values(decided), self.store.test)
+    def _settled(self, decided: DeferredDecisions) -> Outcome:
+        return outcome_of(decided, self.store.p_values(decided), self.store.test)
 
     def problems(self, store: type[GroupStore[Any]], group_size: int | None, offered: int) -> Iterator[str]:
         """Yield what does not fit a selector with this kind of store and ``offered`` columns."""

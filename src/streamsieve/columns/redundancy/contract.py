@@ -1,14 +1,14 @@
-"""The contract of redundancy rules: candidates in, an outcome out, arrays both."""
+"""The contract of redundancy rules: candidates in, an outcome out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import REASON_CODE, REASONS, Eviction, Outcome
 from streamsieve.dependence.contract import Relevance
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Part
@@ -28,39 +28,29 @@ class Candidates(NamedTuple):
     relevance: Relevance
 
 
-class Evicted(NamedTuple):
-    """Kept columns that left, in order."""
-
-    feature: IntArray
-    #: Arrival number of the candidate that was being settled.
-    newcomer: IntArray
-    reason: npt.NDArray[np.uint8]
-    statistic: FloatArray
-    p_value: FloatArray
-    #: (evicted, up to 3): the features that made it redundant, -1 where there are fewer.
-    by: IntArray
-
-    @classmethod
-    def none(cls) -> Self:
-        """Return that no column left."""
-        no_features, no_values = np.zeros(0, np.int64), np.zeros(0)
-        return cls(
-            no_features, no_features, np.zeros(0, np.uint8), no_values, no_values, np.zeros((0, 1), np.int64)
-        )
+def sets(features: IntArray, by: IntArray) -> dict[int, tuple[int, ...]]:
+    """Return which features made each column redundant, from rows of up to 3, -1 where there are fewer."""
+    some = np.flatnonzero(by[:, 0] >= 0)  # most columns have none
+    features, by = features[some], by[some]
+    if by.shape[1] == 1:  # there may be a hundred thousand, and a set of one needs no search for its end
+        return {j: (i,) for j, i in zip(features.tolist(), by[:, 0].tolist(), strict=True)}
+    return {j: _members(row) for j, row in zip(features.tolist(), by.tolist(), strict=True)}
 
 
-class Outcome(NamedTuple):
-    """What became of each candidate, and of the kept columns it met."""
+def evictions(
+    feature: IntArray, newcomer: IntArray, reason: npt.NDArray[np.uint8], statistic: FloatArray,
+    p_value: FloatArray, by: IntArray,
+) -> list[Eviction]:  # fmt: skip
+    """Return the kept columns that left, in order; ``newcomer`` is the candidate that was being settled."""
+    arrays = newcomer, feature, reason, statistic, p_value, by
+    return [
+        Eviction(step, gone, REASONS[why], number, p, _members(row))
+        for step, gone, why, number, p, row in zip(*(array.tolist() for array in arrays), strict=True)
+    ]
 
-    #: RELEVANT if it was kept (also if a later candidate evicted it), else why it was rejected.
-    reason: npt.NDArray[np.uint8]
-    #: The number that decided: its own statistic if it was kept.
-    statistic: FloatArray
-    #: P-values of the tests that decided, read only where a candidate was rejected; None: its own.
-    p_value: PValues | None
-    #: (candidates, up to 3): the features that made it redundant, -1 where there are fewer.
-    by: IntArray
-    evicted: Evicted
+
+def _members(row: list[int]) -> tuple[int, ...]:
+    return tuple([i for i in row if i >= 0])
 
 
 class RedundancyRule(Part, ABC):

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import dominance as kernel
 from streamsieve._kernels.dominance import LANES
-from streamsieve.columns.redundancy.contract import Candidates, Outcome, RedundancyRule
-from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
-from streamsieve.columns.redundancy.pairwise.tested import room, tested_outcome
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig, room, tested_outcome
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots
+from streamsieve.decisions import Outcome
 from streamsieve.dependence.blocks import TIE, column_slices
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, register
@@ -70,7 +70,7 @@ class PairwiseCorrelation(RedundancyRule):
                 by, pair, *evicted, n_evicted,
             )  # fmt: skip
             if done == len(at):
-                return tested_outcome(relevance, by, pair, self.n, [a[:n_evicted] for a in evicted], self.n)
+                return tested_outcome(candidates, by, pair, self.n, [a[:n_evicted] for a in evicted], self.n)
             self._double()
 
     def _double(self) -> None:

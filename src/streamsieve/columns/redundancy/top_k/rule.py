@@ -19,12 +19,12 @@ from streamsieve.columns.redundancy.contract import (
     REDUNDANT,
     RELEVANT,
     Candidates,
-    Evicted,
-    Outcome,
     RedundancyRule,
+    evictions,
+    sets,
 )
 from streamsieve.columns.redundancy.slots import SLOT, Shape, Slots
-from streamsieve.decisions import REASON_CODE
+from streamsieve.decisions import REASON_CODE, Outcome
 from streamsieve.dependence.blocks import TIE, dense_column
 from streamsieve.dependence.contract import Measure
 from streamsieve.exceptions import StateError
@@ -251,7 +251,7 @@ def _outcome(new: Entries, fates: Fates) -> Outcome:
     """Return the fates in the ledger's words; the statistic is always the dependence on the target."""
     at = np.flatnonzero(fates.gone >= 0)
     newcomer, (statistic, p_value) = new.feature[at], fates.gone_values[:, at]
-    evicted = Evicted(
+    left = evictions(
         fates.gone[at], newcomer, _CODES[fates.gone_fate[at]], statistic, p_value, newcomer[:, None]
     )
-    return Outcome(_CODES[fates.fate], new.values[1], None, fates.by[:, None], evicted)
+    return Outcome(_CODES[fates.fate], new.values[1], None, sets(new.feature, fates.by[:, None]), left)
