@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamsieve.decisions import REASON_CODE, Decisions, Eviction, Outcome, PValues
+from streamsieve.decisions import (
+    LONGEST_NAME,
+    REASON_CODE,
+    Decisions,
+    Eviction,
+    FeatureNames,
+    Outcome,
+    PValues,
+)
 from streamsieve.exceptions import ParameterError, SchemaError
-from streamsieve.feature_names import LONGEST_NAME, FeatureNames
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import Decision, Event, Reason
 

@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, check_rows, task_of
 from streamsieve.base.selector import Selector
-from streamsieve.decisions import KEPT, REASON_CODE, Decisions, Outcome
+from streamsieve.decisions import KEPT, REASON_CODE, Decisions, FeatureNames, Outcome
 from streamsieve.exceptions import InputError, ParameterError, TargetError
-from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, RowBatch, Task
 from streamsieve.state import Array, Choice, Field, Int, Nested, Texts, untouched_on_error

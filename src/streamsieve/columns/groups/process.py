@@ -107,7 +107,7 @@ class GroupProcess(Part, Generic[Store]):
         else:
             self.announce(None)
             size = self.group_size or 1
-            ends = np.arange(size - self.n_open % size, block.width + 1, size)
+            ends = np.arange(size - self.n_open % size, block.X.shape[1] + 1, size)
         return self._settled(self.store.take(block.X, ends, start))
 
     def offer_one(self, x: FloatArray) -> None:
@@ -175,7 +175,9 @@ class OffersGroups(_Beside):
             if block.names is not None:  # whatever may be refused is refused before the label is taken
                 self.names_.check(block.names, self.n_features_in_)
             self._process_.announce(None if group is None else [group])
-            ends = [0] * (self._process_.n_open > 0) + [block.width]  # an open group ends before this one
+            ends = [0] * (self._process_.n_open > 0) + [
+                block.X.shape[1]
+            ]  # an open group ends before this one
             return GroupBlock(block.X, block.names, ends=np.array(ends))
 
         known, offered = self._process_.labels, self.n_features_in_
@@ -208,9 +210,9 @@ class OffersGroups(_Beside):
             for block in self._fit_blocks(X, y):
                 if not done:
                     self._process_.announce(labels)
-                inside = ends[(ends > done) & (ends <= done + block.width)] - done
+                inside = ends[(ends > done) & (ends <= done + block.X.shape[1])] - done
                 self._offer_block(GroupBlock(block.X, block.names, ends=inside))
-                done += block.width
+                done += block.X.shape[1]
             if len(ends) == 0 or done != ends[-1]:
                 raise SchemaError(f"groups names the group of {ends[-1:].sum()} columns, but X has {done}")
         return self

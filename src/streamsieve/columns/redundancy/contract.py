@@ -5,12 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from streamsieve.decisions import REASON_CODE, REASONS, Eviction, Outcome
+from streamsieve.decisions import REASON_CODE, Outcome
 from streamsieve.dependence.contract import Relevance
-from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
+from streamsieve.protocols import IntArray, Matrix, Reason
 from streamsieve.state import Part
 
 RELEVANT, REDUNDANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.REDUNDANT]
@@ -26,31 +23,6 @@ class Candidates(NamedTuple):
     feature: IntArray
     #: What `RelevanceTest.measure` found, one entry per candidate.
     relevance: Relevance
-
-
-def sets(features: IntArray, by: IntArray) -> dict[int, tuple[int, ...]]:
-    """Return which features made each column redundant, from rows of up to 3, -1 where there are fewer."""
-    some = np.flatnonzero(by[:, 0] >= 0)  # most columns have none
-    features, by = features[some], by[some]
-    if by.shape[1] == 1:  # there may be a hundred thousand, and a set of one needs no search for its end
-        return {j: (i,) for j, i in zip(features.tolist(), by[:, 0].tolist(), strict=True)}
-    return {j: _members(row) for j, row in zip(features.tolist(), by.tolist(), strict=True)}
-
-
-def evictions(
-    feature: IntArray, newcomer: IntArray, reason: npt.NDArray[np.uint8], statistic: FloatArray,
-    p_value: FloatArray, by: IntArray,
-) -> list[Eviction]:  # fmt: skip
-    """Return the kept columns that left, in order; ``newcomer`` is the candidate that was being settled."""
-    arrays = newcomer, feature, reason, statistic, p_value, by
-    return [
-        Eviction(step, gone, REASONS[why], number, p, _members(row))
-        for step, gone, why, number, p, row in zip(*(array.tolist() for array in arrays), strict=True)
-    ]
-
-
-def _members(row: list[int]) -> tuple[int, ...]:
-    return tuple([i for i in row if i >= 0])
 
 
 class RedundancyRule(Part, ABC):

@@ -309,11 +309,11 @@ class Interactions(Part):
         """Test every column of a block alone and in pairs, and return the decisions that are final."""
         self.deferred.resume(start)
         size = max(1, DENSE_VALUES // self.n)
-        for low in range(0, block.width, size):
+        for low in range(0, block.X.shape[1], size):
             values = dense_columns(block.X, slice(low, low + size))
             features = start + low + np.arange(len(values))
             self._take(self.pools.encode(values, self.bins, features))
-        return self._release(start + block.width)
+        return self._release(start + block.X.shape[1])
 
     def offer_one(self, x: FloatArray) -> None:
         """Leave single columns to `offer`."""

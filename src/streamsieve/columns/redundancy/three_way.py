@@ -205,7 +205,7 @@ class ThreeWay(Part):
         deferred.append(reason, measured.r)
         self._fill_buffer(block.X, start, measured)
         self._route(block.X, start, measured, way, upper)
-        self._settle(start + block.width)
+        self._settle(start + block.X.shape[1])
         if self.enough:
             self.buffer = self.buffer_deferred = None
         return self._settled(deferred.release())

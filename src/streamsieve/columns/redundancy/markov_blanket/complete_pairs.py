@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from streamsieve._kernels import paired_partial as kernel
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule, evictions, sets
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.pairwise.complete_pairs import standardized
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASON_CODE, Outcome, PValues
+from streamsieve.decisions import REASON_CODE, Outcome, PValues, evictions, sets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.protocols import FloatArray, IntArray, Reason

@@ -16,10 +16,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import partial as kernel
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule, evictions, sets
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASON_CODE, Outcome, PValues
+from streamsieve.decisions import REASON_CODE, Outcome, PValues, evictions, sets
 from streamsieve.dependence.blocks import column_slices
 from streamsieve.independence.fisher_z import FisherZ, p_value_given
 from streamsieve.protocols import IntArray, Reason

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import tables_search as kernel
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule, evictions, sets
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASON_CODE, Outcome, PValues
+from streamsieve.decisions import REASON_CODE, Outcome, PValues, evictions, sets
 from streamsieve.exceptions import StateError
 from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.independence.contingency_test import ROWS_PER_FREEDOM, TableTest, p_value

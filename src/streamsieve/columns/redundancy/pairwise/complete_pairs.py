@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import paired_columns as kernel
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
-from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig, room, tested_outcome
+from streamsieve.columns.redundancy.pairwise.correlation import room, tested_outcome
+from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.blocks import TIE, column_slices

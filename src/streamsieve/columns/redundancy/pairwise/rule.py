@@ -10,24 +10,15 @@ phases they stay.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from streamsieve.columns.redundancy.contract import (
-    REDUNDANT,
-    RELEVANT,
-    Candidates,
-    RedundancyRule,
-    evictions,
-    sets,
-)
+from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candidates, RedundancyRule
 from streamsieve.decisions import Eviction, Outcome, PValues
 from streamsieve.dependence.blocks import TIE, dense_column
 from streamsieve.dependence.contract import Measure
-from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Encoded, register
 
@@ -142,31 +133,3 @@ class Pairwise(RedundancyRule):
         rows = zip(record["feature"].tolist(), record["relevance"].tolist(), record["columns"], strict=True)
         rule._kept = [Kept(*row) for row in rows]
         return rule
-
-
-# ------------------------------------------------------------------------------------ by correlation
-
-
-def room(m: int, kept: int) -> tuple[tuple[IntArray, FloatArray], tuple[IntArray, IntArray, FloatArray]]:
-    """Return arrays for (winner, r) of m candidates, and (feature, winner, r) of those evicted."""
-    most = kept + m
-    evicted = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
-    return (np.full(m, -1, np.int64), np.zeros(m)), evicted
-
-
-def tested_outcome(
-    candidates: Candidates, by: IntArray, pair: FloatArray, rows: IntArray | int,
-    evicted: Sequence[npt.NDArray[Any]], evicted_rows: IntArray | int,
-) -> Outcome:  # fmt: skip
-    """Return the outcome of candidates that lost to ``by`` with correlation ``pair`` over so many rows."""
-    lost = by >= 0
-    reason = np.where(lost, REDUNDANT, RELEVANT).astype(np.uint8)
-    statistic = np.where(lost, pair, candidates.relevance.statistic)
-    # two columns have a correlation even where a column and many classes have a correlation ratio
-    p_value = PValues(p_value_given, pair, np.broadcast_to(rows - 3, pair.shape))
-    feature, newcomer, strength = evicted
-    gone = evictions(
-        feature, newcomer, np.full(len(feature), REDUNDANT, np.uint8), strength,
-        p_value_given(strength, np.broadcast_to(evicted_rows - 3, strength.shape)), newcomer[:, None],
-    )  # fmt: skip
-    return Outcome(reason, statistic, p_value, sets(candidates.feature, by[:, None]), gone)
