@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamsieve.decisions import REASON_CODE, Decisions, Eviction, PValues, Settled
+from streamsieve.decisions import (
+    LONGEST_NAME,
+    REASON_CODE,
+    Decisions,
+    Eviction,
+    FeatureNames,
+    Outcome,
+    PValues,
+)
 from streamsieve.exceptions import ParameterError, SchemaError
-from streamsieve.feature_names import LONGEST_NAME, FeatureNames
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import Decision, Event, Reason
 
@@ -27,7 +34,7 @@ def block(start, signs, *, names=None, p_value=None, **more):
     reason = np.array([CODES[sign] for sign in signs], np.uint8)
     statistic = start + np.arange(len(signs)) / 10
     p_value = PValues(halves, statistic) if p_value is None else p_value
-    return Decisions(Settled(start, reason, statistic, p_value, **more), names or FeatureNames())
+    return Decisions(Outcome(reason, statistic, p_value, start=start, **more), names or FeatureNames())
 
 
 def halves(statistic):
@@ -112,7 +119,7 @@ def test_a_block_reads_as_decisions():
         Decision(11, "x11", Event.REJECTED, Reason.IRRELEVANT, 10.1, 5.05),
         Decision(12, "x12", Event.REJECTED, Reason.REDUNDANT, 10.2, 5.1, ("x10", "x3")),
     ]
-    assert decisions.settled.kept().tolist() == [10]
+    assert decisions.outcome.kept().tolist() == [10]
     assert repr(decisions) == "<3 columns: 1 kept, 2 rejected, 0 earlier ones evicted>"
 
 
@@ -133,7 +140,7 @@ def test_evictions_stand_before_the_decision_on_their_newcomer():
     ]
     assert decisions[4].by == ("x7", "x2")
     assert decisions[4].p_value == 0.5
-    assert decisions.settled.kept().tolist() == [6, 7]
+    assert decisions.outcome.kept().tolist() == [6, 7]
 
 
 @pytest.mark.parametrize("evictions", [(), [Eviction(6, 0, Reason.REDUNDANT, 1.0, 0.5, (6,))]])

@@ -80,7 +80,6 @@ MODULES = (
     "dependence",
     "evaluation",
     "exceptions",
-    "feature_names",
     "independence",
     "learners",
     "ledger",

@@ -115,13 +115,11 @@ def check_frame(selector: Any, X: Any) -> None:
 
 def check_kept(selector: Any, X: Any) -> None:
     """Check the values of a dataframe that ``transform`` is about to return."""
-    if selector.traits.text and holds_text(X):
+    if X.shape[1] == 0 or (selector.traits.text and holds_text(X)):
         return
     refuse_text(X)
     with _as_input_errors():
-        values = check_array(
-            X, accept_sparse="csr", dtype=list(_FLOATS), ensure_all_finite=False, ensure_min_features=0
-        )
+        values = check_array(X, accept_sparse="csr", dtype=list(_FLOATS), ensure_all_finite=False)
     if not selector.traits.missing:
         refuse_non_finite(values, names_of(X))
 

@@ -77,7 +77,7 @@ class Ledger(Part, Sequence[Decision]):
             return
         chunk: Sequence[Decision] = decisions
         if self.keep == "kept":
-            if not decisions.settled.evictions and not np.any(decisions.settled.reason == KEPT):
+            if not decisions.outcome.evictions and not np.any(decisions.outcome.reason == KEPT):
                 return
             chunk = list(decisions.changes())
         self._close()
@@ -140,10 +140,10 @@ class Ledger(Part, Sequence[Decision]):
         totals: Counter[str] = Counter()
         for chunk in (*self._chunks, self._open):
             if isinstance(chunk, Decisions):
-                numbers = np.bincount(chunk.settled.reason, minlength=len(REASONS)).tolist()
+                numbers = np.bincount(chunk.outcome.reason, minlength=len(REASONS)).tolist()
                 for reason, number in zip(REASONS, numbers, strict=True):
                     totals[str(Event.KEPT if reason is Reason.RELEVANT else reason)] += number
-                totals[str(Event.EVICTED)] += len(chunk.settled.evictions)
+                totals[str(Event.EVICTED)] += len(chunk.outcome.evictions)
             else:
                 totals.update(str(d.reason if d.event is Event.REJECTED else d.event) for d in chunk)
         return {what: number for what, number in totals.items() if number}
@@ -311,7 +311,7 @@ class ProvisionalLedger(Ledger):
         return self._whole().kept()
 
     def __repr__(self) -> str:
-        open_ = 0 if self.outlook is None else len(self.outlook().settled.reason)
+        open_ = 0 if self.outlook is None else len(self.outlook().outcome.reason)
         note = f", the last {open_} columns provisional: {self.because}" if open_ else ""
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}{note}>"
 

@@ -17,7 +17,7 @@ def missing(package: Path, twins: Path) -> list[str]:
     """What a newcomer forgot, as sentences that name the path.
 
     A class that one of these folders re-exports is a method and has a slow twin, named after the class or
-    after the file or folder that holds it.  Every other file or folder is a helper, which some module imports.
+    after the file or folder that holds it.  Every other file or folder is a helper that some module imports.
     """
     complaints = []
     imports = "".join(path.read_text() for path in package.rglob("*.py") if path.name != "__init__.py")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamsieve.columns.deferred import DeferredDecisions, Departure, settled
+from streamsieve.columns.deferred import DeferredDecisions, leaves, outcome_of
 from streamsieve.decisions import KEPT
 from streamsieve.protocols import Reason
 
@@ -40,17 +40,17 @@ def test_a_random_history_equals_plain_lists():
 def test_a_column_that_leaves_is_released_with_the_column_at_which_it_does():
     deferred = DeferredDecisions(10)
     deferred.append(np.zeros(5, np.uint8), np.zeros(5))
-    deferred.departures += [Departure(13, 2, 0.9, -1), Departure(11, 4, 0.7, 11)]
+    deferred.evictions += [leaves(13, 2, 0.9, -1), leaves(11, 4, 0.7, 11)]
     assert deferred.named.tolist() == [2, 4, 10, 11, 12, 13, 14]
     deferred.settled = 12
-    assert deferred.release().departures == [Departure(11, 4, 0.7, 11)]
-    deferred.departures.append(Departure(12, 3, 0.6, 12))
+    assert [e[:4] for e in deferred.release().evictions] == [leaves(11, 4, 0.7, 11)[:4]]
+    deferred.evictions.append(leaves(12, 3, 0.6, 12))
     deferred.settled = 15
-    decided = settled(deferred.release(), None)
+    decided = outcome_of(deferred.release(), None)
     assert [(e.step, e.feature, e.reason, e.by) for e in decided.evictions] == [
         (12, 3, Reason.REDUNDANT, (12,)),
         (13, 2, Reason.IRRELEVANT, ()),
     ]
-    assert deferred.departures == []
+    assert deferred.evictions == []
     deferred.resume(20)
     assert (deferred.start, deferred.end) == (20, 20)

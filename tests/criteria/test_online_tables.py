@@ -12,7 +12,7 @@ from sklearn.metrics import mutual_info_score
 from sklearn.tree import DecisionTreeClassifier
 
 from streamsieve.criteria import ChiSquare, Gini, MutualInfo, SymmetricUncertainty
-from streamsieve.criteria.summary_for import serves
+from streamsieve.criteria.criterion import serves
 from streamsieve.summaries import Contingency, Moments, Quantiles
 from tests.criteria.random_tables import TABLE_CRITERIA, TABLE_TWINS
 from tests.criteria.scoring import scored, summarised

@@ -6,7 +6,7 @@ import scipy.stats
 from sklearn.feature_selection import f_classif, f_regression
 
 from streamsieve.criteria import AnovaF, Correlation, Fisher, WelchT
-from streamsieve.criteria.summary_for import target_of
+from streamsieve.criteria.criterion import target_of
 from tests.criteria.scoring import CRITERIA, TWINS, scored
 from tests.summaries.streams import random_stream
 

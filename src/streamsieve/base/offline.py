@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, check_rows, task_of
 from streamsieve.base.selector import Selector
-from streamsieve.decisions import KEPT, REASON_CODE, Decisions, Settled
+from streamsieve.decisions import KEPT, REASON_CODE, Decisions, FeatureNames, Outcome
 from streamsieve.exceptions import InputError, ParameterError, TargetError
-from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, RowBatch, Task
 from streamsieve.state import Array, Choice, Field, Int, Nested, Texts, untouched_on_error
@@ -199,8 +198,8 @@ class OfflineSelector(Selector):
         reason[_constant(X)] = REASON_CODE[Reason.CONSTANT]
         reason[self.selected_] = KEPT
         given = getattr(self, "feature_names_in_", None)
-        settled = Settled(0, reason, statistic, p_value, by or {})
-        ledger.record(Decisions(settled, FeatureNames(), None if given is None else given.tolist()))
+        outcome = Outcome(reason, statistic, p_value, by or {})
+        ledger.record(Decisions(outcome, FeatureNames(), None if given is None else given.tolist()))
         return ledger
 
     # ---------------------------------------------------------------- loading

@@ -14,7 +14,7 @@ from streamsieve._frames import names_of
 from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import check_rows, check_target, check_traits
 from streamsieve._values import bad_value, refuse_non_finite
-from streamsieve.base.fitted import fitted_property
+from streamsieve.base.persistence import fitted_property
 from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary, scattered, spread
 from streamsieve.exceptions import BadValueError, InputTypeError, MergeError, SchemaError, TargetError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch, Traits

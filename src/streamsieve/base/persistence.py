@@ -21,6 +21,32 @@ from streamsieve.state.tree import Node, Place, check_sizes, flat, nested, text,
 if TYPE_CHECKING:
     import os
 
+if TYPE_CHECKING:
+    fitted_property = property
+else:
+
+    class fitted_property(property):  # noqa: N801 - used as ``@property`` is
+        """A property of a fitted estimator, whose name ends in an underscore.
+
+        Before fitting it raises ``AttributeError`` with the name in it, so that ``hasattr`` is False.
+        Afterwards it first calls ``_refresh``, which flushes the row buffer: the getter sees all rows learnt.
+        """
+
+        name: str = ""
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            if "n_features_in_" not in instance.__dict__:
+                when = instance._fitted_by  # noqa: SLF001
+                raise AttributeError(f"{type(instance).__name__}.{self.name} is available after {when}")
+            instance._refresh()  # noqa: SLF001 - a hook of the base class
+            return super().__get__(instance, owner)
+
+
 #: Where a nested estimator keeps its parameters; at the root they stand in the file's header.
 PARAMETERS = "$parameters"
 #: What a state that does not fit may raise before anything has said why.

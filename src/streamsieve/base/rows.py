@@ -13,10 +13,9 @@ from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import check_named_rows, check_rows
 from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
-from streamsieve.base.ranking import OUTPUTS, RankedFeatures
+from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
 from streamsieve.base.row_buffer import SMALL, BufferedRows
 from streamsieve.base.selector import Selector
-from streamsieve.base.top_set import TopSet
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
 from streamsieve.exceptions import (
     BadValueError,

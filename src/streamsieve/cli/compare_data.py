@@ -15,7 +15,7 @@ from streamsieve import datasets, sources
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Matrix, Task
-from streamsieve.sources.paths import SVMLIGHT, TABLES
+from streamsieve.sources.checks import SVMLIGHT, TABLES
 
 ROWS = 65_536
 

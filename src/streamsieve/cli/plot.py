@@ -16,7 +16,7 @@ from streamsieve.cli.progress import progress
 from streamsieve.evaluation import Track, detection_curve, plots, track
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.rows import Screen
-from streamsieve.sources.paths import SVMLIGHT
+from streamsieve.sources.checks import SVMLIGHT
 
 NEVER = "never forgets"
 #: Share of the stream, at its end, over which the numbers printed are means: the start is learning to walk.

@@ -22,7 +22,7 @@ from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli.progress import progress
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError
 from streamsieve.running import run
-from streamsieve.sources.paths import SVMLIGHT
+from streamsieve.sources.checks import SVMLIGHT
 from streamsieve.state import replacing
 
 DEFAULT = "saola"

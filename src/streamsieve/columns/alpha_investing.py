@@ -12,11 +12,11 @@ from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 
 from streamsieve._kernels import linear
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.fitted import fitted_property
+from streamsieve.base.persistence import fitted_property
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.logistic import LogisticModel
 from streamsieve.columns.models.stepwise import COLLINEAR, Stepwise, Tested
-from streamsieve.decisions import Settled
+from streamsieve.decisions import Outcome
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Reason, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
@@ -59,7 +59,7 @@ class AlphaInvestor(Stepwise):
         #: Number of tests so far; the likelihood ratio counts the intercept.
         self.tests = 1 if self._by_ratio else 0
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``."""
         self._bar = NO_BAR
         return super().offer(block, start)

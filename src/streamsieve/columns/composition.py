@@ -1,8 +1,8 @@
 """The one way in which relevance, level and redundancy compose: measure, test, settle.
 
-    block --measure--> Relevance --level--> Candidates --settle--> Outcome --> Settled
-          (pure)                 (fixed, or      (a rule, in order of          (arrays; the selector
-                                  online FDR)     arrival)                      makes Decisions of them)
+    block --measure--> Relevance --level--> Candidates --settle--> Outcome
+          (pure)                 (fixed, or           (a rule, in order of arrival; the
+                                  online FDR)          selector makes Decisions of it)
 
 A selector is a named composition: it chooses a test (`dependence/`, `independence/`) and a rule
 (`columns/redundancy/`), and has nothing else to do.
@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
-from streamsieve.decisions import KEPT, REASONS, Eviction, PValues, ReplacedPValues, Settled
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.decisions import KEPT, Outcome, PValues, ReplacedPValues
 from streamsieve.dependence.contract import MeasuredBlock, Relevance, RelevanceTest
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
@@ -94,7 +94,7 @@ class Composition(Part):
             block.X[:, held], block.names, block.position, block.seconds, relevance=relevance, held=held
         )
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``."""
         relevance = self._relevance(block)
         reason, statistic, p_value, _ = relevance
@@ -102,13 +102,12 @@ class Composition(Part):
             self.fdr.retest(reason, p_value)
         chosen = np.flatnonzero(reason == KEPT)
         if not len(chosen):
-            return Settled(start, reason, statistic, p_value)
+            return Outcome(reason, statistic, p_value, start=start)
         places = block.places(chosen) if isinstance(block, MeasuredBlock) else chosen
         outcome = self.rule.settle(Candidates(block.X, places, start + chosen, relevance.at(chosen)))
         reason[chosen], statistic[chosen] = outcome.reason, outcome.statistic
-        by = _sets(start + chosen, outcome.by)
         p_value = _p_values(p_value, chosen, outcome)
-        return Settled(start, reason, statistic, p_value, by, _evictions(outcome.evicted))
+        return Outcome(reason, statistic, p_value, outcome.by, outcome.evictions, start)
 
     def _relevance(self, block: ColumnBlock) -> Relevance:
         """Return the relevance of a block in arrays that may be written to."""
@@ -156,24 +155,3 @@ def _p_values(
         return marginal
     decided: Callable[..., FloatArray] = outcome.p_value.__getitem__
     return ReplacedPValues(marginal, chosen[lost], PValues(decided, lost))
-
-
-def _sets(features: IntArray, by: IntArray) -> dict[int, tuple[int, ...]]:
-    """Return which features made each column redundant; most columns have none."""
-    some = np.flatnonzero(by[:, 0] >= 0)
-    features, by = features[some], by[some]
-    if by.shape[1] == 1:  # there may be a hundred thousand, and a set of one needs no search for its end
-        return {j: (i,) for j, i in zip(features.tolist(), by[:, 0].tolist(), strict=True)}
-    return {j: _members(row) for j, row in zip(features.tolist(), by.tolist(), strict=True)}
-
-
-def _members(row: list[int]) -> tuple[int, ...]:
-    return tuple([i for i in row if i >= 0])
-
-
-def _evictions(evicted: Evicted) -> list[Eviction]:
-    rows = zip(*(array.tolist() for array in evicted), strict=True)
-    return [
-        Eviction(newcomer, feature, REASONS[reason], statistic, p_value, _members(by))
-        for feature, newcomer, reason, statistic, p_value, by in rows
-    ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Self
+from operator import attrgetter
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.decisions import REASON_CODE, REASONS, Eviction, PValues, Settled
+from streamsieve.decisions import REASON_CODE, REASONS, Eviction, Outcome, PValues
 from streamsieve.independence import FisherZ, fisher_z
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
 from streamsieve.state import Array, Int, Part, register
@@ -19,16 +21,14 @@ _KINDS = {"reason": np.uint8, "statistic": np.float64, "p_value": np.float64, "b
 FIRST_ROOM = 16
 
 
-class Departure(NamedTuple):
-    """A column whose decision was final leaves."""
+def leaves(step: int, feature: int, statistic: float, by: int) -> Eviction:
+    """Return that a column whose decision was final leaves at the newcomer ``step``.
 
-    #: Arrival index of the newcomer at which it leaves.
-    step: int
-    feature: int
-    #: Its dependence on ``by``; without one, on the target.
-    statistic: float
-    #: Arrival index of the column responsible, or -1.
-    by: int
+    The statistic is its dependence on ``by``, the column responsible; without one (-1), that on the target.
+    """
+    if by < 0:
+        return Eviction(step, feature, Reason.IRRELEVANT, statistic, math.nan, ())
+    return Eviction(step, feature, Reason.REDUNDANT, statistic, math.nan, (by,))
 
 
 @register
@@ -59,7 +59,7 @@ class DeferredDecisions(Part):
         self.start = start
         #: Decisions on columns before this one are final, whether or not they were released.
         self.settled = start
-        self.departures: list[Departure] = []
+        self.evictions: list[Eviction] = []
         self._count = 0
         self._room: Arrays = {name: np.zeros(FIRST_ROOM, kind) for name, kind in _KINDS.items()}
 
@@ -94,7 +94,7 @@ class DeferredDecisions(Part):
     @property
     def named(self) -> IntArray:
         """Arrival indices of the columns that decisions are about: deferred ones, and those that leave."""
-        left = np.array([departure.feature for departure in self.departures], np.int64)
+        left = np.array([eviction.feature for eviction in self.evictions], np.int64)
         return np.concatenate([left, np.arange(self.start, self.end)])
 
     def resume(self, start: int) -> None:
@@ -124,7 +124,7 @@ class DeferredDecisions(Part):
     def copy(self) -> Self:
         """Return a twin that shares nothing."""
         twin = type(self)(self.start)
-        twin.settled, twin._count, twin.departures = self.settled, self._count, [*self.departures]  # noqa: SLF001
+        twin.settled, twin._count, twin.evictions = self.settled, self._count, [*self.evictions]  # noqa: SLF001
         twin._room = {name: table[: self._count].copy() for name, table in self._room.items()}  # noqa: SLF001
         return twin
 
@@ -136,29 +136,30 @@ class DeferredDecisions(Part):
         for table in self._room.values():
             table[:left] = table[done : self._count].copy()
         self.start, self._count = self.start + done, left
-        final.departures = [d for d in self.departures if d.step < self.start]
-        self.departures = [d for d in self.departures if d.step >= self.start]
+        final.evictions = [e for e in self.evictions if e.step < self.start]
+        self.evictions = [e for e in self.evictions if e.step >= self.start]
         return final
 
     # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
-        left = {
-            f"left_{name}": np.array(
-                [getattr(d, name) for d in self.departures], np.float64 if name == "statistic" else np.int64
-            )
-            for name in Departure._fields
-        }
         own = {name: table[: self._count] for name, table in self._room.items()}
-        return {"start": self.start, **own, **left}
+        return {
+            "start": self.start,
+            **own,
+            "left_step": np.array([e.step for e in self.evictions], np.int64),
+            "left_feature": np.array([e.feature for e in self.evictions], np.int64),
+            "left_statistic": np.array([e.statistic for e in self.evictions], np.float64),
+            "left_by": np.array([_cause(e) for e in self.evictions], np.int64),
+        }
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         made = cls(record["start"])
         made.append(record["reason"], record["statistic"], record["p_value"])
         made.by[:] = record["by"]
-        left = zip(*(record[f"left_{name}"].tolist() for name in Departure._fields), strict=True)
-        made.departures = [Departure(*numbers) for numbers in left]
+        left = (record[f"left_{name}"].tolist() for name in ("step", "feature", "statistic", "by"))
+        made.evictions = [leaves(*numbers) for numbers in zip(*left, strict=True)]
         return made
 
     def problems(self, offered: int) -> Iterator[str]:
@@ -167,33 +168,32 @@ class DeferredDecisions(Part):
             yield "the deferred columns are not the last ones offered"
 
     def _consistent(self) -> Iterator[str]:
-        if np.any(self.by >= self.end) or any(d.by >= self.end for d in self.departures):
+        if np.any(self.by >= self.end) or any(_cause(e) >= self.end for e in self.evictions):
             yield "a decision is due to a column that was never offered"
-        if any(not d.feature < self.start <= d.step < self.end for d in self.departures):
+        if any(not e.feature < self.start <= e.step < self.end for e in self.evictions):
             yield "a column leaves that is deferred, or at a column that is not"
 
 
-def settled(
+def _cause(eviction: Eviction) -> int:
+    return eviction.by[0] if eviction.by else -1
+
+
+def outcome_of(
     decided: DeferredDecisions, p_value: PValues | FloatArray | None, test: FisherZ | None = None
-) -> Settled:
-    """Return decisions as a selector does; ``test`` gives the p-values of those that leave."""
-    departures = sorted(decided.departures, key=lambda departure: departure.step)
-    statistic, by = (np.array([getattr(d, name) for d in departures]) for name in ("statistic", "by"))
-    p_left = statistic * np.nan
-    if test is not None and departures:
+) -> Outcome:
+    """Return decisions as a selector does; ``test`` gives the p-values of columns that leave."""
+    evictions = sorted(decided.evictions, key=attrgetter("step"))
+    if test is not None and evictions:
+        statistic = np.array([eviction.statistic for eviction in evictions])
+        alone = np.array([not eviction.by for eviction in evictions])
         p_left = fisher_z.p_value(statistic, test.n)
-        if np.any(by < 0):
-            p_left = np.where(by < 0, test.p_value(statistic), p_left)
-    evictions = [
-        Eviction(d.step, d.feature, Reason.REDUNDANT, d.statistic, p, (d.by,))
-        if d.by >= 0
-        else Eviction(d.step, d.feature, Reason.IRRELEVANT, d.statistic, p, ())
-        for d, p in zip(departures, p_left.tolist(), strict=True)
-    ]
+        if alone.any():
+            p_left = np.where(alone, test.p_value(statistic), p_left)
+        evictions = [e._replace(p_value=p) for e, p in zip(evictions, p_left.tolist(), strict=True)]
     attributed = np.flatnonzero(decided.by >= 0)
     pairs = zip((decided.start + attributed).tolist(), decided.by[attributed].tolist(), strict=True)
-    by_feature = {feature: (cause,) for feature, cause in pairs}
-    return Settled(decided.start, decided.reason, decided.statistic, p_value, by_feature, evictions)
+    by = {feature: (cause,) for feature, cause in pairs}
+    return Outcome(decided.reason, decided.statistic, p_value, by, evictions, decided.start)
 
 
 def correlation_p_values(decided: DeferredDecisions, test: FisherZ) -> PValues | FloatArray:

@@ -15,7 +15,7 @@ from streamsieve.columns.groups.diverse import REDUNDANCY, DiverseGroups, DOFSCo
 from streamsieve.columns.groups.dpp import KernelFunction, Sampler, Similarity
 from streamsieve.columns.groups.elastic_net import ElasticNet
 from streamsieve.columns.groups.process import GroupProcess, OffersGroups
-from streamsieve.decisions import Settled
+from streamsieve.decisions import Outcome
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.ledger import ProvisionalLedger
@@ -281,7 +281,7 @@ class DOFS(OffersGroups, ColumnSelector):
             one_by_one=self.refit == "column",
         )
 
-    def _offer(self, block: ColumnBlock) -> Settled:
+    def _offer(self, block: ColumnBlock) -> Outcome:
         if self.kernel in KERNELS:
             return super()._offer(block)
         before = self._process_.copy()

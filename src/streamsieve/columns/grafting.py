@@ -10,10 +10,10 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.fitted import fitted_property
+from streamsieve.base.persistence import fitted_property
 from streamsieve.columns.models.lasso import LOSSES, LassoConfig, LassoModel
 from streamsieve.columns.models.multi_pass import passes
-from streamsieve.decisions import Decisions, Settled
+from streamsieve.decisions import Decisions, Outcome
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Bool, Choice, Float, Int, Nested, untouched_on_error
@@ -190,7 +190,7 @@ class Grafting(ColumnSelector):
                 self._warn_not_converged(stacklevel=3)
         return self
 
-    def _settle(self, block: ColumnBlock, start: int) -> Settled:
+    def _settle(self, block: ColumnBlock, start: int) -> Outcome:
         return self._process_.offer(block, start)
 
     def _offer_block(self, block: ColumnBlock) -> Decisions:

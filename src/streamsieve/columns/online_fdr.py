@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.fitted import fitted_property
+from streamsieve.base.persistence import fitted_property
 from streamsieve.columns.composition import Composition, problems
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import Stepwise, Tested
 from streamsieve.columns.redundancy.keep_all import KeepAll
-from streamsieve.decisions import KEPT, Settled
+from streamsieve.decisions import KEPT, Outcome
 from streamsieve.dependence.target import numeric_target
 from streamsieve.independence import FisherZ
 from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
@@ -43,12 +43,12 @@ class ConditionalFDR(Stepwise):
         #: Levels of the block that is being tested.
         self._levels: list[FloatArray] = []
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``."""
         self._levels = [np.zeros(0)]
-        settled = super().offer(block, start)
+        outcome = super().offer(block, start)
         self.fdr.last_levels = np.concatenate(self._levels)
-        return settled
+        return outcome
 
     def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
         """Test columns given the model until one is accepted."""
@@ -221,12 +221,12 @@ class OnlineFDR(ColumnSelector):
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
         return Composition(FisherZ(y, task, self.alpha), KeepAll(len(y)), fdr)
 
-    def _offer(self, block: ColumnBlock) -> Settled:
-        settled = super()._offer(block)
+    def _offer(self, block: ColumnBlock) -> Outcome:
+        outcome = super()._offer(block)
         if self.ledger != "none":
             levels = self._procedure.last_levels
-            self._levels_.append(levels if self.ledger == "all" else levels[settled.reason == KEPT])
-        return settled
+            self._levels_.append(levels if self.ledger == "all" else levels[outcome.reason == KEPT])
+        return outcome
 
     @property
     def _procedure(self) -> OnlineFDRProcedure:

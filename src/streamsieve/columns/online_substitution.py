@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.fitted import fitted_property
+from streamsieve.base.persistence import fitted_property
 from streamsieve.columns.models.multi_pass import passes
 from streamsieve.columns.models.substitution import LOSSES, SubstitutionConfig, SubstitutionModel
-from streamsieve.decisions import Settled
+from streamsieve.decisions import Outcome
 from streamsieve.dependence.target import numeric_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, Task, Traits
@@ -207,10 +207,10 @@ class OnlineSubstitution(ColumnSelector):
             return UncheckedBlock(X, None if names is None else tuple(names))
         return super()._checked(X, names)
 
-    def _offer(self, block: ColumnBlock) -> Settled:
+    def _offer(self, block: ColumnBlock) -> Outcome:
         return self._settle(block, self.n_features_in_)
 
-    def _settle(self, block: ColumnBlock, start: int) -> Settled:
+    def _settle(self, block: ColumnBlock, start: int) -> Outcome:
         jobs = self.n_jobs or 1
         n_threads = jobs if jobs > 0 else os.cpu_count() or 1
         checked = not isinstance(block, UncheckedBlock)

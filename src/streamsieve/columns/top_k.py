@@ -12,9 +12,9 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition, check_missing, problems
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.top_k.complete_pairs import TopKCompletePairs
-from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
+from streamsieve.columns.redundancy.top_k.correlation import TopKBuffer, TopKCorrelation
 from streamsieve.columns.redundancy.top_k.discrete import TopKDiscrete
-from streamsieve.columns.redundancy.top_k.rule import TopKBuffer, TopKMeasured
+from streamsieve.columns.redundancy.top_k.rule import TopKMeasured
 from streamsieve.dependence.any_measure import AnyMeasure
 from streamsieve.dependence.contract import Measure, RelevanceTest
 from streamsieve.dependence.target import discretize_target, numeric_target

@@ -1,22 +1,79 @@
-"""Criterion: a score per feature, computed from a summary of the rows.  The class to derive from."""
+"""The contract of criteria, the formulas that several of them share, and the summary that each one needs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import fdtrc
 
 from streamsieve.exceptions import CapabilityError
 from streamsieve.protocols import FloatArray, Task
+from streamsieve.summaries import (
+    CoMoments,
+    Contingency,
+    Moments,
+    Quantiles,
+    RecentRows,
+    SortedColumns,
+    TargetBins,
+    Window,
+)
+from streamsieve.summaries.moments import MomentsBlock
+
+
+class Split(NamedTuple):
+    """Sums of squares of some features, and the degrees of freedom behind them."""
+
+    between: FloatArray
+    within: FloatArray
+    df_between: FloatArray
+    df_within: FloatArray
+
+
+def split(block: MomentsBlock) -> Split:
+    """Divide each feature's variance; classes in which it never occurred do not count."""
+    # only shares of the mass matter, and the product of a faded mass with a square might overflow
+    mass = block.mass / max(float(block.mass.max(initial=0.0)), 1e-300)
+    present = mass > 0
+    total = mass.sum(axis=0)
+    # Means relative to the first class present: equal ones then differ by exactly 0, whatever their size,
+    # and a constant column cannot be mistaken for a perfect one.
+    first = present.argmax(axis=0) if len(mass) else np.zeros(0, np.intp)
+    mean = np.where(present, block.mean - np.take_along_axis(block.mean, first[None], axis=0), 0.0)
+    centre = np.divide((mass * mean).sum(axis=0), total, out=np.zeros_like(total), where=total > 0)
+    n_classes = present.sum(axis=0)
+    return Split(
+        (mass * (mean - centre) ** 2).sum(axis=0),
+        (mass * block.variance).sum(axis=0),
+        n_classes - 1.0,
+        block.n.sum(axis=0) - n_classes,
+    )
+
+
+def f_statistic(s: Split) -> FloatArray:
+    """One-way analysis of variance."""
+    usable = (s.df_between > 0) & (s.df_within > 0)
+    numerator = np.where(usable, s.between, 0.0) * np.maximum(s.df_within, 0.0)
+    return ratio(numerator, s.within * np.maximum(s.df_between, 1.0))
+
+
+def f_p_value(s: Split) -> FloatArray:
+    """Probability of such an F under equal means; 1 where it cannot be tested."""
+    usable = (s.df_between > 0) & (s.df_within > 0)
+    p = np.ones(len(usable))
+    p[usable] = fdtrc(s.df_between[usable], s.df_within[usable], f_statistic(s)[usable])
+    return p
+
 
 LARGEST = float(np.finfo(np.float64).max)
 
 
 class Needs(StrEnum):
-    """What a criterion reads; :func:`streamsieve.criteria.summary_for` makes the summary that provides it."""
+    """What a criterion reads; :func:`streamsieve.criteria.criterion` makes the summary that provides it."""
 
     #: Mean and variance per class: blocks of :class:`~streamsieve.summaries.Moments`.
     MOMENTS = "moments"
@@ -116,9 +173,7 @@ class Criterion(ABC):
         return self(columns)
 
     def new_summary(self, **options: Any) -> Any:
-        """Return an empty summary for this criterion; see :func:`streamsieve.criteria.summary_for`."""
-        from streamsieve.criteria.summary_for import summary_for  # noqa: PLC0415 - it needs all summaries
-
+        """Return an empty summary for this criterion; see :func:`streamsieve.criteria.criterion`."""
         return summary_for(self, **options)
 
     def relevance_index(self, block: Any) -> FloatArray:
@@ -140,3 +195,79 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 
 def _concatenated(parts: list[FloatArray]) -> FloatArray:
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+PROVIDES: dict[Needs, type[Any]] = {
+    Needs.MOMENTS: Moments,
+    Needs.COMOMENTS: CoMoments,
+    Needs.QUANTILES: Quantiles,
+    Needs.COUNTS: Contingency,
+    Needs.ROWS: RecentRows,
+}
+#: Rows whose targets decide where a numeric target is cut if all rows are kept.
+ALL_ROWS = 2**31 - 1
+
+
+def summary_for(
+    criterion: Criterion,
+    *,
+    target: str = "classes",
+    half_life: float | None = None,
+    window: int | None = None,
+    epsilon: float = 1e-3,
+    exact: bool = False,
+) -> Any:
+    """Return an empty summary of what a criterion needs.
+
+    Parameters
+    ----------
+    criterion : says what it ``needs``
+    target : "classes" or "numeric"; a numeric one is cut into bins where the summary needs classes
+    half_life : rows after which an observation weighs half
+    window : number of last rows to summarize
+    epsilon : largest rank error of quantiles
+    exact : keep all rows and sort their columns, where the criterion needs quantiles
+    """
+    criterion.check_values()
+    needs = criterion.needs
+    if needs is Needs.ROWS:
+        if half_life is not None:
+            raise CapabilityError(
+                f"criterion={criterion.name!r} needs {needs}, which cannot fade by half_life={half_life:g}: "
+                "use window, or criterion='mutual_info'"
+            )
+        return RecentRows(target, criterion.default_window if window is None else window)
+    sorts = exact and sorts_columns(criterion)
+    summary = SortedColumns() if sorts else _plain(needs, half_life, epsilon)
+    if target == "numeric" and summary.target == "classes":
+        summary = (
+            TargetBins(summary, criterion.bins, ALL_ROWS) if sorts else TargetBins(summary, criterion.bins)
+        )
+    return summary if window is None else Window(summary, window)
+
+
+def _plain(needs: Needs | type[Any], half_life: float | None, epsilon: float) -> Any:
+    if isinstance(needs, type):
+        if half_life is not None:
+            raise CapabilityError(f"a {needs.__name__} does not fade by half_life={half_life:g}: use window")
+        return needs()
+    return Quantiles(epsilon, half_life) if needs is Needs.QUANTILES else PROVIDES[needs](half_life)
+
+
+def sorts_columns(criterion: Criterion) -> bool:
+    """Whether ``exact=True`` changes anything: sums and counts are exact anyway."""
+    return criterion.needs is Needs.QUANTILES
+
+
+def serves(criterion: Criterion, summary: Any, *, exact: bool = False) -> bool:
+    """Whether a summary, without windows and bins around it, is one that a criterion can read."""
+    needs = criterion.needs
+    kind = needs if isinstance(needs, type) else PROVIDES[needs]
+    return isinstance(summary, SortedColumns if exact and sorts_columns(criterion) else kind)
+
+
+def target_of(criterion: Criterion) -> str | None:
+    """Return the kind of target that a criterion's summary is bound to: "numeric", or None for any."""
+    if isinstance(criterion.needs, type):
+        return "numeric" if criterion.needs.target == "numeric" else None
+    return "numeric" if criterion.needs is Needs.COMOMENTS else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from streamsieve.criteria.criterion import Criterion, Needs
-from streamsieve.criteria.variance import f_p_value, f_statistic, split
+from streamsieve.criteria.criterion import Criterion, Needs, f_p_value, f_statistic, split
 from streamsieve.protocols import CLASSIFICATION, FloatArray, Task
 from streamsieve.state import register
 from streamsieve.summaries.moments import MomentsBlock

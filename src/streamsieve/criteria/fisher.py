@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamsieve.criteria.criterion import Criterion, Needs, ratio
-from streamsieve.criteria.variance import f_p_value, split
+from streamsieve.criteria.criterion import Criterion, Needs, f_p_value, ratio, split
 from streamsieve.protocols import CLASSIFICATION, FloatArray, Task
 from streamsieve.state import register
 from streamsieve.summaries.moments import MomentsBlock

@@ -47,38 +47,15 @@ class Relevance(NamedTuple):
 
     def at(self, chosen: IntArray) -> Self:
         """Return some columns."""
-        p_value = None if self.p_value is None else _Some(self.p_value, chosen)
+        p_value = None if self.p_value is None else PValues(self.p_value.__getitem__, chosen)
         columns = tuple(array[chosen] for array in self.columns)
         return self._replace(
             reason=self.reason[chosen], statistic=self.statistic[chosen], p_value=p_value, columns=columns
         )
 
-    def cut(self, part: slice) -> Self:
-        """Return consecutive columns."""
-        p_value = None if self.p_value is None else _Some(self.p_value, np.arange(len(self.reason))[part])
-        columns = tuple(array[part] for array in self.columns)
-        return self._replace(
-            reason=self.reason[part], statistic=self.statistic[part], p_value=p_value, columns=columns
-        )
-
     def owned(self) -> Self:
         """Return the same numbers in arrays of their own, which may be written to."""
         return self._replace(reason=self.reason.copy(), statistic=self.statistic.copy())
-
-
-class _Some(PValues):
-    """P-values of chosen columns."""
-
-    __slots__ = ("_chosen", "_of")
-
-    def __init__(self, of: PValues | FloatArray, chosen: IntArray) -> None:
-        self._of, self._chosen = of, chosen
-
-    def __len__(self) -> int:
-        return len(self._chosen)
-
-    def __getitem__(self, part: Any) -> FloatArray:
-        return self._of[self._chosen[part]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +69,14 @@ class MeasuredBlock(ColumnBlock):
     relevance: Relevance = field(default_factory=lambda: Relevance.unmeasured(0))
     held: IntArray | None = None
 
-    @property
-    def width(self) -> int:
-        """Number of columns, whether or not their values are here."""
-        return len(self.relevance.reason)
-
     def places(self, chosen: IntArray) -> IntArray:
         """Return where in ``X`` some columns of the block are."""
         return chosen if self.held is None else np.searchsorted(self.held, chosen)
 
     def cut(self, part: slice) -> Self:
         """Return consecutive columns, without their names."""
-        low, high, _ = part.indices(self.width)
-        relevance = self.relevance.cut(part)
+        low, high, _ = part.indices(len(self.relevance.reason))
+        relevance = self.relevance.at(np.arange(low, high))
         if self.held is None:
             return replace(self, X=self.X[:, part], names=None, relevance=relevance)
         inside = np.flatnonzero((self.held >= low) & (self.held < high))

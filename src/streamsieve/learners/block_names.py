@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.feature_names import FeatureNames
+from streamsieve.decisions import FeatureNames
 from streamsieve.protocols import ColumnBlock
 
 

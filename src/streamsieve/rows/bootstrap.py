@@ -14,7 +14,7 @@ from sklearn.base import clone
 from streamsieve._kernels.poisson import poisson_weights
 from streamsieve._transaction import untouched_on_error
 from streamsieve.base import RowSelector
-from streamsieve.base.fitted import fitted_property
+from streamsieve.base.persistence import fitted_property
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.screen import Screen

@@ -12,9 +12,17 @@ import numpy.typing as npt
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
-from streamsieve.sources.checks import beyond, check_size, check_start, spans
+from streamsieve.sources.checks import (
+    TABLES,
+    Paths,
+    beyond,
+    check_size,
+    check_start,
+    resolve,
+    spans,
+    suffix_of,
+)
 from streamsieve.sources.identity import comparing, names_identity, same, same_names
-from streamsieve.sources.paths import TABLES, Paths, resolve, suffix_of
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.files import CsvTable, IpcTable, ParquetTable, TableFile

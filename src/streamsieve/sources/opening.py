@@ -10,11 +10,10 @@ from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
-from streamsieve.sources.checks import no_axis
+from streamsieve.sources.checks import SVMLIGHT, is_paths, no_axis, resolve, suffix_of
 from streamsieve.sources.computed.transformed import Transformed
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
-from streamsieve.sources.paths import SVMLIGHT, is_paths, resolve, suffix_of
 from streamsieve.sources.svmlight import SvmlightSource
 from streamsieve.sources.tables import frames
 

@@ -12,9 +12,8 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position, RowBatch
-from streamsieve.sources.checks import beyond, check_size, check_start, spans
+from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, spans
 from streamsieve.sources.identity import another_stream, comparing, same
-from streamsieve.sources.paths import Paths, resolve
 from streamsieve.sources.tables.fingerprint import check_files, is_line_end, lasting_text
 from streamsieve.sources.tables.scratch import scratch_folder
 from streamsieve.sources.tables.transpose_sparse import ColumnsOnDisk, to_columns

@@ -4,15 +4,12 @@
 part     :class:`Part` declares its fields; writing, reading and refusing follow
 fields   the kinds of fields: arrays, numbers, texts, labels
 tree     a state as a tree of arrays
-codec    parameters as JSON
-registry which classes a file may name
+registry which classes a file may name, and parameters as JSON
 file     atomic files with a checksum, and the same as bytes
 ======== =====================================================================================
 """
 
 from streamsieve._transaction import untouched_on_error as untouched_on_error
-from streamsieve.state.codec import decode as decode
-from streamsieve.state.codec import encode as encode
 from streamsieve.state.fields import Array as Array
 from streamsieve.state.fields import Bool as Bool
 from streamsieve.state.fields import Choice as Choice
@@ -39,4 +36,6 @@ from streamsieve.state.part import ListOf as ListOf
 from streamsieve.state.part import Nested as Nested
 from streamsieve.state.part import Part as Part
 from streamsieve.state.part import saved_name as saved_name
+from streamsieve.state.registry import decode as decode
+from streamsieve.state.registry import encode as encode
 from streamsieve.state.registry import register as register

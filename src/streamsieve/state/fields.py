@@ -13,7 +13,7 @@ import numpy.typing as npt
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
-from streamsieve.state.codec import decode, encode
+from streamsieve.state.registry import decode, encode
 from streamsieve.state.tree import Node, Place, leaf, pack_texts, text, unpack_texts, untext
 
 #: Largest whole number that means something; sums of two of them still fit.

@@ -8,8 +8,8 @@ quantiles        the distribution of every feature per class, with a certified r
 contingency      counts of every value of every feature per class
 windows          the last rows, or all rows, as they came
 target_bins      a numeric target, cut into classes for any summary by class
-class_totals     base class: labels, half-life and totals per class (labels, fading)
-nesting          summaries inside other parts;  table_block, checks: shared by several
+class_totals     base class: labels, half-life and totals per class
+nesting          summaries inside other parts;  table_block: shared by several
 ================ =================================================================================
 """
 

@@ -1,15 +1,218 @@
-"""What summaries by class have in common: labels, half-life, and the totals of every class."""
+"""What summaries have in common: codes of labels, a clock for fading, and the totals of every class."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from streamsieve._parameters import check_number
+from streamsieve.exceptions import SchemaError, TargetError
 from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.state import Array, Nested, Part, mass
-from streamsieve.summaries.fading import Fading
-from streamsieve.summaries.labels import LabelEncoder
+from streamsieve.state import Array, Float, Int, Nested, Part, Values, mass
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import Matrix
+
+#: log2 of the largest factor at the start of a step; within one it may double, and squares are summed too.
+LARGEST = 100
+#: Longest half-life, in rows.
+LONGEST = 1e15
+
+
+def remainder(whole: Any, part: FloatArray, n_rows: Any) -> FloatArray:
+    """Return ``whole - part`` for sums of weights, with what is only rounding of n_rows terms set to 0.
+
+    Fractional weights add up differently in different orders; the residue of two sums that should be equal
+    must not count as mass.
+    """
+    rest = whole - part
+    # whole numbers add up exactly
+    exact = (whole == np.floor(whole)) & (part == np.floor(part))
+    slack = np.where(exact, 0.0, whole * np.minimum(n_rows * np.finfo(np.float64).eps, 1e-6))
+    return np.where(rest > slack, rest, 0.0)
+
+
+class Fading(Part):
+    """The clock of a summary: exponential fading at a half-life, without touching what is stored.
+
+    To let all old rows weigh less, let each new row weigh more: row t weighs ``2 ** (t / half_life)``.  Every
+    statistic is a ratio, so the common factor cancels.  When the factor grows large, everything stored is
+    multiplied once by a power of two, which is exact.
+
+    It counts rows, and derives each weight from the count: weights are the same to the last bit however the
+    rows are cut into batches.
+
+    Parameters
+    ----------
+    half_life : rows after which an observation weighs half, or None
+    ticks : rows that have passed
+    shift : whole powers of two taken out so far
+    """
+
+    fields = {
+        "half_life": Float(1, LONGEST, optional=True),
+        "ticks": Int(),
+        "shift": Float(),
+    }
+
+    def __init__(self, half_life: float | None, ticks: int = 0, shift: float = 0.0) -> None:
+        if half_life is not None:
+            check_number("half_life", half_life, low=1, high=LONGEST)
+        self.half_life, self.ticks, self.shift = half_life, ticks, shift
+
+    @property
+    def exponent(self) -> float:
+        """log2 of the next row's weight."""
+        return 0.0 if self.half_life is None else self.ticks / self.half_life - self.shift
+
+    @property
+    def most_rows(self) -> int | None:
+        """How many rows fit into one step without overflow; None for any number."""
+        return None if self.half_life is None else max(1, int(LARGEST * self.half_life))
+
+    def factors(self, n: int) -> FloatArray | None:
+        """Return the weights of the next n rows, or None if nothing fades."""
+        if self.half_life is None:
+            return None
+        return np.exp2(np.arange(self.ticks, self.ticks + n) / self.half_life - self.shift)
+
+    def advance(self, n: int) -> float | None:
+        """Let n rows pass; return the factor by which to rescale everything stored, if it is time."""
+        if self.half_life is None:
+            return None
+        self.ticks += n
+        if self.exponent <= LARGEST:
+            return None
+        return self.shrink()
+
+    def shrink(self) -> float:
+        """Take the whole part of the exponent out, and return the power of two that does so."""
+        whole = float(np.floor(self.exponent))
+        self.shift += whole
+        return float(np.exp2(-whole))
+
+    def precede(self, other: Fading, n_other: int) -> float:
+        """Let the other's rows come after ours: return the factor for what we have stored.
+
+        Afterwards this clock shows the other's time, in the other's units.
+        """
+        if self.half_life is None:
+            return 1.0
+        factor = float(np.exp2(other.exponent - self.exponent - n_other / self.half_life))
+        self.ticks, self.shift = other.ticks, other.shift
+        return factor
+
+    def _consistent(self) -> Iterator[str]:
+        if self.shift != np.floor(self.shift):
+            yield f"a shift of {self.shift} is not a whole power of two"
+        elif self.half_life is None:
+            if self.ticks or self.shift:
+                yield "without a half-life, no time passes"
+        elif not -1e-9 <= self.exponent <= 2 * LARGEST:
+            yield f"{self.ticks} rows and half-life {self.half_life} do not give a shift of {self.shift}"
+
+
+#: Number of rows up to which looking labels up one by one is faster than sorting them.
+FEW = 64
+#: Whole numbers within a range like this are counted instead of sorted.
+NEAR = 4096
+
+
+class LabelEncoder(Part):
+    """Codes 0, 1, 2, ... in order of appearance.
+
+    Labels of one batch are new in sorted order, so that the codes do not depend on the order of rows.
+    """
+
+    fields = {"values": Values("classes")}
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._codes: dict[Any, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def encode(self, y: npt.NDArray[Any]) -> tuple[IntArray, list[Any]]:
+        """Return the codes of y and the labels that are new; :meth:`add` makes these known."""
+        if len(y) <= FEW:
+            seen = y.tolist()
+            new = sorted({v for v in seen if v not in self._codes}) if len(seen) else []
+            codes = self._with(new)
+            return np.array([codes[v] for v in seen], np.int64), new
+        distinct, inverse = _distinct(y)
+        labels = distinct.tolist()
+        new = [v for v in labels if v not in self._codes]
+        codes = self._with(new)
+        return np.array([codes[v] for v in labels], np.int64)[inverse], new
+
+    def _with(self, new: list[Any]) -> dict[Any, int]:
+        if not new:
+            return self._codes
+        if self.values and isinstance(new[0], str) != isinstance(self.values[0], str):
+            raise TargetError(
+                f"labels so far were like {self.values[0]!r}, now {new[0]!r} came: keep to text or to numbers"
+            )
+        return {**self._codes, **{v: len(self.values) + i for i, v in enumerate(new)}}
+
+    def add(self, new: list[Any]) -> None:
+        """Make labels known."""
+        for value in new:
+            self._codes[value] = len(self.values)
+            self.values.append(value)
+
+    def _record(self) -> Mapping[str, Any]:
+        return {"values": self.values}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        labels = cls()
+        labels.add(record["values"])
+        return labels
+
+
+def _distinct(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
+    """Return the different labels in order, and for every row which of them it has."""
+    if y.dtype.kind in "iu":
+        low, high = int(y.min()), int(y.max())
+        if high - low < NEAR:
+            offsets = y.astype(np.int64) - low
+            there = np.bincount(offsets) > 0
+            return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[offsets]
+    distinct, inverse = np.unique(y, return_inverse=True)
+    return distinct, inverse
+
+
+def rows_with_weight(
+    X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None
+) -> tuple[Matrix, npt.NDArray[Any], FloatArray | None]:
+    """Return the rows whose weight is not 0: a row of weight 0 does not exist."""
+    if weight is None or weight.all():
+        return X, y, weight
+    present = np.flatnonzero(weight)
+    return X[present], y[present], weight[present]
+
+
+def checked_columns(columns: IntArray, n_features: int) -> IntArray:
+    """Return indices of features that all exist and all differ, or raise ``SchemaError``."""
+    columns = np.asarray(columns, np.int64)
+    outside = columns[(columns < 0) | (columns >= n_features)]
+    if len(outside):
+        raise SchemaError(f"there is no feature {outside[0]}: they go from 0 to {n_features - 1}")
+    if len(np.unique(columns)) < len(columns):
+        raise SchemaError("a feature is named twice among the columns: name each once")
+    return columns
+
+
+def checked_places(columns: IntArray, n_features: int, n_after: int) -> IntArray:
+    """Return where each of ``n_features`` features goes among ``n_after``, or raise ``SchemaError``."""
+    places = checked_columns(np.asarray(columns)[:n_features], n_after)
+    if len(places) < n_features:
+        raise SchemaError(f"each of {n_features} features needs a new place; got {len(places)} columns")
+    return places
 
 
 class ClassTotals(Part):

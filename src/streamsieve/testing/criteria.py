@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from streamsieve.criteria import Criterion, Needs
-from streamsieve.criteria.summary_for import target_of
+from streamsieve.criteria.criterion import target_of
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.rows import Screen

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from streamsieve.columns import SAOLA, FastOSFS
-from streamsieve.columns.redundancy.contract import Candidates, Outcome, RedundancyRule
-from streamsieve.decisions import KEPT
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.decisions import KEPT, Outcome
 from streamsieve.dependence.contract import Measure
 from streamsieve.exceptions import StateError
 from streamsieve.independence import FisherZ
@@ -142,9 +142,8 @@ def _settled(
         at = np.flatnonzero(relevance.reason == KEPT)
         outcome: Outcome = rule.settle(Candidates(part, at, start + low + at, relevance.at(at)))
         assert len(outcome.reason) == len(at), "an outcome has one reason per candidate"
-        newcomer = outcome.evicted.newcomer
         for j, feature in enumerate((start + low + at).tolist()):
-            gone = {int(f) for f in outcome.evicted.feature[newcomer == feature]}
+            gone = {eviction.feature for eviction in outcome.evictions if eviction.step == feature}
             lines.append((feature, int(outcome.reason[j]), gone))
         low += size
     return lines

@@ -9,9 +9,8 @@ from streamsieve.columns.osfs import OSFS, FastOSFS
 from streamsieve.columns.redundancy.markov_blanket import discrete
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rule import MarkovBlanketConfig
-from streamsieve.decisions import Decisions
+from streamsieve.decisions import Decisions, FeatureNames
 from streamsieve.exceptions import StateError
-from streamsieve.feature_names import FeatureNames
 from streamsieve.protocols import ColumnBlock, Reason, Task
 from tests.real_data import load_real
 from tests.reference.chi_square import chi_square

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from streamsieve._kernels import ogfs as kernel
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, Departure
+from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
 from streamsieve.columns.groups.elastic_net import IRRELEVANT, ElasticNet, ElasticNetGroups, Refit
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import FloatArray, IntArray
@@ -134,7 +134,7 @@ class SeparabilityGroups(ElasticNetGroups[Refit]):
         causes = np.where(by[out] >= 0, feature[by[out]], -1)
         statistic = np.where(by[out] >= 0, pair[out], self.slots["relevance"][slots[out]])
         left = (steps, feature[out], statistic, causes)
-        decisions.departures += map(Departure, *(values.tolist() for values in left))
+        decisions.evictions += map(leaves, *(values.tolist() for values in left))
 
     def _survivors(self, outcome: Refit) -> IntArray:
         return self.members[outcome.stays]

@@ -11,13 +11,13 @@ from scipy.stats import rankdata
 
 from streamsieve._kernels import dofs as kernel
 from streamsieve._kernels.ogfs import products
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, Departure
+from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
 from streamsieve.columns.groups.class_separability import ACCEPTED, LEAST_WITHIN, Separability, scatters
 from streamsieve.columns.groups.dpp import Draw, Factor, Sampler, Similarity
 from streamsieve.columns.groups.elastic_net import IRRELEVANT, ElasticNet, ElasticNetGroups
 from streamsieve.columns.groups.store import GroupCandidates
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.decisions import KEPT, REASON_CODE
+from streamsieve.decisions import KEPT, REASON_CODE, Eviction
 from streamsieve.dependence.blocks import TIE, dense_columns
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import FloatArray, IntArray, Reason
@@ -103,8 +103,8 @@ class GroupStatistics(NamedTuple):
     within: FloatArray
 
 
-class GroupOutcome:
-    """The outcome for every column of a group, and for the kept ones.
+class GroupExamination:
+    """The examination of one group: what is found so far about its columns, and about the kept ones.
 
     Reasons, statistics, p-values (NaN: that of the statistic) and the features responsible are those of the
     group; ``model`` are the positions of the columns that stay, in order of arrival.
@@ -119,7 +119,7 @@ class GroupOutcome:
         self.by = np.full(m, -1)
         self.model: IntArray = np.concatenate([np.arange(n_kept), n_kept + np.flatnonzero(draw.sampled)])
         self.weights: FloatArray | None = None
-        self.departures: list[Departure] = []
+        self.evictions: list[Eviction] = []
 
     def judge(self, known: GroupStatistics, config: DOFSConfig) -> None:
         """Examine the drawn columns, all at once or one by one."""
@@ -179,7 +179,7 @@ class GroupOutcome:
             pair = abs(float(known.gram[gone, cause])) if cause >= 0 else abs(float(known.relevance[gone]))
             if gone < known.n_kept:
                 step = by if cause >= known.n_kept else last
-                self.departures.append(Departure(step, int(known.feature[gone]), pair, by))
+                self.evictions.append(leaves(step, int(known.feature[gone]), pair, by))
             elif cause >= 0:
                 self._redundant(gone - known.n_kept, by, pair)
             else:
@@ -187,7 +187,7 @@ class GroupOutcome:
 
 
 @register
-class DiverseGroups(ElasticNetGroups[GroupOutcome]):
+class DiverseGroups(ElasticNetGroups[GroupExamination]):
     """Groups that are decided as a whole, because the draw depends on all columns of a group.
 
     Parameters
@@ -228,13 +228,13 @@ class DiverseGroups(ElasticNetGroups[GroupOutcome]):
 
     # ---------------------------------------------------------------- deciding
 
-    def _judge(self) -> GroupOutcome:
+    def _judge(self) -> GroupExamination:
         config, columns = self.config, self.slots["columns"]
         if self._factor.size != len(self.kept):
             self._factor.rebuild(config.similarity(columns, self.kept, self.kept))
         cross, own = (config.similarity(columns, self.open, slots) for slots in (self.kept, self.open))
         draw = config.sampler.draw(self._factor, cross, own, self.slots["feature"][self.open])
-        outcome = GroupOutcome(draw, self._statistic(self.open), len(self.kept))
+        outcome = GroupExamination(draw, self._statistic(self.open), len(self.kept))
         if config.redundancy is not None and draw.sampled.any():
             outcome.judge(self._statistics(config.redundancy, np.flatnonzero(draw.sampled)), config)
         return outcome
@@ -260,15 +260,15 @@ class DiverseGroups(ElasticNetGroups[GroupOutcome]):
         found: FloatArray = self.slots["products"][slots, 0] if single else self.slots["relevance"][slots]
         return found
 
-    def _write(self, outcome: GroupOutcome, decisions: DeferredDecisions) -> None:
+    def _write(self, outcome: GroupExamination, decisions: DeferredDecisions) -> None:
         feature = self.slots["feature"][self.open]
         decisions.change(feature, outcome.reason, outcome.statistic, outcome.by, outcome.p_value)
-        decisions.departures += outcome.departures
+        decisions.evictions += outcome.evictions
 
-    def _survivors(self, outcome: GroupOutcome) -> IntArray:
+    def _survivors(self, outcome: GroupExamination) -> IntArray:
         return self.members[outcome.model]
 
-    def _adopt(self, outcome: GroupOutcome) -> None:
+    def _adopt(self, outcome: GroupExamination) -> None:
         q, model = len(self.kept), outcome.model
         if outcome.weights is not None:
             self.slots["weights"][self._survivors(outcome)] = outcome.weights

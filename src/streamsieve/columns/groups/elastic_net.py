@@ -25,7 +25,7 @@ CONSTANT, IRRELEVANT = REASON_CODE[Reason.CONSTANT], REASON_CODE[Reason.IRRELEVA
 TOLERANCE = 1e-12
 MOST_SWEEPS = 10_000
 
-Outcome = TypeVar("Outcome")
+Judged = TypeVar("Judged")
 
 
 class Refit(NamedTuple):
@@ -69,7 +69,7 @@ class ElasticNet(NamedTuple):
         return by
 
 
-class ElasticNetGroups(GroupStore[Outcome]):
+class ElasticNetGroups(GroupStore[Judged]):
     """Columns centered and of unit length, their products with the target, and their weights in a model.
 
     Parameters

@@ -13,7 +13,7 @@ from scipy.special import xlogy
 
 from streamsieve._kernels import codes as coding
 from streamsieve._kernels import groups as kernel
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, Departure
+from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.decisions import KEPT, REASON_CODE
@@ -90,7 +90,7 @@ class PairwiseGroups(GroupStore[Eliminated]):
         lost, gone = outcome.by >= 0, outcome.kept_by >= 0
         decisions.change(new[lost], REDUNDANT, outcome.pair[lost], kept[outcome.by[lost]])
         by = new[outcome.kept_by[gone]].tolist()
-        decisions.departures += map(Departure, by, kept[gone].tolist(), outcome.kept_pair[gone].tolist(), by)
+        decisions.evictions += map(leaves, by, kept[gone].tolist(), outcome.kept_pair[gone].tolist(), by)
 
     def _survivors(self, outcome: Eliminated) -> IntArray:
         return np.concatenate([self.kept[outcome.kept_by < 0], self.open[outcome.by < 0]])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from streamsieve.base import ColumnSelector
-from streamsieve.columns.deferred import DeferredDecisions, settled
+from streamsieve.columns.deferred import DeferredDecisions, outcome_of
 from streamsieve.columns.groups.store import GroupStore
-from streamsieve.decisions import Settled
+from streamsieve.decisions import Outcome
 from streamsieve.exceptions import SchemaError
 from streamsieve.protocols import ColumnBlock, Decision, FloatArray, IntArray
 from streamsieve.state import Int, Json, Nested, Part, register, untouched_on_error
@@ -100,29 +100,29 @@ class GroupProcess(Part, Generic[Store]):
                 )
         self.labels = [*self.labels, *(labels or ())]  # a new list: a refused call returns to the old one
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on the groups that a block completes; its first column has arrival index ``start``."""
         if isinstance(block, GroupBlock):
             ends = block.ends
         else:
             self.announce(None)
             size = self.group_size or 1
-            ends = np.arange(size - self.n_open % size, block.width + 1, size)
+            ends = np.arange(size - self.n_open % size, block.X.shape[1] + 1, size)
         return self._settled(self.store.take(block.X, ends, start))
 
     def offer_one(self, x: FloatArray) -> None:
         """Leave single columns to `offer`."""
 
-    def outlook(self) -> Settled:
+    def outlook(self) -> Outcome:
         """Return the decisions on the open group as if it were complete; changes nothing."""
         return self._settled(self.store.outlook())
 
-    def finish(self, coming: int) -> Settled:
+    def finish(self, coming: int) -> Outcome:
         """Decide the open group as it is; ``coming`` is the arrival index of the next column."""
         return self._settled(self.store.close(coming))
 
-    def _settled(self, decided: DeferredDecisions) -> Settled:
-        return settled(decided, self.store.p_values(decided), self.store.test)
+    def _settled(self, decided: DeferredDecisions) -> Outcome:
+        return outcome_of(decided, self.store.p_values(decided), self.store.test)
 
     def problems(self, store: type[GroupStore[Any]], group_size: int | None, offered: int) -> Iterator[str]:
         """Yield what does not fit a selector with this kind of store and ``offered`` columns."""
@@ -175,7 +175,9 @@ class OffersGroups(_Beside):
             if block.names is not None:  # whatever may be refused is refused before the label is taken
                 self.names_.check(block.names, self.n_features_in_)
             self._process_.announce(None if group is None else [group])
-            ends = [0] * (self._process_.n_open > 0) + [block.width]  # an open group ends before this one
+            ends = [0] * (self._process_.n_open > 0) + [
+                block.X.shape[1]
+            ]  # an open group ends before this one
             return GroupBlock(block.X, block.names, ends=np.array(ends))
 
         known, offered = self._process_.labels, self.n_features_in_
@@ -208,9 +210,9 @@ class OffersGroups(_Beside):
             for block in self._fit_blocks(X, y):
                 if not done:
                     self._process_.announce(labels)
-                inside = ends[(ends > done) & (ends <= done + block.width)] - done
+                inside = ends[(ends > done) & (ends <= done + block.X.shape[1])] - done
                 self._offer_block(GroupBlock(block.X, block.names, ends=inside))
-                done += block.width
+                done += block.X.shape[1]
             if len(ends) == 0 or done != ends[-1]:
                 raise SchemaError(f"groups names the group of {ends[-1:].sum()} columns, but X has {done}")
         return self

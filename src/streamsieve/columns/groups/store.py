@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Initial number of slots.
 FIRST_SLOTS = 32
 
-Outcome = TypeVar("Outcome")
+Judged = TypeVar("Judged")
 
 
 class GroupCandidates(NamedTuple):
@@ -37,7 +37,7 @@ class GroupCandidates(NamedTuple):
     entries: Mapping[str, npt.NDArray[Any]]
 
 
-class GroupStore(Part, ABC, Generic[Outcome]):
+class GroupStore(Part, ABC, Generic[Judged]):
     """Slots for the kept columns of closed groups, in order of arrival, and for members of the open group.
 
     A column of the open group that is rejected already leaves only its deferred decision.  A subclass says
@@ -85,18 +85,18 @@ class GroupStore(Part, ABC, Generic[Outcome]):
         """Measure every column of a block, set its reason and statistic, and yield candidates in order."""
 
     @abstractmethod
-    def _judge(self) -> Outcome:
+    def _judge(self) -> Judged:
         """Return the outcome for the open group and the kept columns if it ended now; changes nothing."""
 
     @abstractmethod
-    def _write(self, outcome: Outcome, decisions: DeferredDecisions) -> None:
+    def _write(self, outcome: Judged, decisions: DeferredDecisions) -> None:
         """Write the decisions on the open group, and which kept columns leave."""
 
     @abstractmethod
-    def _survivors(self, outcome: Outcome) -> IntArray:
+    def _survivors(self, outcome: Judged) -> IntArray:
         """Return the slots of the columns that stay, in order."""
 
-    def _adopt(self, outcome: Outcome) -> None:
+    def _adopt(self, outcome: Judged) -> None:
         """Take over what else an outcome says, because the group has ended; slots are those of before."""
 
     def p_values(self, decided: DeferredDecisions) -> PValues | FloatArray | None:
@@ -220,5 +220,5 @@ class GroupStore(Part, ABC, Generic[Outcome]):
             yield "a column is kept that was not offered, or whose group is open"
         if np.any(feature[self.open] < deferred.start):
             yield "a column of the open group has a final decision"
-        if len(deferred.departures):
+        if len(deferred.evictions):
             yield "columns leave before their group is complete"

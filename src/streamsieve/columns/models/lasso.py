@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from streamsieve._kernels import grafting
 from streamsieve._kernels import screen as kernel
-from streamsieve.decisions import REASON_CODE, Eviction, Settled
+from streamsieve.decisions import REASON_CODE, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_products, column_slices
 from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
@@ -183,7 +183,7 @@ class LassoModel(Part):
 
     # ---------------------------------------------------------------- columns
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``.
 
         Columns that are in the model already stay there, and are skipped.
@@ -208,7 +208,7 @@ class LassoModel(Part):
                 if feature != start + j
             ]
             j = self._search(slices, mean, ss, start, j + 1, False, reason, statistic)  # noqa: FBT003 - a kernel
-        return Settled(start, reason, statistic, evictions=evictions)
+        return Outcome(reason, statistic, evictions=evictions, start=start)
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""

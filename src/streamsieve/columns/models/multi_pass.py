@@ -10,13 +10,13 @@ from typing import TypeAlias
 import numpy as np
 
 from streamsieve.base import ColumnSelector
-from streamsieve.decisions import KEPT, Settled
+from streamsieve.decisions import KEPT, Outcome
 from streamsieve.protocols import ColumnBlock, Decision, Event, Reason
 
 #: Most passes of a fit that goes on until a pass changes nothing.
 MOST_PASSES = 1000
 #: Decides on a block whose first column has a given arrival number; columns in the model are skipped.
-Settle: TypeAlias = Callable[[ColumnBlock, int], Settled]
+Settle: TypeAlias = Callable[[ColumnBlock, int], Outcome]
 
 
 def passes(
@@ -67,13 +67,13 @@ def _another_pass(selector: ColumnSelector, blocks: list[ColumnBlock], settle: S
     return changed
 
 
-def _offer_again(selector: ColumnSelector, block: ColumnBlock, settled: Settled) -> bool:
+def _offer_again(selector: ColumnSelector, block: ColumnBlock, outcome: Outcome) -> bool:
     """Record what changed when a block was offered again; return whether anything did."""
-    start, ledger = settled.start, selector.ledger_
+    start, ledger = outcome.start, selector.ledger_
     left = defaultdict(list)
-    for gone in settled.evictions:
+    for gone in outcome.evictions:
         left[gone.step - start].append(gone)
-    changed = sorted({*np.flatnonzero(settled.reason == KEPT).tolist(), *left})
+    changed = sorted({*np.flatnonzero(outcome.reason == KEPT).tolist(), *left})
     names, step = selector.names_, selector.n_features_in_
     if block.names is not None:  # those of rejected columns may have been forgotten
         names.restore([start + j for j in changed], [block.names[j] for j in changed])
@@ -82,9 +82,9 @@ def _offer_again(selector: ColumnSelector, block: ColumnBlock, settled: Settled)
             by = tuple(names[i] for i in gone.by)
             numbers = (gone.statistic, gone.p_value)
             ledger.note(Decision(step, names[gone.feature], Event.EVICTED, gone.reason, *numbers, by))
-        if settled.reason[j] == KEPT:
-            numbers = (float(settled.statistic[j]), math.nan)
+        if outcome.reason[j] == KEPT:
+            numbers = (float(outcome.statistic[j]), math.nan)
             ledger.note(Decision(step, names[start + j], Event.KEPT, Reason.RELEVANT, *numbers))
     if block.names is not None and ledger.keep != "all":
-        names.forget(gone.feature for gone in settled.evictions)
+        names.forget(gone.feature for gone in outcome.evictions)
     return len(changed) > 0

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Settled
+from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Outcome
 from streamsieve.dependence.blocks import some_columns, without_offsets
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Part
@@ -124,7 +124,7 @@ class Stepwise(Part, ABC):
         """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
         return None
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``."""
         X = without_offsets(block.X) if sp.issparse(block.X) else block.X
         m = X.shape[1]
@@ -150,7 +150,7 @@ class Stepwise(Part, ABC):
                     newcomer = start + begin + low - 1
                     candidates.take(low - 1, newcomer)
                     evictions += self.joined(candidates, low, newcomer)
-        return Settled(start, reason, statistic, p_value, evictions=evictions)
+        return Outcome(reason, statistic, p_value, evictions=evictions, start=start)
 
     def _reasons(self, free: BoolArray, constant: BoolArray) -> npt.NDArray[np.uint8]:
         """Return why columns that did not pass were rejected."""

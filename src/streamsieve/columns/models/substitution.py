@@ -12,7 +12,7 @@ import numpy.typing as npt
 from streamsieve._kernels import substitution
 from streamsieve._values import refuse_non_finite
 from streamsieve.columns.models.threads import InOrder
-from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Settled
+from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_slices
 from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
@@ -160,19 +160,19 @@ class SubstitutionModel(Part):
     def offer_one(self, x: FloatArray) -> None:
         """Leave single columns to `offer`: each of them moves the coefficients."""
 
-    def offer(self, block: ColumnBlock, start: int, n_threads: int = 1, *, checked: bool = True) -> Settled:
+    def offer(self, block: ColumnBlock, start: int, n_threads: int = 1, *, checked: bool = True) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``.
 
         Columns that are in the model already stay there, and are skipped.  Values that were not ``checked``
         are refused with ``BadValueError`` if need be; nothing has changed then.
         """
-        settled = self._decide(block.X, start, n_threads, math.inf if checked else SUSPICIOUS)
-        if settled is None:
+        outcome = self._decide(block.X, start, n_threads, math.inf if checked else SUSPICIOUS)
+        if outcome is None:
             refuse_non_finite(block.X, block.names)
             return self.offer(block, start, n_threads)
-        return settled
+        return outcome
 
-    def _decide(self, X: Matrix, start: int, n_threads: int, limit: float) -> Settled | None:
+    def _decide(self, X: Matrix, start: int, n_threads: int, limit: float) -> Outcome | None:
         """Decide on a block; None, and nothing has changed, if a sum of squares reaches the limit."""
         m = X.shape[1]
         slices = column_slices(X)
@@ -199,7 +199,7 @@ class SubstitutionModel(Part):
             Eviction(start + j, int(evicted[j]), Reason.OUTSCORED, float(was[j]), math.nan, (start + j,))
             for j in np.flatnonzero(evicted >= 0).tolist()
         ]
-        return Settled(start, reason, statistic, evictions=evictions)
+        return Outcome(reason, statistic, evictions=evictions, start=start)
 
     def _weigh(
         self, slices: ColumnSlices, facts: FloatArray, start: int, outcome: tuple[IntArray, FloatArray],

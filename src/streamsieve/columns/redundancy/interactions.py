@@ -11,9 +11,9 @@ from scipy.special import chdtri, xlogy
 
 from streamsieve._kernels import interaction_scan as kernel
 from streamsieve._kernels.interaction_scan import LEVELS
-from streamsieve.columns.deferred import DeferredDecisions, settled
+from streamsieve.columns.deferred import DeferredDecisions, outcome_of
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import KEPT, REASON_CODE, Settled
+from streamsieve.decisions import KEPT, REASON_CODE, Outcome
 from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
 from streamsieve.exceptions import StateError
 from streamsieve.independence.contingency_test import p_value
@@ -305,36 +305,36 @@ class Interactions(Part):
         """Arrival indices of the columns kept, and of the deferred ones."""
         return np.concatenate([self.features, self.deferred.named])
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Test every column of a block alone and in pairs, and return the decisions that are final."""
         self.deferred.resume(start)
         size = max(1, DENSE_VALUES // self.n)
-        for low in range(0, block.width, size):
+        for low in range(0, block.X.shape[1], size):
             values = dense_columns(block.X, slice(low, low + size))
             features = start + low + np.arange(len(values))
             self._take(self.pools.encode(values, self.bins, features))
-        return self._release(start + block.width)
+        return self._release(start + block.X.shape[1])
 
     def offer_one(self, x: FloatArray) -> None:
         """Leave single columns to `offer`."""
 
-    def outlook(self) -> Settled:
+    def outlook(self) -> Outcome:
         """Return the deferred decisions as if no more columns came; changes nothing."""
         decided = self.deferred.copy()
-        return settled(decided, decided.p_value)
+        return outcome_of(decided, decided.p_value)
 
-    def finish(self, coming: int) -> Settled:
+    def finish(self, coming: int) -> Outcome:
         """Make all decisions final."""
         self.deferred.resume(coming)
         self.pools.clear()
         return self._release(coming)
 
-    def _release(self, coming: int) -> Settled:
+    def _release(self, coming: int) -> Outcome:
         """Make decisions final up to the first column in the pool of marginally irrelevant ones."""
         pooled = self.pools.pooled
         self.deferred.settled = int(pooled[0]) if len(pooled) else coming
         decided = self.deferred.release()
-        return settled(decided, decided.p_value)
+        return outcome_of(decided, decided.p_value)
 
     def _take(self, coded: Coded) -> None:
         """Test columns alone, then in pairs, one after the other."""
@@ -383,5 +383,5 @@ class Interactions(Part):
 
     def _consistent(self) -> Iterator[str]:
         pooled, deferred = self.pools.pooled, self.deferred
-        if np.any((pooled < deferred.start) | (pooled >= deferred.end)) or deferred.departures:
+        if np.any((pooled < deferred.start) | (pooled >= deferred.end)) or deferred.evictions:
             yield "a column in the pool has a final decision"

@@ -6,7 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.decisions import Outcome
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Int, register
 
@@ -41,11 +42,8 @@ class KeepAll(RedundancyRule):
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Keep every candidate."""
-        relevance, none_by = candidates.relevance, np.full((len(candidates.at), 1), -1)
         self._kept.append(candidates.feature)
-        none = np.zeros(0, np.int64)
-        evicted = Evicted(none, none, none.astype(np.uint8), np.zeros(0), np.zeros(0), none_by[:0])
-        return Outcome(relevance.reason, relevance.statistic, None, none_by, evicted)
+        return Outcome(candidates.relevance.reason, candidates.relevance.statistic)
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

@@ -16,14 +16,14 @@ from streamsieve._kernels import ossfs_dd as kernel
 from streamsieve.columns.deferred import (
     REDUNDANT,
     DeferredDecisions,
-    Departure,
     correlation_p_values,
-    settled,
+    leaves,
+    outcome_of,
 )
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, Slots
 from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
-from streamsieve.decisions import KEPT, REASON_CODE, Settled
+from streamsieve.decisions import KEPT, REASON_CODE, Outcome
 from streamsieve.dependence.blocks import TIE, unit_columns
 from streamsieve.dependence.contract import Relevance
 from streamsieve.independence import FisherZ
@@ -187,7 +187,7 @@ class ThreeWay(Part):
 
     # ---------------------------------------------------------------- offering
 
-    def offer(self, block: ColumnBlock, start: int) -> Settled:
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Route every column of a block, and return the decisions that are final."""
         config, deferred = self.config, self.deferred
         deferred.resume(start)
@@ -205,7 +205,7 @@ class ThreeWay(Part):
         deferred.append(reason, measured.r)
         self._fill_buffer(block.X, start, measured)
         self._route(block.X, start, measured, way, upper)
-        self._settle(start + block.width)
+        self._settle(start + block.X.shape[1])
         if self.enough:
             self.buffer = self.buffer_deferred = None
         return self._settled(deferred.release())
@@ -271,7 +271,7 @@ class ThreeWay(Part):
         if feature >= self.deferred.settled:
             self.deferred.change(feature, REDUNDANT, statistic, by)
         else:
-            self.deferred.departures.append(Departure(by, feature, statistic, by))
+            self.deferred.evictions.append(leaves(by, feature, statistic, by))
 
     def _flush(self, upper: float) -> None:
         """Empty the waiting pool: columns that have a partner become members, the others are dropped."""
@@ -296,18 +296,17 @@ class ThreeWay(Part):
         new = Candidates(X, chosen, chosen + start, found.at(chosen))
         outcome = self.buffer.settle(new)
         deferred.append(reason, r, p_value)
-        evicted = iter(zip(*(array.tolist() for array in outcome.evicted[:5]), strict=True))
+        evicted = iter(outcome.evictions)
         gone = next(evicted, None)
         for i, (feature, why) in enumerate(zip(new.feature.tolist(), outcome.reason.tolist(), strict=True)):
             if why != KEPT:
                 j = chosen[i]
-                deferred.change(feature, why, r[j], int(outcome.by[i, 0]), p_value[j])
-            if gone is not None and gone[1] == feature:
-                member, _, because, *numbers = gone
-                deferred.change(member, because, numbers[0], feature, numbers[1])
+                deferred.change(feature, why, r[j], outcome.by.get(feature, (-1,))[0], p_value[j])
+            if gone is not None and gone.step == feature:
+                deferred.change(gone.feature, REASON_CODE[gone.reason], gone.statistic, feature, gone.p_value)
                 gone = next(evicted, None)
 
-    def finish(self, coming: int) -> Settled:
+    def finish(self, coming: int) -> Outcome:
         """Make all decisions final; without enough members, the best columns replace them."""
         self.deferred.resume(coming)
         decided, columns = self.deferred, self.columns
@@ -360,7 +359,7 @@ class ThreeWay(Part):
         """Arrival indices of the members, and of the columns that deferred decisions are about."""
         return np.concatenate([self.columns.features(self.columns.members), self.deferred.named])
 
-    def outlook(self) -> Settled:
+    def outlook(self) -> Outcome:
         """Return the deferred decisions as if no more columns came; changes nothing."""
         pairs, enough = self._outlook()
         if not enough and self.buffer_deferred is not None:
@@ -371,8 +370,8 @@ class ThreeWay(Part):
             decisions.reason[feature - decisions.start], decisions.by[feature - decisions.start] = KEPT, by
         return self._settled(decisions)
 
-    def _settled(self, decided: DeferredDecisions) -> Settled:
-        return settled(decided, correlation_p_values(decided, self.test), self.test)
+    def _settled(self, decided: DeferredDecisions) -> Outcome:
+        return outcome_of(decided, correlation_p_values(decided, self.test), self.test)
 
     # ---------------------------------------------------------------- state
 
@@ -403,7 +402,7 @@ class ThreeWay(Part):
         elif self.buffer_deferred is not None and (
             (deferred.start, deferred.end) != (0, self.buffer_deferred.end)
             or self.buffer_deferred.start != 0
-            or self.buffer_deferred.departures
+            or self.buffer_deferred.evictions
             or (self.buffer is not None and np.any(self.buffer.features >= deferred.end))
         ):
             yield "the decisions on members and on the columns to replace them are about different columns"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamsieve.decisions import KEPT, REASONS, Eviction, PValues, Settled
+from streamsieve.decisions import KEPT, REASONS, Eviction, Outcome, PValues
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, Part, register
 
@@ -43,22 +43,22 @@ class Numbering(Part):
             return self
         return Numbering(self.outer(np.arange(offered)), start)
 
-    def settled(
-        self, inner: Settled, start: int, p_value: PValues | FloatArray | None, before: list[Eviction]
-    ) -> Settled:
+    def outcome(
+        self, inner: Outcome, start: int, p_value: PValues | FloatArray | None, before: list[Eviction]
+    ) -> Outcome:
         """Return what the inner selector decided on a block, after some evictions."""
         by = {
             int(self.outer([index])[0]): tuple(self.outer(causes).tolist())
             for index, causes in inner.by.items()
         }
         evictions = [*before, *map(self._eviction, inner.evictions)]
-        return Settled(start, inner.reason, inner.statistic, p_value, by, evictions)
+        return Outcome(inner.reason, inner.statistic, p_value, by, evictions, start=start)
 
     def _eviction(self, eviction: Eviction) -> Eviction:
         step, feature, *by = self.outer([eviction.step, eviction.feature, *eviction.by]).tolist()
         return eviction._replace(step=step, feature=feature, by=tuple(by))
 
-    def lost(self, review: Settled) -> list[Eviction]:
+    def lost(self, review: Outcome) -> list[Eviction]:
         """Return which of the columns offered at the review were not kept, in order."""
         features, p_values = self.first, review.p_values()
         lost: list[tuple[int, int, Eviction]] = []

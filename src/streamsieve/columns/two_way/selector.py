@@ -19,7 +19,7 @@ from streamsieve.columns.saola import SAOLA
 from streamsieve.columns.two_way.numbering import Numbering
 from streamsieve.columns.two_way.row_values import kept_values
 from streamsieve.columns.two_way.table import GrowingTable
-from streamsieve.decisions import Decisions, Eviction, Settled
+from streamsieve.decisions import Decisions, Eviction, Outcome
 from streamsieve.exceptions import ParameterError, SchemaError, TargetError
 from streamsieve.protocols import (
     CLASSIFICATION,
@@ -275,7 +275,7 @@ class TwoWay(ColumnSelector):
         self._settle_identity()
         return super()._offer_checked(X, names, shape)
 
-    def _offer(self, block: ColumnBlock) -> Settled:
+    def _offer(self, block: ColumnBlock) -> Outcome:
         evicted = self._review() if self._unjudged_ else []
         start = self.n_features_in_
         self._numbering_ = self._numbering_.at(start, self._columns_.n_features_in_)
@@ -288,7 +288,7 @@ class TwoWay(ColumnSelector):
         if len(inner.kept()) or inner.evictions:
             self._screen_ = None
         p_value = inner.p_values()  # of as many rows as there are now
-        return self._numbering_.settled(inner, start, p_value, evicted)
+        return self._numbering_.outcome(inner, start, p_value, evicted)
 
     def _offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         if self._unjudged_:
@@ -496,9 +496,9 @@ class TwoWay(ColumnSelector):
             yield "the selector over columns was offered other rows"
 
 
-def _offered(selector: ColumnSelector, X: Matrix) -> Settled:
+def _offered(selector: ColumnSelector, X: Matrix) -> Outcome:
     """Offer a block to a selector, and return what it decides."""
-    return cast(Decisions, selector.offer(X)).settled
+    return cast(Decisions, selector.offer(X)).outcome
 
 
 def _alike(one: Selector, other: Selector | None) -> bool:

@@ -12,7 +12,7 @@ from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.rows.linear.dual_averaging import DualAveraging, Settings
 from streamsieve.rows.linear.entries import RowEntries
 from streamsieve.state import Array, Int, Nested, Part, mass, register
-from streamsieve.summaries.labels import LabelEncoder
+from streamsieve.summaries.class_totals import LabelEncoder
 
 #: Rows are counted exactly as far as this.
 MOST_ROWS = 2**53

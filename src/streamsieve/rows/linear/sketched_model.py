@@ -13,8 +13,7 @@ from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.rows.linear.entries import RowEntries
 from streamsieve.rows.linear.heavy_hitters import HeavyHitters
 from streamsieve.state import Array, Int, Nested, Part, register
-from streamsieve.summaries.fading import Fading
-from streamsieve.summaries.labels import LabelEncoder
+from streamsieve.summaries.class_totals import Fading, LabelEncoder
 
 MOST_DEPTH = 31
 MOST_WIDTH = 2**30

@@ -14,8 +14,7 @@ from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Nested, register
-from streamsieve.summaries.checks import checked_columns, checked_places, rows_with_weight
-from streamsieve.summaries.class_totals import ClassTotals
+from streamsieve.summaries.class_totals import ClassTotals, checked_columns, checked_places, rows_with_weight
 from streamsieve.summaries.moments.dense import DenseMoments
 from streamsieve.summaries.moments.sparse import SparseMoments
 

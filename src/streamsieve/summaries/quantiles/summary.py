@@ -16,9 +16,7 @@ from streamsieve._values import LARGEST_VALUE, refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Bool, Float, Nested, register
-from streamsieve.summaries.checks import checked_columns, checked_places
-from streamsieve.summaries.class_totals import ClassTotals
-from streamsieve.summaries.fading import LARGEST
+from streamsieve.summaries.class_totals import LARGEST, ClassTotals, checked_columns, checked_places
 from streamsieve.summaries.quantiles.dense import DenseQuantiles
 from streamsieve.summaries.quantiles.sketch import FAINTEST
 from streamsieve.summaries.quantiles.sparse import SparseQuantiles

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from streamsieve.exceptions import StateError, TargetError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, ListOf, Part
-from streamsieve.summaries.checks import checked_columns, checked_places
+from streamsieve.summaries.class_totals import checked_columns, checked_places
 from streamsieve.summaries.windows.row_pieces import WIDEST, Piece, RowRun, copied, joined, weights_of
 
 #: Rows of a piece, at most.  Long enough that a piece costs what its values cost.

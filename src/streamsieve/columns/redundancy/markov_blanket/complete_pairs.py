@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from streamsieve._kernels import paired_partial as kernel
-from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.pairwise.complete_pairs import standardized
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import REASON_CODE, Outcome, PValues, evictions, sets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.protocols import FloatArray, IntArray, Reason
@@ -102,10 +102,11 @@ class MarkovBlanketCompletePairs(RedundancyRule):
             gone = slice(width, width + n_gone)
             decided.append((lines[:width], statistic[:width]))
             left.append((lines[gone], statistic[gone]))
-        return self._outcome(relevance.statistic, *_joined(decided), *_joined(left))
+        return self._outcome(feature, relevance.statistic, *_joined(decided), *_joined(left))
 
     def _outcome(
         self,
+        feature: IntArray,
         own: FloatArray,
         found: IntArray,
         statistic: FloatArray,
@@ -114,13 +115,13 @@ class MarkovBlanketCompletePairs(RedundancyRule):
     ) -> Outcome:
         p_value_of = partial(p_value_given, contrasts=self.test.complete.n_contrasts)
         reason, freedom = _CODES[found[:, 2]], found[:, 3]
-        evicted = Evicted(
+        left = evictions(
             gone[:, 0], gone[:, 1], _CODES[gone[:, 2]], gone_statistic,
             p_value_of(gone_statistic, gone[:, 3]), gone[:, 4:],
         )  # fmt: skip
         kept = reason == _CODES[0]
         p_value = PValues(p_value_of, statistic, freedom)
-        return Outcome(reason, np.where(kept, own, statistic), p_value, found[:, 4:], evicted)
+        return Outcome(reason, np.where(kept, own, statistic), p_value, sets(feature, found[:, 4:]), left)
 
     def _expect_missing(self) -> None:
         """Compute the share of variance for any number of observed rows."""

@@ -16,10 +16,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import partial as kernel
-from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import REASON_CODE, Outcome, PValues, evictions, sets
 from streamsieve.dependence.blocks import column_slices
 from streamsieve.independence.fisher_z import FisherZ, p_value_given
 from streamsieve.protocols import IntArray, Reason
@@ -95,13 +95,13 @@ class MarkovBlanketCorrelation(RedundancyRule):
             self._double()
         some, p_value_of = slice(n_gone), partial(p_value_given, contrasts=self.test.n_contrasts)
         freedom, gone_freedom = self._freedom(verdict), self._freedom(gone_verdict[some])
-        evicted = Evicted(
+        left = evictions(
             gone[some], newcomer[some], self._reason(gone_verdict[some]), gone_statistic[some],
             p_value_of(gone_statistic[some], gone_freedom), gone_by[some],
         )  # fmt: skip
         p_value = PValues(p_value_of, statistic, freedom)
         decided = np.where(verdict == 0, relevance.statistic, statistic)
-        return Outcome(self._reason(verdict), decided, p_value, by, evicted)
+        return Outcome(self._reason(verdict), decided, p_value, sets(feature, by), left)
 
     def _reason(self, verdict: IntArray) -> npt.NDArray[np.uint8]:
         """Return codes for sizes of sets; a size is negative where the column is a function of the set."""

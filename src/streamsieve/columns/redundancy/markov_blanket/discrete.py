@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import tables_search as kernel
-from streamsieve.columns.redundancy.contract import Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import REASON_CODE, Outcome, PValues, evictions, sets
 from streamsieve.exceptions import StateError
 from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.independence.contingency_test import ROWS_PER_FREEDOM, TableTest, p_value
@@ -107,7 +107,7 @@ class MarkovBlanketDiscrete(RedundancyRule):
             part = slice(low, high)
             self._settle_some(pieces, at[part], feature[part], levels[part], out, part)
             low = high
-        return out.outcome(relevance.statistic)
+        return out.outcome(feature, relevance.statistic)
 
     def _settle_some(
         self,
@@ -216,16 +216,16 @@ class _Room:
         """Return the places of some candidates."""
         return tuple(array[part] for array in self.candidates)
 
-    def outcome(self, own: FloatArray) -> Outcome:
+    def outcome(self, feature: IntArray, own: FloatArray) -> Outcome:
         """Return everything with the ledger's codes."""
         found, statistic, freedom, by = self.candidates
         gone, newcomer, why, gone_statistic, gone_freedom, gone_by = (
             a[: self.n_evicted] for a in self.evicted
         )
         gone_p = p_value(gone_statistic, gone_freedom)
-        evicted = Evicted(gone, newcomer, _CODES[why], gone_statistic, gone_p, gone_by)
+        left = evictions(gone, newcomer, _CODES[why], gone_statistic, gone_p, gone_by)
         decided = np.where(found == 0, own, statistic)
-        return Outcome(_CODES[found], decided, PValues(p_value, statistic, freedom), by, evicted)
+        return Outcome(_CODES[found], decided, PValues(p_value, statistic, freedom), sets(feature, by), left)
 
 
 def _results(m: int) -> tuple[npt.NDArray[Any], ...]:

@@ -19,18 +19,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from streamsieve.columns.redundancy.contract import (
-    REDUNDANT,
-    RELEVANT,
-    Candidates,
-    Evicted,
-    Outcome,
-    RedundancyRule,
-)
-from streamsieve.decisions import PValues
+from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candidates, RedundancyRule
+from streamsieve.decisions import Eviction, Outcome
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.independence.contract import ConditionalTest
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Encoded, Float, Int, register
 
 #: Columns that a conditioning set may have.
@@ -112,7 +105,7 @@ class MarkovBlanket(RedundancyRule):
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
         found: list[Separation | None] = []
-        evicted: list[tuple[int, int, Separation]] = []
+        evicted: list[Eviction] = []
         for at, feature in zip(candidates.at.tolist(), candidates.feature.tolist(), strict=True):
             new = Kept(feature, dense_column(candidates.X, at))
             if self._config.newcomer_first:
@@ -125,9 +118,17 @@ class MarkovBlanket(RedundancyRule):
             if separation is None:
                 self._kept.append(new)
             found.append(separation)
-        return _outcome(candidates, found, evicted)
+        lost = np.array([each is not None for each in found], bool)
+        some = [each or Separation((), 0.0, 1.0) for each in found]
+        return Outcome(
+            np.where(lost, REDUNDANT, RELEVANT).astype(np.uint8),
+            np.where(lost, [each.statistic for each in some], candidates.relevance.statistic),
+            np.array([each.p_value for each in some]),
+            {int(j): each.members for j, each in zip(candidates.feature, some, strict=True) if each.members},
+            evicted,
+        )
 
-    def _evict(self, new: Kept) -> list[tuple[int, int, Separation]]:
+    def _evict(self, new: Kept) -> list[Eviction]:
         """Remove each kept column that a set with the newcomer separates from the target."""
         evicted = []
         for old in list(self._kept):
@@ -135,7 +136,10 @@ class MarkovBlanket(RedundancyRule):
             separation = self._separation(old, others, new)
             if separation is not None:
                 self._kept = others
-                evicted.append((old.feature, new.feature, separation))
+                members, statistic, p_value = separation
+                evicted.append(
+                    Eviction(new.feature, old.feature, Reason.REDUNDANT, statistic, p_value, members)
+                )
         return evicted
 
     def _separation(self, column: Kept, others: Sequence[Kept], new: Kept | None = None) -> Separation | None:
@@ -162,26 +166,3 @@ class MarkovBlanket(RedundancyRule):
         rule = cls(record["test"], record["y"], record["alpha"], MarkovBlanketConfig.of(record))
         rule._kept = [Kept(*row) for row in zip(record["feature"].tolist(), record["columns"], strict=True)]
         return rule
-
-
-def _outcome(
-    candidates: Candidates, found: list[Separation | None], evicted: list[tuple[int, int, Separation]]
-) -> Outcome:
-    lost = np.array([each is not None for each in found], bool)
-    some = [each or Separation((), 0.0, 1.0) for each in found]
-    p_value = PValues(np.asarray, np.array([each.p_value for each in some]))
-    statistic = np.where(lost, [each.statistic for each in some], candidates.relevance.statistic)
-    reason = np.where(lost, REDUNDANT, RELEVANT).astype(np.uint8)
-    feature, newcomer = (np.array([line[i] for line in evicted], np.int64) for i in (0, 1))
-    why = [separation for *_, separation in evicted]
-    gone = Evicted(
-        feature, newcomer, np.full(len(why), REDUNDANT, np.uint8),
-        np.array([each.statistic for each in why]), np.array([each.p_value for each in why]), _sets(why),
-    )  # fmt: skip
-    return Outcome(reason, statistic, p_value, _sets(some), gone)
-
-
-def _sets(separations: Sequence[Separation]) -> IntArray:
-    """Return the members as rows, -1 where there are fewer than three."""
-    rows = [(*each.members, *(-1,) * (LARGEST_SET - len(each.members))) for each in separations]
-    return np.array(rows, np.int64).reshape(-1, LARGEST_SET)

@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from streamsieve._kernels import paired_columns as kernel
-from streamsieve.columns.redundancy.contract import Candidates, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.pairwise.correlation import room, tested_outcome
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
-from streamsieve.columns.redundancy.pairwise.tested import room, tested_outcome
 from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.decisions import Outcome
 from streamsieve.dependence.blocks import TIE, column_slices
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, register
@@ -85,7 +86,7 @@ class PairwiseCompletePairs(RedundancyRule):
                     by[part], pair[part], rows[part], *evicted, evicted_rows, n_evicted,
                 )  # fmt: skip
         gone = [array[:n_evicted] for array in evicted]
-        return tested_outcome(relevance, by, pair, rows, gone, evicted_rows[:n_evicted])
+        return tested_outcome(candidates, by, pair, rows, gone, evicted_rows[:n_evicted])
 
     def _double(self) -> None:
         old = len(self.slots)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import dominance as kernel
 from streamsieve._kernels.dominance import LANES
-from streamsieve.columns.redundancy.contract import Candidates, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candidates, RedundancyRule
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
-from streamsieve.columns.redundancy.pairwise.tested import room, tested_outcome
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots
+from streamsieve.decisions import Outcome, PValues, evictions, sets
 from streamsieve.dependence.blocks import TIE, column_slices
-from streamsieve.protocols import IntArray
+from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, register
 
 FIRST_SLOTS = 4 * LANES
@@ -70,7 +72,7 @@ class PairwiseCorrelation(RedundancyRule):
                 by, pair, *evicted, n_evicted,
             )  # fmt: skip
             if done == len(at):
-                return tested_outcome(relevance, by, pair, self.n, [a[:n_evicted] for a in evicted], self.n)
+                return tested_outcome(candidates, by, pair, self.n, [a[:n_evicted] for a in evicted], self.n)
             self._double()
 
     def _double(self) -> None:
@@ -93,3 +95,28 @@ class PairwiseCorrelation(RedundancyRule):
         kept._order[:q] = np.arange(q)
         kept._free[: len(kept.slots) - q] = np.arange(q, len(kept.slots))[::-1]
         return kept
+
+
+def room(m: int, kept: int) -> tuple[tuple[IntArray, FloatArray], tuple[IntArray, IntArray, FloatArray]]:
+    """Return arrays for (winner, r) of m candidates, and (feature, winner, r) of those evicted."""
+    most = kept + m
+    evicted = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
+    return (np.full(m, -1, np.int64), np.zeros(m)), evicted
+
+
+def tested_outcome(
+    candidates: Candidates, by: IntArray, pair: FloatArray, rows: IntArray | int,
+    evicted: Sequence[npt.NDArray[Any]], evicted_rows: IntArray | int,
+) -> Outcome:  # fmt: skip
+    """Return the outcome of candidates that lost to ``by`` with correlation ``pair`` over so many rows."""
+    lost = by >= 0
+    reason = np.where(lost, REDUNDANT, RELEVANT).astype(np.uint8)
+    statistic = np.where(lost, pair, candidates.relevance.statistic)
+    # two columns have a correlation even where a column and many classes have a correlation ratio
+    p_value = PValues(p_value_given, pair, np.broadcast_to(rows - 3, pair.shape))
+    feature, newcomer, strength = evicted
+    gone = evictions(
+        feature, newcomer, np.full(len(feature), REDUNDANT, np.uint8), strength,
+        p_value_given(strength, np.broadcast_to(evicted_rows - 3, strength.shape)), newcomer[:, None],
+    )  # fmt: skip
+    return Outcome(reason, statistic, p_value, sets(candidates.feature, by[:, None]), gone)

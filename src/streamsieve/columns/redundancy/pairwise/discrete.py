@@ -15,9 +15,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import codes as kernel
-from streamsieve.columns.redundancy.contract import REDUNDANT, Candidates, Evicted, Outcome, RedundancyRule
+from streamsieve.columns.redundancy.contract import REDUNDANT, Candidates, RedundancyRule
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.decisions import Outcome, evictions, sets
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.information import LEDGER_CODES, Information
 from streamsieve.protocols import IntArray
@@ -79,13 +80,8 @@ class PairwiseDiscrete(RedundancyRule):
             n_evicted = self._settle_run(X, run, int(feature[run.start]), outcome, evicted, n_evicted)
         (gone, newcomer), pair = (array[:n_evicted] for array in evicted[:2]), evicted[2][:n_evicted]
         why, no_test = np.full(n_evicted, REDUNDANT, np.uint8), np.full(n_evicted, np.nan)
-        return Outcome(
-            reason,
-            statistic,
-            None,
-            by[:, None],
-            Evicted(gone, newcomer, why, pair, no_test, newcomer[:, None]),
-        )
+        left = evictions(gone, newcomer, why, pair, no_test, newcomer[:, None])
+        return Outcome(reason, statistic, None, sets(feature, by[:, None]), left)
 
     def _settle_run(
         self, X: Any, run: slice, start: int, outcome: tuple[npt.NDArray[Any], ...],

@@ -9,23 +9,17 @@ phases they stay.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from streamsieve.columns.redundancy.contract import (
-    REDUNDANT,
-    RELEVANT,
-    Candidates,
-    Evicted,
-    Outcome,
-    RedundancyRule,
-)
-from streamsieve.decisions import PValues
+from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candidates, RedundancyRule
+from streamsieve.decisions import Eviction, Outcome, PValues
 from streamsieve.dependence.blocks import TIE, dense_column
 from streamsieve.dependence.contract import Measure
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Encoded, register
 
 
@@ -86,20 +80,24 @@ class Pairwise(RedundancyRule):
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
         reason = np.full(len(candidates.feature), RELEVANT, np.uint8)
-        statistic, by = candidates.relevance.statistic.copy(), np.full((len(reason), 1), -1)
-        evicted: list[tuple[int, int, float]] = []
+        statistic, by = candidates.relevance.statistic.copy(), {}
+        evicted: list[Eviction] = []
         for j, feature in enumerate(candidates.feature.tolist()):
             column = dense_column(candidates.X, candidates.at[j])
             new = Kept(feature, abs(float(candidates.relevance.statistic[j])), column)
             winner, pair, beaten = self._compete(new)
             if winner is None or not self._config.two_phase:
                 self._kept = [kept for kept in self._kept if kept.feature not in beaten]
-                evicted += [(loser, feature, strength) for loser, strength in beaten.items()]
+                for loser, r in beaten.items():
+                    evicted.append(
+                        Eviction(feature, loser, Reason.REDUNDANT, r, self._p_value(r), (feature,))
+                    )
             if winner is None:
                 self._kept.append(new)
             else:
-                reason[j], statistic[j], by[j, 0] = REDUNDANT, pair, winner.feature
-        return Outcome(reason, statistic, PValues(self._p_values, statistic), by, self._evicted(evicted))
+                reason[j], statistic[j], by[feature] = REDUNDANT, pair, (winner.feature,)
+        p_value = PValues(np.vectorize(self._p_value, otypes=[np.float64]), statistic)
+        return Outcome(reason, statistic, p_value, by, evicted)
 
     def _compete(self, new: Kept) -> tuple[Kept | None, float, dict[int, float]]:
         """Return the kept column that makes a candidate redundant, and those that it makes redundant."""
@@ -113,15 +111,9 @@ class Pairwise(RedundancyRule):
                 beaten[kept.feature] = pair
         return None, 0.0, beaten
 
-    def _evicted(self, lines: list[tuple[int, int, float]]) -> Evicted:
-        feature, newcomer = (np.array([line[i] for line in lines], np.int64) for i in (0, 1))
-        pair = np.array([line[2] for line in lines], np.float64)
-        reason = np.full(len(lines), REDUNDANT, np.uint8)
-        return Evicted(feature, newcomer, reason, pair, self._p_values(pair), newcomer[:, None])
-
-    def _p_values(self, dependence: FloatArray) -> FloatArray:
+    def _p_value(self, dependence: float) -> float:
         p_value = getattr(self._measure, "p_value", None)
-        return np.array([np.nan if p_value is None else p_value(d, self.n) for d in dependence.tolist()])
+        return math.nan if p_value is None else float(p_value(dependence, self.n))
 
     # ---------------------------------------------------------------- state
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from streamsieve._kernels import paired as kernel
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.columns.redundancy.top_k.rule import KERNEL_OUTSCORED, Entries, Fates, TopKBuffer
+from streamsieve.columns.redundancy.top_k.correlation import KERNEL_OUTSCORED, Entries, Fates, TopKBuffer
 from streamsieve.dependence.blocks import TIE, column_slices, with_missing
 from streamsieve.protocols import FloatArray, Reason
 from streamsieve.state import Array, register

@@ -12,7 +12,7 @@ from streamsieve._kernels import budget_codes as kernel
 from streamsieve._kernels.budget_codes import LEVELS
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.columns.redundancy.top_k.rule import KERNEL_OUTSCORED, Entries, Fates, TopKBuffer
+from streamsieve.columns.redundancy.top_k.correlation import KERNEL_OUTSCORED, Entries, Fates, TopKBuffer
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.information import c_log_c
 from streamsieve.state import Array, Bool, Int, register
