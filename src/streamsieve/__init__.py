@@ -1,5 +1,10 @@
 """StreamSieve: feature selection while the data is still arriving.
 
+Two axes, each a composition of a few nouns, each noun a folder::
+
+    rows      source -> summary -> criterion -> selector
+    columns   source -> test of relevance -> level -> redundancy rule -> ledger
+
 >>> import streamsieve as ss
 
 Rows that stream in go to a row selector::
