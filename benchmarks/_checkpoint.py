@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve import state
 from streamsieve.protocols import Position, RowBatch
-from streamsieve.running.snapshot import Copies, Snapshots
+from streamsieve.running.checkpointer import Copies, Snapshots
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 
 from streamsieve.decisions import EVENT_CODE, EVENTS, KEPT, REASON_CODE, REASONS, Decisions
-from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import Arrays, Decision, Event, FloatArray, Reason
 from streamsieve.state import Array, Choice, Part, Texts, register, replacing
 from streamsieve.state.tree import pack_texts
@@ -235,13 +235,16 @@ class Ledger(Part, Sequence[Decision]):
         return record
 
     @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        if (record["timed"] is None) is not (record["seconds"] is None):
+            yield "there are times of no columns"
+        if record["by_count"].sum() != len(record["by"]):
+            yield "there are more features named as reasons, or fewer, than are counted"
+
+    @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         """Rebuild a ledger; the p-values are those computed when it was saved."""
         ledger, by = cls(record["keep"]), iter(record["by"])
-        if (record["timed"] is None) is not (record["seconds"] is None):
-            raise StateError("the state's ledger has times of no columns")
-        if record["by_count"].sum() != len(record["by"]):
-            raise StateError("the state's ledger names more features as reasons, or fewer, than it counts")
         numbers = zip(
             *(
                 record[name].tolist()
@@ -258,10 +261,6 @@ class Ledger(Part, Sequence[Decision]):
         if record["timed"] is not None:
             ledger.clock(record["timed"].tolist(), record["seconds"].tolist())
         return ledger
-
-    def _consistent(self) -> Iterator[str]:
-        if len(self._timed) != len(self._seconds):
-            yield "there are times of no columns"
 
 
 @register

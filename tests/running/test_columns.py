@@ -16,7 +16,7 @@ from streamsieve.exceptions import (
     SourceError,
     TargetError,
 )
-from streamsieve.testing._compare import decisions
+from streamsieve.testing._data import decisions
 
 N, P = 120, 40
 NAMES = [f"f{j}" for j in range(P)]

@@ -16,7 +16,7 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.protocols import Traits
-from streamsieve.running import checkpointer, snapshot
+from streamsieve.running import checkpointer
 from streamsieve.state.tree import pack_texts
 from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
 
@@ -107,7 +107,7 @@ def test_names_are_packed_once(path, monkeypatch):
         packed.append(names)
         return pack_texts(names)
 
-    monkeypatch.setattr(snapshot, "pack_texts", pack)
+    monkeypatch.setattr(checkpointer, "pack_texts", pack)
     ss.run(Rows(names=list("abcde")), screen(), checkpoint=path, every=BATCH, batch_size=BATCH)
     assert packed == [list("abcde")]
     assert stream_of(path)["number"] > 1
@@ -433,7 +433,7 @@ def test_there_is_never_more_than_one_copy(path, monkeypatch):
 
 def test_copies_are_equal_and_stay_so_whatever_the_arrays():
     rng = np.random.default_rng(0)
-    copies = snapshot.Copies()
+    copies = checkpointer.Copies()
     for round_ in range(20):
         live = {
             "f": rng.normal(size=(int(rng.integers(0, 50)), 3)),

@@ -128,7 +128,9 @@ def hand_written_states(tree: Tree) -> list[str]:
     return [
         f"{cls.where} {cls.name}"
         for cls in tree.classes
-        if not _within(cls.module.name, f"{PACKAGE}.state") and any(_is_from_state(m) for m in cls.methods())
+        if not _within(cls.module.name, f"{PACKAGE}.state")
+        and not any(_last(base) == "Protocol" for base in cls.node.bases)  # which declares it and writes none
+        and any(_is_from_state(m) for m in cls.methods())
     ]
 
 

@@ -1,11 +1,10 @@
 """Data sets by name: those of scikit-learn, a folder of the user, and OpenML.
 
 ======== ==============================
-loading  ``load`` and ``available``
+loading  ``load`` and ``available``, through scikit-learn
 manifest the data sets known by name
 dataset  rows, target and provenance
 local    data sets in a folder
-fetched  data sets through scikit-learn
 ======== ==============================
 """
 

@@ -15,7 +15,6 @@ from streamsieve._kernels.codes import LEVELS
 from streamsieve.decisions import REASON_CODE
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.contract import Relevance, RelevanceTest
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Float, Int, register
 
@@ -47,7 +46,7 @@ class Information(RelevanceTest):
     """
 
     fields = {
-        "y": Array("u2", "rows", codes=True),
+        "y": Array("u2", "rows", codes=True, nonempty=True),
         "bins": Int(2, 1024),
         "normalized": Bool(),
         "delta": Float(0),
@@ -90,6 +89,4 @@ class Information(RelevanceTest):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        if not len(record["y"]):
-            raise StateError("the state's target has no rows")
         return cls(record["y"], record["bins"], normalized=record["normalized"], delta=record["delta"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +14,6 @@ from streamsieve.decisions import REASON_CODE, PValues
 from streamsieve.dependence.blocks import column_slices, with_missing
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels
-from streamsieve.exceptions import StateError
 from streamsieve.independence.fisher_z import FisherZ, p_value_given
 from streamsieve.protocols import FloatArray, IntArray, Reason, Task
 from streamsieve.state import Array, Bool, Nested, register
@@ -95,11 +95,14 @@ class CompletePairsFisherZ(RelevanceTest):
         return self.complete.one(x)
 
     @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
         complete, labels = record["complete"], record["labels"]
         many = complete.n_contrasts > 1
         if len(labels) != (complete.n if many else 0) or (many and labels.max() != complete.n_contrasts):
-            raise StateError("the state's classes are not those of its target")
+            yield "the classes are not those of the target"
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
         test = cls.__new__(cls)
         test._bind(**record)  # noqa: SLF001 - its own class
         return test

@@ -16,7 +16,6 @@ from streamsieve.decisions import REASON_CODE, PValues
 from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray, Reason, Task
 from streamsieve.state import Array, Bool, Float, register
 
@@ -98,7 +97,7 @@ class FisherZ(RelevanceTest):
     """
 
     fields = {
-        "basis": Array("f8", "rows", "contrasts", low=-1 - 1e-6, high=1 + 1e-6),
+        "basis": Array("f8", "rows", "contrasts", low=-1 - 1e-6, high=1 + 1e-6, nonempty=True),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "signed": Bool(),
     }
@@ -189,8 +188,6 @@ class FisherZ(RelevanceTest):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        if 0 in record["basis"].shape:
-            raise StateError("the state's target has no rows, or no contrast")
         test = cls.__new__(cls)
         test._bind(**record)  # noqa: SLF001
         return test

@@ -15,7 +15,6 @@ from streamsieve._threads import over_features
 from streamsieve.decisions import REASON_CODE, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Float, Int, register
 
@@ -39,7 +38,7 @@ class InformationTest(RelevanceTest):
     """
 
     fields = {
-        "y": Array("u2", "rows", codes=True),
+        "y": Array("u2", "rows", codes=True, nonempty=True),
         "bins": Int(2, 1024),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "normalized": Bool(),
@@ -79,8 +78,6 @@ class InformationTest(RelevanceTest):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        if not len(record["y"]):
-            raise StateError("the state's target has no rows")
         return cls(record["y"], record["bins"], record["alpha"], normalized=record["normalized"])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._validation import check_target
-from streamsieve.exceptions import StateError, TargetError
+from streamsieve.exceptions import TargetError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Part, Texts
 
@@ -108,10 +108,13 @@ class ClassLabels(Part):
         return {"labels": self.labels}
 
     @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        if (record["labels"] is None) is (record["texts"] is None):
+            yield "the labels should be texts or numbers, one of them"
+
+    @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         labels, texts = record["labels"], record["texts"]
-        if (labels is None) is (texts is None):
-            raise StateError("the state's class labels should be texts or numbers, one of them")
         return cls(np.array(texts, str) if labels is None else labels)
 
     def _consistent(self) -> Iterator[str]:

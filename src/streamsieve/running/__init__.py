@@ -3,9 +3,8 @@
 ================ ====================================================
 runner           ``run``: a source through a selector
 columns          the same for columns
-checkpointer     learns batch by batch and writes checkpoints
+checkpointer     learns batch by batch, takes snapshots and writes checkpoints
 checkpoint       the file of a checkpoint and its previous generation
-snapshot         the state of a selector between two batches
 schedule         when the next checkpoint is due
 resume           from a checkpoint back to selector and source
 lock, interrupts one run per checkpoint; Ctrl-C between two batches

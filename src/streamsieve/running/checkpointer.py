@@ -8,12 +8,72 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
+
 from streamsieve.base import RowSelector
 from streamsieve.exceptions import StreamSieveError
 from streamsieve.protocols import Arrays, RowBatch
 from streamsieve.running.checkpoint import CheckpointFile, Stream
 from streamsieve.running.schedule import Schedule
-from streamsieve.running.snapshot import Copies, Snapshots
+from streamsieve.state import Texts
+from streamsieve.state.tree import pack_texts
+
+
+class Snapshots:
+    """Takes the state of a selector again and again.
+
+    Names of features are packed once: there may be millions of them, and they do not change.
+    """
+
+    def __init__(self, selector: RowSelector) -> None:
+        self._selector = selector
+        #: Names by attribute, as they were and packed.
+        self._names: dict[str, tuple[Any, Arrays]] = {}
+
+    def take(self) -> tuple[dict[str, Any], Arrays]:
+        """Return header and arrays as :meth:`Selector.save` writes them; the arrays may be live ones."""
+        selector = self._selector
+        selector._flush_buffer()  # noqa: SLF001 - part of the same library
+        for name, field in selector.fields.items():
+            value = selector.__dict__.get(name)
+            if isinstance(field, Texts) and value is not None:
+                if name not in self._names or self._names[name][0] is not value:
+                    self._names[name] = value, pack_texts(value.tolist())
+            else:
+                self._names.pop(name, None)
+        return selector._saved({name: packed for name, (_, packed) in self._names.items()})  # noqa: SLF001
+
+
+class Copies:
+    """Room for one copy of a state, used again and again: memory is slow when it is touched first."""
+
+    def __init__(self) -> None:
+        self._room = np.empty(0, np.uint8)
+
+    def of(self, arrays: Arrays) -> Arrays:
+        """Return copies of all arrays, which are emptied out of the dictionary; earlier copies are lost.
+
+        Each array is let go once it is copied: some were made for us alone, and are large.
+        """
+        need = sum(_aligned(array.nbytes) for array in arrays.values())
+        if need > len(self._room):
+            self._room = np.empty(0, np.uint8)  # lets go of the old room before there is a new one
+            self._room = np.empty(need + need // 4, np.uint8)
+        copies: Arrays = {}
+        place = 0
+        while arrays:
+            name, array = arrays.popitem()
+            room = self._room[place : place + array.nbytes]
+            copies[name] = room.view(array.dtype).reshape(array.shape)
+            copies[name][...] = array
+            place += _aligned(array.nbytes)
+        return copies
+
+
+def _aligned(n_bytes: int) -> int:
+    """Round up to whole cache lines, so that every copy begins where its type may begin."""
+    return -(-n_bytes // 64) * 64
+
 
 #: States of more bytes are written while the stream waits, instead of being in memory twice.
 COPIED_AT_MOST = 2**28

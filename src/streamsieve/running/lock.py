@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from streamsieve.exceptions import StateError
+from streamsieve.state import as_state_error
 
 if sys.platform != "win32":
     import fcntl
@@ -35,10 +36,8 @@ def exclusive_lock(path: Path) -> Iterator[bool]:
 
 def _acquired(lock: Path, path: Path) -> tuple[int, bool]:
     while True:
-        try:
+        with as_state_error(f"write {path}"):
             handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise StateError(f"cannot write {path}: {error.strerror or error}") from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

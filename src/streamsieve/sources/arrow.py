@@ -27,8 +27,7 @@ from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.files import CsvTable, IpcTable, ParquetTable, TableFile
 from streamsieve.sources.tables.fingerprint import check_files, check_last_line
-from streamsieve.sources.tables.scratch import scratch_folder
-from streamsieve.sources.tables.transpose_csv import converted
+from streamsieve.sources.tables.transpose import converted, scratch_folder
 
 #: Files that stay open while columns are streamed; with more, each is opened for every block.
 KEPT_OPEN = 64

@@ -15,8 +15,7 @@ from streamsieve.protocols import ColumnBlock, Position, RowBatch
 from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, spans
 from streamsieve.sources.identity import another_stream, comparing, same
 from streamsieve.sources.tables.fingerprint import check_files, is_line_end, lasting_text
-from streamsieve.sources.tables.scratch import scratch_folder
-from streamsieve.sources.tables.transpose_sparse import ColumnsOnDisk, to_columns
+from streamsieve.sources.tables.transpose import ColumnsOnDisk, scratch_folder, to_columns
 from streamsieve.sources.text.svmlight import Extent, opened, parse, scan, take
 
 #: Bytes of text that are parsed at a time when rows are turned into columns.

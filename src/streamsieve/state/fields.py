@@ -54,6 +54,7 @@ class Array(Field):
     order : "rising" or "sorted" along the last axis
     unique : whether all values differ
     codes : whether the values are codes 0, 1, 2, ... each of which occurs
+    nonempty : whether it has at least one entry
     copy : whether to read a copy; False where :meth:`Part._rebuilt` copies it to its place anyway
     optional : whether the array may be absent; it is then None
     """
@@ -62,11 +63,11 @@ class Array(Field):
         self, dtype: str | tuple[str, ...], *shape: int | str,
         low: float | None = None, high: float | None = None, below: str | None = None,
         finite: bool = False, gaps: bool = False, order: str | None = None, unique: bool = False,
-        codes: bool = False, copy: bool = True, optional: bool = False,
+        codes: bool = False, nonempty: bool = False, copy: bool = True, optional: bool = False,
     ) -> None:  # fmt: skip
         self.dtypes = tuple(np.dtype(d) for d in ((dtype,) if isinstance(dtype, str) else dtype))
         self.shape, self.below, self.gaps, self.order = shape, below, gaps, order
-        self.unique, self.codes = unique, codes
+        self.unique, self.codes, self.nonempty = unique, codes, nonempty
         self.low = 0 if below is not None else -np.finfo(np.float64).max if finite and low is None else low
         self.high = np.finfo(np.float64).max if finite and high is None else high
         self.copy, self.optional = copy, optional
@@ -85,6 +86,8 @@ class Array(Field):
             place.refuse(f"should be {self.describe(place)}, but is {a.dtype} of shape {a.shape}")
         if proven:
             self._check_values(a, place)
+        elif self.nonempty:
+            place.refuse("should not be empty")
 
     def _check_values(self, a: npt.NDArray[Any], place: Place) -> None:
         if a.dtype.kind == "b":

@@ -235,20 +235,23 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     target = Path(path)
     temporary = _aside(target)
     try:
-        try:
-            file = temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="")
-        except OSError as error:
-            raise StateError(f"cannot write {target}: {error.strerror or error}") from error
-        try:
-            with file:
+        with as_state_error(f"write {target}"):
+            with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file:
                 yield file
             temporary.replace(target)
-        except OSError as error:
-            raise StateError(f"cannot write {target}: {error.strerror or error}") from error
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
+
+@contextlib.contextmanager
+def as_state_error(what: str) -> Iterator[None]:
+    """Turn an ``OSError`` into a ``StateError`` that says what could not be done."""
+    try:
+        yield
+    except OSError as error:
+        raise StateError(f"cannot {what}: {error.strerror or error}") from error
 
 
 def _aside(target: Path) -> Path:

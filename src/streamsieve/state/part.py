@@ -39,7 +39,8 @@ class Part:
     """Something whose state is declared: ``fields`` by attribute name, and nothing else.
 
     A class whose attributes are laid out for speed (spare room, tiles, dicts) says how they correspond to the
-    fields in :meth:`_record` and :meth:`_rebuilt`.  What declarations cannot say, :meth:`_consistent` does.
+    fields in :meth:`_record` and :meth:`_rebuilt`.  What declarations cannot say, :meth:`_misfits` (of the
+    values, before anything is built) and :meth:`_consistent` (of the whole) do.
     """
 
     fields: ClassVar[Mapping[str, Field]]
@@ -54,6 +55,11 @@ class Part:
         made = cls.__new__(cls)
         made.__dict__.update(record)
         return made
+
+    @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG003 - most have none
+        """Yield a sentence for each thing that does not fit together; asked before rebuilding."""
+        yield from ()
 
     def _consistent(self) -> Iterator[str]:
         """Yield a sentence for each thing that does not fit together; asked after rebuilding."""
@@ -97,12 +103,15 @@ class Part:
             saved = saved_name(name)
             found = node.get(saved, field.absent)
             record[name] = None if found is None else field.read(found, f"{path}/{saved}".strip("/"))
+        place = Place(path or cls.__name__)
+        for problem in cls._misfits(record):
+            place.refuse(f"does not fit together: {problem}")
         try:
             made = cls._rebuilt(record)
         except ParameterError as error:  # a constructor that refuses its arguments refuses the state
-            raise StateError(f"the state's {path or cls.__name__} does not fit: {error}") from error
+            place.refuse(f"does not fit: {error}")
         for problem in made._consistent():  # noqa: SLF001
-            raise StateError(f"the state's {path or cls.__name__} does not fit together: {problem}")
+            place.refuse(f"does not fit together: {problem}")
         return made
 
 

@@ -1,4 +1,4 @@
-"""Small data sets on which every selector has something to do."""
+"""Small data sets on which every selector has something to do, and what it does with them compared."""
 
 from __future__ import annotations
 
@@ -6,8 +6,40 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from streamsieve.protocols import FloatArray, Task
+
+RELATIVE = 1e-9
+
+
+def fresh(selector: Any, /, **parameters: Any) -> Any:
+    """Return an unfitted copy, with some parameters changed."""
+    return clone(selector).set_params(**parameters)
+
+
+def assert_same(a: Any, b: Any, what: str, *, names: bool = False) -> None:
+    """Assert that two fitted selectors chose the same features, by scores equal to rounding."""
+    left, right = a.get_support(), b.get_support()
+    assert np.array_equal(left, right), (
+        f"{what}: the selections differ, {np.flatnonzero(left)} and {np.flatnonzero(right)}"
+    )
+    for attribute in ("scores_", "wealth_"):
+        if hasattr(a, attribute):
+            x, y = getattr(a, attribute), getattr(b, attribute)
+            assert np.allclose(x, y, rtol=RELATIVE, atol=1e-12), f"{what}: {attribute} differ"
+    if hasattr(a, "selected_"):
+        assert np.array_equal(a.selected_, b.selected_), f"{what}: selected_ differ"
+    if names:
+        assert a.get_feature_names_out().tolist() == b.get_feature_names_out().tolist(), (
+            f"{what}: names differ"
+        )
+
+
+def decisions(selector: Any) -> list[tuple[Any, ...]]:
+    """Return the ledger without its floating-point columns."""
+    return [(d.step, d.feature, d.event, d.reason, d.by) for d in selector.ledger_]
+
 
 TASKS = (Task.BINARY, Task.MULTICLASS, Task.REGRESSION)
 

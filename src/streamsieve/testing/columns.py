@@ -13,8 +13,7 @@ import scipy.sparse as sp
 from streamsieve.base import Stop
 from streamsieve.exceptions import NotBegunError, SchemaError
 from streamsieve.protocols import Event
-from streamsieve.testing._compare import assert_same, decisions, fresh
-from streamsieve.testing._data import sample, task_for
+from streamsieve.testing._data import assert_same, decisions, fresh, sample, task_for
 
 
 def check_any_block_size(selector: Any) -> None:

@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from streamsieve.base import OfflineSelector, RowSelector
 from streamsieve.exceptions import ParameterError, StreamSieveError
 from streamsieve.protocols import Task
-from streamsieve.testing._compare import assert_same, fresh
-from streamsieve.testing._data import Sample, sample_for
+from streamsieve.testing._data import Sample, assert_same, fresh, sample_for
 
 
 def check_containers_agree(selector: Any) -> None:

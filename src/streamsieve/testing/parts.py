@@ -17,7 +17,7 @@ from streamsieve.exceptions import StateError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.contract import ConditionalTest
 from streamsieve.protocols import FloatArray, Task
-from streamsieve.testing._compare import decisions
+from streamsieve.testing._data import decisions
 
 #: Pairs of independent columns by which the size of a test is estimated, and the level at which.
 NULL_PAIRS, LEVEL = 400, 0.05

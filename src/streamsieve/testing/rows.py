@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
 from streamsieve.protocols import Task
-from streamsieve.testing._compare import assert_same, fresh
-from streamsieve.testing._data import Sample, sample_for
+from streamsieve.testing._data import Sample, assert_same, fresh, sample_for
 from streamsieve.testing.common import frames
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.dependence.blocks import dense_column
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Choice, Part, Values, register
 
@@ -137,15 +136,21 @@ class GrowingTable(Part):
         }
 
     @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        kind = record["target_kind"]
+        if (record["codes"] is None) is not (kind == NUMBERS) or (record["target"] is None) is (
+            kind == NUMBERS
+        ):
+            yield "there are no targets, or both labels and numbers"
+        elif kind != NUMBERS and np.array(record["labels"]).dtype.kind != LABEL_KINDS[kind]:
+            yield f"the labels are not of kind {kind!r}"
+
+    @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         kind, codes, target = record["target_kind"], record["codes"], record["target"]
-        if (codes is None) is not (kind == NUMBERS) or (target is None) is (kind == NUMBERS):
-            raise StateError("the state's table has no targets, or both labels and numbers")
         table = cls(np.zeros(0), classes=False)
         if kind != NUMBERS:
             labels = np.array(record["labels"])
-            if labels.dtype.kind != LABEL_KINDS[kind]:
-                raise StateError(f"the state's labels are {labels.dtype}, which is not of kind {kind!r}")
             table.labels = labels.astype({"u": "u8", "b": "?"}.get(kind, labels.dtype))
         table._target = target if codes is None else codes
         table.n = len(table._target)

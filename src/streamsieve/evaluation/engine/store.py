@@ -18,7 +18,7 @@ from typing import IO, Any
 from streamsieve.evaluation.engine.settings import differences
 from streamsieve.exceptions import StateError
 from streamsieve.running.lock import exclusive_lock
-from streamsieve.state import replacing
+from streamsieve.state import as_state_error, replacing
 
 SETTINGS, CELLS = "settings.json", "cells.jsonl"
 #: Differences that are named in a refusal; there may be hundreds.
@@ -39,10 +39,8 @@ class JobStore:
 
     def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = Path(folder)
-        try:
+        with as_state_error(f"make the folder {self.folder}"):
             self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StateError(f"cannot make the folder {self.folder}: {error.strerror or error}") from error
         self._settings = json.loads(json.dumps(settings))  # as it comes back: tuples are lists there
         self._resume = resume
         self._file: IO[bytes] | None = None
@@ -55,11 +53,9 @@ class JobStore:
         path = self.folder / CELLS
         with exclusive_lock(path):
             self._settle_settings()
-            try:
+            with as_state_error(f"open {path}"):
                 self.finished = _read(path)
                 file = path.open("ab")
-            except OSError as error:
-                raise StateError(f"cannot open {path}: {error.strerror or error}") from error
             with file as self._file:
                 yield self
             self._file = None
@@ -69,14 +65,12 @@ class JobStore:
         if self._file is None:
             raise StateError(f"the results in {self.folder} are not open")
         line = json.dumps({"cell": name, **result}, separators=(",", ":")) + "\n"
-        try:
+        with as_state_error(f"write {self.folder / CELLS}"):
             self._file.write(line.encode())
             self._file.flush()
             if time.monotonic() - self._synced >= SYNCED_EVERY:
                 os.fsync(self._file.fileno())
                 self._synced = time.monotonic()
-        except OSError as error:
-            raise StateError(f"cannot write {self.folder / CELLS}: {error.strerror or error}") from error
 
     def _settle_settings(self) -> None:
         path = self.folder / SETTINGS

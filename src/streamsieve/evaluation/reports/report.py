@@ -16,7 +16,7 @@ from streamsieve.evaluation.engine.jobs import Failure, RunConfig
 from streamsieve.evaluation.reports.table import Table, text_of
 from streamsieve.exceptions import ParameterError, ProtocolError, StateError
 from streamsieve.protocols import IntArray
-from streamsieve.state import replacing
+from streamsieve.state import as_state_error, replacing
 
 REPORT, TABLE = "report.json", "table"
 #: Rows of a summary that are printed.
@@ -155,10 +155,8 @@ class Report:
         folder : it is made if it is not there; files of a report that was there are replaced
         """
         where = Path(folder)
-        try:
+        with as_state_error(f"make the folder {where}"):
             where.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StateError(f"cannot make the folder {where}: {error.strerror or error}") from error
         tables = {TABLE: self.table, **self.extras}
         for name, table in tables.items():
             table.to_csv(where / f"{_file_name(name)}.csv")

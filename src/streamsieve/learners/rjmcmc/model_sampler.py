@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from streamsieve._kernels import birth_death as kernel
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, Part
 
@@ -188,14 +187,18 @@ class ModelSampler(Part):
         }
 
     @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        p, n = record["columns"].shape
+        if n < 3 or np.ptp(record["target"]) == 0:
+            yield "the target is constant, or has fewer than three rows"
+        elif record["q"] > min(p, n - 2) or np.any(record["length"][record["order"][: record["q"]]] == 0):
+            yield "the model holds columns that it cannot hold"
+
+    @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         """Rebuild; products and factors follow from the columns."""
         target, columns, order, q = (record[name] for name in ("target", "columns", "order", "q"))
         p, n = columns.shape
-        if n < 3 or np.ptp(target) == 0:
-            raise StateError("the state's target is constant, or has fewer than three rows")
-        if q > min(p, n - 2) or np.any(record["length"][order[:q]] == 0):
-            raise StateError("the state's model holds columns that it cannot hold")
         sampler = cls(target)
         for name in ("y_mean", "y_length", "q", "moves", "accepted"):
             setattr(sampler, name, record[name])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import sketch as kernels
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, Part
 
@@ -74,9 +73,12 @@ class HeavyHitters(Part):
         return {"ids": self.ids[:n], "keys": self.keys[:n], "capacity": self.capacity}
 
     @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
         if len(record["ids"]) > record["capacity"]:
-            raise StateError(f"the state has {len(record['ids'])} features in a heap of {record['capacity']}")
+            yield f"{len(record['ids'])} features are in a heap of {record['capacity']}"
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
         hitters = cls(record["capacity"])
         hitters.fill(record["ids"], record["keys"])
         return hitters

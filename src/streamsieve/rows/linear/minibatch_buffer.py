@@ -8,7 +8,6 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from streamsieve._values import LIMIT
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.rows.linear.entries import RowEntries, row_entries
 from streamsieve.state import Array, Part, register
@@ -86,17 +85,20 @@ class MinibatchBuffer(Part):
         return {"signs": signs, **({"rows": rows} if isinstance(rows, np.ndarray) else rows._asdict())}
 
     @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        parts = [record[name] is not None for name in ("rows", *RowEntries._fields)]
+        if not len(record["signs"]) and any(parts):
+            yield "there are values, but no rows"
+        elif len(record["signs"]) and parts not in ([True, False, False, False], [False, True, True, True]):
+            yield "the rows should be an array or sparse"
+
+    @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        buffer, signs = cls(), record["signs"]
-        entries = [record[name] for name in RowEntries._fields]
-        parts = [record["rows"] is not None, *(part is not None for part in entries)]
+        buffer, signs, rows = cls(), record["signs"], record["rows"]
         if not len(signs):
-            if any(parts):
-                raise StateError("the state's minibatch has values, but no rows")
             return buffer
-        if parts not in ([True, False, False, False], [False, True, True, True]):
-            raise StateError("the state's minibatch should be an array or sparse rows")
-        rows: Rows = record["rows"] if parts[0] else RowEntries(*entries)
+        if rows is None:
+            rows = RowEntries(*(record[name] for name in RowEntries._fields))
         buffer._pieces, buffer._count = [(rows, signs)], len(signs)
         return buffer
 

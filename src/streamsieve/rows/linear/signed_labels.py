@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.exceptions import StateError, TargetError
+from streamsieve.exceptions import TargetError
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, Part, Values, register
 
@@ -74,8 +74,11 @@ class SignedLabels(Part):
         return {"given": given, "labels": self.classes}
 
     @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        if record["given"].sum() != len(record["labels"]):
+            yield "the labels do not fit the signs"
+
+    @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         given, labels = record["given"].tolist(), iter(record["labels"])
-        if sum(given) != len(record["labels"]):
-            raise StateError("the state's labels do not fit its signs")
         return cls(*(next(labels) if there else None for there in given))

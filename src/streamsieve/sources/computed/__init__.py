@@ -2,8 +2,7 @@
 
 =========== ===============================================
 items       the items of a factory, in order
-compute     an item to columns, or to an error
-as_column   what a function returned as a column of numbers
+compute     an item to columns of numbers, or to an error
 workers     the same in worker processes
 transformed columns made of the columns of another source
 =========== ===============================================

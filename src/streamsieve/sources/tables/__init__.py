@@ -4,9 +4,7 @@
 files            one file as checked Arrow record batches: Parquet, CSV, Arrow IPC
 layout           which columns are features or target, and how they become arrays
 frames           dataframes of any library as matrices
-transpose_csv    a table of text written again so that it can be read by columns
-transpose_sparse sparse rows written as columns on disk
+transpose        text or sparse rows written again, in a temporary folder, to be read by columns
 fingerprint      evidence that files are those of an earlier run
-scratch          temporary folders
 ================ =================================================================
 """

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk
 
 from streamsieve._kernels import products as kernel
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.state import Array, Bool, Part
 
@@ -370,14 +369,18 @@ class Sums(Part):
         return facts | {"triangle": np.concatenate(rows) if rows else np.zeros(0)}
 
     @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        p, products = len(record["origin"]), len(record["triangle"])
+        if p > MOST_FEATURES or products != p * (p + 1) // 2:
+            yield (
+                f"there are {products} products of {p} features; there must be p (p + 1) / 2, and at most "
+                f"{MOST_FEATURES} features"
+            )
+
+    @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         totals, origin, triangle = (record[name] for name in ("totals", "origin", "triangle"))
         p = len(origin)
-        if p > MOST_FEATURES or len(triangle) != p * (p + 1) // 2:
-            raise StateError(
-                f"the state has {len(triangle)} products of {p} features; there must be p (p + 1) / 2, and "
-                f"at most {MOST_FEATURES} features"
-            )
         sums = cls(len(totals), p)
         sums.centred = record["centred"]
         sums._totals[...], sums._origin[...], sums._cross[...] = totals, origin, record["cross"]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.exceptions import StateError, TargetError
+from streamsieve.exceptions import TargetError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, ListOf, Part
 from streamsieve.summaries.class_totals import checked_columns, checked_places
@@ -258,17 +258,21 @@ class RowStore(Part):
         return facts | {"_runs": [RowRun.of(joined(run)) for run in runs]}
 
     @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
         size, seen, n_features, since = (record[name] for name in ("size", "seen", "n_features", "_since"))
         pieces = [run.piece() for run in record["_runs"]]
         held = sum(piece.n_rows for piece in pieces)
         if held > (seen if size is None else min(seen, size)):
-            raise StateError(f"the state holds {held} rows of {seen}, more than there may be")
+            yield f"it holds {held} rows of {seen}, more than there may be"
         if any(piece.X.shape[1] > n_features for piece in pieces) or (
             since is not None and (len(since) != n_features or since.max(initial=0) > seen)
         ):
-            raise StateError(f"the state's rows do not fit {n_features} features and {seen} rows")
-        return cls._of(pieces, size, seen, n_features, since)
+            yield f"its rows do not fit {n_features} features and {seen} rows"
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        facts = (record[name] for name in ("size", "seen", "n_features", "_since"))
+        return cls._of([run.piece() for run in record["_runs"]], *facts)
 
     def _consistent(self) -> Iterator[str]:
         if len({piece.y.dtype.kind == "U" for piece in self._pieces}) > 1:

@@ -15,7 +15,6 @@ from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candida
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Shape, Slots
 from streamsieve.decisions import REASON_CODE, Outcome, evictions, sets
 from streamsieve.dependence.blocks import TIE, column_slices
-from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Float, Int, register
 
@@ -175,9 +174,12 @@ class TopKBuffer(RedundancyRule):
         return {**sizes, **self.slots.record(np.arange(self._kept))}
 
     @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
         if len(record["feature"]) > record["k"]:
-            raise StateError(f"the state has {len(record['feature'])} members of at most {record['k']}")
+            yield f"there are {len(record['feature'])} members of at most {record['k']}"
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
         buffer = cls._empty(record)
         buffer._kept = buffer.slots.restore(record)  # noqa: SLF001 - its own class
         return buffer

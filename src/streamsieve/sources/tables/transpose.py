@@ -3,17 +3,71 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
-from streamsieve.sources.tables.scratch import full_disk_named
+
+if TYPE_CHECKING:
+    from streamsieve.sources.tables.layout import Layout
+
+
+def converted(batches: Iterable[list[Any]], layout: Layout, folder: Path) -> Path:
+    """Write pieces of record batches to an uncompressed Arrow file, the features as float64.
+
+    All pieces of one list become one record batch: its length is what a column is read in.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    schema = pa.schema([(name, pa.float64()) for name in layout.features])
+    if layout.target is not None:
+        schema = schema.append(pa.field(layout.target, layout.target_type))
+    path = folder / "converted.arrow"
+    with (
+        full_disk_named(folder),
+        pa.OSFile(str(path), "wb") as sink,
+        pa.ipc.new_file(sink, schema) as writer,
+    ):
+        for pieces in batches:
+            table = pa.Table.from_batches([batch.cast(schema, safe=False) for batch in pieces])
+            writer.write_table(table.combine_chunks())
+    return path
+
+
+def scratch_folder(owner: object) -> Path:
+    """Make a folder (under ``TMPDIR``) that is removed with its owner, or at exit at the latest."""
+    folder = Path(tempfile.mkdtemp(prefix="streamsieve-"))
+    weakref.finalize(owner, _remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: Path, maker: int) -> None:
+    # A forked worker that drops its copy of the owner must not take the files from the parent.
+    if os.getpid() == maker:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def full_disk_named(folder: Path) -> Iterator[None]:
+    """Context: a failure to write temporary files says where they go, and how to put them elsewhere."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(
+            f"the temporary files in {folder} could not be written ({error}): make room there, or name a "
+            "folder with room in the environment variable TMPDIR"
+        ) from error
 
 
 @dataclass(frozen=True)
