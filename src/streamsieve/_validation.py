@@ -246,7 +246,7 @@ def _weight(weight: Any, n: int) -> FloatArray | None:
         )
     if weight.ndim != 1 or weight.shape[0] != n:
         raise InputError(
-            f"Sample weights must be 1D array or scalar of {n} values, one a row; got shape {weight.shape}"
+            f"Sample weights must be 1D array or scalar of {n} values, one per row; got shape {weight.shape}"
         )
     if weight.min() < 0 or weight.max() > HEAVIEST:
         worst = weight.min() if weight.min() < 0 else weight.max()

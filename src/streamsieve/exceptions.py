@@ -38,7 +38,7 @@ class InputTypeError(InputError, TypeError):
 class BadValueError(InputError):
     """A feature holds a value that no statistic survives: infinity, or one whose square overflows.
 
-    ``feature`` is its column in the batch, so that whoever knows the names can say which it is.
+    ``feature`` is its column in the batch, so that the caller, who knows the names, can name it.
     """
 
     def __init__(self, message: str, feature: int, value: float) -> None:

@@ -64,7 +64,7 @@ class Ledger(Part, Sequence[Decision]):
         self._chunks: list[Sequence[Decision]] = []
         self._open: list[Decision] = []
         self._length = 0
-        #: The first so many decisions as arrays: they never change, and a checkpoint wants them often.
+        #: The oldest decisions as arrays: they never change, and checkpoints need them often.
         self._packed: Arrays = _columns([])
         #: Columns, by arrival number in order, of which it is known how long they took to compute.
         self._timed, self._seconds = array("q"), array("d")

@@ -1,7 +1,7 @@
 """Are these the same rows, in the same order, with the same target?
 
 Columns of one stream stand over the same rows, also when the stream goes on a week later in another process.
-A fingerprint of 64 bits a row is enough to tell which rows differ, and holds nobody's name.
+A fingerprint of 64 bits per row is enough to find which rows differ, and holds no identifier.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RowsIdentity(Part):
     def check_target(self, y: npt.NDArray[Any]) -> None:
         """Refuse another target."""
         if self.y is None:
-            raise TargetError("this state was saved without its target: it cannot be compared, begin(y) anew")
+            raise TargetError("this state was saved without its target: call begin(y) again")
         if len(y) != self.n:
             raise TargetError(f"y has {len(y)} rows, but begin(y) was given {self.n}: give the same rows")
         found = fingerprints(y)

@@ -51,7 +51,7 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
     """Run a command; errors become one line on standard error and an exit code."""
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
-        code = app(args=given, standalone_mode=False, obj=given)  # a report tells how it was made
+        code = app(args=given, standalone_mode=False, obj=given)  # a report shows the command
     except (StreamSieveError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             sys.stderr.close()  # the reader of our output left, as `| head` does
@@ -226,8 +226,8 @@ def merge(
 @app.command()
 def show(
     file: Annotated[Path, typer.Argument(help="A saved selector or a checkpoint.")],
-    top: Annotated[int, typer.Option(help="So many of the best features.", min=0)] = 10,
-    ledger: Annotated[int, typer.Option(help="So many of the latest decisions.", min=0)] = 10,
+    top: Annotated[int, typer.Option(help="Number of best features to show.", min=0)] = 10,
+    ledger: Annotated[int, typer.Option(help="Number of latest decisions to show.", min=0)] = 10,
     json: Json = False,
 ) -> None:
     """Show what a file holds: the selector, its best features, its latest decisions."""
@@ -301,7 +301,7 @@ def plot_detection(
     table: Table = None,
     quiet: Quiet = False,
 ) -> None:
-    """Stream made-up rows whose relevant features wander; draw how many of them each half-life finds."""
+    """Stream simulated rows whose relevant features drift; plot how many each half-life finds."""
     from streamsieve.cli import plot as implementation  # noqa: PLC0415
 
     request = implementation.Request(out, table, every, 4096, quiet)

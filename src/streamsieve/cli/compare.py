@@ -118,7 +118,7 @@ def _check_folder(request: Request) -> None:
 def _announce(request: Request, problem: Problem, plan: Plan) -> None:
     n, p = problem.X.shape
     kind = "a number" if problem.regression else f"{len(problem.classes)} classes"
-    lines = [f"{n:,} rows x {p:,} features, target: {kind}   protocol {plan.protocol}", *plan.told]
+    lines = [f"{n:,} rows x {p:,} features, target: {kind}   protocol {plan.protocol}", *plan.description]
     if not request.silent:
         _say("\n".join(lines))
 

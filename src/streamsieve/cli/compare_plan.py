@@ -64,8 +64,8 @@ class Plan:
     settings : the protocol's own
     jobs : processes
     cells : independent parts of the work
-    told : what it is, line by line
-    batch_size : rows that stream in together; None where all are at hand
+    description : the plan, line by line
+    batch_size : rows that stream in together; None where all rows are available
     """
 
     protocol: str
@@ -74,7 +74,7 @@ class Plan:
     settings: dict[str, Any]
     jobs: int
     cells: int
-    told: list[str]
+    description: list[str]
     batch_size: int | None = None
 
     def run(self, problem: Problem, y: Any, task: str, **running: Any) -> Report:
@@ -95,7 +95,7 @@ def plan_for(options: Options, problem: Problem) -> Plan:
     sizes = _sizes(options, p)
     selectors, own = _selectors(options, problem, sizes)
     learners, own_learners = _learners(options, problem)
-    told = [
+    description = [
         f"selectors {', '.join(selectors)}{' (by default)' * own}",
         f"learners {', '.join(learners)}{' (by default)' * own_learners}",
     ]
@@ -104,18 +104,20 @@ def plan_for(options: Options, problem: Problem) -> Plan:
     cells, batch_size = runs * folds * len(selectors), None
     if options.protocol == "screening":
         settings |= {"sizes": sizes, "runs": runs, "folds": folds, "metric": options.metric or "auto"}
-        told.append(f"sizes {', '.join(map(str, sizes))}   {runs} run{'s' * (runs != 1)} of {folds} folds")
+        description.append(
+            f"sizes {', '.join(map(str, sizes))}   {runs} run{'s' * (runs != 1)} of {folds} folds"
+        )
     elif options.protocol == "streaming":
         settings |= {"orders": runs, "split": folds, "metric": options.metric or "auto"}
-        told.append(f"{runs} random order{'s' * (runs != 1)} of columns, each with {folds} folds")
+        description.append(f"{runs} random order{'s' * (runs != 1)} of columns, each with {folds} folds")
     else:
         cells, batch_size = len(selectors), min(BATCH, max(1, n // LOOKS))
         every, half_life = max(batch_size, -(-n // LOOKS)), max(100.0, min(1000.0, n / 10))
         settings |= {"batch_size": batch_size, "every": every, "half_life": half_life}
-        told.append(f"rows as they stand, {batch_size} at a time")
+        description.append(f"rows as they stand, {batch_size} at a time")
     jobs = _processes(options, n * p, cells)
-    told[-1] += f"   {jobs} process{'es' * (jobs != 1)}"
-    return Plan(options.protocol, selectors, learners, settings, jobs, cells, told, batch_size)
+    description[-1] += f"   {jobs} process{'es' * (jobs != 1)}"
+    return Plan(options.protocol, selectors, learners, settings, jobs, cells, description, batch_size)
 
 
 def _processes(options: Options, values: int, cells: int) -> int:

@@ -93,7 +93,7 @@ def _columns(console: Console, *, quiet: bool) -> SAOLA:
 
 
 def _rows(console: Console, *, quiet: bool) -> Any:
-    """A stream whose 100 relevant features of 1,000 wander; one screen forgets, one does not."""
+    """A stream whose 100 relevant features of 1,000 drift; one screen has a half-life, one has none."""
     stream = DriftingStream(n_rows=100_000, n_features=1_000, n_relevant=100, shift_every=250)
     screens = {
         f"half-life {HALF_LIFE:,} rows": Screen("t", k=TOP, half_life=HALF_LIFE),

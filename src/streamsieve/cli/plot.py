@@ -66,7 +66,7 @@ def scores(
     _say(
         request,
         f"{len(seen.rows):,} looks at {int(seen.rows[-1]):,} rows   {len(shown.columns):,} features were "
-        f"on top at some time, {len(shown.selected[-1]):,} are now",
+        f"selected at some time, {len(shown.selected[-1]):,} are now",
     )
 
 

@@ -57,7 +57,7 @@ def select(request: Request, method: str | None, parameters: list[str]) -> int:
     """Run any method over the axis it streams."""
     cls = registry.selector(method or DEFAULT)
     if issubclass(cls, OfflineSelector):
-        raise CapabilityError(f"{method} needs all data at hand; call {cls.__name__}.fit from Python")
+        raise CapabilityError(f"{method} needs the whole matrix; call {cls.__name__}.fit from Python")
     note = "" if method else f"method {DEFAULT}: the default, because it takes any width and needs no tuning"
     return _run(request, cls(**_parsed(cls, parameters)), note)
 

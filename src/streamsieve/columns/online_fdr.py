@@ -67,7 +67,7 @@ class ConditionalFDR(Stepwise):
 class Levels(Part):
     """The significance levels of the tests on record, in order."""
 
-    fields = {"values": Array("f8", "tests", low=0, high=1, gaps=True)}
+    fields = {"values": Array("f8", "tests", low=0, high=1, missing=True)}
 
     def __init__(self) -> None:
         self._blocks: list[FloatArray] = []

@@ -19,7 +19,7 @@ class ChiSquareTest(TableTest):
     Parameters
     ----------
     y : array
-        Labels or numbers, one a row; numbers (regression) are cut into 5 classes of equal frequency.
+        Labels or numbers, one per row; numbers (regression) are cut into 5 classes of equal frequency.
     task : Task
         What kind of target they are.
     alpha : float
@@ -27,7 +27,7 @@ class ChiSquareTest(TableTest):
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom; see `GSquared`.
     bins : int, default=5
-        Columns with more than 32 distinct values are cut into so many bins of equal frequency, 2 to 1024.
+        Number of equal-frequency bins for columns with more than 32 distinct values, in [2, 1024].
     reliable : {"occupied", "nominal"}, default="occupied"
         Which table must have five rows for each degree of freedom; see `GSquared`.
 

@@ -122,7 +122,7 @@ class TableTest(RelevanceTest):
     def critical(self, levels: int, conditioned: int = 0) -> FloatArray:
         """Return the smallest significant statistic for every freedom that a reliable test can have.
 
-        No column has more than so many levels.  Without freedom nothing is significant: infinity.
+        No column has more than ``levels`` categories.  Without freedom nothing is significant: infinity.
         """
         nominal = (levels - 1) * (self.n_classes - 1) * levels**conditioned
         # without freedom of its own a test is reliable, but needs no more than the first place
@@ -262,7 +262,7 @@ class TableTest(RelevanceTest):
         return self.encode(pieces, chosen, place, width)
 
     def room(self, levels: int) -> tuple[npt.NDArray[np.int32], ...]:
-        """Return work space for tests over columns of up to so many levels."""
+        """Return work space for tests over columns of up to ``levels`` categories."""
         n, classes = self.n, self.n_classes
         return (
             np.zeros((4, 3, n), np.int32),

@@ -86,7 +86,7 @@ class FisherZ(RelevanceTest):
 
     Parameters
     ----------
-    y : labels or numbers, one a row
+    y : labels or numbers, one per row
     task : what kind of target they are
     alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
     signed : whether the statistic keeps the sign of the correlation
@@ -121,7 +121,7 @@ class FisherZ(RelevanceTest):
         return math.sqrt(1 - self.share_left()) if self.freedom() > 0 else math.inf
 
     def freedom(self, conditioned: int = 0) -> int:
-        """Return the degrees of freedom of a test given so many columns; below 1 there is no test."""
+        """Return the degrees of freedom of a test given ``conditioned`` columns; below 1 there is no test."""
         return self.n - conditioned - (3 if self.n_contrasts == 1 else self.n_contrasts + 1)
 
     @property
@@ -132,7 +132,7 @@ class FisherZ(RelevanceTest):
     def share_left(self, conditioned: int = 0) -> float:
         """Return the share of a column's variance that the target must leave for independence.
 
-        Given so many columns, a column with a larger share is independent; that is, one whose squared
+        Given ``conditioned`` columns, a column with a larger share is independent; that is, one whose squared
         partial correlation (ratio) is below 1 minus the share.  Without freedom every column is: -1.
         """
         freedom = self.freedom(conditioned)

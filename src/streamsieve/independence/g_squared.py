@@ -19,7 +19,7 @@ class GSquared(TableTest):
     Parameters
     ----------
     y : array
-        Labels or numbers, one a row; numbers (regression) are cut into 5 classes of equal frequency.
+        Labels or numbers, one per row; numbers (regression) are cut into 5 classes of equal frequency.
     task : Task
         What kind of target they are.
     alpha : float
@@ -28,7 +28,7 @@ class GSquared(TableTest):
         Degrees of freedom: the sum over z of (levels of x - 1)(classes - 1), counting what occurs with z; the
         same counting all levels; or the latter minus one for every empty cell, and 1 at least.
     bins : int, default=5
-        Columns with more than 32 distinct values are cut into so many bins of equal frequency, 2 to 1024.
+        Number of equal-frequency bins for columns with more than 32 distinct values, in [2, 1024].
     reliable : {"occupied", "nominal"}, default="occupied"
         A test needs five rows for each degree of freedom.  "nominal" counts all rows and all levels.
         "occupied" also takes a larger table if five rows for each degree are where column and target both
@@ -51,11 +51,11 @@ class GSquared(TableTest):
     >>> from streamsieve.independence import GSquared
     >>> from streamsieve.protocols import Task
     >>> rng = np.random.default_rng(0)
-    >>> cause, noise, junk = rng.integers(0, 3, (3, 500))
+    >>> cause, noise, noise2 = rng.integers(0, 3, (3, 500))
     >>> dose = np.where(rng.random(500) < 0.8, cause, noise)
     >>> y = np.where(rng.random(500) < 0.8, dose, rng.integers(0, 3, 500))
     >>> test = GSquared(y, Task.MULTICLASS, alpha=0.01)
-    >>> measured = test.relevance(np.c_[cause, junk, dose])
+    >>> measured = test.relevance(np.c_[cause, noise2, dose])
     >>> test.p_value(measured.statistic, measured.freedom).round(3)
     array([0.   , 0.188, 0.   ])
     >>> test.given(cause, dose[:, None]).p_value > 0.01

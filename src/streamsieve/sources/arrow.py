@@ -47,7 +47,7 @@ class ArrowSource:
         files form one stream, in the order given; those of a pattern in natural order (2 before 10).
         All must have the same columns, in any order.
     target : str, default=None
-        The column that holds the target: numbers, or text for class labels.  It may have no gaps.
+        The column that holds the target: numbers, or text for class labels.  It may have no missing values.
     skip_text : bool, default=False
         Leave out columns that do not hold numbers (text, dates, nested values) instead of refusing them.
 

@@ -1,4 +1,4 @@
-"""Made-up rows whose relevant features wander."""
+"""Simulated rows whose relevant features drift."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHUNK_VALUES, CHUNK_ROWS = 2**20, 4096
 
 
 class DriftingStream:
-    """Make a stream of rows with two classes in which the set of relevant features wanders.
+    """Make a stream of rows with two classes in which the set of relevant features drifts.
 
     All features are equally correlated, ``x = 0.5 z 1 + eps`` with z and eps standard normal.  The label
     of row i says whether ``beta_i . x + e > 0``, e standard normal, where beta_i is one on the relevant
@@ -144,7 +144,7 @@ class DriftingStream:
             yield RowBatch(np.concatenate(Xs), np.concatenate(ys), None, None, position)
 
     def _draws(self, number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Draw the normal numbers of a chunk: z, one a row; eps, one a cell; e, one a row."""
+        """Draw the normal numbers of a chunk: z, one per row; eps, one per cell; e, one per row."""
         random = np.random.default_rng([self.seed, number])
         n = self._chunk_rows
         return (

@@ -58,7 +58,7 @@ class Features:
     again; only a generator that computes the columns it yields must start from its beginning for that.
 
     Workers are processes of their own: they neither share memory nor see Ctrl-C.  Two features for each
-    worker are under way at a time.  Whoever stops gives them up, so that a few may be computed in vain.
+    worker are under way at a time.  When the run stops they are abandoned, so a few may be computed in vain.
     Functions from scripts and notebooks are fine, lambdas and closures too: a function is called, or packed
     for a worker, before the factory is asked for the next one, so that it may use the generator's variables.
 
@@ -222,9 +222,9 @@ class Features:
         The first ``dropped`` are left out; ``at`` is how many columns there were before.
         """
         left = dropped
-        lots = self._in_workers(items, number) if self._workers else self._here(items, number)
-        with closing(lots):
-            for item, lot in zip(count(number), lots, strict=False):
+        results = self._in_workers(items, number) if self._workers else self._here(items, number)
+        with closing(results):
+            for item, lot in zip(count(number), results, strict=False):
                 for inside, result in enumerate(lot, 1):
                     if left:
                         left -= 1
@@ -259,8 +259,8 @@ class Features:
                     return
                 yield item.name, item.content
 
-        with closing(in_order(self._maker, tasks(), self._workers)) as lots:
-            yield from lots
+        with closing(in_order(self._maker, tasks(), self._workers)) as results:
+            yield from results
         if trouble:
             yield trouble
 

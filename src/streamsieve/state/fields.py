@@ -50,7 +50,7 @@ class Array(Field):
     low, high : smallest and largest value allowed
     below : symbol of a dimension that the values index: 0 <= value < its size
     finite : whether infinite values are refused, and NaN with them
-    gaps : whether NaN is allowed in spite of bounds
+    missing : whether NaN is allowed in spite of bounds
     order : "rising" or "sorted" along the last axis
     unique : whether all values differ
     codes : whether the values are codes 0, 1, 2, ... each of which occurs
@@ -62,11 +62,11 @@ class Array(Field):
     def __init__(
         self, dtype: str | tuple[str, ...], *shape: int | str,
         low: float | None = None, high: float | None = None, below: str | None = None,
-        finite: bool = False, gaps: bool = False, order: str | None = None, unique: bool = False,
+        finite: bool = False, missing: bool = False, order: str | None = None, unique: bool = False,
         codes: bool = False, nonempty: bool = False, copy: bool = True, optional: bool = False,
     ) -> None:  # fmt: skip
         self.dtypes = tuple(np.dtype(d) for d in ((dtype,) if isinstance(dtype, str) else dtype))
-        self.shape, self.below, self.gaps, self.order = shape, below, gaps, order
+        self.shape, self.below, self.missing, self.order = shape, below, missing, order
         self.unique, self.codes, self.nonempty = unique, codes, nonempty
         self.low = 0 if below is not None else -np.finfo(np.float64).max if finite and low is None else low
         self.high = np.finfo(np.float64).max if finite and high is None else high
@@ -112,10 +112,10 @@ class Array(Field):
         if self.low is None and high is None:
             return
         # smallest and largest without a temporary array; NaN shows up in both
-        ends = (np.fmin.reduce(a, None), np.fmax.reduce(a, None)) if self.gaps else (a.min(), a.max())
+        ends = (np.fmin.reduce(a, None), np.fmax.reduce(a, None)) if self.missing else (a.min(), a.max())
         least, most = (end.item() for end in ends)
         inside = (self.low is None or least >= self.low) and (high is None or most <= high)
-        if not inside and not (self.gaps and np.isnan(least)):  # nothing but gaps
+        if not inside and not (self.missing and np.isnan(least)):  # nothing but NaN
             bounds = "-inf" if self.low is None else self.low, "inf" if high is None else high
             place.refuse(f"should be within {bounds[0]} and {bounds[1]}, but has {least} and {most}")
 

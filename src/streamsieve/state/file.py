@@ -211,7 +211,7 @@ def _keep(target: Path, previous: Path) -> None:
 def sweep(path: str | os.PathLike[str]) -> None:
     """Remove what processes left beside a file that were killed while they wrote it.
 
-    Only for somebody who knows that nobody is writing it now.
+    Only where the caller knows that no process is writing it.
     """
     target = Path(path)
     aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
@@ -255,5 +255,5 @@ def as_state_error(what: str) -> Iterator[None]:
 
 
 def _aside(target: Path) -> Path:
-    """Return a name beside the target that nobody else uses."""
+    """Return an unused name beside the target."""
     return target.with_name(f".{target.name}.{secrets.token_hex(8)}")

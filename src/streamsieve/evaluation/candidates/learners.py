@@ -171,7 +171,7 @@ def predicted(
 
 
 def scores_of(learner: Any, X: Matrix, n_classes: int) -> FloatArray:
-    """Return one score a row for two classes, and one a row and class for more."""
+    """Return one score per row for two classes, and one per row and class for more."""
     if hasattr(learner, "decision_function"):
         scores = np.asarray(learner.decision_function(X), np.float64)
     else:

@@ -24,7 +24,7 @@ from streamsieve.exceptions import ParameterError, ProtocolError
 
 #: What becomes of failures when all cells are done.
 ERRORS = ("raise", "report")
-#: Told how many cells are done, and of how many.
+#: Called with the number of finished cells and the number of all.
 Progress = Callable[[int, int], Any]
 Key = Mapping[str, int | str]
 
@@ -174,7 +174,7 @@ def _computed(
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     found = parallel(delayed(_elsewhere)(work, key, os.getpid()) for key in cells)
     try:
-        for each in found:  # noqa: UP028 - "yield from" would close it before joblib is told to be quiet
+        for each in found:  # noqa: UP028 - "yield from" would close it before joblib is silenced
             yield each
     except (BrokenProcessPool, PicklingError) as error:
         raise ProtocolError(

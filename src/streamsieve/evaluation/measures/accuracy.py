@@ -39,7 +39,7 @@ def auc(y: IntArray, scores: FloatArray) -> float:
     Parameters
     ----------
     y : codes 0, 1, ...
-    scores : one a row for two classes, larger for class 1; one a row and class for more.  Equal scores count
+    scores : one per row for two classes, larger for class 1; one per row and class for more.  Ties count
         one half.
 
     Returns

@@ -19,12 +19,12 @@ def detection(
     n_features: int | None = None,
     title: str = "",
 ) -> Any:
-    """Show which share of the relevant features screens had on top.
+    """Plot the proportion of relevant features that screens had selected.
 
     Parameters
     ----------
     rows : rows seen at every look
-    tops : for each screen, by name, the features it had on top at those looks
+    tops : for each screen, by name, the features it had selected at those looks
     truths : the features that were relevant at those looks
     shifts : sequence of int, default=()
         Rows at which the relevant features changed.

@@ -1,4 +1,4 @@
-"""How screens follow relevant features that wander."""
+"""How screens follow relevant features that drift."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def drift(
     truths: Sequence[IntArray],
     n_features: int,
 ) -> Any:
-    """Show how screens follow relevant features that wander.
+    """Plot how screens follow relevant features that drift.
 
     Parameters
     ----------
     rows : rows seen at every point in time
-    tops : for each screen, the features it had on top at those times
+    tops : for each screen, the features it had selected at those times
     truths : the features that were relevant at those times
     n_features : number of features
 
@@ -58,11 +58,11 @@ def drift(
         for edge in (np.min, np.max):
             axes.plot(rows, [edge(truth) for truth in truths], color=STYLES[1][0], linewidth=1.4)
         count_rows(axes, rows[-1])
-        axes.set(ylabel="feature" if place == 0 else "", title=f"on top: {name}")
+        axes.set(ylabel="feature" if place == 0 else "", title=f"selected by {name}")
     return figure
 
 
 def _density(tops: Sequence[IntArray], n_features: int) -> Any:
-    """Share of each cell's features that are on top, (cell, time)."""
+    """Proportion of each cell's features that are selected, (cell, time)."""
     edges = np.arange(0, n_features + CELL, CELL)
     return np.stack([np.histogram(top, edges)[0] / CELL for top in tops], axis=1)

@@ -41,7 +41,7 @@ def scores(
 
     Returns
     -------
-    matplotlib Figure; a curve begins when its feature first came on top
+    matplotlib Figure; a curve begins when its feature was first selected
     """
     check_number("top", top, low=1, integer=True)
     name = _only(track) if screen is None else screen
@@ -75,7 +75,7 @@ def _only(track: Track) -> str:
 def _best(shown: ScreenTrack, top: int) -> IntArray:
     """Return the places, among the columns stored, of those that were best over all looks."""
     if not len(shown.columns):
-        raise ParameterError("no feature was ever on top, so there is no score to draw: select more features")
+        raise ParameterError("no feature was ever selected: there is no score to draw, select more features")
     place_of = {column: place for place, column in enumerate(shown.columns.tolist())}
     points = np.zeros(len(shown.columns), np.int64)
     for selected in shown.selected:

@@ -130,7 +130,7 @@ def online_offline(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Compare the scores of screens that saw rows go by with those of screens that have all rows at hand.
+    """Compare the scores of streaming screens with those of offline screens over the same rows.
 
     Parameters
     ----------

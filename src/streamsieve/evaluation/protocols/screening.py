@@ -115,7 +115,7 @@ def screening_protocol(
     n_jobs : int or None, default=1
         Processes; -1 for all processors.  The numbers do not depend on it.
     progress : function of two numbers, default=None
-        Told how many parts are done, and of how many.
+        Called with the number of finished parts and the number of all.
     errors : {"raise", "report"}, default="raise"
         What becomes of failures when all is done; see :class:`ProtocolError`.
 

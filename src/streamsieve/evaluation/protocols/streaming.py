@@ -79,7 +79,7 @@ def streaming_protocol(
     orders : int or None, default=5
         Random orders of the columns; None takes them as they stand, once.
     split : float, int or pair of arrays, default=0.3
-        The share of rows to test on, drawn anew for every order; or a number of folds; or the rows to train
+        The proportion of rows to test on, drawn for every order; or a number of folds; or the rows to train
         and to test on.
     metric : {"auto", "auc", "accuracy", "r2"}, default="auto"
         "auto" is accuracy for classes, and r2 for numbers.

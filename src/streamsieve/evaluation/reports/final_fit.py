@@ -167,13 +167,13 @@ def _fit(
             seconds = time.perf_counter() - started
             # again, now that compiled code is loaded: that takes more memory than most selectors do
             peak = _peak_of(lambda: chosen(_learnt(selector, X, y, batch_size)))
-    except Exception as error:  # noqa: BLE001 - told in the report; the other selectors go on
+    except Exception as error:  # noqa: BLE001 - shown in the report; the other selectors go on
         return FinalFit(name, size, error=f"{type(error).__name__}: {error}")
     if isinstance(fitted, ColumnSelector):
-        told = _from_ledger(fitted, columns, names)
+        found = _from_ledger(fitted, columns, names)
     else:
-        told = _from_scores(fitted, columns, names)
-    return FinalFit(name, size, seconds=seconds, peak_bytes=peak, **told)
+        found = _from_scores(fitted, columns, names)
+    return FinalFit(name, size, seconds=seconds, peak_bytes=peak, **found)
 
 
 def _learnt(selector: Any, X: Matrix, y: Any, batch_size: int | None) -> Any:
@@ -226,8 +226,8 @@ def _from_ledger(selector: ColumnSelector, columns: IntArray, names: list[str]) 
     kept = {names[j] for j in columns.tolist()}
     features = []
     for j in columns.tolist():
-        told = latest.get(names[j])
-        known = (math.nan, math.nan, "") if told is None else (told.statistic, told.p_value, str(told.reason))
+        last = latest.get(names[j])
+        known = (math.nan, math.nan, "") if last is None else (last.statistic, last.p_value, str(last.reason))
         features.append(Feature(names[j], j, *known, tuple(took.get(names[j], ()))))
     features.sort(key=lambda each: -abs(each.number) if math.isfinite(each.number) else math.inf)
     out = [decision for name, decision in latest.items() if name not in kept]

@@ -271,7 +271,7 @@ def _column(values: Any) -> npt.NDArray[Any]:
     if column.dtype.kind == "O":
         column = column.astype(np.str_)
     if column.ndim != 1 or column.dtype.kind not in _KINDS:
-        raise ParameterError(f"a column holds numbers, truths or text, one a row; got {column.dtype}")
+        raise ParameterError(f"a column holds numbers, truths or text, one per row; got {column.dtype}")
     if column.dtype.kind == "u":
         column = column.astype(np.int64)
     return column

@@ -29,11 +29,11 @@ class Streamed(Protocol):
 
 
 class Tracked(Protocol):
-    """What is asked of a screen: to learn, and to say what is on top at which score."""
+    """What is asked of a screen: to learn, and to return the selected features and scores."""
 
     @property
     def selected_(self) -> IntArray:
-        """Columns on top, best first."""
+        """Selected columns, best first."""
         ...
 
     @property
@@ -52,8 +52,8 @@ class ScreenTrack:
 
     Attributes
     ----------
-    selected : for every look the columns on top, best first
-    columns : the columns that ever were on top, in the order of their first appearance
+    selected : for every look the selected columns, best first
+    columns : the columns that were ever selected, in the order of their first appearance
     names : their names, x0, x1, ... where the stream has none
     scores : (look, column) the scores of those columns; NaN before a column's first appearance, because
         it could not be known then that it would matter
@@ -92,7 +92,7 @@ class Track:
 
         Parameters
         ----------
-        path : file to write; ``place`` is 1 for the best feature, and empty for one that is not on top
+        path : file to write; ``place`` is 1 for the best feature, and empty for one that is not selected
         """
         with replacing(path) as file:
             writer = csv.writer(file)
@@ -121,7 +121,7 @@ def track(
     """Let screens learn a stream, all in one pass, and record their scores at regular intervals.
 
     Looks fall on the same rows whatever the batch size, and one falls on the last row.  Only features that
-    ever were on top are stored, so memory grows with them and with the looks, not with the width of the
+    were ever selected are stored, so memory grows with them and with the looks, not with the width of the
     stream.  The screens have learnt everything afterwards; their ledgers say who came and went.
 
     Parameters
@@ -177,10 +177,10 @@ def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int
 
     Parameters
     ----------
-    tops : for every look the features on top, best first, as :class:`ScreenTrack` has them
+    tops : for every look the selected features, best first, as :class:`ScreenTrack` has them
     truths : for every look the relevant features
     k : int or None, default=None
-        How many of those on top count; None for all.
+        Number of best ones that count; None for all.
 
     Returns
     -------

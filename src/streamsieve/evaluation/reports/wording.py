@@ -48,8 +48,8 @@ def sentence_of(made: Recommendation) -> str:
 def _nothing_kept(made: Recommendation) -> str:
     best, use = made.best, made.recommended
     if all(each.features < 1 for each in made.standings):
-        told = f"{_name(best)}: {_spread(made, best)}"
-        return f"No selector kept a feature, so nothing is known about them ({told})"
+        known = f"{_name(best)}: {_spread(made, best)}"
+        return f"No selector kept a feature, so nothing is known about them ({known})"
     kept = "kept nothing" if use.features == 0 else f"kept {use.features:.1f} features on average"
     lead = f"No combination is significantly better than {_name(use)}, which {kept} ({_spread(made, use)})"
     return lead if best is use else f"{lead}; the best was {_name(best)} ({_score(made, best)})"
@@ -93,12 +93,12 @@ def _against_all(made: Recommendation) -> str:
         return "; keeping all features was not tried"
     if made.best is plain:
         return "" if made.recommended is plain else "; selecting does not beat keeping all features"
-    told = f"({_name(plain)}, {_mean(plain)}, p {p_short(plain.adjusted)})"
+    known = f"({_name(plain)}, {_mean(plain)}, p {p_short(plain.adjusted)})"
     if not plain.complete:
         return "; keeping all features failed in some folds"
     if made.beats(plain):
-        return "" if plain is made.next else f"; selecting beats keeping all features {told}"
-    return f"; selecting does not beat keeping all features significantly {told}"
+        return "" if plain is made.next else f"; selecting beats keeping all features {known}"
+    return f"; selecting does not beat keeping all features significantly {known}"
 
 
 def _untested(made: Recommendation) -> str:

@@ -189,7 +189,7 @@ def signed_rank(first: npt.ArrayLike, second: npt.ArrayLike, *, zeros: str = "dr
 
     JobLog
     -----
-    Up to 100 differences the p-value is exact, given the ranks at hand, ties or not: all assignments of signs
+    Up to 100 differences the p-value is exact, given the ranks, ties or not: all assignments of signs
     are counted.  Beyond, it is that of the normal distribution of the same variance, without a correction for
     continuity.  If no values differ it is 1.
 

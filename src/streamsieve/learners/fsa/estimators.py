@@ -75,7 +75,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     scores_ : float64 array, size of every feature's weight in units of its standard deviation; over several
         classes, the root of the sum of squares; 0 for features that went
     coef_ : float64 array (1, features), or (classes, features) for more than two; for values as they come
-    intercept_ : float64 array, one a row of ``coef_``
+    intercept_ : float64 array, one per row of ``coef_``
     classes_ : the labels, in order
     loss_curve_ : float64 array, mean loss of every pass, on the way
     n_features_in_ : features seen

@@ -21,8 +21,8 @@ MOST_SAMPLED = 256
 #: estimate, which is never too large, is raised.
 MULTIPLICATIONS, MARGIN = 6, 1.1
 #: Below this share of the columns that an estimate of steepness was made with, it is made again.
-ANEW = 0.75
-#: Most features at the start: columns go, and no array of a state tells how many there were.
+REMEASURE = 0.75
+#: Most features at the start: columns go, and no array of a state has their number.
 MOST_FEATURES = 2**27
 #: Slopes below this are rounding.
 FLAT = 1e-9
@@ -170,7 +170,7 @@ class AnnealedModel(Part):
         their largest eigenvalue, times the loss's curvature, never overshoots; the ridge adds to the
         curvature.  One minibatch an epoch is sampled; steps for a steeper one are shortened when it is met.
         """
-        if len(self.columns) < ANEW * self.steep_columns:
+        if len(self.columns) < REMEASURE * self.steep_columns:
             self.steepness, self.steep_columns = 0.0, len(self.columns)
         n = rows.n
         steps = -(-n // config.batch_size)

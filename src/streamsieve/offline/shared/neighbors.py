@@ -128,12 +128,14 @@ class Neighbors:
         if self._sparse is not None:
             indptr, indices, data, nominal = self._sparse
             X = sp.csr_array((data, indices, indptr), shape=(self.n, self.p))
-            gaps = (X[one] - X[other]).tocsr()
-            size = gaps.data**2 if self._squared else np.abs(gaps.data)
-            gaps.data = np.where(nominal[gaps.indices], (gaps.data != 0).astype(np.float64), size)
-            return np.asarray(gaps.sum(axis=1)).reshape(-1)
-        gaps = self._numbers[one] - self._numbers[other]
-        size = gaps**2 if self._squared else np.abs(gaps)
+            difference = (X[one] - X[other]).tocsr()
+            size = difference.data**2 if self._squared else np.abs(difference.data)
+            difference.data = np.where(
+                nominal[difference.indices], (difference.data != 0).astype(np.float64), size
+            )
+            return np.asarray(difference.sum(axis=1)).reshape(-1)
+        difference = self._numbers[one] - self._numbers[other]
+        size = difference**2 if self._squared else np.abs(difference)
         unequal = self._names[one] != self._names[other]
         return np.asarray(size.sum(axis=1) + unequal.sum(axis=1))
 

@@ -18,7 +18,7 @@ from streamsieve.state import Array, Float, Int, Nested, Part, register
 #: What is known of a feature in one window: rows that have it, their mean, and their squared deviations.
 ROWS, AVERAGE, SQUARES = range(3)
 #: Probability that any stationary feature exceeds its level in one window.
-CHANCE = 0.01
+FALSE_ALARM = 0.01
 #: The Page-Hinkley test: windows before it may give an alarm, and the rise that it tolerates.
 PATIENCE, TOLERANCE = 3, 0.1
 #: A jump from one constant to another has no finite velocity.
@@ -209,6 +209,6 @@ def motion(before: FloatArray, now: FloatArray) -> Motion:
     errors = np.sqrt(before[ROWS] * now[ROWS] / np.maximum(before[ROWS] + now[ROWS], 1.0))
     # features without missing values have the same degrees of freedom: mostly there is one level only
     different, which = np.unique(freedom[chosen], return_inverse=True)
-    level = -stdtrit(different, CHANCE / 2 / max(1, len(which)))
+    level = -stdtrit(different, FALSE_ALARM / 2 / max(1, len(which)))
     excess[compared] = (speed * errors)[chosen] - level[which]
     return Motion(velocity, excess, compared)

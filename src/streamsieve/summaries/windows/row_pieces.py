@@ -165,9 +165,9 @@ class RowRun(Part):
 
     fields = {
         "dense": Array(
-            VALUES, "rows", "features", low=-LIMIT, high=LIMIT, gaps=True, copy=False, optional=True
+            VALUES, "rows", "features", low=-LIMIT, high=LIMIT, missing=True, copy=False, optional=True
         ),
-        "data": Array(VALUES, "stored", low=-LIMIT, high=LIMIT, gaps=True, copy=False, optional=True),
+        "data": Array(VALUES, "stored", low=-LIMIT, high=LIMIT, missing=True, copy=False, optional=True),
         "indices": Array("i4", "stored", low=0, copy=False, optional=True),
         "indptr": Array("i4", "rows+1", low=0, order="sorted", copy=False, optional=True),
         "width": Int(0, WIDEST, optional=True),

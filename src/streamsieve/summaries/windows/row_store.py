@@ -28,7 +28,7 @@ class RowStore(Part):
     """The last rows of a stream, raw.
 
     A forgotten feature counts as missing in all rows before that moment.  The rows are left as they are: a
-    summary they are fed to is told to forget at the same row, which costs nothing, while missing values
+    summary they are fed to forgets at the same row, which costs nothing, while missing values
     would have to be stored in every sparse row.
 
     Parameters

@@ -43,7 +43,7 @@ class MarkovBlanketCompletePairs(RedundancyRule):
 
     fields = {
         "test": Nested(CompletePairsFisherZ, shares=("rows",)),
-        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, gaps=True, copy=False),
+        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, missing=True, copy=False),
         "pairs": Array("f8", _PAIRS, "kept", "kept", finite=True),
         "joint": Array("i8", "kept", "kept", low=0, high=2**31),
         "loads": Array("f8", "kept", "loads", low=-1 - 1e-6, high=1 + 1e-6),

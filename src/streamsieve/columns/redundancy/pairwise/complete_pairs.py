@@ -45,7 +45,7 @@ class PairwiseCompletePairs(RedundancyRule):
     """
 
     fields = {
-        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, gaps=True, copy=False),
+        "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, missing=True, copy=False),
         "relevance": Array("f8", "kept", low=-1 - 1e-6, high=1 + 1e-6),
         "feature": Array("i8", "kept", low=0, order="rising"),
         **CONFIG_FIELDS,

@@ -20,7 +20,7 @@ from streamsieve.exceptions import CapabilityError
 from streamsieve.state import replacing
 
 #: Failures and warnings that are written out.
-TOLD = 25
+SHOWN = 25
 #: Length of a text of a failure or warning.
 LONGEST_TEXT = 400
 PROTOCOLS = {
@@ -201,13 +201,13 @@ def _how(recommendation: Recommendation, report: Report) -> list[str]:
 def _failures(report: Report, fits: Mapping[str, FinalFit]) -> dict[str, Any]:
     texts = [str(failure) for failure in report.failures]
     texts += [f"{name}, fitted to all rows: {fit.error}" for name, fit in fits.items() if fit.error]
-    return {"texts": [text[:LONGEST_TEXT] for text in texts[:TOLD]], "more": max(0, len(texts) - TOLD)}
+    return {"texts": [text[:LONGEST_TEXT] for text in texts[:SHOWN]], "more": max(0, len(texts) - SHOWN)}
 
 
 def _warnings(report: Report) -> dict[str, Any]:
     ordered = sorted(report.warnings.items(), key=lambda item: -item[1])
-    shown = [(text[:LONGEST_TEXT], f"{count:,}") for text, count in ordered[:TOLD]]
-    return {"texts": shown, "more": max(0, len(ordered) - TOLD)}
+    shown = [(text[:LONGEST_TEXT], f"{count:,}") for text, count in ordered[:SHOWN]]
+    return {"texts": shown, "more": max(0, len(ordered) - SHOWN)}
 
 
 def _settings(report: Report, facts: Facts) -> list[tuple[str, str]]:
