@@ -82,7 +82,7 @@ RIVALS: dict[str, Chooser] = {
     "Alpha-investing": _fitted(lambda _: ss.AlphaInvesting()),
     "OSFS": _fitted(lambda _: ss.OSFS(LEVEL)),
     "Grafting": _fitted(lambda _: ss.Grafting(PENALTY, l1_ratio=0.5)),
-    "OGFS": _fitted(lambda _: ss.OGFS(alpha=LEVEL, penalty=PENALTY, group_size=GROUP)),
+    "OGFS": _fitted(lambda _: ss.OGFS(alpha=LEVEL, l1=PENALTY, group_size=GROUP)),
 }
 MAIN: dict[str, Chooser] = RIVALS | {name: _drawn(parameters) for name, parameters in MODES.items()}
 EVERY: dict[str, Chooser] = MAIN | {name: _drawn(parameters) for name, parameters in READINGS.items()}
@@ -106,7 +106,7 @@ AS_OURS = {BESIDE[name]: name for name in MAIN if name not in {FORCED, UNSUPERVI
 
 def top(k: int) -> ss.TopK:
     """Return the baseline of so many columns: streaming mRMR, or simply the best if there are many."""
-    return ss.TopK(max(1, k), redundancy=0.5 if k <= MANY else 0.0, alpha=None)
+    return ss.TopK(max(1, k), redundancy_weight=0.5 if k <= MANY else 0.0, alpha=None)
 
 
 def as_many(k: int, p: int, seed: int) -> npt.NDArray[np.int64]:

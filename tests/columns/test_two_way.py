@@ -90,7 +90,7 @@ def tell(both, seed, world, slow=None, **more):
 def test_equals_recomputation_from_scratch(pair, options):
     column_selector, row_screen = PAIRS[pair]
     for seed in (0, 1):
-        both = ss.TwoWay(column_selector, row_screen, **options)
+        both = ss.TwoWay(column_selector, row_screen=row_screen, **options)
         slow = SlowTwoWay(column_selector, row_screen, **options)
         tell(both, seed, World(seed, n=200), slow, n=200, p=14)
         both.review()
@@ -112,14 +112,20 @@ def test_reviews_do_evict_in_these_stories(pair, monkeypatch):
 
     monkeypatch.setattr(ss.TwoWay, "_review", noted)
     for seed in (0, 1):
-        tell(ss.TwoWay(*PAIRS[pair], window=64), seed, World(seed, n=200), n=200, p=14)
+        tell(
+            ss.TwoWay(PAIRS[pair][0], row_screen=PAIRS[pair][1], window=64),
+            seed,
+            World(seed, n=200),
+            n=200,
+            p=14,
+        )
     assert left
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_equals_recomputation_for_a_numeric_target(seed):
     column_selector, row_screen = ss.FastOSFS(alpha=0.1), ss.Screen("correlation", alpha=0.2)
-    both, slow = ss.TwoWay(column_selector, row_screen), SlowTwoWay(column_selector, row_screen)
+    both, slow = ss.TwoWay(column_selector, row_screen=row_screen), SlowTwoWay(column_selector, row_screen)
     tell(both, seed, World(seed, numeric=True), slow)
     assert both.task_ == "regression"
 
@@ -128,7 +134,7 @@ def test_equals_recomputation_for_a_numeric_target(seed):
 def test_after_a_review_it_is_a_fresh_selector_over_all_rows(pair):
     column_selector, row_screen = PAIRS[pair]
     world = World(7)
-    both = ss.TwoWay(column_selector, row_screen).begin(world.y[:50])
+    both = ss.TwoWay(column_selector, row_screen=row_screen).begin(world.y[:50])
     both.offer(world.X[:50, :20])
     both.learn_rows(world.X[50:, both.selected_], world.y[50:])
     before = both.selected_
@@ -144,7 +150,7 @@ def test_after_a_review_it_is_a_fresh_selector_over_all_rows(pair):
 
 def test_without_rows_it_is_the_selector_itself():
     world = World(3)
-    both = ss.TwoWay(ss.SAOLA(), ss.Screen("f", k=1)).fit(world.X, world.y)
+    both = ss.TwoWay(ss.SAOLA(), row_screen=ss.Screen("f", k=1)).fit(world.X, world.y)
     alone = ss.SAOLA().fit(world.X, world.y)
     assert [d[:4] for d in both.ledger_] == [d[:4] for d in alone.ledger_]
     np.testing.assert_allclose([d.p_value for d in both.ledger_], [d.p_value for d in alone.ledger_])
@@ -160,7 +166,9 @@ def test_batches_of_any_size_and_any_container_give_the_same(options):
     names = [f"f{j}" for j in range(24)]
 
     def run(size, form):
-        both = ss.TwoWay(ss.FastOSFS(alpha=0.1), ss.Screen("f", alpha=0.2), **options).begin(world.y[:60])
+        both = ss.TwoWay(ss.FastOSFS(alpha=0.1), row_screen=ss.Screen("f", alpha=0.2), **options).begin(
+            world.y[:60]
+        )
         both.offer(world.X[:60, :16], names=names[:16])
         for low in range(60, 400, size):
             part = slice(low, min(low + size, 400))
@@ -190,8 +198,8 @@ def test_batches_of_any_size_and_any_container_give_the_same(options):
 @pytest.mark.parametrize("options", [{}, {"window": 90, "review_every": 31}])
 def test_saved_and_loaded_at_any_moment_it_goes_on(pair, options, tmp_path):
     world = World(2)
-    whole = tell(ss.TwoWay(*PAIRS[pair], **options), 2, world)
-    parted = ss.TwoWay(*PAIRS[pair], **options)
+    whole = tell(ss.TwoWay(PAIRS[pair][0], row_screen=PAIRS[pair][1], **options), 2, world)
+    parted = ss.TwoWay(PAIRS[pair][0], row_screen=PAIRS[pair][1], **options)
     n = p = 0
     for what, step in story(2):
         if what == "begin":
@@ -213,7 +221,7 @@ def test_saved_and_loaded_at_any_moment_it_goes_on(pair, options, tmp_path):
 def test_the_ledger_says_who_left_and_why():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
-    both = ss.TwoWay(ss.SAOLA(), ss.Screen("f", alpha=0.01, half_life=200)).begin(y)
+    both = ss.TwoWay(ss.SAOLA(), row_screen=ss.Screen("f", alpha=0.01, half_life=200)).begin(y)
     both.offer(np.c_[y + rng.normal(size=200), y - rng.normal(size=200)], names=["dose", "fad"])
     new = rng.integers(0, 2, 1000)
     both.learn_rows(np.c_[new + rng.normal(size=1000), rng.normal(size=1000)], new)
@@ -240,7 +248,7 @@ def test_the_ledger_says_who_left_and_why():
 def test_names_of_what_left_are_forgotten_where_the_ledger_does_not_need_them(keep):
     world = World(1)
     names = [f"f{j}" for j in range(24)]
-    both = ss.TwoWay(ss.SAOLA(alpha=0.1), ss.Screen("f", k=2), ledger=keep).begin(world.y[:60])
+    both = ss.TwoWay(ss.SAOLA(alpha=0.1), row_screen=ss.Screen("f", k=2), ledger=keep).begin(world.y[:60])
     both.offer(world.X[:60], names=names)
     assert len(both.selected_) > 2
     both.learn_rows(world.X[60:], world.y[60:])
@@ -271,7 +279,7 @@ def test_a_target_of_text_and_labels_that_appear_late():
     y = np.r_[rng.integers(0, 2, 100), rng.integers(0, 3, 300)]
     X = rng.normal(size=(400, 6))
     X[:, 2] += y
-    both = ss.TwoWay(ss.SAOLA(), ss.Screen("f", k=3)).begin(labels[y[:100]])
+    both = ss.TwoWay(ss.SAOLA(), row_screen=ss.Screen("f", k=3)).begin(labels[y[:100]])
     both.offer(X[:100])
     both.learn_rows(X[100:], labels[y[100:]])
     assert both.task_ == "binary"
@@ -308,7 +316,7 @@ def test_columns_can_run_from_a_source():
 def test_rows_without_any_kept_column_are_counted():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)
-    both = ss.TwoWay(ss.SAOLA(alpha=1e-6), ss.Screen("f", k=2)).begin(y[:30])
+    both = ss.TwoWay(ss.SAOLA(alpha=1e-6), row_screen=ss.Screen("f", k=2)).begin(y[:30])
     both.offer(rng.normal(size=(30, 3)))
     assert both.screen_ is None
     both.learn_rows(np.zeros((10, 0)), y[30:40])
@@ -369,7 +377,7 @@ def test_parameters_are_refused_by_name():
 
 def begun():
     world = World(1)
-    both = ss.TwoWay(ss.FastOSFS(), ss.Screen("f", alpha=0.1)).begin(world.y[:100])
+    both = ss.TwoWay(ss.FastOSFS(), row_screen=ss.Screen("f", alpha=0.1)).begin(world.y[:100])
     both.offer(world.X[:100], names=[f"f{j}" for j in range(24)])
     assert len(both.selected_) > 1
     return both, world
@@ -430,7 +438,7 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
 
 def test_a_third_class_is_refused_where_two_are_all_there_may_be():
     world = World(1)
-    for both in (ss.TwoWay(ss.AlphaInvesting()), ss.TwoWay(ss.SAOLA(), ss.Screen("t", k=1))):
+    for both in (ss.TwoWay(ss.AlphaInvesting()), ss.TwoWay(ss.SAOLA(), row_screen=ss.Screen("t", k=1))):
         both.begin(world.y[:100])
         both.offer(world.X[:100])
         with pytest.raises(

@@ -349,8 +349,8 @@ REFUSED = [
     ({"alpha": 0.05}, ex.CapabilityError, "criterion='ksg' has no p-values, so alpha has no meaning"),
     ({"on_drift": "reset"}, ex.CapabilityError, "watches p-values; criterion='ksg' has none: use window"),
     ({"half_life": 50}, ex.CapabilityError, "needs a window of rows, which cannot fade by half_life=50"),
-    ({"criterion": KSG(0)}, ex.ParameterError, "neighbours must be a whole number at least 1; got 0"),
-    ({"criterion": KSG("four")}, ex.ParameterError, "neighbours must be .* got 'four'"),
+    ({"criterion": KSG(0)}, ex.ParameterError, "n_neighbors must be a whole number at least 1; got 0"),
+    ({"criterion": KSG("four")}, ex.ParameterError, "n_neighbors must be .* got 'four'"),
 ]
 
 

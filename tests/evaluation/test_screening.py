@@ -250,7 +250,7 @@ def test_selectors_with_a_number_are_fitted_for_each_and_others_once():
     assert found == {"trace_ratio": [1, 3, 8], "ofs": [1, 3, 8], "saola": [0], "lars_selector": [1, 3, 8]}
     assert size_parameter(ss.TopK()) == "k"
     assert size_parameter(ss.Screen("f", alpha=0.1)) is None
-    assert size_parameter(ss.ReliefF()) == "n_features", "its k is a number of neighbours"
+    assert size_parameter(ss.ReliefF()) == "k"
 
 
 # ------------------------------------------------------------------------------------ odd data
@@ -366,7 +366,7 @@ def test_every_learner_has_a_name_and_works_for_its_task():
 
 def test_a_learner_that_selects_further_takes_no_more_than_there_is():
     X, y = data(60, 4)
-    learners = {"fsa": ss.FSAClassifier(n_features=3)}
+    learners = {"fsa": ss.FSAClassifier(k=3)}
     assert screening_protocol(X, y, "f", learners, sizes=[1, 4], runs=1, folds=2).failures == []
 
 

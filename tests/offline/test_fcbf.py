@@ -28,7 +28,7 @@ def test_random_data_equal_the_twin(task):
         X = features(rng, y, int(rng.integers(1, 12)))
         delta, bins = float(rng.choice([0.0, 0.05, 0.2])), int(rng.choice([2, 3, 5]))
         order, removed_by, relevance = fcbf(X, y, task, delta, bins)
-        found = ss.FCBF(delta, bins).fit(some_form(rng, X), y)
+        found = ss.FCBF(delta, bins=bins).fit(some_form(rng, X), y)
         assert found.selected_.tolist() == order, (case, task)
         assert found.removed_by_.tolist() == removed_by, (case, task)
         np.testing.assert_allclose(found.scores_, relevance, atol=1e-12)

@@ -42,7 +42,7 @@ def test_planted_features_come_in_the_first_group():
         X, y = planted(rng)
         found = ss.FGM(group_size=5).fit(X, y)
         assert {5, 17, 40} <= set(found.selected_[:6])
-        assert set(ss.FGM(n_features=3, group_size=3).fit(X, y).selected_) == {5, 17, 40}
+        assert set(ss.FGM(k=3, group_size=3).fit(X, y).selected_) == {5, 17, 40}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -59,7 +59,7 @@ def test_many_sparse_features():
     rng = np.random.default_rng(3)
     X = sp.random_array((150, 4000), density=0.05, rng=rng, format="csr")
     y = np.asarray(X[:, [100, 2000, 3000]].sum(axis=1)).ravel() > 0.1
-    found = ss.FGM(n_features=20, group_size=5).fit(X, y)
+    found = ss.FGM(k=20, group_size=5).fit(X, y)
     assert {100, 2000, 3000} <= set(found.selected_)
 
 
@@ -116,8 +116,8 @@ def test_affiliated_features_equal_the_twin(tau):
     rng = np.random.default_rng(7)
     X, y = planted(rng, 80, 45)
     X[:, 20:40] = X[:, :20] + rng.random(20) * rng.normal(size=(80, 20))
-    found = ss.GDM(n_features=6, tau=tau, group_size=3).fit(some_form(rng, X), y)
-    assert found.supporting_.tolist() == ss.FGM(n_features=6, group_size=3).fit(X, y).selected_.tolist()
+    found = ss.GDM(k=6, tau=tau, group_size=3).fit(some_form(rng, X), y)
+    assert found.supporting_.tolist() == ss.FGM(k=6, group_size=3).fit(X, y).selected_.tolist()
     expected = affiliated(X, found.supporting_.tolist(), tau)
     assert {int(j): int(found.affiliated_[j]) for j in np.flatnonzero(found.affiliated_ >= 0)} == expected
     supporting = len(found.supporting_)
@@ -129,7 +129,7 @@ def test_copies_of_a_supporting_feature_are_kept():
     rng = np.random.default_rng(8)
     X, y = planted(rng)
     X = np.column_stack([X, X[:, 5], -X[:, 17]])
-    assert {5, 17, 40, 60, 61} <= set(ss.GDM(n_features=5, group_size=5).fit(X, y).selected_)
+    assert {5, 17, 40, 60, 61} <= set(ss.GDM(k=5, group_size=5).fit(X, y).selected_)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,6 @@ def test_a_state_comes_back_and_damage_is_refused(selector):
 def test_a_parameter_that_the_features_do_not_allow_is_refused():
     X, y, _ = sample_for(ss.MRMR())
     header, arrays = ss.MRMR(2).fit(X, y)._saved()
-    header["parameters"]["n_features"] = X.shape[1] + 1
+    header["parameters"]["k"] = X.shape[1] + 1
     with pytest.raises(StateError, match="choose n_features <= "):
         ss.MRMR.from_bytes(state.to_bytes(header, arrays))

@@ -96,5 +96,5 @@ def test_wide_sparse_columns():
 def test_what_it_does_not_take_is_refused():
     with pytest.raises(TargetError, match="StumpBoosting needs a binary target, but y is multiclass"):
         ss.StumpBoosting().fit(np.eye(6), [0, 1, 2] * 2)
-    with pytest.raises(ParameterError, match="n_features=7, but X has 6 features"):
+    with pytest.raises(ParameterError, match="k=7, but X has 6 features"):
         ss.StumpBoosting(7).fit(np.eye(6), [0, 1] * 3)

@@ -19,7 +19,7 @@ TEXT = np.array(["yes", "no"])[Y]
         (ss.ReliefF(), X[:, 0], "RReliefF"),
         (ss.TraceRatio(2), X[:, 0], "RReliefF"),
         (ss.RReliefF(), TEXT, "ReliefF, MRMR"),
-        (ss.LARSSelector(2), np.arange(60) % 5, "task='regression'"),
+        (ss.LARS(2), np.arange(60) % 5, "task='regression'"),
     ],
 )
 def test_a_target_of_another_kind_is_sent_to_methods_that_take_it(selector, y, remedy):

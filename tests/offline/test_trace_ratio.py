@@ -20,7 +20,7 @@ def test_no_other_set_of_the_size_is_better(scaled):
         X = (rng.normal(size=(len(y), p)) + np.outer(y, rng.random(p))) * rng.choice([0.3, 1, 4], p)
         k = int(rng.integers(1, p + 1))
         best, ratio = trace_ratio(X, y, k, scaled)
-        found = ss.TraceRatio(k, scaled).fit(some_form(rng, X), y)
+        found = ss.TraceRatio(k, standardize=scaled).fit(some_form(rng, X), y)
         assert found.ratio_ == pytest.approx(ratio, rel=1e-9), case
         b, w = spreads(X, y, scaled)
         assert b[found.selected_].sum() / w[found.selected_].sum() == pytest.approx(ratio, rel=1e-9), case
@@ -42,7 +42,7 @@ def test_scaled_sets_are_those_of_the_best_fisher_scores():
     rng = np.random.default_rng(1)
     y = labels(rng, 100, 3)
     X = (rng.normal(size=(100, 15)) + np.outer(y, rng.random(15))) * 10.0 ** rng.integers(-3, 4, 15)
-    found = ss.TraceRatio(6, scaled=True).fit(X, y)
+    found = ss.TraceRatio(6, standardize=True).fit(X, y)
     assert set(found.selected_) == set(ss.Screen("fisher", k=6).fit(X, y).selected_)
 
 
@@ -61,7 +61,7 @@ def test_constant_features_come_last_though_they_spoil_no_set():
     y = labels(rng, 40, 3)
     X = np.column_stack([np.full(40, 7.0), rng.normal(size=(40, 3)), np.zeros(40), y + rng.normal(size=40)])
     for scaled in (False, True):
-        found = ss.TraceRatio(5, scaled).fit(X, y)
+        found = ss.TraceRatio(5, standardize=scaled).fit(X, y)
         assert set(found.selected_[:4]) == {1, 2, 3, 5}
         assert found.selected_[4] == 0
         assert found.scores_[0] == found.scores_[4] < found.scores_[[1, 2, 3, 5]].min()
@@ -75,7 +75,7 @@ def test_units_do_not_matter_if_scaled():
     y = labels(rng, 60, 2)
     X = rng.normal(size=(60, 6)) + np.outer(y, rng.random(6))
     units = np.array([1, 1, 1000.0, 1, 1, 1])
-    selector = ss.TraceRatio(3, scaled=True)
+    selector = ss.TraceRatio(3, standardize=True)
     expected = selector.fit(X, y).scores_
     np.testing.assert_allclose(selector.fit(X * units, y).scores_, expected, atol=1e-9)
 
@@ -92,7 +92,7 @@ def test_offsets_cost_no_digits(form):
 
 
 def test_parameters_are_refused_by_name():
-    with pytest.raises(ParameterError, match="scaled must be one of True, False; got 'no'"):
-        ss.TraceRatio(scaled="no").fit(np.eye(4), [0, 1] * 2)
+    with pytest.raises(ParameterError, match="standardize must be one of True, False; got 'no'"):
+        ss.TraceRatio(standardize="no").fit(np.eye(4), [0, 1] * 2)
     with pytest.raises(ParameterError, match="n_features=5, but X has 4 features"):
         ss.TraceRatio(5).fit(np.eye(4), [0, 1] * 2)

@@ -84,7 +84,7 @@ def test_selector_equals_the_twin_for_any_labels_in_any_batches():
             y = np.array(list("zyxwvut"))[y]
         rate, ridge = float(10 ** rng.uniform(-2, 0)), float(rng.choice([0, 0.01, 1]))
         twin = barda(X, y.tolist(), k, rate=rate, ridge=ridge)
-        selector = in_batches(BARDA(k, learning_rate=rate, ridge=ridge), X, y, rng)
+        selector = in_batches(BARDA(k, learning_rate=rate, l2=ridge), X, y, rng)
         assert np.array_equal(selector.scores_, twin.scores), turn
         assert np.array_equal(selector.coef_, expected_coef(twin)), turn
         assert selector.classes_.tolist() == sorted(twin.classes)
@@ -120,8 +120,8 @@ def test_order_of_untouched_features_changes_with_time_and_is_followed():
     touched[16, 1] = 2.0  # G = -4, H = 4: ahead at first
     X = np.vstack([touched, np.zeros((200, 2)), np.ones((1, 2))])
     y = np.append(np.ones(217), -1.0)
-    parameters = {"ridge": 100.0, "damping": 1e-9}
-    learner, best = Learner(2, 1, rate=1e-3, **parameters), []
+    parameters = {"l2": 100.0, "damping": 1e-9}
+    learner, best = Learner(2, 1, rate=1e-3, ridge=100.0, damping=1e-9), []
     for x, sign in zip(X[:-1], y[:-1], strict=True):
         learner.learn(x, sign)
         best.append(int(np.argmax(learner.full[1])))
@@ -147,7 +147,7 @@ def test_budget_of_all_features_without_ridge_is_adagrad_dual_averaging():
         w = -rate * total / (damping + np.sqrt(squares))
         gradients.append(-2 * sign * max(0.0, 1 - sign * (w @ x)) * x)
     w = -rate * np.sum(gradients, axis=0) / (damping + np.sqrt(np.sum(np.square(gradients), axis=0)))
-    selector = BARDA(6, learning_rate=rate, ridge=0, damping=damping).fit(X, y)
+    selector = BARDA(6, learning_rate=rate, l2=0, damping=damping).fit(X, y)
     np.testing.assert_allclose(selector.coef_[0], w, rtol=1e-9)
 
 
@@ -164,7 +164,7 @@ def test_ten_planted_features_of_a_thousand_are_found_at_any_rate(rate):
 
 def test_rows_without_loss_shrink_all_weights_and_nothing_else():
     X = np.array([[1.0, 0.0]] * 40)
-    selector = BARDA(2, learning_rate=1.0, ridge=0.1).fit(X, np.ones(40))
+    selector = BARDA(2, learning_rate=1.0, l2=0.1).fit(X, np.ones(40))
     model = selector._learners_.models[0]
     before, sums = selector.coef_[0, 0], model.gradients.copy()
     selector.partial_fit(np.array([[100.0, 0.0]]), [1])  # far on the right side
@@ -324,7 +324,7 @@ def test_attributes_are_there_after_fit():
     ("parameters", "text"),
     [
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
-        ({"ridge": -1}, "ridge must be a number at least 0"),
+        ({"l2": -1}, "l2 must be a number at least 0"),
         ({"damping": 0}, "damping must be a number at least 1e-30"),
         ({"k": 4}, "k=4, but the rows have 3 features"),
     ],

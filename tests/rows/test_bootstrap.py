@@ -44,7 +44,11 @@ def test_equals_the_slow_twin_on_random_rows(criterion):
         k, replicas, first = int(rng.integers(1, p + 1)), int(rng.integers(2, 8)), int(rng.integers(0, 2**40))
         threshold = float(rng.choice([0.3, 0.5, 0.6, 1.0]))
         bootstrap = Bootstrap(
-            Screen(criterion, k=k), replicas=replicas, threshold=threshold, random_state=seed, first_row=first
+            Screen(criterion, k=k),
+            replicas=replicas,
+            min_frequency=threshold,
+            random_state=seed,
+            first_row=first,
         ).fit(X, y)
         options = {"replicas": replicas, "seed": seed, "first_row": first, "k": k}
         expected = twin.frequencies(criterion, X, y, **options)
@@ -87,7 +91,7 @@ def test_the_bound_on_false_features_holds_in_the_mean():
     false, bounds = [], []
     for seed in range(30):
         X, y = planted(n=100, p=30, seed=seed)
-        bootstrap = Bootstrap(Screen("f", k=4), threshold=0.75).fit(X, y)
+        bootstrap = Bootstrap(Screen("f", k=4), min_frequency=0.75).fit(X, y)
         false.append(bootstrap.get_support()[2:].sum())
         bounds.append(bootstrap.expected_false_)
     assert np.mean(bounds) == pytest.approx(16 / (0.5 * 30))
@@ -101,7 +105,7 @@ def test_k_keeps_the_most_frequent_and_then_the_best():
     both = Bootstrap(Screen("f", k=5), k=2).fit(X, y)
     assert both.selected_.tolist() == [1, 0]
     # k is the most there may be, the threshold still holds
-    assert Bootstrap(Screen("f", k=5), k=15, threshold=1.0).fit(X, y).selected_.tolist() == [1, 0]
+    assert Bootstrap(Screen("f", k=5), k=15, min_frequency=1.0).fit(X, y).selected_.tolist() == [1, 0]
 
 
 def test_stability_is_one_for_equal_and_about_zero_for_random_selections():
@@ -120,7 +124,7 @@ def test_stability_is_one_for_equal_and_about_zero_for_random_selections():
 
 def test_without_a_majority_there_is_no_bound():
     X, y = planted()
-    assert Bootstrap(threshold=0.5, replicas=2).fit(X, y).expected_false_ == np.inf
+    assert Bootstrap(min_frequency=0.5, replicas=2).fit(X, y).expected_false_ == np.inf
 
 
 def test_other_seeds_draw_other_lots():
@@ -399,8 +403,8 @@ PARAMETERS = [
     ({"selector": Bootstrap()}, CapabilityError, r"selector=Bootstrap\(\) takes no weights"),
     ({"selector": Screen(k=0)}, ParameterError, "k must be a whole number at least 1; got 0"),
     ({"replicas": 1}, ParameterError, "replicas must be a whole number at least 2 and at most 10000; got 1"),
-    ({"threshold": 0}, ParameterError, "threshold must be a number above 0 and at most 1; got 0"),
-    ({"threshold": 60}, ParameterError, "threshold must be a number above 0 and at most 1; got 60"),
+    ({"min_frequency": 0}, ParameterError, "min_frequency must be a number above 0 and at most 1; got 0"),
+    ({"min_frequency": 60}, ParameterError, "min_frequency must be a number above 0 and at most 1; got 60"),
     ({"random_state": None}, ParameterError, "random_state must be a whole number"),
     ({"random_state": -1}, ParameterError, "random_state must be a whole number"),
     ({"first_row": -1}, ParameterError, "first_row must be a whole number"),

@@ -314,7 +314,7 @@ def test_attributes_are_there_after_fit():
         ({"learning_rate_mean": -1}, "learning_rate_mean must be a number at least 0"),
         ({"learning_rate_spread": 1e9}, "learning_rate_spread must be a number at least 0 and at most 1000"),
         ({"penalty_spread": -0.1}, "penalty_spread must be a number at least 0"),
-        ({"penalty_ridge": 0}, "penalty_ridge must be a number at least 1e-30"),
+        ({"l2": 0}, "l2 must be a number at least 1e-30"),
         ({"epochs": 0}, "epochs must be a whole number at least 1"),
         ({"batch_size": 0}, "batch_size must be a whole number at least 1"),
     ],

@@ -23,9 +23,9 @@ def stream(X, y, **parameters):
 
 def test_equals_the_twin_on_many_streams():
     for X, y, k, rng in cases(1500):
-        rate, ridge = rng.choice([0.01, 0.2, 1.0, 5.0]), rng.choice([1e-4, 0.01, 0.15])
-        history, margins = twin.ofs(X, y, k=k, learning_rate=rate, ridge=ridge)
-        ours = OFS(k, learning_rate=rate, ridge=ridge).fit(sp.csr_array(X) if rng.random() < 0.5 else X, y)
+        rate, l2 = rng.choice([0.01, 0.2, 1.0, 5.0]), rng.choice([1e-4, 0.01, 0.15])
+        history, margins = twin.ofs(X, y, k=k, learning_rate=rate, l2=l2)
+        ours = OFS(k, learning_rate=rate, l2=l2).fit(sp.csr_array(X) if rng.random() < 0.5 else X, y)
         np.testing.assert_allclose(ours.coef_, history[-1], rtol=1e-9, atol=1e-15)
         assert_mistakes(ours, margins)
         assert set(ours.selected_) == set(np.flatnonzero(history[-1]))
@@ -52,10 +52,10 @@ def test_equals_the_twin_over_long_streams_and_wide_rows(k):
 
 def test_the_budget_and_the_radius_hold_after_every_row():
     for X, y, k, rng in cases(180, seed=3):
-        ridge = rng.choice([0.01, 0.15])
-        for w in stream(X, y, k=k, ridge=ridge, learning_rate=3.0)[0]:
+        l2 = rng.choice([0.01, 0.15])
+        for w in stream(X, y, k=k, l2=l2, learning_rate=3.0)[0]:
             assert np.count_nonzero(w) <= k
-            assert np.sqrt(w @ w) <= (1 + 1e-12) / np.sqrt(ridge)
+            assert np.sqrt(w @ w) <= (1 + 1e-12) / np.sqrt(l2)
 
 
 def test_batches_of_any_size_give_the_same_weights_bit_for_bit():
@@ -103,7 +103,7 @@ def test_rows_are_learnt_with_few_of_a_million_features():
 
 def test_bug_of_float_weights_do_not_shrink():
     X = np.array([[4.0]] * 50)
-    history, _ = stream(X, np.ones(50), k=1, learning_rate=0.2, ridge=0.01)
+    history, _ = stream(X, np.ones(50), k=1, learning_rate=0.2, l2=0.01)
     correct = [(a[0], b[0]) for a, b in pairwise(history) if 4 * a[0] >= 1]
     assert len(correct) == 49
     for before, after in correct:
@@ -113,14 +113,14 @@ def test_bug_of_float_weights_do_not_shrink():
 def test_bug_of_float_weights_are_truncated_only_when_somebody_asks():
     # the second row truncates feature 0; the third one must begin it anew, not add to a hidden weight
     X = np.array([[0.3, 0.0], [0.0, 0.9], [0.3, 0.0]])
-    history, _ = stream(X, np.array([1, 1, 1]), k=1, learning_rate=1.0, ridge=0.01)
+    history, _ = stream(X, np.array([1, 1, 1]), k=1, learning_rate=1.0, l2=0.01)
     assert history[1][0] == 0.0
     assert history[2].tolist() == [0.0, pytest.approx(0.9 * 0.99)]
 
 
 def test_a_margin_of_exactly_one_is_enough():
     X = np.array([[5.0], [5.0]])
-    history, _ = stream(X, np.array([1, 1]), k=1, learning_rate=0.04, ridge=0.0001)
+    history, _ = stream(X, np.array([1, 1]), k=1, learning_rate=0.04, l2=0.0001)
     assert history[0][0] == 0.2
     assert history[1][0] == pytest.approx(0.2 * (1 - 0.04 * 0.0001), rel=1e-15)
 
@@ -170,8 +170,8 @@ def test_a_third_label_is_refused_and_changes_nothing():
         ({"k": 0}, "k must be a whole number at least 1"),
         ({"k": 4}, "k=4, but the rows have 3 features"),
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
-        ({"ridge": 0}, "ridge must be a number at least 1e-12"),
-        ({"learning_rate": 100, "ridge": 0.01}, r"learning_rate \* ridge must be below 1.*100 \* 0.01"),
+        ({"l2": 0}, "l2 must be a number at least 1e-12"),
+        ({"learning_rate": 100, "l2": 0.01}, r"learning_rate \* l2 must be below 1.*100 \* 0.01"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters, text):

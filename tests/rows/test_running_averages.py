@@ -14,7 +14,7 @@ from streamsieve.rows.running_averages import RunningAverages
 from tests.reference import running_averages as twin
 
 each_model = pytest.mark.parametrize("model", MODELS)
-WITH_COEFFICIENTS = ("ofsa", "olasso", "oelnet", "oadalasso", "omcp", "olsth")
+WITH_COEFFICIENTS = ("fsa", "lasso", "elastic_net", "adaptive_lasso", "mcp", "ols_threshold")
 
 
 def regression(seed, n=80, p=8, noise=1.0):
@@ -94,7 +94,7 @@ def test_scores_fall_along_the_selection_and_are_0_outside(model):
         assert len(selector.selected_) == 5
         others = np.delete(selector.scores_, selector.selected_)
         assert np.all(others <= scores[-1])
-        if model in ("omp", "mrmr", "ofsa"):
+        if model in ("omp", "mrmr", "fsa"):
             assert not others.any()
 
 
@@ -262,10 +262,10 @@ def test_every_model_is_a_question_to_one_state():
         assert np.array_equal(asked.scores_, fresh.scores_)
         assert np.array_equal(asked.get_support(), fresh.get_support())
         assert np.array_equal(asked.coef_, fresh.coef_)
-    for change in ({"k": 5}, {"ridge": 10.0}, {"model": "ofsa", "steps": 10}, {"annealing": 0.0}):
-        before = selector.set_params(model="ofsa").scores_
+    for change in ({"k": 5}, {"l2": 10.0}, {"model": "fsa", "steps": 10}, {"annealing": 0.0}):
+        before = selector.set_params(model="fsa").scores_
         assert not np.array_equal(selector.set_params(**change).scores_, before)
-    selector.set_params(model="omcp", gamma=1.1)
+    selector.set_params(model="mcp", gamma=1.1)
     assert not np.array_equal(selector.scores_, selector.set_params(gamma=30.0).scores_)
     tests = selector.set_params(model="t_test", k=None, alpha=1e-6).get_support().sum()
     assert tests < selector.set_params(alpha=0.9, correction="none").get_support().sum()

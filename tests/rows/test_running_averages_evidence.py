@@ -48,11 +48,11 @@ def test_support_recovery_of_the_study():
                 chosen = selector.set_params(model=model).selected_
                 shares[model] += len(support & set(chosen.tolist())) / 100
     few, many = found[500], found[2000]
-    for model in ("ofsa", "omcp", "oadalasso"):
+    for model in ("fsa", "mcp", "adaptive_lasso"):
         assert few[model] >= 0.99
-    for model in ("olsth", "omp", "t_test"):
+    for model in ("ols_threshold", "omp", "t_test"):
         assert few[model] >= 0.94
-    assert 0.6 <= few["olasso"] <= 0.92
+    assert 0.6 <= few["lasso"] <= 0.92
     assert 0.44 <= few["screen"] <= 0.68
     assert all(many[model] >= 0.96 for model in MODELS)
     assert 0.78 <= many["screen"] <= 0.98
@@ -176,10 +176,10 @@ def test_more_features_than_rows(model):
         assert len(selector.selected_) == 0
         assert np.all(selector.pvalues_ == 1)
         assert "30 rows are too few for tests given all of 50 features: more than 60" in selector.untestable_
-    elif model != "olsth":  # known to be poor there
+    elif model != "ols_threshold":  # known to be poor there
         assert sorted(selector.selected_) == [7, 20]
     assert np.all(np.isfinite(selector.coef_))
-    assert len(RunningAverages(50, model=model, ridge=0).fit(X, y).selected_) <= 50
+    assert len(RunningAverages(50, model=model, l2=0).fit(X, y).selected_) <= 50
 
 
 def test_tests_begin_once_there_are_rows_enough():
@@ -233,7 +233,7 @@ def test_annealing_reaches_k_where_many_coefficients_are_equal():
     X = np.zeros((64, 8))
     X[:, :6] = [[(i >> j) & 1 for j in range(6)] for i in range(64)]  # orthogonal, so c is 0 but for one
     X[:, 6:] = np.random.default_rng(0).normal(size=(64, 2))
-    selector = RunningAverages(3, model="ofsa").fit(X, X[:, 4] * 1.5)
+    selector = RunningAverages(3, model="fsa").fit(X, X[:, 4] * 1.5)
     assert selector.selected_[0] == 4
     assert len(selector.selected_) <= 3
 
@@ -261,12 +261,12 @@ def data(n=40, p=4):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"model": "lasso"}, "model must be one of .*; got 'lasso'; did you mean 'olasso'"),
-        ({"alpha": 0.1}, "alpha=0.1 has no meaning for model='omcp'.*use model='t_test'"),
+        ({"model": "olasso"}, "model must be one of .*; got 'olasso'; did you mean 'lasso'"),
+        ({"alpha": 0.1}, "alpha=0.1 has no meaning for model='mcp'.*use model='t_test'"),
         ({"k": 2, "alpha": 0.1, "model": "t_test"}, "one of k and alpha, not k=2 and alpha=0.1"),
         ({"alpha": 1.0, "model": "t_test"}, "alpha must be a number above 0 and below 1"),
         ({"correction": "fdr"}, "correction must be one of"),
-        ({"ridge": -1}, "ridge must be a number at least 0"),
+        ({"l2": -1}, "l2 must be a number at least 0"),
         ({"steps": 1}, "steps must be a whole number at least 2"),
         ({"annealing": -1}, "annealing must be a number at least 0"),
         ({"gamma": 1}, "gamma must be a number above 1"),

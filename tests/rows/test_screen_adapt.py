@@ -263,7 +263,7 @@ def test_hashed_names_bound_the_memory_and_count_collisions():
     ({"on_drift": "rest"}, "did you mean 'reset'"),
     ({"drift_every": 3}, "drift_every"),
     ({"detector": "ddm"}, "detector"),
-    ({"epsilon": 0.0}, "epsilon"),
+    ({"max_rank_error": 0.0}, "max_rank_error"),
     ({"review_every": 0.5}, "review_every"),
     ({"hashed": -1}, "hashed"),
     ({"task": "sorting"}, "task"),

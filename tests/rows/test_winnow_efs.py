@@ -25,7 +25,7 @@ def test_equals_the_twin_on_many_streams():
         given = {
             "promotion": rng.choice([1.1, 1.5, 3.0]),
             "demotion": rng.choice([0.2, 0.5, 0.9]),
-            "threshold": rng.choice([0.0, 1.0]),
+            "theta": rng.choice([0.0, 1.0]),
             "margin": rng.choice([0.0, 0.3, 1.0]),
         }
         extremes = rng.choice([0.0, 0.3, 0.5])
@@ -203,7 +203,7 @@ def test_minus_zero_is_not_negative():
         ({"promotion": 1}, "promotion must be a number above 1"),
         ({"demotion": 1}, "demotion must be a number at least 1e-06 and below 1"),
         ({"margin": -0.1}, "margin must be a number at least 0"),
-        ({"threshold": np.inf}, "threshold must be a number"),
+        ({"theta": np.inf}, "theta must be a number"),
         ({"extremes": 0.6}, "extremes must be a number at least 0 and at most 0.5"),
     ],
 )

@@ -71,7 +71,7 @@ def all_orders(rng, n, dtype=np.float64, gaps=0.1):
 
 def learnt(stream, epsilon=QUICK, half_life=None, dtype=np.float64):
     """Return the quantiles of a stream."""
-    summary = Quantiles(epsilon, half_life)
+    summary = Quantiles(epsilon, half_life=half_life)
     summary.update(stream.X.astype(dtype), stream.y, stream.weight)
     return summary
 

@@ -49,7 +49,7 @@ def test_facts_survive():
 
 def test_an_empty_summary_round_trips():
     for half_life in (None, 3.0):
-        saved = Quantiles(0.01, half_life).state()
+        saved = Quantiles(0.01, half_life=half_life).state()
         again = Quantiles.from_state(saved)
         assert_same_bits(saved, again.state())
         assert (again.epsilon, again.half_life, again.n_features) == (0.01, half_life, 0)

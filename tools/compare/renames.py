@@ -11,17 +11,88 @@ from __future__ import annotations
 from typing import Any
 
 #: Any class or exception, old name: new name.
-RENAMED_CLASSES: dict[str, str] = {"Products": "CrossProducts"}
+RENAMED_CLASSES: dict[str, str] = {"Products": "CrossProducts", "LARSSelector": "LARS"}
 
 #: Modules that are asked for by name, old: new, such as "streamsieve.summaries".
 RENAMED_MODULES: dict[str, str] = {}
 
 #: (class, old parameter): new parameter; the class "*" stands for all.  None: the parameter is gone, and what
 #: it was given does not matter.
-RENAMED_PARAMETERS: dict[tuple[str, str], str | None] = {}
+RENAMED_PARAMETERS: dict[tuple[str, str], str | None] = {
+    ("FGM", "n_features"): "k",
+    ("GDM", "n_features"): "k",
+    ("InfFS", "n_features"): "k",
+    ("InfFS", "alpha"): "mixing",
+    ("LARSSelector", "n_features"): "k",
+    ("MRMR", "n_features"): "k",
+    ("Relief", "n_features"): "k",
+    ("Relief", "sample"): "n_rows_sampled",
+    ("ReliefF", "n_features"): "k",
+    ("ReliefF", "k"): "n_neighbors",
+    ("ReliefF", "sample"): "n_rows_sampled",
+    ("RReliefF", "n_features"): "k",
+    ("RReliefF", "k"): "n_neighbors",
+    ("RReliefF", "sample"): "n_rows_sampled",
+    ("SPEC", "n_features"): "k",
+    ("SPFS", "n_features"): "k",
+    ("SPFS", "step"): "method",
+    ("StumpBoosting", "n_features"): "k",
+    ("TraceRatio", "n_features"): "k",
+    ("TraceRatio", "scaled"): "standardize",
+    ("FSAClassifier", "n_features"): "k",
+    ("FSAClassifier", "ridge"): "l2",
+    ("FSARegressor", "n_features"): "k",
+    ("FSARegressor", "ridge"): "l2",
+    ("OnlineSubstitution", "budget"): "k",
+    ("OnlineSubstitution", "step"): "step_size",
+    ("KSG", "neighbours"): "n_neighbors",
+    ("Screen", "threshold"): "min_zscore",
+    ("Screen", "epsilon"): "max_rank_error",
+    ("Bootstrap", "threshold"): "min_frequency",
+    ("WinnowEFS", "threshold"): "theta",
+    ("RJMCMC", "threshold"): "min_inclusion",
+    ("Quantiles", "epsilon"): "max_rank_error",
+    ("DOFS", "threshold"): "max_rank_correlation",
+    ("DOFS", "epsilon"): "min_gain",
+    ("DOFS", "criterion"): "reading",
+    ("DOFS", "redundancy"): "redundancy_test",
+    ("DOFS", "sample"): "sampler",
+    ("DOFS", "penalty"): "l1",
+    ("DOFS", "supervised"): "stages",
+    ("OGFS", "epsilon"): "min_gain",
+    ("OGFS", "penalty"): "l1",
+    ("Grafting", "penalty"): "l1",
+    ("Grafting", "standardise"): "standardize",
+    ("StreamwiseIC", "criterion"): "information_criterion",
+    ("SAOLA", "mode"): "variant",
+    ("GroupSAOLA", "mode"): "variant",
+    ("OSSFSDD", "mode"): "variant",
+    ("TopK", "redundancy"): "redundancy_weight",
+    ("OFS", "ridge"): "l2",
+    ("BARDA", "ridge"): "l2",
+    ("RunningAverages", "ridge"): "l2",
+    ("FIRES", "penalty_ridge"): "l2",
+    ("FSDS", "centre"): "center",
+    ("OnlineFDR", "test"): "scope",
+    ("AlphaInvesting", "p_value"): "test_statistic",
+}
 
 #: (class, old parameter, old value): new value; the class "*" stands for all.
-RENAMED_VALUES: dict[tuple[str, str, Any], Any] = {}
+RENAMED_VALUES: dict[tuple[str, str, Any], Any] = {
+    ("SAOLA", "mode", "two_phase"): "corrected",
+    ("GroupSAOLA", "mode", "live"): "corrected",
+    ("GroupSAOLA", "mode", "literal"): "paper",
+    ("OSSFSDD", "mode", "text"): "paper",
+    ("DOFS", "supervised", True): "all",
+    ("DOFS", "supervised", False): "unsupervised",
+    ("DOFS", "supervised", "dpp_only"): "draw",
+    ("RunningAverages", "model", "olsth"): "ols_threshold",
+    ("RunningAverages", "model", "oelnet"): "elastic_net",
+    ("RunningAverages", "model", "oadalasso"): "adaptive_lasso",
+    ("RunningAverages", "model", "omcp"): "mcp",
+    ("RunningAverages", "model", "olasso"): "lasso",
+    ("RunningAverages", "model", "ofsa"): "fsa",
+}
 
 #: Methods, functions and properties that are called: (class, old): new; the class "*" stands for all.
 RENAMED_METHODS: dict[tuple[str, str], str] = {

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, check_rows, task_of
+from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.base.selector import Selector
 from streamsieve.decisions import KEPT, REASON_CODE, Decisions, Settled
 from streamsieve.exceptions import InputError, ParameterError, TargetError
@@ -20,8 +21,6 @@ from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, RowBatch, Task
 from streamsieve.state import Array, Choice, Field, Int, Nested, Texts, untouched_on_error
 
-#: Features kept by default.
-DEFAULT_FEATURES = 10
 #: Most features of a state in which no array has one entry per feature.
 MOST_FEATURES = 2**27
 
@@ -46,7 +45,7 @@ class OfflineSelector(Selector):
     """Choose features from the whole matrix.
 
     A subclass writes :meth:`_choose`, and :meth:`_why` where a feature may be rejected for another reason
-    than a score that is too small.  It has the parameter ``ledger``, the parameter ``n_features`` unless the
+    than a score that is too small.  It has the parameter ``ledger``, the parameter ``k`` unless the
     method itself determines their number, and ``task`` if it takes labels and numbers alike.
 
     Attributes
@@ -73,7 +72,7 @@ class OfflineSelector(Selector):
         "selected_": Array("i8", "selected", low=0, unique=True),
     }
 
-    n_features: int | None = None
+    k: int | None = None
     ledger: str = "all"
     selected_: IntArray
 
@@ -124,15 +123,13 @@ class OfflineSelector(Selector):
     def _check_features(self) -> None:
         """Raise ``ParameterError`` unless the parameters are legal for the features of the data."""
         p = self.n_features_in_
-        if self.n_features is not None and self.n_features > p:
-            raise ParameterError(
-                f"n_features={self.n_features}, but X has {p} features: choose n_features <= {p}, or None"
-            )
+        if self.k is not None and self.k > p:
+            raise ParameterError(f"k={self.k}, but X has {p} features: choose k <= {p}, or None")
 
     @property
     def _wanted(self) -> int:
         """Number of features to keep."""
-        return min(DEFAULT_FEATURES, self.n_features_in_) if self.n_features is None else int(self.n_features)
+        return min(DEFAULT_K, self.n_features_in_) if self.k is None else int(self.k)
 
     def _support(self) -> BoolArray:
         mask = np.zeros(self.n_features_in_, bool)

@@ -145,6 +145,7 @@ class OSFS(ColumnSelector):
     def __init__(
         self,
         alpha: float = 0.01,
+        *,
         test: str | ConditionalTest = "fisher_z",
         max_conditioning: int = 3,
         degrees: str = "strata",

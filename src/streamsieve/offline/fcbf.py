@@ -85,7 +85,7 @@ class FCBF(OfflineSelector):
         "removed_by_": Array("i8", "features", low=-1),
     }
 
-    def __init__(self, delta: float = 0.0, bins: int = 5, task: str = "auto", ledger: str = "all") -> None:
+    def __init__(self, delta: float = 0.0, *, bins: int = 5, task: str = "auto", ledger: str = "all") -> None:
         self.delta = delta
         self.bins = bins
         self.task = task

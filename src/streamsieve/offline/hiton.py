@@ -119,6 +119,7 @@ class HITONPC(OfflineSelector):
     def __init__(
         self,
         alpha: float = 0.01,
+        *,
         test: str = "fisher_z",
         max_conditioning: int = 3,
         degrees: str = "strata",

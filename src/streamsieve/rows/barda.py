@@ -32,7 +32,7 @@ class BARDA(RowSelector):
         Features to keep, k >= 1; the paper's B.  None: 10, or all features if there are fewer.
     learning_rate : float, default=0.05
         Length of the first steps, above 0 and at most 1000; the paper's eta.  It matters little.
-    ridge : float, default=0.01
+    l2 : float, default=0.01
         Strength of the L2 penalty, between 0 and 1e6; the paper's lambda.
     damping : float, default=0.01
         What is added to the root of the sum of squares, between 1e-30 and 1e6; the paper's delta.
@@ -96,7 +96,7 @@ class BARDA(RowSelector):
 
     parameters = {
         "learning_rate": Float(0, 1e3, open_low=True),
-        "ridge": Float(0, 1e6),
+        "l2": Float(0, 1e6),
         "damping": Float(1e-30, 1e6),
     }
     fields = {"_learners_": Nested(OneVsRest)}
@@ -106,31 +106,31 @@ class BARDA(RowSelector):
         k: int | None = None,
         *,
         learning_rate: float = 0.05,
-        ridge: float = 0.01,
+        l2: float = 0.01,
         damping: float = 0.01,
         output: str = "drop",
         ledger: str = "all",
     ) -> None:
         self.k = k
         self.learning_rate = learning_rate
-        self.ridge = ridge
+        self.l2 = l2
         self.damping = damping
         self.output = output
         self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield the defaults, the smallest budget, and no ridge with output of fixed width."""
+        """Yield the defaults, the smallest k, and no L2 penalty with output of fixed width."""
         yield cls()
-        yield cls(k=1, ridge=0.5)
-        yield cls(k=1, learning_rate=0.5, ridge=0.0, damping=0.1, output="zero")
+        yield cls(k=1, l2=0.5)
+        yield cls(k=1, learning_rate=0.5, l2=0.0, damping=0.1, output="zero")
 
     # ---------------------------------------------------------------- learning
 
     @property
     def _settings(self) -> Settings:
         return Settings.of(
-            min(self._most, 2**31), float(self.learning_rate), float(self.ridge), float(self.damping)
+            min(self._most, 2**31), float(self.learning_rate), float(self.l2), float(self.damping)
         )
 
     def _start(self, batch: RowBatch) -> None:

@@ -65,8 +65,8 @@ class Bootstrap(RowSelector):
         features it is to choose; it is copied.  None: ``Screen("f")``.
     replicas : int, default=20
         How many, 2 <= replicas <= 10,000.  Time and memory are those of ``replicas + 1`` selectors.
-    threshold : float, default=0.6
-        Keep features that at least this fraction of the replicas selects, 0 < threshold <= 1.
+    min_frequency : float, default=0.6
+        Keep features that at least this fraction of the replicas selects, 0 < min_frequency <= 1.
     k : int or None, default=None
         Keep the k most frequent of these at most, k >= 1; among equals those that score best on all rows.
     random_state : int, default=0
@@ -86,7 +86,7 @@ class Bootstrap(RowSelector):
     selected_ : columns of the selected features, the most frequent first
     stability_ : float, at most 1: how much the replicas' selections agree beyond chance (Nogueira et al.)
     expected_false_ : float: bound on the expected number of false features among those of a frequency of at
-        least ``threshold``; infinite for a threshold of at most 0.5
+        least ``min_frequency``; infinite for a ``min_frequency`` of at most 0.5
     selector_ : the selector after all rows, each counted once
     ledger_ : which features entered and left, after how many rows, at what frequency
 
@@ -96,11 +96,11 @@ class Bootstrap(RowSelector):
     saved and resumed stream and merged parts give the same result.  Parts that were all numbered from 0
     merge to a valid bootstrap too, though not to that of one pass.
 
-    With M replicas, d features, frequencies p and the mean number c of features selected, stability is
-    1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)], and 1 where all or none are selected by all.  The
-    bound on false features is c^2 / ((2 threshold - 1) d).  It is proved for selections from random halves
-    of the rows and noise features that are exchangeable; a bootstrap is as random as halves are, so here it
-    is a guide.
+    With M replicas, d features, frequencies p and the mean number c of features selected, stability is 1 - [M
+    / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)], and 1 where all or none are selected by all.  The bound
+    on false features is c^2 / ((2 min_frequency - 1) d).  It is proved for selections from random halves of
+    the rows and noise features that are exchangeable; a bootstrap is as random as halves are, so here it is a
+    guide.
 
     A row drawn 0 times takes no time: under a half-life or a window, replicas look back over 1.6 times as
     many rows of the stream as the selector does.  ``sample_weight`` is not taken, because copies of a row
@@ -136,7 +136,7 @@ class Bootstrap(RowSelector):
 
     parameters = {
         "replicas": Int(2, 10_000),
-        "threshold": Float(0, 1, open_low=True),
+        "min_frequency": Float(0, 1, open_low=True),
         "random_state": Int(0, 2**63 - 1),
         "first_row": Int(0, LAST_ROW),
     }
@@ -147,7 +147,7 @@ class Bootstrap(RowSelector):
         selector: RowSelector | None = None,
         *,
         replicas: int = 20,
-        threshold: float = 0.6,
+        min_frequency: float = 0.6,
         k: int | None = None,
         random_state: int = 0,
         first_row: int = 0,
@@ -156,7 +156,7 @@ class Bootstrap(RowSelector):
     ) -> None:
         self.selector = selector
         self.replicas = replicas
-        self.threshold = threshold
+        self.min_frequency = min_frequency
         self.k = k
         self.random_state = random_state
         self.first_row = first_row
@@ -291,17 +291,17 @@ class Bootstrap(RowSelector):
 
     @fitted_property
     def expected_false_(self) -> float:
-        """Bound on the expected number of false features of a frequency of at least ``threshold``."""
+        """Bound on the expected number of false features of a frequency of at least ``min_frequency``."""
         frequencies = self.scores_
-        if self.threshold <= 0.5:
+        if self.min_frequency <= 0.5:
             return math.inf
-        return float(frequencies.sum()) ** 2 / ((2 * self.threshold - 1) * len(frequencies))
+        return float(frequencies.sum()) ** 2 / ((2 * self.min_frequency - 1) * len(frequencies))
 
     def _ranked(self, features: IntArray) -> IntArray:
         return np.lexsort((-self._members_[0].scores_[features], -self.scores_[features]))
 
     def _choose(self) -> BoolArray:
-        mask: BoolArray = self.scores_ >= self.threshold
+        mask: BoolArray = self.scores_ >= self.min_frequency
         if self.k is not None:
             often = np.flatnonzero(mask)
             mask[often[self._ranked(often)[self.k :]]] = False

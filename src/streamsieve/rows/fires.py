@@ -37,7 +37,7 @@ class FIRES(RowSelector):
         Length of the steps of standard deviations, between 0 and 1000.
     penalty_spread : float, default=0.01
         How much an uncertain weight counts less, between 0 and 1e6; the paper's gamma_s.
-    penalty_ridge : float, default=0.01
+    l2 : float, default=0.01
         Scale of the scores, between 1e-30 and 1e6; the paper's gamma_r.  It never changes their order.
     epochs : int, default=1
         Steps for the same rows one after another, at least 1.
@@ -54,7 +54,7 @@ class FIRES(RowSelector):
     Attributes
     ----------
     scores_ : float64 array, the paper's omega,
-        ``(mean_**2 - penalty_spread * spread_**2) / (2 * penalty_ridge)``
+        ``(mean_**2 - penalty_spread * spread_**2) / (2 * l2)``
     weights_ : float64 array, the scores moved and stretched to the range from 0 to 1
     selected_ : columns of the k largest scores, best first
     mean_, spread_ : float64 arrays, mean and standard deviation of every weight; at first 0 and 1
@@ -101,7 +101,7 @@ class FIRES(RowSelector):
         "learning_rate_mean": Float(0, 1e3),
         "learning_rate_spread": Float(0, 1e3),
         "penalty_spread": Float(0, 1e6),
-        "penalty_ridge": Float(1e-30, 1e6),
+        "l2": Float(1e-30, 1e6),
         "epochs": Int(1),
         "batch_size": Int(1, optional=True),
     }
@@ -118,7 +118,7 @@ class FIRES(RowSelector):
         learning_rate_mean: float = 0.01,
         learning_rate_spread: float = 0.01,
         penalty_spread: float = 0.01,
-        penalty_ridge: float = 0.01,
+        l2: float = 0.01,
         epochs: int = 1,
         batch_size: int | None = 1,
         output: str = "drop",
@@ -128,7 +128,7 @@ class FIRES(RowSelector):
         self.learning_rate_mean = learning_rate_mean
         self.learning_rate_spread = learning_rate_spread
         self.penalty_spread = penalty_spread
-        self.penalty_ridge = penalty_ridge
+        self.l2 = l2
         self.epochs = epochs
         self.batch_size = batch_size
         self.output = output
@@ -176,7 +176,7 @@ class FIRES(RowSelector):
 
     def _scores(self) -> FloatArray:
         mean, spread = self._model_.mean, self._model_.spread
-        scores: FloatArray = (mean**2 - self.penalty_spread * spread**2) / (2 * self.penalty_ridge)
+        scores: FloatArray = (mean**2 - self.penalty_spread * spread**2) / (2 * self.l2)
         return scores
 
     @fitted_property

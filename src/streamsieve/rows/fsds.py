@@ -40,7 +40,7 @@ class FSDS(RowSelector):
     penalty : float, default=8.0
         Ridge penalty of the regression on a direction, in units of the last direction's length, at least
         1e-6.
-    centre : bool, default=True
+    center : bool, default=True
         Look at rows about their mean, which is tracked; False takes the origin for the mean.
     batch_size : int or None, default=None
         Rows that are compressed together, at least 1.  None: as many as the sketch has, at least 128.  More
@@ -106,7 +106,7 @@ class FSDS(RowSelector):
         "rank": Int(1),
         "sketch_size": Int(2, optional=True),
         "penalty": Float(1e-6),
-        "centre": Bool(),
+        "center": Bool(),
         "batch_size": Int(1, LARGEST_BLOCK, optional=True),
     }
     fields = {"_directions_": Nested(FrequentDirections)}
@@ -118,7 +118,7 @@ class FSDS(RowSelector):
         rank: int = 2,
         sketch_size: int | None = None,
         penalty: float = 8.0,
-        centre: bool = True,
+        center: bool = True,
         batch_size: int | None = None,
         output: str = "drop",
         ledger: str = "all",
@@ -127,7 +127,7 @@ class FSDS(RowSelector):
         self.rank = rank
         self.sketch_size = sketch_size
         self.penalty = penalty
-        self.centre = centre
+        self.center = center
         self.batch_size = batch_size
         self.output = output
         self.ledger = ledger
@@ -137,7 +137,7 @@ class FSDS(RowSelector):
         """The usual one, one that loses much, and one that takes the origin for the mean."""
         yield cls()
         yield cls(sketch_size=4, batch_size=5, rank=3)
-        yield cls(centre=False, output="zero")
+        yield cls(center=False, output="zero")
 
     @property
     def _target(self) -> None:
@@ -165,13 +165,13 @@ class FSDS(RowSelector):
         return self.batch_size or max(LEAST_BLOCK, self._size)
 
     def _learn(self, batch: RowBatch) -> None:
-        self._directions_.learn(batch.X, self._size, self._block, self.rank, centre=self.centre)
+        self._directions_.learn(batch.X, self._size, self._block, self.rank, centre=self.center)
 
     # ---------------------------------------------------------------- choosing
 
     def _sketch(self) -> Sketch:
         if "sketch" not in self._cache_:
-            sketch = self._directions_.current(self.n_features_in_, self._size, self.rank, centre=self.centre)
+            sketch = self._directions_.current(self.n_features_in_, self._size, self.rank, centre=self.center)
             for array in (sketch.rows, sketch.mean):
                 array.setflags(write=False)  # shared with every later access
             self._cache_["sketch"] = sketch

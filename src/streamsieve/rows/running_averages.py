@@ -33,7 +33,7 @@ from streamsieve.summaries.cross_products import CrossProducts
 CORRECTIONS = ("none", "bonferroni", "bh")
 DEFAULT_ALPHA = 0.05
 #: Parameters that may change at any time: they ask another question about what was learnt.
-QUERY = ("k", "model", "alpha", "correction", "ridge", "steps", "annealing", "gamma", "balanced")
+QUERY = ("k", "model", "alpha", "correction", "l2", "steps", "annealing", "gamma", "balanced")
 
 
 class RunningAverages(WeightedRowSelector):
@@ -48,27 +48,27 @@ class RunningAverages(WeightedRowSelector):
     k : int or None, default=None
         Keep k features, k >= 1; fewer only where the others are constant, copies, or explain nothing more.
         None keeps 10, or with "t_test" those that pass.
-    model : str, default="omcp"
-        "omcp" and "olasso": the first penalty (minimax concave, absolute value) that leaves k coefficients;
-        "oelnet" and "oadalasso": the lasso's relatives.  "ofsa": gradient steps that drop the smallest
-        coefficients on the way.  "omp": orthogonal matching pursuit.  "mrmr": most relevance, least
-        redundancy.  "olsth": the largest coefficients of least squares.  "t_test": tests of each coefficient
-        given all other features.
+    model : str, default="mcp"
+        "mcp" and "lasso": the first penalty (minimax concave, absolute value) that leaves k coefficients;
+        "elastic_net" and "adaptive_lasso": the lasso's relatives.  "fsa": feature selection with annealing,
+        gradient steps that drop the smallest coefficients on the way.  "omp": orthogonal matching pursuit.
+        "mrmr": most relevance, least redundancy.  "ols_threshold": the largest coefficients of least squares.
+        "t_test": tests of each coefficient given all other features.
     alpha : float or None, default=None
         With "t_test": keep features whose p-value is at most alpha, 0 < alpha < 1.  None is 0.05 where k is
         None, too.
     correction : {"none", "bonferroni", "bh"}, default="bh"
         With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
         false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
-    ridge : float, default=1e-3
-        What "olsth", "ofsa", "oelnet" and the first fit of "oadalasso" add to every feature's variance of 1,
-        at least 0.
+    l2 : float, default=1e-3
+        L2 penalty of "ols_threshold", "fsa", "elastic_net" and the first fit of "adaptive_lasso", at least 0;
+        it is added to every feature's variance of 1.
     steps : int, default=300
-        Gradient steps of "ofsa", at least 2.
+        Gradient steps of "fsa", at least 2.
     annealing : float, default=10
-        How early "ofsa" drops features, at least 0: the more, the earlier.
+        How early "fsa" drops features, at least 0: the more, the earlier.
     gamma : float, default=3
-        How concave the penalty of "omcp" is, above 1; very large is the lasso.
+        How concave the penalty of "mcp" is, above 1; very large is the lasso.
     half_life : float or None, default=None
         Rows after which an observation weighs half, at least 1; None remembers all rows alike.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -115,7 +115,7 @@ class RunningAverages(WeightedRowSelector):
     is a linear combination of others has p-value 1.  Every query is valid by itself; looking again and again
     until something passes is not corrected for.  For labels they are tests of a linear model of -1 and 1.
 
-    The paper tunes annealing and ridge; here they have fixed defaults.
+    The paper tunes annealing and the L2 penalty; here they have fixed defaults.
 
     References
     ----------
@@ -142,7 +142,7 @@ class RunningAverages(WeightedRowSelector):
         "model": Choice(*MODELS),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "correction": Choice(*CORRECTIONS),
-        "ridge": Float(0),
+        "l2": Float(0),
         "steps": Int(2),
         "annealing": Float(0),
         "gamma": Float(1, open_low=True),
@@ -156,10 +156,10 @@ class RunningAverages(WeightedRowSelector):
         self,
         k: int | None = None,
         *,
-        model: str = "omcp",
+        model: str = "mcp",
         alpha: float | None = None,
         correction: str = "bh",
-        ridge: float = 1e-3,
+        l2: float = 1e-3,
         steps: int = 300,
         annealing: float = 10.0,
         gamma: float = 3.0,
@@ -173,7 +173,7 @@ class RunningAverages(WeightedRowSelector):
         self.model = model
         self.alpha = alpha
         self.correction = correction
-        self.ridge = ridge
+        self.l2 = l2
         self.steps = steps
         self.annealing = annealing
         self.gamma = gamma
@@ -218,7 +218,7 @@ class RunningAverages(WeightedRowSelector):
         y = batch.y
         fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
         self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
-        self._summary_ = CrossProducts(self.half_life, "numeric" if self._regression_ else "classes")
+        self._summary_ = CrossProducts(self.half_life, target="numeric" if self._regression_ else "classes")
 
     def _check_together(self) -> None:
         if self.alpha is not None and self.model != "t_test":
@@ -269,7 +269,7 @@ class RunningAverages(WeightedRowSelector):
 
     def _problem(self) -> Problem:
         known = self._standardised()
-        numbers = float(self.ridge), int(self.steps), float(self.annealing), float(self.gamma)
+        numbers = float(self.l2), int(self.steps), float(self.annealing), float(self.gamma)
         return Problem(known.R, known.c, known.n, self._k, *numbers)
 
     def _tests(self) -> Tests:

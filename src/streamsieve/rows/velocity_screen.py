@@ -149,7 +149,7 @@ class VelocityScreen(RowSelector):
         self._scored_ = np.zeros(0, bool)
 
     def _new_window(self) -> RecentRows:
-        return RecentRows("classes", self.window)
+        return RecentRows("classes", size=self.window)
 
     def _known_labels(self) -> Iterable[Any]:
         return self._rows_.classes

@@ -34,10 +34,10 @@ class WinnowEFS(LinearSelector):
         Factor of the weight that grows, above 1 and at most 100; the paper's alpha.
     demotion : float, default=0.5
         Factor of the weight that shrinks, between 1e-6 and 1, 1 excepted; the paper's beta.
-    threshold : float, default=1.0
+    theta : float, default=1.0
         What the sum of (u - v) x must exceed for the positive class, between -1e6 and 1e6.
     margin : float, default=1.0
-        Rows beyond the threshold by this much are not learnt from, between 0 and 1e6.
+        Rows beyond theta by this much are not learnt from, between 0 and 1e6.
     extremes : float, default=0.0
         Share of the k features to take from the lower end of the ranking, between 0 and 0.5.
     output : {"drop", "zero", "frozen"}, default="drop"
@@ -95,7 +95,7 @@ class WinnowEFS(LinearSelector):
     parameters = {
         "promotion": Float(1, 100, open_low=True),
         "demotion": Float(1e-6, 1, open_high=True),
-        "threshold": Float(-1e6, 1e6),
+        "theta": Float(-1e6, 1e6),
         "margin": Float(0, 1e6),
         "extremes": Float(0, 0.5),
     }
@@ -107,7 +107,7 @@ class WinnowEFS(LinearSelector):
         *,
         promotion: float = 1.5,
         demotion: float = 0.5,
-        threshold: float = 1.0,
+        theta: float = 1.0,
         margin: float = 1.0,
         extremes: float = 0.0,
         output: str = "drop",
@@ -116,7 +116,7 @@ class WinnowEFS(LinearSelector):
         self.k = k
         self.promotion = promotion
         self.demotion = demotion
-        self.threshold = threshold
+        self.theta = theta
         self.margin = margin
         self.extremes = extremes
         self.output = output
@@ -157,7 +157,7 @@ class WinnowEFS(LinearSelector):
         mistakes: int = self._model_.learn(
             entries, signs, self.n_features_in_,
             promotion=float(self.promotion), demotion=float(self.demotion),
-            threshold=float(self.threshold), margin=float(self.margin),
+            threshold=float(self.theta), margin=float(self.margin),
         )  # fmt: skip
         return mistakes
 

@@ -111,7 +111,7 @@ class TwoWay(ColumnSelector):
     >>> from streamsieve.columns.two_way import TwoWay
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 200)
-    >>> both = TwoWay(ss.FastOSFS(), ss.Screen("f", alpha=0.01, half_life=200)).begin(y)
+    >>> both = TwoWay(ss.FastOSFS(), row_screen=ss.Screen("f", alpha=0.01, half_life=200)).begin(y)
     >>> _ = both.offer(np.c_[y + rng.normal(size=200), y - rng.normal(size=200)], names=["dose", "fad"])
     >>> both.get_feature_names_out()
     array(['dose', 'fad'], dtype=object)
@@ -147,6 +147,7 @@ class TwoWay(ColumnSelector):
     def __init__(
         self,
         column_selector: ColumnSelector | None = None,
+        *,
         row_screen: RowSelector | None = None,
         window: int | None = None,
         review_every: int | None = None,

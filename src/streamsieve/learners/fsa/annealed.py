@@ -14,14 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from streamsieve._validation import matrix, refuse_non_finite
 from streamsieve.base import Selector
 from streamsieve.base.fitted import fitted_property
+from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.exceptions import ParameterError
 from streamsieve.learners.fsa.model import MOST_FEATURES, AnnealedModel, FSAConfig
 from streamsieve.learners.fsa.rows import Rows
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.state import Array, Bool, Field, Float, FloatOr, Int, Nested, Texts, untouched_on_error
 
-#: Features kept by default.
-DEFAULT_FEATURES = 10
 #: Slope of the loss that may be left in the end, as a share of that at the start.
 SETTLED = 0.25
 #: Mean loss of an epoch, as a multiple of that without weights, above which learning went astray.
@@ -37,12 +36,12 @@ class AnnealedLearner(Selector):
     """
 
     parameters: ClassVar[Mapping[str, Any]] = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         "epochs": Int(1),
         "annealing": Float(0, 1e6),
         "learning_rate": FloatOr("auto", 0, 1e3, open_low=True),
         "momentum": Float(0, 1, open_high=True),
-        "ridge": Float(0, 1e6),
+        "l2": Float(0, 1e6),
         "batch_size": Int(1),
         "standardize": Bool(),
         "random_state": Int(0, 2**32 - 1),
@@ -56,13 +55,13 @@ class AnnealedLearner(Selector):
     #: Number in the kernel and largest second derivative of every loss.
     _losses: ClassVar[dict[str, tuple[int, float]]]
 
-    n_features: int | None
+    k: int | None
     loss: str
     epochs: int
     annealing: float
     learning_rate: float | str
     momentum: float
-    ridge: float
+    l2: float
     batch_size: int
     standardize: bool
     random_state: int
@@ -86,20 +85,18 @@ class AnnealedLearner(Selector):
     def _config(self, p: int) -> FSAConfig:
         """Check the parameters for p features."""
         self._check_parameters()
-        if self.n_features is not None and self.n_features > p:
-            raise ParameterError(
-                f"n_features={self.n_features}, but the rows have {p} feature(s): choose at most {p}"
-            )
+        if self.k is not None and self.k > p:
+            raise ParameterError(f"k={self.k}, but the rows have {p} feature(s): choose at most {p}")
         loss, curvature = self._losses[self.loss]
         return FSAConfig(
-            n_features=min(p, DEFAULT_FEATURES if self.n_features is None else int(self.n_features)),
+            k=min(p, DEFAULT_K if self.k is None else int(self.k)),
             loss=loss,
             curvature=curvature,
             epochs=int(self.epochs),
             annealing=float(self.annealing),
             learning_rate=None if self.learning_rate == "auto" else float(self.learning_rate),
             momentum=float(self.momentum),
-            ridge=float(self.ridge),
+            l2=float(self.l2),
             batch_size=int(self.batch_size),
             random_state=int(self.random_state),
         )

@@ -51,7 +51,7 @@ class RJMCMC(RegressorMixin, Selector):
     g : float or "benchmark", default="benchmark"
         How widely coefficients spread before the data, in units of what the data would tell, above 0 and at
         most 1e30.  "benchmark": the number of rows, or the squared number of columns if that is larger.
-    threshold : float, default=0.5
+    min_inclusion : float, default=0.5
         Probability from which a column is selected, between 0 and 1.
     random_state : int, default=0
         Seed of the moves, 0 <= random_state < 2^32.
@@ -60,7 +60,7 @@ class RJMCMC(RegressorMixin, Selector):
     ----------
     inclusion_ : float64 array, probability of every column to be in the model, given the data
     scores_ : the same
-    selected_ : columns with a probability of at least ``threshold``, most probable first
+    selected_ : columns with a probability of at least ``min_inclusion``, most probable first
     coef_ : float64 array, mean coefficient of every column over the models, weighted by their probability
     intercept_ : float
     model_ : columns in the model where the chain is now
@@ -118,7 +118,7 @@ class RJMCMC(RegressorMixin, Selector):
         "moves_per_column": Int(),
         "prior": Float(0, 1, open_low=True, open_high=True),
         "g": FloatOr("benchmark", 0, 1e30, open_low=True),
-        "threshold": Float(0, 1),
+        "min_inclusion": Float(0, 1),
         "random_state": Int(0, 2**32 - 1),
     }
     fields = {
@@ -136,7 +136,7 @@ class RJMCMC(RegressorMixin, Selector):
         moves_per_column: int = 20,
         prior: float = 0.5,
         g: float | str = "benchmark",
-        threshold: float = 0.5,
+        min_inclusion: float = 0.5,
         random_state: int = 0,
     ) -> None:
         self.moves = moves
@@ -144,14 +144,14 @@ class RJMCMC(RegressorMixin, Selector):
         self.moves_per_column = moves_per_column
         self.prior = prior
         self.g = g
-        self.threshold = threshold
+        self.min_inclusion = min_inclusion
         self.random_state = random_state
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Yield the defaults, and another prior without moves on arrival."""
         yield cls(moves=5000)
-        yield cls(moves=5000, moves_per_column=0, prior=0.1, g=50.0, threshold=0.2, random_state=1)
+        yield cls(moves=5000, moves_per_column=0, prior=0.1, g=50.0, min_inclusion=0.2, random_state=1)
 
     # ---------------------------------------------------------------- columns
 
@@ -317,7 +317,7 @@ class RJMCMC(RegressorMixin, Selector):
         """Columns that are probable enough, most probable first."""
         inclusion = self._sampled("selected_").inclusion
         order = np.argsort(-inclusion, kind="stable")
-        return order[inclusion[order] >= self.threshold]
+        return order[inclusion[order] >= self.min_inclusion]
 
     @fitted_property
     def model_(self) -> IntArray:
@@ -342,7 +342,7 @@ class RJMCMC(RegressorMixin, Selector):
 
     def _support(self) -> BoolArray:
         self._check_sampled()
-        return np.asarray(self.inclusion_ >= self.threshold)
+        return np.asarray(self.inclusion_ >= self.min_inclusion)
 
     def _transform_frame(self, X: Any) -> Any:
         self._check_sampled()
