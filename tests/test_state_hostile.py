@@ -179,7 +179,7 @@ def test_tampered_states_are_refused_though_their_checksum_is_right(path, change
 
 def test_the_tampering_tests_start_from_a_file_that_loads(path):
     tampered(path, lambda header, arrays: None)
-    assert Screen.load(path).n_rows_seen_ == 3
+    assert Screen.load(path).n_samples_seen_ == 3
 
 
 def test_nothing_outside_its_own_attributes_is_touched_by_a_path_as_array_name(path):

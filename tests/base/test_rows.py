@@ -256,4 +256,4 @@ def test_a_selector_by_the_documentation_goes_into_a_bootstrap():
     assert bootstrap.selected_.tolist() == [1, 3]
     again = ss.Bootstrap.from_bytes(bootstrap.to_bytes())
     assert type(again.selector_) is Spread
-    assert np.array_equal(again.frequencies_, bootstrap.frequencies_)
+    assert np.array_equal(again.scores_, bootstrap.scores_)

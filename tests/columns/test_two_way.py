@@ -65,7 +65,7 @@ def tell(both, seed, world, slow=None, **more):
             both.begin(world.y[:n])
             slow = slow and slow.begin(world.y[:n])
         elif what == "columns":
-            held = slice(n - both.n_rows_, n)
+            held = slice(n - both.n_samples_held_, n)
             both.offer(world.X[held, p : p + step])
             for j in range(p, p + step) if slow else ():
                 slow.offer(world.X[held, j])
@@ -96,7 +96,7 @@ def test_equals_recomputation_from_scratch(pair, options):
         both.review()
         slow.review()
         assert both.selected_.tolist() == slow.kept()
-        assert both.n_rows_seen_ == len(slow.y)
+        assert both.n_samples_seen_ == len(slow.y)
         gone = {(step, f"x{column}") for step, column in slow.gone}
         assert gone <= {(d.step, d.feature) for d in both.ledger_ if str(d.event) == "evicted"}
 
@@ -174,7 +174,7 @@ def test_batches_of_any_size_and_any_container_give_the_same(options):
             part = slice(low, min(low + size, 400))
             kept = both.get_feature_names_out().tolist()
             form(both, world.X[part, :16], world.y[part], kept)
-        both.offer(world.X[400 - both.n_rows_ :, 16:], names=names[16:])
+        both.offer(world.X[400 - both.n_samples_held_ :, 16:], names=names[16:])
         return [d[:4] for d in both.ledger_], both.get_feature_names_out().tolist()
 
     forms = {
@@ -206,7 +206,7 @@ def test_saved_and_loaded_at_any_moment_it_goes_on(pair, options, tmp_path):
             n = step
             parted.begin(world.y[:n])
         elif what == "columns":
-            parted.offer(world.X[n - parted.n_rows_ : n, p : p + step])
+            parted.offer(world.X[n - parted.n_samples_held_ : n, p : p + step])
             p += step
         else:
             parted.learn_rows(world.X[n : n + step, :p], world.y[n : n + step])
@@ -215,7 +215,7 @@ def test_saved_and_loaded_at_any_moment_it_goes_on(pair, options, tmp_path):
         parted = ss.load(tmp_path / "s.sieve")
     assert [d[:4] for d in parted.ledger_] == [d[:4] for d in whole.ledger_]
     assert parted.selected_.tolist() == whole.selected_.tolist()
-    parted.same_rows(world.y[n - parted.n_rows_ : n])
+    parted.same_rows(world.y[n - parted.n_samples_held_ : n])
 
 
 def test_the_ledger_says_who_left_and_why():
@@ -265,8 +265,8 @@ def test_memory_holds_the_kept_columns_and_the_window():
     both.offer(world.X[:100])
     for low in range(100, 3000, 50):
         both.learn_rows(world.X[low : low + 50], world.y[low : low + 50])
-    assert both.n_rows_ == 200
-    assert both.n_rows_seen_ == 3000
+    assert both.n_samples_held_ == 200
+    assert both.n_samples_seen_ == 3000
     table = both._table_
     assert list(table._columns) == both.selected_.tolist()
     assert all(len(column) <= 2 * 250 + 16 for column in table._columns.values())
@@ -321,7 +321,7 @@ def test_rows_without_any_kept_column_are_counted():
     assert both.screen_ is None
     both.learn_rows(np.zeros((10, 0)), y[30:40])
     both.learn_rows(pd.DataFrame({"other": range(20)}), y[40:])
-    assert both.n_rows_ == 60
+    assert both.n_samples_held_ == 60
     both.offer(y + 0.01 * rng.normal(size=60))
     assert both.selected_.tolist() == [3]
     assert both.screen_.n_features_in_ == 1
@@ -445,7 +445,7 @@ def test_a_third_class_is_refused_where_two_are_all_there_may_be():
             TargetError, match=r"a label that was not there before, 2, and .* takes two classes only"
         ):
             both.learn_rows(world.X[100:103], [0, 1, 2])
-        assert both.n_rows_ == 100
+        assert both.n_samples_held_ == 100
 
 
 def test_columns_must_have_a_value_for_every_row_held():

@@ -379,4 +379,4 @@ def test_weights_that_are_no_copies_are_refused_and_change_nothing(bad):
     with pytest.raises(ex.InputError, match=r"whole numbers up to .* got (0\.5|1e\+12): leave it out"):
         screen.partial_fit(X, y, np.where(np.arange(50) == 9, bad, 1.0))
     assert np.array_equal(screen.scores_, before)
-    assert screen.n_rows_seen_ == 50
+    assert screen.n_samples_seen_ == 50

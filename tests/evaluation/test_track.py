@@ -69,7 +69,7 @@ def test_several_screens_share_one_pass_and_keep_their_ledgers():
     assert len(reads) == 1
     assert {name: len(shown.selected[0]) for name, shown in seen.screens.items()} == {"t": 2, "fading": 4}
     for name, screen in screens.items():
-        assert screen.n_rows_seen_ == 1000
+        assert screen.n_samples_seen_ == 1000
         steps = {decision.step for decision in screen.ledger_}
         assert steps <= {200, 400, 600, 800, 1000}
         entered = {decision.feature for decision in screen.ledger_ if decision.event == "kept"}

@@ -27,7 +27,7 @@ def test_random_data_equal_the_twin(task, method):
         wanted = int(rng.integers(1, p + 1))
         order, beta = lars(X, y, wanted, method)
         found = ss.LARS(wanted, method=method).fit(some_form(rng, X), y)
-        assert found.selected_.tolist() == order, (case, task)
+        assert found.ranked_.tolist() == order, (case, task)
         np.testing.assert_allclose(found.coef_, beta, atol=1e-7, err_msg=f"case {case}")
 
 
@@ -51,7 +51,7 @@ def test_a_coefficient_that_passes_through_0_does_not_lead_off_the_path():
         for wanted in range(1, 9):
             found = ss.LARS(wanted).fit(X, y)
             pull = np.abs(Z.T @ (target - Z @ found.coef_))
-            np.testing.assert_allclose(pull[found.selected_], pull.max(), atol=1e-9)
+            np.testing.assert_allclose(pull[found.ranked_], pull.max(), atol=1e-9)
         expected = np.linalg.lstsq(Z, target)[0]
         np.testing.assert_allclose(found.coef_, expected, atol=1e-8)
         theirs = lars_path(Z, target, method="lar", max_iter=20)[2][:, -1]
@@ -82,13 +82,13 @@ def test_copies_change_nothing_and_sums_lead_nobody_astray(method):
         wanted = int(rng.integers(1, 9))
         expected = ss.LARS(wanted, method=method).fit(X, y)
         found = ss.LARS(wanted, method=method).fit(np.column_stack([X, -3 * X[:, 2], X[:, 5]]), y)
-        assert found.selected_.tolist() == expected.selected_.tolist()
+        assert found.ranked_.tolist() == expected.ranked_.tolist()
         np.testing.assert_allclose(found.coef_[:8], expected.coef_, atol=1e-7)
         X = np.column_stack([X[:, 0] + X[:, 1], X, X[:, :3] @ [1, 2, 3]])
         found = ss.LARS(wanted, method=method).fit(X, y)
         Z, target = standardised(X), standardised(y[:, None])[:, 0]
         pull = np.abs(Z.T @ (target - Z @ found.coef_))
-        np.testing.assert_allclose(pull[found.selected_], pull.max(), atol=1e-9)
+        np.testing.assert_allclose(pull[found.ranked_], pull.max(), atol=1e-9)
 
 
 def test_correlations_of_features_inside_are_equal_and_no_other_is_larger():
@@ -98,7 +98,7 @@ def test_correlations_of_features_inside_are_equal_and_no_other_is_larger():
         found = ss.LARS(6, method=method).fit(X, y)
         Z, left = standardised(X), standardised(y[:, None])[:, 0]
         pull = np.abs(Z.T @ (left - Z @ found.coef_))
-        np.testing.assert_allclose(pull[found.selected_], pull.max(), rtol=1e-9)
+        np.testing.assert_allclose(pull[found.ranked_], pull.max(), rtol=1e-9)
 
 
 def test_the_end_of_the_path_is_least_squares():
@@ -116,8 +116,8 @@ def test_repeated_and_constant_features_never_enter():
     X = np.column_stack([np.ones(40), x, x, np.zeros(40)])
     for method in ("lar", "lasso"):
         found = ss.LARS(8, method=method).fit(X, y)
-        assert sorted(j if j < 4 else j - 3 for j in found.selected_) == [1, 2, 3]
-    assert ss.LARS().fit(np.ones((9, 2)), y[:9]).selected_.tolist() == []
+        assert sorted(j if j < 4 else j - 3 for j in found.ranked_) == [1, 2, 3]
+    assert ss.LARS().fit(np.ones((9, 2)), y[:9]).ranked_.tolist() == []
 
 
 def test_of_copies_the_first_enters_whatever_its_sign_and_scale():
@@ -127,7 +127,7 @@ def test_of_copies_the_first_enters_whatever_its_sign_and_scale():
     X = np.column_stack([x[:, 0], -5 * x[:, 0], x[:, 1], x[:, 1], x[:, 2]])
     for method in ("lar", "lasso"):
         found = ss.LARS(3, method=method).fit(X, y)
-        assert found.selected_.tolist() == [4, 2, 0]
+        assert found.ranked_.tolist() == [4, 2, 0]
         assert found.coef_[[4, 2, 0]].min() > 0
         turned = ss.LARS(3, method=method).fit(X[:, [1, 0, 2, 3, 4]], y)
         np.testing.assert_allclose(turned.coef_, found.coef_ * [-1, 1, 1, 1, 1], atol=1e-9)
@@ -141,7 +141,7 @@ def test_a_lasso_that_does_not_get_there_says_so(monkeypatch):
         X, y = crossing(rng)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            inside = len(ss.LARS(8, method="lasso").fit(X, y).selected_)
+            inside = len(ss.LARS(8, method="lasso").fit(X, y).ranked_)
         assert bool(caught) == (inside < 8)
         for warning in caught:
             assert warning.category is ConvergenceWarning

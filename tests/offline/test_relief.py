@@ -98,20 +98,20 @@ def test_relief_finds_both_parts_of_an_exclusive_or_and_mutual_information_does_
     missed = 0
     for _ in range(10):
         X, y = exclusive_or(rng, 400, 10)
-        assert set(ss.Relief(k=2).fit(X, y).selected_) == {3, 7}
-        assert set(ss.ReliefF(k=2).fit(X, y).selected_) == {3, 7}
-        assert set(ss.ReliefF(k=2, nominal="all").fit(X, y).selected_) == {3, 7}
-        assert set(ss.RReliefF(k=2).fit(X, y).selected_) == {3, 7}
+        assert set(ss.Relief(k=2).fit(X, y).ranked_) == {3, 7}
+        assert set(ss.ReliefF(k=2).fit(X, y).ranked_) == {3, 7}
+        assert set(ss.ReliefF(k=2, nominal="all").fit(X, y).ranked_) == {3, 7}
+        assert set(ss.RReliefF(k=2).fit(X, y).ranked_) == {3, 7}
         single = ss.Screen("mutual_info", k=2).fit(X, y)
         assert single.scores_[[3, 7]].max() < 0.02  # of ln 2 = 0.69
-        missed += set(single.selected_) != {3, 7}
+        missed += set(single.ranked_) != {3, 7}
     assert missed >= 8
 
 
 def test_relieff_ranks_the_informative_features_of_madelon_first():
     """Its 5 informative features, their 15 combinations and nothing else; NIPS 2003 names none of them."""
     X, y = load_real("madelon", "train")
-    best = set((ss.ReliefF(k=12).fit(X, y).selected_ + 1).tolist())
+    best = set((ss.ReliefF(k=12).fit(X, y).ranked_ + 1).tolist())
     # features whose pairwise correlation marks them as combinations of each other
     related = "29 49 65 106 129 154 242 282 319 337 339 379 434 443 452 454 456 473 476 494"
     assert len(best & set(map(int, related.split()))) >= 11, best
@@ -157,8 +157,8 @@ def test_the_target_itself_scores_best():
     rng = np.random.default_rng(8)
     y = rng.normal(size=120)
     X = np.column_stack([rng.normal(size=(120, 5)), y])
-    assert ss.RReliefF(k=1).fit(X, y).selected_.tolist() == [5]
-    assert ss.ReliefF(k=1).fit(X, y > 0).selected_.tolist() == [5]
+    assert ss.RReliefF(k=1).fit(X, y).ranked_.tolist() == [5]
+    assert ss.ReliefF(k=1).fit(X, y > 0).ranked_.tolist() == [5]
 
 
 def test_a_sample_of_all_rows_is_all_rows_and_seeds_draw_differently():
@@ -239,7 +239,7 @@ def test_relief_takes_two_classes_and_says_who_takes_more():
     [
         ({"k": 4}, r"k=4, but X has 3 features: choose k <= 3"),
         ({"k": 0}, r"k must be a whole number at least 1; got 0"),
-        ({"k": 0}, r"k must be a whole number at least 1; got 0"),
+        ({"n_neighbors": 0}, r"n_neighbors must be a whole number at least 1; got 0"),
         ({"metric": "cosine"}, r"metric must be one of 'euclidean', 'manhattan'; got 'cosine'"),
         ({"nominal": [3]}, r"nominal must be None, 'all', or a list of columns, 0 to 2.*got 3"),
         ({"nominal": [True]}, r"nominal must be .*got True"),

@@ -31,7 +31,7 @@ def test_a_state_comes_back_and_damage_is_refused(selector):
 
     again = load(arrays)
     assert again.__dict__.keys() == selector.__dict__.keys()
-    assert np.array_equal(again.selected_, selector.selected_)
+    assert np.array_equal(again.ranked_, selector.ranked_)
     assert repr(list(again.ledger_)) == repr(list(selector.ledger_))
     refused, _, findings = fuzz(repr(selector), arrays, load, use, MUTANTS, np.random.default_rng(0))
     assert not findings

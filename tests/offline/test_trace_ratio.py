@@ -23,8 +23,8 @@ def test_no_other_set_of_the_size_is_better(scaled):
         found = ss.TraceRatio(k, standardize=scaled).fit(some_form(rng, X), y)
         assert found.ratio_ == pytest.approx(ratio, rel=1e-9), case
         b, w = spreads(X, y, scaled)
-        assert b[found.selected_].sum() / w[found.selected_].sum() == pytest.approx(ratio, rel=1e-9), case
-        assert sorted(found.selected_) == list(best), case
+        assert b[found.ranked_].sum() / w[found.ranked_].sum() == pytest.approx(ratio, rel=1e-9), case
+        assert sorted(found.ranked_) == list(best), case
 
 
 def test_an_exchange_that_single_ratios_forbid_is_made():
@@ -43,7 +43,7 @@ def test_scaled_sets_are_those_of_the_best_fisher_scores():
     y = labels(rng, 100, 3)
     X = (rng.normal(size=(100, 15)) + np.outer(y, rng.random(15))) * 10.0 ** rng.integers(-3, 4, 15)
     found = ss.TraceRatio(6, standardize=True).fit(X, y)
-    assert set(found.selected_) == set(ss.Screen("fisher", k=6).fit(X, y).selected_)
+    assert set(found.ranked_) == set(ss.Screen("fisher", k=6).fit(X, y).ranked_)
 
 
 def test_perfect_features_come_first_and_their_ratio_is_the_largest_number():
@@ -51,7 +51,7 @@ def test_perfect_features_come_first_and_their_ratio_is_the_largest_number():
     y = labels(rng, 30, 2)
     X = np.column_stack([rng.normal(size=30) * 9, y, np.ones(30)])
     found = ss.TraceRatio(1).fit(X, y)
-    assert found.selected_.tolist() == [1]
+    assert found.ranked_.tolist() == [1]
     assert found.ratio_ == np.finfo(float).max
     assert ss.TraceRatio(2).fit(X, y).ratio_ > 0
 
@@ -62,11 +62,11 @@ def test_constant_features_come_last_though_they_spoil_no_set():
     X = np.column_stack([np.full(40, 7.0), rng.normal(size=(40, 3)), np.zeros(40), y + rng.normal(size=40)])
     for scaled in (False, True):
         found = ss.TraceRatio(5, standardize=scaled).fit(X, y)
-        assert set(found.selected_[:4]) == {1, 2, 3, 5}
-        assert found.selected_[4] == 0
+        assert set(found.ranked_[:4]) == {1, 2, 3, 5}
+        assert found.ranked_[4] == 0
         assert found.scores_[0] == found.scores_[4] < found.scores_[[1, 2, 3, 5]].min()
     nothing = ss.TraceRatio(2).fit(np.ones((6, 3)), [0, 1] * 3)
-    assert nothing.selected_.tolist() == [0, 1]
+    assert nothing.ranked_.tolist() == [0, 1]
     assert nothing.ratio_ == 0.0
 
 
@@ -88,7 +88,7 @@ def test_offsets_cost_no_digits(form):
     expected = ss.TraceRatio(3).fit(X, y)
     found = ss.TraceRatio(3).fit(FORMS[form](X + 1e8), y)
     assert found.ratio_ == pytest.approx(expected.ratio_, rel=1e-9)
-    assert found.selected_.tolist() == expected.selected_.tolist()
+    assert found.ranked_.tolist() == expected.ranked_.tolist()
 
 
 def test_parameters_are_refused_by_name():

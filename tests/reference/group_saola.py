@@ -9,8 +9,8 @@ With dep(., .) the measure and d_F = dep(F, y), for each group:
    each of that group's kept columns g, if dep(f, g) > min(d_f, d_g): if d_g > d_f then f goes (and the next f
    is looked at), else g goes, also if they are equal.
 
-"corrected": who has gone takes no part in later comparisons.  "paper": the lists are those of the beginning, of
-the new group and of each earlier one, so that who has gone still drives others out.
+"corrected": who has gone takes no part in later comparisons.  "paper": the lists are those of the beginning,
+of the new group and of each earlier one, so that who has gone still drives others out.
 
 A group is decided as a whole: its columns get one verdict each, when it is complete.  Columns of earlier
 groups are evicted, in the order of the columns that drive them out.  "Equal" is up to 1e-12.

@@ -140,8 +140,8 @@ def test_the_mean_of_the_rows_is_no_direction():
     X = rng.normal(size=(400, 10)) * [1, 1, 6, 1, 1, 5, 1, 1, 1, 1]
     X[:, [0, 7]] += [1000.0, 500.0]
     assert FSDS(2).fit(X).get_support().nonzero()[0].tolist() == [2, 5]
-    assert FSDS(2, rank=1, center=False).fit(X).selected_.tolist() == [0, 7]
-    assert FSDS(2, rank=1).fit(X).selected_.tolist() == [2, 5]
+    assert FSDS(2, rank=1, center=False).fit(X).ranked_.tolist() == [0, 7]
+    assert FSDS(2, rank=1).fit(X).ranked_.tolist() == [2, 5]
 
 
 def test_leading_directions_of_very_different_lengths_are_exact():
@@ -200,7 +200,7 @@ def test_constant_rows_have_no_direction(value):
     selector = FSDS(2).fit(np.full((300, 12), value))
     assert not selector.scores_.any()
     assert selector.sketch_.shape == (0, 12)
-    assert selector.selected_.tolist() == [0, 1]
+    assert selector.ranked_.tolist() == [0, 1]
 
 
 def test_a_constant_feature_scores_nothing():

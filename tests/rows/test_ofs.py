@@ -28,7 +28,7 @@ def test_equals_the_twin_on_many_streams():
         ours = OFS(k, learning_rate=rate, l2=l2).fit(sp.csr_array(X) if rng.random() < 0.5 else X, y)
         np.testing.assert_allclose(ours.coef_, history[-1], rtol=1e-9, atol=1e-15)
         assert_mistakes(ours, margins)
-        assert set(ours.selected_) == set(np.flatnonzero(history[-1]))
+        assert set(ours.ranked_) == set(np.flatnonzero(history[-1]))
 
 
 def test_equals_the_twin_after_every_row():
@@ -74,7 +74,7 @@ def test_one_feature_that_separates_is_found():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(500, 40))
     y = X[:, 17] > 0
-    assert OFS(1).fit(X, y).selected_.tolist() == [17]
+    assert OFS(1).fit(X, y).ranked_.tolist() == [17]
 
 
 def test_several_of_ten_planted_features_are_found_and_no_more_is_claimed():
@@ -83,7 +83,7 @@ def test_several_of_ten_planted_features_are_found_and_no_more_is_claimed():
         rng = np.random.default_rng(seed)
         X, planted = rng.normal(size=(5000, 1000)), rng.choice(1000, 10, replace=False)
         y = X[:, planted] @ rng.choice([-1, 1], 10) + rng.normal(size=5000) > 0
-        selected = OFS(20, learning_rate=1.0).fit(X / np.sqrt(1000), y).selected_
+        selected = OFS(20, learning_rate=1.0).fit(X / np.sqrt(1000), y).ranked_
         found.append(len(set(selected) & set(planted)))
     assert min(found) >= 5
 
@@ -94,7 +94,7 @@ def test_rows_are_learnt_with_few_of_a_million_features():
     signal = rng.integers(0, 2, 400)
     X = sp.csr_array(sp.hstack([X, sp.csr_array(signal[:, None] * 2.0 - 1)]))
     selector = OFS(3).fit(X, signal)
-    assert selector.selected_[0] == 1_000_000
+    assert selector.ranked_[0] == 1_000_000
     assert len(selector._model_.columns) == 3
 
 
@@ -145,7 +145,7 @@ def test_scores_are_sizes_of_weights_and_classes_have_signs():
 
 def test_features_without_a_weight_are_not_selected_even_if_places_are_left():
     X = np.array([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
-    assert OFS(3).fit(X, [0, 1]).selected_.tolist() == [1]
+    assert OFS(3).fit(X, [0, 1]).ranked_.tolist() == [1]
 
 
 @pytest.mark.parametrize("name", ["coef_", "scores_", "classes_"])
@@ -161,7 +161,7 @@ def test_a_third_label_is_refused_and_changes_nothing():
     with pytest.raises(TargetError, match="OFS separates 2 classes"):
         selector.partial_fit(X, [0, 1, 2])
     assert np.array_equal(selector.coef_, before)
-    assert selector.n_rows_seen_ == 2
+    assert selector.n_samples_seen_ == 2
 
 
 @pytest.mark.parametrize(

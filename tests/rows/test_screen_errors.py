@@ -147,7 +147,7 @@ def test_rows_of_another_width_are_refused(wrap):
         with pytest.raises(ex.InputError, match="X has 3 features, but Screen is expecting 4 features"):
             act()
     assert np.array_equal(screen.scores_, before)
-    assert screen.n_rows_seen_ == 60
+    assert screen.n_samples_seen_ == 60
 
 
 def test_a_failed_batch_leaves_a_screen_as_it_was():
@@ -159,7 +159,7 @@ def test_a_failed_batch_leaves_a_screen_as_it_was():
         with pytest.raises(ex.InputError):
             screen.partial_fit(rows, y)
         assert np.array_equal(screen.scores_, before)
-        assert screen.n_rows_seen_ == 60
+        assert screen.n_samples_seen_ == 60
     with pytest.raises(ex.InputError):
         screen.fit(bad, Y)
     assert np.array_equal(screen.scores_, before)
@@ -177,7 +177,7 @@ def test_screens_of_different_parameters_do_not_merge(other, message):
     screen = Screen("f", k=2).fit(X, Y)
     with pytest.raises(ex.MergeError, match=message):
         screen.merge(other.fit(X, Y))
-    assert screen.n_rows_seen_ == 60
+    assert screen.n_samples_seen_ == 60
 
 
 def test_screens_over_different_features_do_not_merge():

@@ -56,7 +56,7 @@ def test_any_criterion_with_or_without_a_window(criterion, way, window):
                 screen.partial_fit(form(X[low : low + 17]), y[low : low + 17])
             wanted = above(screen.scores_.tolist(), way["min_zscore"], screen._criterion.worst, way.get("k"))
             assert np.flatnonzero(screen.get_support()).tolist() == wanted
-            assert sorted(screen.selected_.tolist()) == wanted
+            assert sorted(screen.ranked_.tolist()) == wanted
             last = slice(None) if window is None else slice(-window, None)
             assert np.array_equal(
                 screen.get_support(), Screen(criterion, **way).fit(form(X[last]), y[last]).get_support()
@@ -120,7 +120,7 @@ def test_nothing_stands_out_as_nothing_may_be_significant():
     X = np.repeat(X[:, :1], 4, axis=1)
     for way in ({"min_zscore": 1.0}, {"alpha": 1e-12}):
         screen = Screen("f", **way).fit(X, y)
-        assert screen.selected_.tolist() == []
+        assert screen.ranked_.tolist() == []
         assert screen.transform(X).shape == (60, 0)
 
 
@@ -150,7 +150,7 @@ def test_the_ledger_sees_features_cross_the_threshold():
         X = rng.normal(size=(200, 20))
         X[:, relevant] += 2 * y
         screen.partial_fit(X, y)
-    assert screen.selected_.tolist() == [8]
+    assert screen.ranked_.tolist() == [8]
     lines = [(d.step, d.feature, str(d.event)) for d in screen.ledger_ if d.feature in ("x3", "x8")]
     assert lines == [(200, "x3", "kept"), (600, "x3", "evicted"), (600, "x8", "kept")]
 
@@ -181,7 +181,7 @@ def test_gomes_sliding_contingency_with_a_dynamic_threshold():
             scores = [scipy.stats.chi2_contingency(t, correction=False).statistic for t in tables]
             np.testing.assert_allclose(screen.scores_, scores, rtol=1e-10)
             assert np.flatnonzero(screen.get_support()).tolist() == above(scores, 1.0, 0.0)
-    assert screen.selected_[0] == 7
+    assert screen.ranked_[0] == 7
 
 
 # ------------------------------------------------------------------------------------ Katakis 2005
@@ -204,7 +204,7 @@ def test_katakis_incremental_counts_give_the_scores_of_all_rows():
                 assert chi2.scores_[j] == pytest.approx(oracle, rel=1e-9)
                 G = scipy.stats.chi2_contingency(t, correction=False, lambda_="log-likelihood").statistic
                 assert information.scores_[j] == pytest.approx(G / (2 * part.stop), rel=1e-9)
-        assert chi2.selected_.tolist() == information.selected_.tolist() == [5]
+        assert chi2.ranked_.tolist() == information.ranked_.tolist() == [5]
 
 
 # ------------------------------------------------------------------------------------ Sovdat 2014

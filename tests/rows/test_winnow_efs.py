@@ -86,7 +86,7 @@ def test_bug_of_float_features_that_are_zero_in_a_row_are_updated():
     X = np.array([[1.0, 0.0, 0.0]] * 5)
     selector = WinnowEFS(3).fit(X, [1, 0, 1, 0, 1])
     assert selector.coef_[1:].tolist() == [1.0, 1.0]
-    assert selector.selected_.tolist() == [0]
+    assert selector.ranked_.tolist() == [0]
 
 
 def test_bug_of_float_rows_are_scaled_by_minimum_and_maximum():
@@ -129,7 +129,7 @@ def test_weights_stay_finite_however_long_the_labels_contradict():
 def test_features_of_which_nothing_was_learnt_are_not_selected():
     X = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
     selector = WinnowEFS(4).fit(X, [0, 1])
-    assert selector.selected_.tolist() == [2, 1]
+    assert selector.ranked_.tolist() == [2, 1]
     assert selector.scores_[[0, 3]].tolist() == [0.0, 0.0]
 
 
@@ -139,8 +139,8 @@ def test_a_share_of_the_lowest_is_taken_with_extremes():
     top = WinnowEFS(10).fit(X, y)
     both = WinnowEFS(10, extremes=0.3).fit(X, y)
     ranking = np.argsort(-top.scores_, kind="stable")
-    assert set(top.selected_) == set(ranking[:10])
-    assert set(both.selected_) == {*ranking[:7], *ranking[-3:]}
+    assert set(top.ranked_) == set(ranking[:10])
+    assert set(both.ranked_) == {*ranking[:7], *ranking[-3:]}
 
 
 def test_words_that_tell_classes_apart_are_found():
@@ -150,7 +150,7 @@ def test_words_that_tell_classes_apart_are_found():
     telling = [40, 111, 250, 333]
     for turn, word in enumerate(telling):
         X[:, word] += rng.poisson(0.6, 3000) * (y == turn % 2)
-    assert set(telling) <= set(WinnowEFS(8).fit(sp.csr_array(X), y).selected_)
+    assert set(telling) <= set(WinnowEFS(8).fit(sp.csr_array(X), y).ranked_)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_negative_value_is_refused_by_name_and_changes_nothing(form):
     with pytest.raises(InputError, match=r"Negative values in data.*'x2' holds -0\.5.*or use OFS"):
         selector.partial_fit(form(X), [0, 1, 1])
     assert np.array_equal(selector.coef_, before)
-    assert selector.n_rows_seen_ == 3
+    assert selector.n_samples_seen_ == 3
 
 
 def test_a_negative_value_is_refused_under_the_name_it_came_with():
@@ -194,7 +194,7 @@ def test_a_negative_value_is_refused_under_the_name_it_came_with():
 
 
 def test_minus_zero_is_not_negative():
-    assert WinnowEFS(1).fit(np.array([[-0.0, 1.0]]), [1]).selected_.tolist() == [1]
+    assert WinnowEFS(1).fit(np.array([[-0.0, 1.0]]), [1]).ranked_.tolist() == [1]
 
 
 @pytest.mark.parametrize(

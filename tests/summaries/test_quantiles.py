@@ -33,7 +33,7 @@ def same_answers(a, b):
 def test_facts():
     summary = Quantiles(0.05, half_life=9.0)
     assert isinstance(summary, Stateful)
-    assert (summary.epsilon, summary.half_life, summary.target) == (0.05, 9.0, "classes")
+    assert (summary.max_rank_error, summary.half_life, summary.target) == (0.05, 9.0, "classes")
     assert (summary.n_rows, summary.n_features, summary.classes, summary.nbytes) == (0, 0, [], 0)
     summary.update(np.zeros((0, 3)), np.zeros(0, int))
     assert summary.n_features == 0
@@ -124,7 +124,7 @@ def test_reindexing_moves_columns_and_leaves_the_others_missing(rows, weights):
 
 def test_reindexing_an_empty_summary_and_the_identity():
     empty = Quantiles(0.2, half_life=7.0).reindexed(np.arange(0), 5)
-    assert (empty.epsilon, empty.half_life, empty.n_features) == (0.2, 7.0, 0)
+    assert (empty.max_rank_error, empty.half_life, empty.n_features) == (0.2, 7.0, 0)
     summary = learnt(all_orders(np.random.default_rng(5), 500))
     assert_same_bits(snapshot(summary), snapshot(summary.reindexed(np.arange(11), 11)))
 

@@ -52,7 +52,7 @@ def test_an_empty_summary_round_trips():
         saved = Quantiles(0.01, half_life=half_life).state()
         again = Quantiles.from_state(saved)
         assert_same_bits(saved, again.state())
-        assert (again.epsilon, again.half_life, again.n_features) == (0.01, half_life, 0)
+        assert (again.max_rank_error, again.half_life, again.n_features) == (0.01, half_life, 0)
 
 
 def test_text_labels_survive():
@@ -245,7 +245,7 @@ def test_columns_that_are_not_there_change_nothing():
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 1e-7, -1, np.nan, "small", None, True])
 def test_parameters_out_of_range(epsilon):
-    with pytest.raises(ParameterError, match="epsilon must be a number at least 1e-06 and below 1"):
+    with pytest.raises(ParameterError, match="max_rank_error must be a number at least 1e-06 and below 1"):
         Quantiles(epsilon)
 
 

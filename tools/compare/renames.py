@@ -101,13 +101,31 @@ RENAMED_METHODS: dict[tuple[str, str], str] = {
 }
 
 #: Learnt attributes, and the fields of a ledger line (class "Decision"): old: new, or (class, old): new.
-RENAMED_ATTRIBUTES: dict[str | tuple[str, str], str] = {}
+RENAMED_ATTRIBUTES: dict[str | tuple[str, str], str] = {
+    "n_rows_seen_": "n_samples_seen_",
+    "n_rows_": "n_samples_seen_",
+    ("TwoWay", "n_rows_"): "n_samples_held_",
+    ("FIRES", "weights_"): "normalized_scores_",
+    ("FIRES", "mean_"): "coef_",
+    ("BlockBagging", "weights_"): "member_weights_",
+    ("SuperLearner", "weights_"): "member_weights_",
+}
 
 #: Words in the ledger: (field, old word): new word, such as ("reason", "outscored"): "weaker".
 RENAMED_WORDS: dict[tuple[str, str], str] = {}
 
 #: Learnt attributes that the new tree does without: old name, or (class, old name).
-DROPPED: set[str | tuple[str, str]] = set()
+DROPPED: set[str | tuple[str, str]] = {("Bootstrap", "frequencies_")}
+
+#: Learnt attributes that speak for the second of ``classes_``, of selectors that had the negative label first
+#: in the old tree.  ``classes_`` is sorted now, and where this exchanges the two, these change their signs.
+SIGNED: dict[str, str] = {
+    "OFS": "coef_",
+    "PartialOFS": "coef_",
+    "SOFS": "coef_",
+    "WinnowEFS": "coef_",
+    "FIRES": "mean_",
+}
 
 
 def class_name(old: str) -> str:
@@ -151,6 +169,18 @@ def _is_plain(value: Any) -> bool:
 def attribute_name(cls: str, old: str) -> str:
     """Return the new name of an attribute of a class, which has its old name here."""
     return RENAMED_ATTRIBUTES.get((cls, old), RENAMED_ATTRIBUTES.get(old, old))
+
+
+def with_sorted_classes(cls: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the old attributes of a class as they are when its classes are sorted."""
+    classes = attributes.get("classes_", {}).get("values", []) if cls in SIGNED else []
+    if classes == sorted(classes):
+        return attributes
+    signed = attributes[SIGNED[cls]]
+    return attributes | {
+        "classes_": {**attributes["classes_"], "values": sorted(classes)},
+        SIGNED[cls]: {**signed, "values": [0.0 - value for value in signed["values"]]},
+    }
 
 
 def is_dropped(cls: str, old: str) -> bool:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, check_rows, task_of
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.base.selector import Selector
 from streamsieve.decisions import KEPT, REASON_CODE, Decisions, Settled
@@ -50,7 +51,8 @@ class OfflineSelector(Selector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature
     task_ : kind of target; absent if there is none
     """
@@ -61,7 +63,7 @@ class OfflineSelector(Selector):
         "n_features_in_": Int(1, MOST_FEATURES, size="features"),
         "feature_names_in_": Texts("features", optional=True),
         "task_": Choice(*Task, None),
-        "selected_": Array("i8", "selected", below="features", unique=True),
+        "ranked_": Array("i8", "selected", below="features", unique=True),
         "ledger_": Nested(Ledger),
     }
     #: The same for a selector that has no array of one entry per feature, which would prove their number.
@@ -69,12 +71,12 @@ class OfflineSelector(Selector):
         **fields,
         "n_features_in_": Int(1, MOST_FEATURES),
         "feature_names_in_": Texts("names", optional=True),
-        "selected_": Array("i8", "selected", low=0, unique=True),
+        "ranked_": Array("i8", "selected", low=0, unique=True),
     }
 
     k: int | None = None
     ledger: str = "all"
-    selected_: IntArray
+    ranked_: IntArray
 
     @abstractmethod
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
@@ -117,7 +119,7 @@ class OfflineSelector(Selector):
                 f"X has n_samples = {batch.X.shape[0]}: at least two rows are needed to compare features"
             )
         y = self._checked_target(batch.y)
-        self.selected_ = np.asarray(self._choose(batch.X, y, self._wanted), np.int64)
+        self.ranked_ = np.asarray(self._choose(batch.X, y, self._wanted), np.int64)
         self.ledger_ = self._explained(batch.X)
 
     def _check_features(self) -> None:
@@ -131,9 +133,14 @@ class OfflineSelector(Selector):
         """Number of features to keep."""
         return min(DEFAULT_K, self.n_features_in_) if self.k is None else int(self.k)
 
+    @fitted_property
+    def selected_(self) -> IntArray:
+        """Columns of the selected features, in column order."""
+        return np.sort(self.ranked_)
+
     def _support(self) -> BoolArray:
         mask = np.zeros(self.n_features_in_, bool)
-        mask[self.selected_] = True
+        mask[self.ranked_] = True
         return mask
 
     # ---------------------------------------------------------------- the target
@@ -194,7 +201,7 @@ class OfflineSelector(Selector):
             return ledger
         reason, statistic, p_value, by = self._why()
         reason[_constant(X)] = REASON_CODE[Reason.CONSTANT]
-        reason[self.selected_] = KEPT
+        reason[self.ranked_] = KEPT
         given = getattr(self, "feature_names_in_", None)
         settled = Settled(0, reason, statistic, p_value, by or {})
         ledger.record(Decisions(settled, FeatureNames(), None if given is None else given.tolist()))
@@ -205,7 +212,7 @@ class OfflineSelector(Selector):
     def _consistent(self) -> Iterator[str]:
         self._check_features()
         p = self.n_features_in_
-        if len(self.selected_) and self.selected_.max() >= p:
+        if len(self.ranked_) and self.ranked_.max() >= p:
             yield "a selected feature is none of the features"
         if len(getattr(self, "feature_names_in_", range(p))) != p:
             yield "there is not one name per feature"

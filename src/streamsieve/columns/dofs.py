@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.base.seeded import Seeded
 from streamsieve.columns.groups.class_separability import SCATTER, Separability
 from streamsieve.columns.groups.diverse import REDUNDANCY, DiverseGroups, DOFSConfig, redundancy_limit
 from streamsieve.columns.groups.dpp import KernelFunction, Sampler, Similarity
@@ -30,7 +31,7 @@ LOCAL = ("both", "either")
 REFITS = ("group", "column")
 
 
-class DOFS(OffersGroups, ColumnSelector):
+class DOFS(Seeded, OffersGroups, ColumnSelector):
     """Diverse online feature selection (DOFS) by a determinantal point process and an elastic net.
 
     For each group: (1) columns are drawn by a determinantal point process, which favors diverse sets, given
@@ -84,8 +85,9 @@ class DOFS(OffersGroups, ColumnSelector):
     group_size : int or None, default=10
         Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
         column is a group of its own.
-    random_state : int, default=0
-        Seed of the draws, in [0, 2^63).
+    random_state : int or None, default=0
+        Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -168,7 +170,6 @@ class DOFS(OffersGroups, ColumnSelector):
         "least_weight": Float(0),
         "refit": Choice(*REFITS),
         "group_size": Int(1, optional=True),
-        "random_state": Int(0, 2**63 - 1),
     }
     fields = {
         "ledger_": Nested(ProvisionalLedger),
@@ -198,7 +199,7 @@ class DOFS(OffersGroups, ColumnSelector):
         least_weight: float = 0.0,
         refit: str = "group",
         group_size: int | None = 10,
-        random_state: int = 0,
+        random_state: int | None = 0,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -268,7 +269,7 @@ class DOFS(OffersGroups, ColumnSelector):
         lasso, ridge = cost * self.l1_ratio, cost * (1.0 - self.l1_ratio)
         return DOFSConfig(
             similarity=Similarity(self.kernel, self.gamma),
-            sampler=Sampler(self.sampler, self.truncation, int(self.random_state)),
+            sampler=Sampler(self.sampler, self.truncation, self._seed),
             redundancy=None if self.stages == "draw" else self.redundancy_test,
             limit=redundancy_limit(self.redundancy_test, self.max_rank_correlation, self.alpha),
             scatter=self.scatter,

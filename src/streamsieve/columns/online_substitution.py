@@ -201,7 +201,7 @@ class OnlineSubstitution(ColumnSelector):
         # checking many columns costs as much as measuring them, which finds bad values too; but with a
         # stopping rule a block is offered in pieces, and could not be rolled back
         plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.shape[1] > 0
-        fits = plain and X.shape[0] == self.n_rows_ and (names is None or len(names) == X.shape[1])
+        fits = plain and X.shape[0] == self.n_samples_seen_ and (names is None or len(names) == X.shape[1])
         if fits and self.stop is None:
             return UncheckedBlock(X, None if names is None else tuple(names))
         return super()._checked(X, names)

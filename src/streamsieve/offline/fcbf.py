@@ -43,7 +43,8 @@ class FCBF(OfflineSelector):
     Attributes
     ----------
     scores_ : float64 array, one per feature: its symmetric uncertainty with y
-    selected_ : columns of the selected features, the most relevant first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, the most relevant first
     removed_by_ : int64 array, one per feature: the column that made it redundant, or -1
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"

@@ -38,7 +38,8 @@ class FGM(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, in the order they joined
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they joined
     n_iter_ : int, how many groups joined
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"

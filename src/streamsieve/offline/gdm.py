@@ -41,7 +41,8 @@ class GDM(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features: supporting ones in the order they joined, then affiliated
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns: supporting ones in the order they joined, then affiliated
         ones by falling correlation
     supporting_ : columns of the supporting features
     affiliated_ : int64 array, one per feature: the supporting feature it is most correlated with, or -1
@@ -128,8 +129,8 @@ class GDM(OfflineSelector):
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
-        if not np.array_equal(self.supporting_, self.selected_[: len(self.supporting_)]):
-            yield "the supporting features are not the first of the selected ones"
+        if not np.array_equal(self.supporting_, self.ranked_[: len(self.supporting_)]):
+            yield "the supporting features are not the first of the ranked ones"
         if np.any(self.affiliated_ >= self.n_features_in_):
             yield "a feature is affiliated with none of the features"
 

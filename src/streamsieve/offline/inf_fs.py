@@ -66,7 +66,8 @@ class InfFS(OfflineSelector):
     Attributes
     ----------
     scores_ : float64 array, one per feature, larger is better; 0 for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"
 

@@ -45,7 +45,8 @@ class LARS(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, in the order they entered (last, for one that left and came
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they entered (last, for one that left and came
         again)
     coef_ : float64 array, one per feature: coefficients of the standardized features where the path was left,
         in units of the length of y; 0 for features outside

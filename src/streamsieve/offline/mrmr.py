@@ -48,9 +48,10 @@ class MRMR(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, in the order they were chosen
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they were chosen
     relevance_ : float64 array, one per feature: information or F with the target
-    objective_ : float64 array, one per selected feature: its balance when it was chosen
+    objective_ : float64 array, one per feature of ``ranked_``: its balance when it was chosen
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 

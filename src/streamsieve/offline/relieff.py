@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
+from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import TargetError
 from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
 from streamsieve.offline.shared.ranking import best_first
@@ -16,7 +17,7 @@ from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, 
 from streamsieve.state import Array, Int
 
 
-class ReliefF(OfflineSelector):
+class ReliefF(Seeded, OfflineSelector):
     """ReliefF: features that differ between near rows of different classes; finds interactions.
 
     Of each row the nearest rows of its own class (hits) and of every other class (misses) are looked up.  A
@@ -37,15 +38,17 @@ class ReliefF(OfflineSelector):
         X has names.  All others are numbers and differ by their distance over the range of the feature.
     n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
-    random_state : int, default=0
-        Seed of that draw, 0 <= random_state < 2^63.
+    random_state : int or None, default=0
+        Seed of that draw, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "multiclass"
 
@@ -99,7 +102,7 @@ class ReliefF(OfflineSelector):
         metric: str = "euclidean",
         nominal: str | Sequence[int | str] | None = None,
         n_rows_sampled: int | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
         ledger: str = "all",
     ) -> None:
         self.k = k
@@ -117,7 +120,7 @@ class ReliefF(OfflineSelector):
         yield cls(k=1, n_neighbors=3, metric="manhattan", n_rows_sampled=40, random_state=1)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        rows = sampled_rows(X.shape[0], self.n_rows_sampled, self.random_state)
+        rows = sampled_rows(X.shape[0], self.n_rows_sampled, self._seed)
         self.scores_ = hit_and_miss(X, y, self.n_neighbors, self.metric, nominal_mask(self), rows)
         return best_first(self.scores_, wanted)
 

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
+from streamsieve.base.seeded import Seeded
 from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
 from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Float, Int
 
 
-class RReliefF(OfflineSelector):
+class RReliefF(Seeded, OfflineSelector):
     """RReliefF: features that differ between near rows whose numeric targets differ.
 
     :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbor is a
@@ -36,15 +37,17 @@ class RReliefF(OfflineSelector):
         X has names.  All others are numbers and differ by their distance over the range of the feature.
     n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
-    random_state : int, default=0
-        Seed of that draw, 0 <= random_state < 2^63.
+    random_state : int or None, default=0
+        Seed of that draw, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "regression"
 
@@ -95,7 +98,7 @@ class RReliefF(OfflineSelector):
         metric: str = "euclidean",
         nominal: str | Sequence[int | str] | None = None,
         n_rows_sampled: int | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
         ledger: str = "all",
     ) -> None:
         self.k = k
@@ -115,7 +118,7 @@ class RReliefF(OfflineSelector):
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]
-        rows = sampled_rows(n, self.n_rows_sampled, self.random_state)
+        rows = sampled_rows(n, self.n_rows_sampled, self._seed)
         data = Neighbors(X, nominal_mask(self), self.metric)
         weight = self._weights(min(self.n_neighbors, n - 1))
         span = float(y.max() - y.min())

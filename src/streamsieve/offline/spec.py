@@ -48,7 +48,8 @@ class SPEC(OfflineSelector):
     ----------
     scores_ : float64 array, one per feature, larger is better: minus the energy for variants 1 and 2; a
         constant feature has the worst
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary" or "multiclass"
 

@@ -52,8 +52,9 @@ class SPFS(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, in the order they entered
-    explained_ : float64 array, one per selected feature: the share of the responses' squares that a
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they entered
+    explained_ : float64 array, one per feature of ``ranked_``: the share of the responses' squares that a
         regression on it and those before it explains
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"

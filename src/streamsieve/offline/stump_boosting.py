@@ -42,12 +42,13 @@ class StumpBoosting(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, by round
-    errors_ : float64 array, one per selected feature: the weighted error of its stump
-    thresholds_ : float64 array, one per selected feature: the largest value below the threshold
-    signs_ : float64 array, one per selected feature: 1 if rows above the threshold are of the second class
-        (in sorted order), else -1
-    votes_ : float64 array, one per selected feature: how much its stump counts, ``ln((1 - e) / e) / 2``
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, by round
+    errors_ : float64 array, one per feature of ``ranked_``: the weighted error of its stump
+    thresholds_ : float64 array, one per feature of ``ranked_``: the largest value below the threshold
+    signs_ : float64 array, one per feature of ``ranked_``: 1 if rows above the threshold are of the second
+        class (in sorted order), else -1
+    votes_ : float64 array, one per feature of ``ranked_``: how much its stump counts, ``ln((1 - e) / e) / 2``
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 

@@ -37,7 +37,8 @@ class TraceRatio(OfflineSelector):
     ----------
     scores_ : float64 array, one per feature: ``b - ratio_ w``, in units of the largest spread; the set has
         the largest ones; the smallest float for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ratio_ : float, the ratio of the set; the largest float where nothing is spread within classes
     n_iter_ : int, how many sets were looked at
     ledger_ : one decision per feature: why it was kept or rejected

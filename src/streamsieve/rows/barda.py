@@ -39,14 +39,16 @@ class BARDA(RowSelector):
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     scores_ : float64 array, ``w**2 * H`` of every feature, its weight not yet set to 0; with several classes,
         the largest over them
-    selected_ : columns of the k largest scores, best first; fewer as long as fewer have a score above 0
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns of the k largest scores, best first; fewer as long as fewer have a score above 0
     coef_ : float64 array (classes, features), the weights that predict, at most k a row; for two classes one
         row, which speaks for ``classes_[1]``
     classes_ : the labels seen, sorted
@@ -169,5 +171,5 @@ class BARDA(RowSelector):
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         learners = self._learners_
-        if learners.n_features != self.n_features_in_ or learners.models[0].n_rows != self.n_rows_seen_:
+        if learners.n_features != self.n_features_in_ or learners.models[0].n_rows != self.n_samples_seen_:
             yield "the learners saw other rows or features"

@@ -15,6 +15,7 @@ from streamsieve._kernels.poisson import poisson_weights
 from streamsieve._transaction import untouched_on_error
 from streamsieve.base import RowSelector
 from streamsieve.base.fitted import fitted_property
+from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.screen import Screen
@@ -24,7 +25,7 @@ from streamsieve.state.registry import registered
 #: Row numbers end here.
 LAST_ROW = 2**62
 #: Attributes that all members share with the bootstrap.
-SHARED = ("n_features_in_", "n_rows_seen_", "_fixed_", "_names_in_", "_vocabulary_")
+SHARED = ("n_features_in_", "n_samples_seen_", "_fixed_", "_names_in_", "_vocabulary_")
 #: Parameters of replicas, whose ledgers are never read.
 QUIET = {"ledger": "none", "review_every": None}
 #: Replicas whose weights are drawn together.
@@ -51,7 +52,7 @@ class Member(Nested):
         return {name: kind for name, kind in known if issubclass(kind, RowSelector) and kind is not Bootstrap}
 
 
-class Bootstrap(RowSelector):
+class Bootstrap(Seeded, RowSelector):
     """Keep the features that a selector keeps in most bootstrap replicas of the stream.
 
     Replicas of the selector learn the stream side by side.  Each counts every row 0, 1, 2, ... times, drawn
@@ -69,21 +70,24 @@ class Bootstrap(RowSelector):
         Keep features that at least this fraction of the replicas selects, 0 < min_frequency <= 1.
     k : int or None, default=None
         Keep the k most frequent of these at most, k >= 1; among equals those that score best on all rows.
-    random_state : int, default=0
-        Seed of the draws, 0 <= random_state < 2^63.
+    random_state : int or None, default=0
+        Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     first_row : int, default=0
         Number of the first row.  A row's draws depend on its number alone: give parts of one stream the
         numbers they have there, and their merge is the result of one pass over it.
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what frequency.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what frequency.  "kept"
+        is the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
-    frequencies_, scores_ : float64 array, one per feature: the fraction of the replicas that select it
-    selected_ : columns of the selected features, the most frequent first
+    scores_ : float64 array, one per feature: the fraction of the replicas that select it
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, the most frequent first
     stability_ : float, at most 1: how much the replicas' selections agree beyond chance (Nogueira et al.)
     expected_false_ : float: bound on the expected number of false features among those of a frequency of at
         least ``min_frequency``; infinite for a ``min_frequency`` of at most 0.5
@@ -128,7 +132,7 @@ class Bootstrap(RowSelector):
     ...     bootstrap = bootstrap.partial_fit(X, y)
     >>> bootstrap.get_feature_names_out(), len(bootstrap.selector_.selected_)
     (array(['x4', 'x7'], dtype=object), 3)
-    >>> bootstrap.frequencies_[[4, 7]]
+    >>> bootstrap.scores_[[4, 7]]
     array([1., 1.])
     """
 
@@ -137,7 +141,6 @@ class Bootstrap(RowSelector):
     parameters = {
         "replicas": Int(2, 10_000),
         "min_frequency": Float(0, 1, open_low=True),
-        "random_state": Int(0, 2**63 - 1),
         "first_row": Int(0, LAST_ROW),
     }
     fields = {"_next_row_": Int(0, LAST_ROW + 2**61), "_members_": Members()}
@@ -149,7 +152,7 @@ class Bootstrap(RowSelector):
         replicas: int = 20,
         min_frequency: float = 0.6,
         k: int | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
         first_row: int = 0,
         output: str = "drop",
         ledger: str = "all",
@@ -208,6 +211,10 @@ class Bootstrap(RowSelector):
     def _buffers_rows(self) -> bool:  # type: ignore[override]  # it depends on the selector
         return self._inner._buffers_rows  # noqa: SLF001
 
+    @property
+    def _learns_numbers(self) -> bool:
+        return self._members_[0]._learns_numbers  # noqa: SLF001
+
     def _known_labels(self) -> Iterable[Any]:
         return self._members_[0]._known_labels()  # noqa: SLF001
 
@@ -245,7 +252,7 @@ class Bootstrap(RowSelector):
             self._share()
             original._learn_rows(batch)  # noqa: SLF001
             for low in range(0, len(replicas), GROUP):
-                weights = poisson_weights(int(self.random_state), self._next_row_, n, low // GROUP)
+                weights = poisson_weights(self._seed, self._next_row_, n, low // GROUP)
                 # the last group may have fewer replicas
                 for member, weight in zip(replicas[low : low + GROUP], weights, strict=False):
                     member._learn_rows(RowBatch(batch.X, batch.y, weight))  # noqa: SLF001
@@ -274,11 +281,6 @@ class Bootstrap(RowSelector):
         for replica in self._members_[1:]:
             counts += replica._support()  # noqa: SLF001
         return counts / self.replicas
-
-    @fitted_property
-    def frequencies_(self) -> FloatArray:
-        """The fraction of the replicas that select a feature."""
-        return self.scores_
 
     @fitted_property
     def stability_(self) -> float:

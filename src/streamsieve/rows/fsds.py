@@ -48,13 +48,15 @@ class FSDS(RowSelector):
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature; larger is better
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     sketch_ : float64 array of fewer than ``sketch_size`` orthogonal rows, longest first
     sketch_error_ : bound on the spectral norm of (scatter of all rows - scatter of the sketch); at most the
         rows' sum of squares about their mean divided by ``sketch_size``
@@ -207,7 +209,7 @@ class FSDS(RowSelector):
         yield from super()._consistent()
         directions = self._directions_
         fits = directions.buffer.fits(self.n_features_in_) and directions.n_features <= self.n_features_in_
-        if directions.n_rows != self.n_rows_seen_ or not fits:
+        if directions.n_rows != self.n_samples_seen_ or not fits:
             yield "the sketch has another number of rows or features"
         if len(directions.sketch.rows) >= self._size or len(directions.buffer) >= self._block:
             yield f"the sketch has more rows than sketch_size={self._size} allows"

@@ -79,8 +79,9 @@ class RunningAverages(WeightedRowSelector):
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
@@ -90,7 +91,8 @@ class RunningAverages(WeightedRowSelector):
         outside the model.
     pvalues_ : float64 array, one per feature: of its test given all other features, whatever the model
     untestable_ : why there are no tests, or nothing
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     coef_, intercept_ : least squares on the selected features, in the units of the data, with zeros for the
         others; labels count as -1 and 1.  Shapes are those of scikit-learn's linear models.
     classes_ : labels in order; with two of them, ``coef_`` is about the second

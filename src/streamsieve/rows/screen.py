@@ -101,14 +101,16 @@ class Screen(WeightedRowSelector):
     review_every : int or None, default=None
         Number of rows between two updates of the ledger.  If None, changes are recorded when the selection
         or the ledger is accessed.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature; larger is better
     pvalues_ : float64 array, one per feature; not for "ksg"
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     summary_ : the summary behind the scores
     ledger_ : which features entered and left, after how many rows, at what score
     drift_ : list of (row, feature, before, after): changes of relevance that were noticed
@@ -367,7 +369,7 @@ class Screen(WeightedRowSelector):
         n, low = batch.X.shape[0], 0
         monitor: DriftMonitor | None = getattr(self, "_monitor_", None)
         while low < n:
-            seen = self.n_rows_seen_ + low
+            seen = self.n_samples_seen_ + low
             room = n - low if monitor is None else min(n - low, monitor.room)
             if self.review_every is not None:
                 room = min(room, self.review_every - seen % self.review_every)

@@ -43,15 +43,17 @@ class WinnowEFS(LinearSelector):
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     coef_ : float64 array, u - v of every feature; 1, as in the beginning, where nothing was learnt
     scores_ : float64 array, abs(u - v), and 0 where nothing was learnt
-    selected_ : columns of the selected features, largest score first
-    classes_ : the labels seen, the negative one first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, largest score first
+    classes_ : the labels seen, sorted
     mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 

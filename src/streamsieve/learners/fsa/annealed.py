@@ -15,6 +15,7 @@ from streamsieve._validation import matrix, refuse_non_finite
 from streamsieve.base import Selector
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.ranking import DEFAULT_K
+from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import ParameterError
 from streamsieve.learners.fsa.model import MOST_FEATURES, AnnealedModel, FSAConfig
 from streamsieve.learners.fsa.rows import Rows
@@ -29,7 +30,7 @@ ASTRAY = 10.0
 SLOW = 0.1
 
 
-class AnnealedLearner(Selector):
+class AnnealedLearner(Seeded, Selector):
     """A linear model that learns and loses features by a schedule.
 
     A subclass has the parameters below, names its losses, and writes :meth:`_targets`.
@@ -44,7 +45,6 @@ class AnnealedLearner(Selector):
         "l2": Float(0, 1e6),
         "batch_size": Int(1),
         "standardize": Bool(),
-        "random_state": Int(0, 2**32 - 1),
     }
     fields: ClassVar[Mapping[str, Field]] = {
         "n_features_in_": Int(1, MOST_FEATURES),
@@ -64,7 +64,6 @@ class AnnealedLearner(Selector):
     l2: float
     batch_size: int
     standardize: bool
-    random_state: int
 
     @abstractmethod
     def _targets(self, y: Any, n: int) -> tuple[FloatArray, FloatArray]:
@@ -98,7 +97,7 @@ class AnnealedLearner(Selector):
             momentum=float(self.momentum),
             l2=float(self.l2),
             batch_size=int(self.batch_size),
-            random_state=int(self.random_state),
+            random_state=self._seed,
         )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -214,6 +213,11 @@ class AnnealedLearner(Selector):
 
     @fitted_property
     def selected_(self) -> IntArray:
+        """Columns of the features that are left, in column order."""
+        return np.sort(self._model_.columns)
+
+    @fitted_property
+    def ranked_(self) -> IntArray:
         """Columns of the features that are left, largest weight first."""
         model = self._model_
         return model.columns[np.argsort(-model.strength, kind="stable")]

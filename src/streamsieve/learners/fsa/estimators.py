@@ -66,12 +66,14 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         Whether features are learned in units of their standard deviation.  False: they are only centered, so
         the weights of large or frequent ones are learned sooner, and in doubt these are preferred.  That may
         suit text, whose rare words would otherwise count as much as frequent ones.
-    random_state : int, default=0
-        Seed of the order of rows, 0 <= random_state < 2^32.
+    random_state : int or None, default=0
+        Seed of the order of rows, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with
+        the state.
 
     Attributes
     ----------
-    selected_ : columns of the features kept, largest weight first
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns of the features kept, largest weight first
     scores_ : float64 array, size of every feature's weight in units of its standard deviation; over several
         classes, the root of the sum of squares; 0 for features that went
     coef_ : float64 array (1, features), or (classes, features) for more than two; for values as they come
@@ -161,7 +163,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         batch_size: int = 32,
         balanced: bool = False,
         standardize: bool = True,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.k = k
         self.loss = loss
@@ -327,12 +329,14 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         Whether features are learned in units of their standard deviation.  False: they are only centered, so
         the weights of large or frequent ones are learned sooner, and in doubt these are preferred.  That may
         suit text, whose rare words would otherwise count as much as frequent ones.
-    random_state : int, default=0
-        Seed of the order of rows, 0 <= random_state < 2^32.
+    random_state : int or None, default=0
+        Seed of the order of rows, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with
+        the state.
 
     Attributes
     ----------
-    selected_ : columns of the features kept, largest weight first
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns of the features kept, largest weight first
     scores_ : float64 array, size of every feature's weight, feature in units of its standard
         deviation and target in units of its spread; 0 for features that went
     coef_ : float64 array, one weight per feature, for values as they come
@@ -388,7 +392,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         l2: float = 1e-3,
         batch_size: int = 32,
         standardize: bool = True,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.k = k
         self.loss = loss

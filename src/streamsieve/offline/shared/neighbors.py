@@ -185,7 +185,6 @@ def _scaled_csr(X: Any, nominal: BoolArray) -> Any:
 NEIGHBOR_PARAMETERS = {
     "metric": Choice(*METRICS),
     "n_rows_sampled": Int(1, optional=True),
-    "random_state": Int(0, 2**63 - 1),
 }
 
 
