@@ -129,7 +129,7 @@ def gisette(size: Size, selector: Any) -> Race:
     X, y = real("gisette_valid")
     if size.quick:
         X = X[:, :200]
-        selector = selector.set_params(n_features=5) if "n_features" in selector.get_params() else selector
+        selector = selector.set_params(k=5) if "k" in selector.get_params() else selector
     last: list[Any] = []
 
     def ours() -> None:

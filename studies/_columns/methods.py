@@ -74,6 +74,6 @@ BY_G2: dict[str, Maker] = {
 EXPLAINED = f"""\
 Beside the papers' methods, every table has these: SAOLA and Fast-OSFS whose relevance is decided by the
 online FDR rule ADDIS at {FDR:g} (`fdr="addis"`), ADDIS alone (`OnlineFDR`, marginal tests), and the buffers
-`TopK` (streaming mRMR by swap) and "TopK, plain" (`redundancy=0`, the exact top k), both with as many columns
-as SAOLA kept on the same rows. SAOLA's gate needs p-values, so with codes it stands on Fisher's z.
+`TopK` (streaming mRMR by swap) and "TopK, plain" (`redundancy_weight=0`, the exact top k), both with as many
+columns as SAOLA kept on the same rows. SAOLA's gate needs p-values, so with codes it stands on Fisher's z.
 """

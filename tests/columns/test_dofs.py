@@ -47,7 +47,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(task):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 16)), far=case % 3 == 0)
         parameters = random_parameters(rng, task)
-        size, seed = int(rng.choice([1, 2, 3, 4])), int(rng.integers(2**32))
+        size, seed = int(rng.choice([1, 2, 3, 4])), int(rng.integers(2**63)) >> 31
         *twin, groups = dofs(
             X, y, task, slices(X.shape[1], size), uniform_draws(seed, np.arange(20)), **parameters
         )

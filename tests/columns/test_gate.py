@@ -66,7 +66,7 @@ def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(kind, test):
         untested = {j for j, _, reason, _ in lines(alone) if reason in ("constant", "unreliable test")}
         assert met - untested == set(passed.tolist()), case
         if len(passed) and max(d.p_value for d in alone.ledger_ if d.step in passed) <= ALPHA:
-            inner = kind(ALPHA, test).begin(y)
+            inner = kind(ALPHA, test=test).begin(y)
             inner.offer(X[:, passed])
             assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
             compared, entered = compared + 1, entered + len(passed)

@@ -364,7 +364,7 @@ def test_bad_parameters_and_targets_are_refused():
         OnlineFDR(alpha=1).begin([0, 1])
     with pytest.raises(ParameterError, match="lag must be a whole number at least 0 and at most 65536"):
         OnlineFDR(lag=-1).begin([0, 1])
-    with pytest.raises(ParameterError, match="test must be one of 'marginal', 'conditional'; got 'joint'"):
+    with pytest.raises(ParameterError, match="scope must be one of 'marginal', 'conditional'; got 'joint'"):
         OnlineFDR(scope="joint").begin([0, 1])
     with pytest.raises(TargetError, match=r"OnlineFDR needs .* but y is multiclass: use scope='marginal'"):
         OnlineFDR(scope="conditional").begin([0, 1, 2, 1])

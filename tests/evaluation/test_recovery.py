@@ -33,7 +33,7 @@ def test_along_rows_it_is_a_plain_count(k):
     check(report, lambda seen: stream.relevant(seen - 1).tolist(), k)
     screen = ss.Screen("t").fit(*gathered(stream, 1_500))
     assert report.extras["selections"].where(selector="t", seen=1_500)["features"][0] == " ".join(
-        map(str, screen.selected_.tolist())
+        map(str, screen.ranked_.tolist())
     )
 
 

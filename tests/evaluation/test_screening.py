@@ -237,7 +237,7 @@ def test_what_is_cut_from_a_ranking_is_what_a_fit_of_that_size_gives(cls):
     assert choice.nested
     assert choice.size == 9
     for size in (1, 2, 3, 5, 9):
-        alone = cls(**{size_parameter(selector): size}).fit(X, y).selected_
+        alone = cls(**{size_parameter(selector): size}).fit(X, y).ranked_
         np.testing.assert_array_equal(choice.order[:size], alone)
 
 

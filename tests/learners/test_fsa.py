@@ -466,7 +466,7 @@ def test_separable_classes_without_a_ridge_are_named():
         ({"batch_size": 0}, "batch_size must be a whole number"),
         ({"balanced": "yes"}, "balanced must be one of"),
         ({"standardize": 3}, "standardize must be one of"),
-        ({"random_state": None}, "random_state must be a whole number"),
+        ({"random_state": -1}, "random_state must be a whole number"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters, message):

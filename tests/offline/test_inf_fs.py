@@ -86,7 +86,7 @@ def test_constant_features_and_one_feature_score_nothing():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"alpha": 1.5}, "alpha must be a number at least 0 and at most 1; got 1.5"),
+        ({"mixing": 1.5}, "mixing must be a number at least 0 and at most 1; got 1.5"),
         ({"supervised": "yes"}, "supervised must be one of True, False; got 'yes'"),
         ({"fisher": -1}, "fisher must be a number at least 0; got -1"),
         ({"information": 0, "fisher": 0, "deviation": 0}, "information, fisher, deviation are all 0"),

@@ -42,5 +42,5 @@ def test_a_parameter_that_the_features_do_not_allow_is_refused():
     X, y, _ = sample_for(ss.MRMR())
     header, arrays = ss.MRMR(2).fit(X, y)._saved()
     header["parameters"]["k"] = X.shape[1] + 1
-    with pytest.raises(StateError, match="choose n_features <= "):
+    with pytest.raises(StateError, match="choose k <= "):
         ss.MRMR.from_bytes(state.to_bytes(header, arrays))

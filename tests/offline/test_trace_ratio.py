@@ -94,5 +94,5 @@ def test_offsets_cost_no_digits(form):
 def test_parameters_are_refused_by_name():
     with pytest.raises(ParameterError, match="standardize must be one of True, False; got 'no'"):
         ss.TraceRatio(standardize="no").fit(np.eye(4), [0, 1] * 2)
-    with pytest.raises(ParameterError, match="n_features=5, but X has 4 features"):
+    with pytest.raises(ParameterError, match="k=5, but X has 4 features"):
         ss.TraceRatio(5).fit(np.eye(4), [0, 1] * 2)

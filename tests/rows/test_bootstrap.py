@@ -405,7 +405,7 @@ PARAMETERS = [
     ({"replicas": 1}, ParameterError, "replicas must be a whole number at least 2 and at most 10000; got 1"),
     ({"min_frequency": 0}, ParameterError, "min_frequency must be a number above 0 and at most 1; got 0"),
     ({"min_frequency": 60}, ParameterError, "min_frequency must be a number above 0 and at most 1; got 60"),
-    ({"random_state": None}, ParameterError, "random_state must be a whole number"),
+    ({"random_state": "one"}, ParameterError, "random_state must be a whole number"),
     ({"random_state": -1}, ParameterError, "random_state must be a whole number"),
     ({"first_row": -1}, ParameterError, "first_row must be a whole number"),
     ({"k": 9}, ParameterError, "k=9, but the rows have 4 features: choose k <= 4"),

@@ -599,7 +599,7 @@ def test_names_that_are_not_those_of_the_heap_are_refused(tmp_path):
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
         ({"half_life": 0.5}, "half_life must be a number at least 1"),
         ({"random_state": -1}, "random_state must be a whole number at least 0"),
-        ({"random_state": None}, "random_state must be a whole number"),
+        ({"random_state": "one"}, "random_state must be a whole number"),
         ({"output": "both"}, "output must be one of"),
     ],
 )

@@ -31,7 +31,7 @@ PARAMETERS = [
     ),
     ({"half_life": 0.5}, r"half_life must be a number at least 1; got 0\.5"),
     ({"half_life": float("nan")}, r"half_life must be a number at least 1; got nan"),
-    ({"ledger": "kept"}, r"ledger must be one of 'all', 'none'; got 'kept'"),
+    ({"ledger": "some"}, r"ledger must be one of 'all', 'kept', 'none'; got 'some'"),
     ({"criterion": "fishr"}, r"got 'fishr'; did you mean 'fisher'\?"),
     (
         {"criterion": 7},

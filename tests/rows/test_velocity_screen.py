@@ -368,7 +368,7 @@ PARAMETERS = [
     ({"fence": -0.5}, r"fence must be a number at least 0; got -0\.5"),
     ({"alarm": 0}, r"alarm must be a number above 0; got 0"),
     ({"output": "zeros"}, r"did you mean 'zero'\?"),
-    ({"ledger": "some"}, r"ledger must be one of 'all', 'none'; got 'some'"),
+    ({"ledger": "some"}, r"ledger must be one of 'all', 'kept', 'none'; got 'some'"),
 ]
 
 

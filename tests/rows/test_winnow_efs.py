@@ -154,12 +154,17 @@ def test_words_that_tell_classes_apart_are_found():
 
 
 @pytest.mark.parametrize(
-    ("labels", "classes"),
-    [([0, 1], [0, 1]), ([1, 0], [0, 1]), ([-1, 1], [-1, 1]), ([1, 2], [2, 1]), ([7, 8], [7, 8]),
-     ([8, 7], [8, 7]), ([True, False], [False, True]), (["b", "a"], ["b", "a"])],
+    ("labels", "negative"),
+    [([0, 1], 0), ([1, 0], 0), ([-1, 1], -1), ([1, 2], 2), ([7, 8], 7), ([8, 7], 8), ([True, False], False),
+     (["b", "a"], "b")],
 )  # fmt: skip
-def test_the_label_one_is_positive_else_the_second(labels, classes):
-    assert WinnowEFS(1).fit(np.ones((2, 1)), labels).classes_.tolist() == classes
+def test_classes_are_sorted_and_coefficients_speak_for_the_second(labels, negative):
+    selector = WinnowEFS(1).fit(np.ones((2, 1)), labels)
+    classes = sorted(labels)
+    assert selector.classes_.tolist() == classes
+    assert selector._labels_.negative == negative
+    inner = selector._model_.coefficients(1)
+    assert np.array_equal(selector.coef_, inner if classes[0] == negative else -inner)
     one_by_one = WinnowEFS(1)
     for label in labels:
         one_by_one.partial_fit(np.ones((1, 1)), [label])

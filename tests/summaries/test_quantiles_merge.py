@@ -282,7 +282,7 @@ def test_what_does_not_belong_together_is_refused_and_changes_nothing():
     text = Quantiles(QUICK)
     text.update(stream.X, np.where(stream.y > 0, "yes", "no"))
     for other, error, message in (
-        (Quantiles(1e-3), MergeError, "of equal epsilon merge: 0.03125 here, 0.001 there"),
+        (Quantiles(1e-3), MergeError, "of equal max_rank_error merge: 0.03125 here, 0.001 there"),
         (Quantiles(QUICK, half_life=5.0), MergeError, "of equal half_life merge: None here, 5.0 there"),
         (Moments(), MergeError, "quantiles only merge with quantiles, not with a Moments"),
         (text, TargetError, "keep to text or to numbers"),

@@ -43,7 +43,7 @@ def test_a_state_in_mid_stream_goes_on_identically(weights, half_life, dtype):
 def test_facts_survive():
     summary = learnt(stream_of("copies"), half_life=77.0)
     again = Quantiles.from_state(summary.state())
-    for name in ("epsilon", "half_life", "classes", "n_rows", "n_features"):
+    for name in ("max_rank_error", "half_life", "classes", "n_rows", "n_features"):
         assert getattr(again, name) == getattr(summary, name)
 
 
@@ -130,7 +130,7 @@ HOSTILE = {
     "huge k": lambda state: wider(state, 2**40),
     "k that is no power of two": lambda state: wider(state, 48),
     "k of 0": lambda state: wider(state, 0),
-    "k too small for epsilon": lambda state: {**wider(state, 32), "epsilon": np.array(1e-4)},
+    "k too small for epsilon": lambda state: {**wider(state, 32), "max_rank_error": np.array(1e-4)},
     "other mass": put("mass", 0, 1e6),
     "no store": lambda state: {k: a for k, a in state.items() if not k.startswith("store/")},
     "other number of features": put("store/n_features", (), 12),

@@ -132,9 +132,9 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
             rows.merge(other)
     with pytest.raises(SchemaError):
         rows.forget(np.array([5]))
-    for wrong in (("labels", 3), ("classes", 0)):
+    for target, size in (("labels", 3), ("classes", 0)):
         with pytest.raises(ParameterError):
-            RecentRows(*wrong)
+            RecentRows(target, size=size)
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,7 @@ def orders(rng, n):
 
 def check_error(store, rows, slack=1e-12):
     """The worst true error, as a share of a (feature, class), is certified, and that is within epsilon."""
-    assert store.error <= store.max_rank_error
+    assert store.error <= store.epsilon
     worst = 0.0
     for j in range(rows.X.shape[1]):
         values = rows.X[:, j]
@@ -316,7 +316,7 @@ def test_thousands_of_short_streams_stay_within_the_certified_error(monkeypatch)
         store = learnt(rows.cut(rng, 2), float(rng.choice([0.9, 0.5, 0.2])))
         if case % 3 == 0:
             other = random_rows(rng, n=50, p=2, n_classes=2, weights="none" if rows.w is None else "whole")
-            store.merge(learnt([other], store.max_rank_error), np.array([1, 0]))
+            store.merge(learnt([other], store.epsilon), np.array([1, 0]))
             w = None if rows.w is None else np.concatenate([rows.w, other.w])
             rows = Rows(np.concatenate([rows.X, other.X]), np.concatenate([rows.y, 1 - other.y]), w, 2)
         thinned += check_error(store, rows) > 0
@@ -422,7 +422,7 @@ def merged_tree(rng, stores, order):
         stores.append((a, union))
     ((store, labels),) = stores
     # back to the order of the whole stream
-    twin = SparseQuantiles(len(order), store.n_features, store.max_rank_error)
+    twin = SparseQuantiles(len(order), store.n_features, store.epsilon)
     twin.merge(store, np.array([order.index(label) for label in labels]))
     return twin
 

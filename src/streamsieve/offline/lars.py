@@ -76,7 +76,7 @@ class LARS(OfflineSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 6))
     >>> y = 3 * X[:, 4] - X[:, 1] + 0.1 * rng.normal(size=100)
-    >>> ss.LARS(k=2).fit(X, y).selected_
+    >>> ss.LARS(k=2).fit(X, y).ranked_
     array([4, 1])
     """
 

@@ -72,7 +72,7 @@ class StumpBoosting(OfflineSelector):
     >>> X = rng.random((300, 6))
     >>> y = X[:, 4] + 0.5 * X[:, 1] > 0.75
     >>> boosting = ss.StumpBoosting(k=2).fit(X, y)
-    >>> boosting.selected_, boosting.thresholds_.round(1), boosting.signs_
+    >>> boosting.ranked_, boosting.thresholds_.round(1), boosting.signs_
     (array([4, 1]), array([0.6, 0.5]), array([1., 1.]))
     """
 

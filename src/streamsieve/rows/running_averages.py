@@ -134,9 +134,9 @@ class RunningAverages(WeightedRowSelector):
     ...     X = rng.normal(size=(100, 6))
     ...     y = X[:, 4] - 0.5 * X[:, 1] + 0.1 * rng.normal(size=100)
     ...     selector = selector.partial_fit(X, y)
-    >>> selector.selected_, selector.coef_.round(1)
+    >>> selector.ranked_, selector.coef_.round(1)
     (array([4, 1]), array([ 0. , -0.5,  0. ,  0. ,  1. ,  0. ]))
-    >>> selector.set_params(model="t_test", k=None, alpha=0.01).selected_
+    >>> selector.set_params(model="t_test", k=None, alpha=0.01).ranked_
     array([4, 1])
     """
 

@@ -150,7 +150,7 @@ class Screen(WeightedRowSelector):
     ...     X[:, 4] += 2 * y
     ...     X[:, 1] *= 1 + 2 * y
     ...     screen = screen.partial_fit(X, y)
-    >>> screen.selected_, screen.get_feature_names_out()
+    >>> screen.ranked_, screen.get_feature_names_out()
     (array([4, 1]), array(['x1', 'x4'], dtype=object))
     """
 
