@@ -442,7 +442,7 @@ def test_what_was_loaded_can_be_written_to(path):
     screen = Screen.load(path)
     screen.partial_fit(np.array([[1.0, 2.0]]), [1])
     screen.ledger_.note(Decision(9, "x", Event.KEPT, Reason.RELEVANT, 1.0, 0.5))
-    assert screen.n_rows_seen_ == 4
+    assert screen.n_samples_seen_ == 4
 
 
 # ------------------------------------------------------------------------------------ untouched on error

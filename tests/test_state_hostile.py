@@ -148,7 +148,7 @@ TAMPERED = {
     "an object without fields": (parameter("criterion", {"$object": "streamsieve.WelchT"}), "does not fit"),
     "an unknown criterion": (parameter("criterion", "magic"), "criterion must be one of"),
     "a k that is no number": (parameter("k", "many"), "k must be a whole number"),
-    "an epsilon out of range": (parameter("epsilon", 7.0), "epsilon must be a number"),
+    "a rank error out of range": (parameter("max_rank_error", 7.0), "max_rank_error must be a number"),
     "an unknown parameter": (parameter("evil", 1), "unexpected keyword argument 'evil'"),
     "parameters that are none": (lambda header, arrays: header.update(parameters=[1]), "does not fit"),
     "no parameters": (lambda header, arrays: header.pop("parameters"), "does not fit"),
@@ -179,7 +179,7 @@ def test_tampered_states_are_refused_though_their_checksum_is_right(path, change
 
 def test_the_tampering_tests_start_from_a_file_that_loads(path):
     tampered(path, lambda header, arrays: None)
-    assert Screen.load(path).n_rows_seen_ == 3
+    assert Screen.load(path).n_samples_seen_ == 3
 
 
 def test_nothing_outside_its_own_attributes_is_touched_by_a_path_as_array_name(path):

@@ -16,7 +16,7 @@ from benchmarks._wide_stream import WideStream
 NON_ZEROS_A_ROW = 100
 CSR_BATCH = 4_096
 BUDGET = 100
-MODELS = ("ofsa", "olasso", "omcp", "omp", "mrmr", "olsth", "t_test")
+MODELS = ("fsa", "lasso", "mcp", "omp", "mrmr", "ols_threshold", "t_test")
 AVERAGED = 500
 AVERAGED_BATCH = 2_000
 

@@ -28,7 +28,7 @@ def relieff_madelon(size: Size) -> Race:
     best: dict[str, Any] = {}
 
     def ours() -> None:
-        best["ours"] = ss.ReliefF(n_features=20).fit(X, y).selected_
+        best["ours"] = ss.ReliefF(k=20).fit(X, y).selected_
 
     def peer() -> None:
         relieff = skrebate.ReliefF(n_neighbors=10, categorical_threshold=0, n_jobs=1)  # all are numbers
@@ -51,7 +51,7 @@ def mrmr_gisette(size: Size) -> Race:
     target = pandas.Series(y)
 
     def ours() -> None:
-        ss.MRMR(wanted, "mid").fit(X, y)
+        ss.MRMR(wanted, scheme="mid").fit(X, y)
 
     def peer() -> None:
         mrmr.mrmr_classif(frame, target, wanted, show_progress=False)
@@ -74,7 +74,7 @@ def mrmr_fcq_gisette(size: Size) -> Race:
     chosen: dict[str, Any] = {}
 
     def ours() -> None:
-        chosen["ours"] = {f"x{j}" for j in ss.MRMR(wanted, "fcq").fit(X, y).selected_}
+        chosen["ours"] = {f"x{j}" for j in ss.MRMR(wanted, scheme="fcq").fit(X, y).selected_}
 
     def peer() -> None:
         chosen["peer"] = set(mrmr.mrmr_classif(frame, target, wanted, show_progress=False))
@@ -119,7 +119,7 @@ def _others(_: Size) -> dict[str, Any]:
         "StumpBoosting": ss.StumpBoosting(50),
         "FGM": ss.FGM(50),
         "GDM": ss.GDM(50),
-        "LARSSelector": ss.LARSSelector(50),
+        "LARS": ss.LARS(50),
     }
     return {f"{name}, gisette_valid": selector for name, selector in selectors.items()}
 
@@ -129,7 +129,7 @@ def gisette(size: Size, selector: Any) -> Race:
     X, y = real("gisette_valid")
     if size.quick:
         X = X[:, :200]
-        selector = selector.set_params(n_features=5) if "n_features" in selector.get_params() else selector
+        selector = selector.set_params(k=5) if "k" in selector.get_params() else selector
     last: list[Any] = []
 
     def ours() -> None:

@@ -46,7 +46,7 @@ def grafting_lasso(size: Size, which: tuple[str, float]) -> Race:
     found: dict[str, Any] = {}
 
     def ours() -> None:
-        found["ours"] = ss.Grafting(penalty, "squared", standardise=False, sweeps=None).fit(X, y)
+        found["ours"] = ss.Grafting(penalty, loss="squared", standardize=False, sweeps=None).fit(X, y)
 
     def peer() -> None:
         found["peer"] = Lasso(penalty, max_iter=100_000).fit(X, numbers)
@@ -71,7 +71,7 @@ def grafting_logistic(size: Size, which: tuple[str, float]) -> Race:
     found: dict[str, Any] = {}
 
     def ours() -> None:
-        found["ours"] = ss.Grafting(penalty, standardise=False, sweeps=None).fit(X, y)
+        found["ours"] = ss.Grafting(penalty, standardize=False, sweeps=None).fit(X, y)
 
     def peer() -> None:
         model = LogisticRegression(

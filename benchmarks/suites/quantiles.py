@@ -25,7 +25,7 @@ def _screen(
     X: Any, y: Any, batch: int = BATCH, criterion: str = "mutual_info", weight: Any = None, **parameters: Any
 ) -> Callable[[], Any]:
     def run() -> Any:
-        screen = ss.Screen(criterion, epsilon=EPSILON, **parameters)
+        screen = ss.Screen(criterion, max_rank_error=EPSILON, **parameters)
         for low in range(0, len(y), batch):
             part = slice(low, low + batch)
             screen.partial_fit(X[part], y[part], None if weight is None else weight[part])
@@ -225,7 +225,7 @@ def _sparse(size: Size, real_every: int) -> Race:
     stream = batches(X, y, BATCH)
 
     def ours() -> Any:
-        screen = ss.Screen("mutual_info", epsilon=EPSILON)
+        screen = ss.Screen("mutual_info", max_rank_error=EPSILON)
         for rows, labels in stream:
             screen.partial_fit(rows, labels)
         return screen
@@ -245,7 +245,7 @@ def _sparse(size: Size, real_every: int) -> Race:
 @case("mutual_info and fisher in one pass, 3.2 million features", bar="ours <= 25 s")
 def url(size: Size) -> Race:
     chunks, rows, p = size(150, 2), size(16_000, 500), size(3_200_000, 20_000)
-    screens = [ss.Screen("mutual_info", k=1_000, epsilon=EPSILON), ss.Screen("fisher", k=1_000)]
+    screens = [ss.Screen("mutual_info", k=1_000, max_rank_error=EPSILON), ss.Screen("fisher", k=1_000)]
     facts: dict[str, float] = {}
 
     def ours() -> Seconds:

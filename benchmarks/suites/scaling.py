@@ -79,7 +79,7 @@ def _quantiles(n: int, p: int, classes: int = 2, epsilon: float = 1e-3, batch: i
     facts: dict[str, Any] = {}
 
     def ours() -> Any:
-        screen = ss.Screen("mutual_info", epsilon=epsilon)
+        screen = ss.Screen("mutual_info", max_rank_error=epsilon)
         for start in low.tolist():
             screen.partial_fit(X[start : start + batch], y[start : start + batch])
         facts["summary"] = screen.summary_

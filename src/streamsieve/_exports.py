@@ -28,7 +28,7 @@ EXPORTS = {
     "InformationInvesting": "columns",
     "InteractionScan": "columns",
     "KafkaSource": "sources",
-    "LARSSelector": "offline",
+    "LARS": "offline",
     "Ledger": "ledger",
     "MISSION": "rows",
     "MRMR": "offline",

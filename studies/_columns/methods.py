@@ -39,7 +39,7 @@ ALWAYS: dict[str, Maker] = {
     "Fast-OSFS + ADDIS": lambda codes, _alpha, _k: ss.FastOSFS(FDR, fdr="addis", **_test(codes=codes)),
     "ADDIS": lambda _codes, _alpha, _k: ss.OnlineFDR(alpha=FDR),
     "TopK": lambda codes, _alpha, k: ss.TopK(max(1, k), **_measure(codes=codes)),
-    "TopK, plain": lambda codes, _alpha, k: ss.TopK(max(1, k), redundancy=0, **_measure(codes=codes)),
+    "TopK, plain": lambda codes, _alpha, k: ss.TopK(max(1, k), redundancy_weight=0, **_measure(codes=codes)),
 }
 
 METHODS: dict[str, Maker] = {
@@ -50,7 +50,7 @@ METHODS: dict[str, Maker] = {
     "OSFS, paper's rule": lambda codes, alpha, _: ss.OSFS(alpha, **_test(codes=codes), **PAPER_RULE),
     "Fast-OSFS, paper's rule": lambda codes, alpha, _: ss.FastOSFS(alpha, **_test(codes=codes), **PAPER_RULE),
     "Alpha-investing": lambda *_: ss.AlphaInvesting(),
-    "Alpha-investing, likelihood ratio": lambda *_: ss.AlphaInvesting(p_value="likelihood_ratio"),
+    "Alpha-investing, likelihood ratio": lambda *_: ss.AlphaInvesting(test_statistic="likelihood_ratio"),
     "Information-investing": lambda *_: ss.InformationInvesting(),
     "Streamwise RIC": lambda *_: ss.StreamwiseIC(),
     "Group-SAOLA, groups of 10": lambda codes, alpha, _: ss.GroupSAOLA(
@@ -74,6 +74,6 @@ BY_G2: dict[str, Maker] = {
 EXPLAINED = f"""\
 Beside the papers' methods, every table has these: SAOLA and Fast-OSFS whose relevance is decided by the
 online FDR rule ADDIS at {FDR:g} (`fdr="addis"`), ADDIS alone (`OnlineFDR`, marginal tests), and the buffers
-`TopK` (streaming mRMR by swap) and "TopK, plain" (`redundancy=0`, the exact top k), both with as many columns
-as SAOLA kept on the same rows. SAOLA's gate needs p-values, so with codes it stands on Fisher's z.
+`TopK` (streaming mRMR by swap) and "TopK, plain" (`redundancy_weight=0`, the exact top k), both with as many
+columns as SAOLA kept on the same rows. SAOLA's gate needs p-values, so with codes it stands on Fisher's z.
 """

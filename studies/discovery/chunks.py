@@ -76,7 +76,7 @@ def _kept(name: str, data: Columns, p_values: FloatArray, size: int) -> IntArray
     if name == OFFLINE:
         adjusted = [scipy.stats.false_discovery_control(p_values[low : low + size]) for low in edges]
         return np.flatnonzero(np.concatenate(adjusted) <= ALPHA)
-    sieve = ss.OnlineFDR(name, ALPHA, ledger="none").begin(data.y)
+    sieve = ss.OnlineFDR(name, alpha=ALPHA, ledger="none").begin(data.y)
     for low in edges:
         sieve.offer(data.X[:, low : low + size])
     return sieve.selected_

@@ -18,7 +18,7 @@ METHODS: dict[str, Callable[[str | None], Any]] = {
     "GroupSAOLA, groups of 10": lambda fdr: ss.GroupSAOLA(ALPHA, group_size=10, fdr=fdr),
     "FastOSFS": lambda fdr: ss.FastOSFS(ALPHA, fdr=fdr),
     "OSFS": lambda fdr: ss.OSFS(ALPHA, fdr=fdr),
-    "FastOSFS, g2": lambda fdr: ss.FastOSFS(ALPHA, "g2", fdr=fdr),
+    "FastOSFS, g2": lambda fdr: ss.FastOSFS(ALPHA, test="g2", fdr=fdr),
     "TopK, 50": lambda fdr: ss.TopK(50, alpha=ALPHA, fdr=fdr),
 }
 WAYS = (None, "addis", "lord")

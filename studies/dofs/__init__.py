@@ -53,6 +53,6 @@ the paper's listings and formulas: {"; ".join(FAULTS)}. "{CORRECTED}" is what th
 `DOFS`): rank correlations of at least 0.9 for redundancy; the variance between classes over that within
 them; columns in order of arrival, and a t test that can be failed; both tests needed; any weight stays; one
 model a group. The draw is the same in both. The elastic net looks at the classes also in the mode that is
-called unsupervised. "{TOP}" is `TopK(k, redundancy=0.5, alpha=None)`, above {MANY} columns with
-`redundancy=0`.
+called unsupervised. "{TOP}" is `TopK(k, redundancy_weight=0.5, alpha=None)`, above {MANY} columns with
+`redundancy_weight=0`.
 """

@@ -23,9 +23,9 @@ Chooser = Callable[[Any, Labels, int], npt.NDArray[np.int64]]
 
 #: The paper's rules to the letter, one by one.
 FAULTS: dict[str, dict[str, Any]] = {
-    "Wilcoxon's test for redundancy": {"redundancy": "wilcoxon_literal"},
+    "Wilcoxon's test for redundancy": {"redundancy_test": "wilcoxon_literal"},
     "label graphs swapped": {"scatter": "labels_literal"},
-    "best first, and t against alpha": {"criterion": "literal"},
+    "best first, and t against alpha": {"reading": "literal"},
     "either test is enough": {"local": "either"},
     "weights below the penalty leave": {"least_weight": PENALTY},
     "a model for every column": {"refit": "column"},
@@ -33,7 +33,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 LITERAL: dict[str, Any] = {name: value for fault in FAULTS.values() for name, value in fault.items()}
 #: Other ways to read the paper.
 OTHERWISE: dict[str, dict[str, Any]] = {
-    "literal, Wilcoxon's test reversed": LITERAL | {"redundancy": "wilcoxon_reversed"},
+    "literal, Wilcoxon's test reversed": LITERAL | {"redundancy_test": "wilcoxon_reversed"},
     "literal, class means for graphs": LITERAL | {"scatter": "moments_literal"},
     "literal, both tests needed": LITERAL | {"local": "both"},
     "literal, any weight stays": LITERAL | {"least_weight": 0.0},
@@ -53,9 +53,9 @@ FORCED = "Alpha-investing, column 1 forced"
 
 #: The three modes of DOFS, to the letter and corrected.
 MODES: dict[str, dict[str, Any]] = {
-    DRAWN: {"supervised": "dpp_only"},
-    UNSUPERVISED_LITERAL: {"supervised": False, **LITERAL},
-    UNSUPERVISED_OURS: {"supervised": False},
+    DRAWN: {"stages": "draw"},
+    UNSUPERVISED_LITERAL: {"stages": "unsupervised", **LITERAL},
+    UNSUPERVISED_OURS: {"stages": "unsupervised"},
     LITERALLY: LITERAL,
     CORRECTED: {},
 }
@@ -65,7 +65,7 @@ READINGS: dict[str, dict[str, Any]] = OTHERWISE | {f"corrected, but: {name}": f 
 
 def dofs(seed: int, **parameters: Any) -> ss.DOFS:
     """Return DOFS with the paper's settings."""
-    settings = {"alpha": LEVEL, "penalty": PENALTY, "group_size": GROUP, "random_state": seed}
+    settings = {"alpha": LEVEL, "l1": PENALTY, "group_size": GROUP, "random_state": seed}
     return ss.DOFS(**settings | parameters)
 
 
@@ -82,7 +82,7 @@ RIVALS: dict[str, Chooser] = {
     "Alpha-investing": _fitted(lambda _: ss.AlphaInvesting()),
     "OSFS": _fitted(lambda _: ss.OSFS(LEVEL)),
     "Grafting": _fitted(lambda _: ss.Grafting(PENALTY, l1_ratio=0.5)),
-    "OGFS": _fitted(lambda _: ss.OGFS(alpha=LEVEL, penalty=PENALTY, group_size=GROUP)),
+    "OGFS": _fitted(lambda _: ss.OGFS(alpha=LEVEL, l1=PENALTY, group_size=GROUP)),
 }
 MAIN: dict[str, Chooser] = RIVALS | {name: _drawn(parameters) for name, parameters in MODES.items()}
 EVERY: dict[str, Chooser] = MAIN | {name: _drawn(parameters) for name, parameters in READINGS.items()}
@@ -106,7 +106,7 @@ AS_OURS = {BESIDE[name]: name for name in MAIN if name not in {FORCED, UNSUPERVI
 
 def top(k: int) -> ss.TopK:
     """Return the baseline of so many columns: streaming mRMR, or simply the best if there are many."""
-    return ss.TopK(max(1, k), redundancy=0.5 if k <= MANY else 0.0, alpha=None)
+    return ss.TopK(max(1, k), redundancy_weight=0.5 if k <= MANY else 0.0, alpha=None)
 
 
 def as_many(k: int, p: int, seed: int) -> npt.NDArray[np.int64]:

@@ -138,7 +138,7 @@ def on_all_rows(data: ColumnData, folds: int, draws: int) -> dict[str, Any]:
         "relevance": kept | {"all": float(relevance.mean())},
         "afterwards": afterwards,
         "drawn": {
-            kernel: len(dofs(0, supervised="dpp_only", **parameters).fit(X, y).selected_)
+            kernel: len(dofs(0, stages="draw", **parameters).fit(X, y).selected_)
             for kernel, parameters in KERNELS.items()
         },
         "features": X.shape[1],

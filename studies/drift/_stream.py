@@ -68,9 +68,9 @@ class FadedByMinibatch:
         self.batches += 1
 
     @property
-    def selected_(self) -> IntArray:
+    def ranked_(self) -> IntArray:
         """Columns on top, best first."""
-        return self.screen.selected_
+        return self.screen.ranked_
 
     @property
     def scores_(self) -> FloatArray:

@@ -11,12 +11,12 @@ import streamsieve as ss
 SHORT_ROWS = frozenset({"OFS", "SOFS"})
 
 METHODS: dict[str, Callable[[int], Any]] = {
-    "OMCP": lambda k: ss.RunningAverages(k, model="omcp"),
+    "OMCP": lambda k: ss.RunningAverages(k, model="mcp"),
     "OMP on R": lambda k: ss.RunningAverages(k, model="omp"),
     "mRMR on R": lambda k: ss.RunningAverages(k, model="mrmr"),
-    "OLasso": lambda k: ss.RunningAverages(k, model="olasso"),
-    "OFSA": lambda k: ss.RunningAverages(k, model="ofsa"),
-    "OLSth": lambda k: ss.RunningAverages(k, model="olsth"),
+    "OLasso": lambda k: ss.RunningAverages(k, model="lasso"),
+    "OFSA": lambda k: ss.RunningAverages(k, model="fsa"),
+    "OLSth": lambda k: ss.RunningAverages(k, model="ols_threshold"),
     "B-ARDA": ss.BARDA,
     "MISSION": lambda k: ss.MISSION(k, width=4096, learning_rate=0.01),
     "screen": lambda k: ss.Screen("f", k=k),

@@ -78,7 +78,7 @@ def _split(X: Any, y: Any, seed: int) -> tuple[Any, Any, Any, Any]:
 def _chosen(selector: Any, X: Any, y: Any) -> Any:
     for low in range(0, len(y), BATCH):
         selector.partial_fit(X[low : low + BATCH], y[low : low + BATCH])
-    return selector.selected_
+    return selector.ranked_
 
 
 def _auc(train: Any, labels: Any, test: Any, truth: Any, chosen: Any) -> float:

@@ -17,6 +17,8 @@ PRINTED = {
     "ofsa": (1.00, 1.00), "omcp": (1.00, 1.00), "olsth": (0.99, 1.00), "omp": (0.97, 1.00),
     "olasso": (0.81, 1.00), "screen": (0.56, 0.90),
 }  # fmt: skip
+#: What the library calls these models.
+MODELS = {"ofsa": "fsa", "omcp": "mcp", "olsth": "ols_threshold", "olasso": "lasso"}
 SEEDS = 10
 
 
@@ -92,7 +94,9 @@ def _hits(n: int, seeds: int, p: int = 200, true: int = 20) -> dict[str, float]:
         y = X[:, support].sum(axis=1) + 3 * rng.normal(size=n)
         for name, by_seed in shares.items():
             selector: Any = (
-                ss.Screen("correlation", k=true) if name == "screen" else ss.RunningAverages(true, model=name)
+                ss.Screen("correlation", k=true)
+                if name == "screen"
+                else ss.RunningAverages(true, model=MODELS.get(name, name))
             )
             by_seed.append(float(np.isin(selector.fit(X, y).selected_, support).mean()))
     return {name: float(np.mean(by_seed)) for name, by_seed in shares.items()}

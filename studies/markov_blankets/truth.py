@@ -99,12 +99,12 @@ def _selections(X: npt.NDArray[np.float64], target: int) -> dict[str, Any]:
         for reading, rules in READINGS.items()
         for level in LEVELS
     }
-    found["Fast-OSFS + ADDIS"] = kept(ss.FastOSFS(FDR, "g2", fdr="addis"))
+    found["Fast-OSFS + ADDIS"] = kept(ss.FastOSFS(FDR, test="g2", fdr="addis"))
     found["SAOLA"] = kept(ss.SAOLA(measure="su"))
     sizes = {"SAOLA": len(found["SAOLA"]), "Fast-OSFS": len(found[_name("Fast-OSFS", DEFAULT, LEVELS[0])])}
     for whose, k in sizes.items():
         found[f"TopK, {whose}'s size"] = kept(ss.TopK(max(1, k), measure="su"))
-        found[f"TopK, plain, {whose}'s size"] = kept(ss.TopK(max(1, k), redundancy=0, measure="su"))
+        found[f"TopK, plain, {whose}'s size"] = kept(ss.TopK(max(1, k), redundancy_weight=0, measure="su"))
     return found
 
 

@@ -15,15 +15,15 @@ GROUP = 10
 #: Those of the earlier ranking that this library has.
 EARLIER: dict[str, Callable[[], Any]] = {
     "TopK 15": lambda: ss.TopK(15),
-    "TopK 15 plain": lambda: ss.TopK(15, redundancy=0),
-    "TopK 50 half": lambda: ss.TopK(50, redundancy=0.5),
-    "TopK 50 plain": lambda: ss.TopK(50, redundancy=0),
+    "TopK 15 plain": lambda: ss.TopK(15, redundancy_weight=0),
+    "TopK 50 half": lambda: ss.TopK(50, redundancy_weight=0.5),
+    "TopK 50 plain": lambda: ss.TopK(50, redundancy_weight=0),
     "OSSFS-DD": ss.OSSFSDD,
     "OSSFS-DD no floor": lambda: ss.OSSFSDD(floor=0),
-    "OSSFS-DD text no floor": lambda: ss.OSSFSDD(floor=0, mode="text"),
-    "marginal ADDIS": lambda: ss.OnlineFDR("addis", FDR),
-    "marginal LORD++": lambda: ss.OnlineFDR("lord", FDR),
-    "conditional SAFFRON": lambda: ss.OnlineFDR("saffron", FDR, test="conditional"),
+    "OSSFS-DD text no floor": lambda: ss.OSSFSDD(floor=0, variant="paper"),
+    "marginal ADDIS": lambda: ss.OnlineFDR("addis", alpha=FDR),
+    "marginal LORD++": lambda: ss.OnlineFDR("lord", alpha=FDR),
+    "conditional SAFFRON": lambda: ss.OnlineFDR("saffron", alpha=FDR, scope="conditional"),
     "Alpha-investing": ss.AlphaInvesting,
     "SAOLA": ss.SAOLA,
     "SAOLA + ADDIS": lambda: ss.SAOLA(FDR, fdr="addis"),
@@ -32,7 +32,7 @@ EARLIER: dict[str, Callable[[], Any]] = {
 
 #: Those that came since.
 LATER: dict[str, Callable[[], Any]] = {
-    "OSSFS-DD text": lambda: ss.OSSFSDD(mode="text"),
+    "OSSFS-DD text": lambda: ss.OSSFSDD(variant="paper"),
     "OSFS": ss.OSFS,
     "Group-SAOLA": lambda: ss.GroupSAOLA(group_size=GROUP),
     "Information-investing": ss.InformationInvesting,

@@ -83,9 +83,9 @@ def _introduction(desk: Desk, names: Sequence[str]) -> str:
 Wang, *Online and Offline Feature Screening and Applications*, 2021, section 3.4.1, compares bins of equal
 frequency (K = 5) from a one-pass quantile summary of precision epsilon with those from sorting all data, and
 the chi-squared score, the Gini index and the mutual information over them. Here the summary is
-`streamsieve.summaries.Quantiles`, which `Screen("chi2", epsilon=...)`, `"gini"` and `"mutual_info"` keep; the
-offline side sorts every column (`studies/screening/_offline.py`). Training and validation rows together, as
-there.
+`streamsieve.summaries.Quantiles`, which `Screen("chi2", max_rank_error=...)`, `"gini"` and `"mutual_info"`
+keep; the offline side sorts every column (`studies/screening/_offline.py`). Training and validation rows
+together, as there.
 
 {_report.table(headings, lines)}
 Of gisette only the validation part is at hand, so its numbers stand beside, not against, the printed ones.

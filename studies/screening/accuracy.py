@@ -37,7 +37,7 @@ def compute(desk: Desk, data: RealData) -> None:
 
 def differences(data: RealData, epsilon: float) -> dict[str, object]:
     """Return how far online counts, scores and ranks are from offline ones."""
-    screen = Screen("mutual_info", epsilon=epsilon, ledger="none")
+    screen = Screen("mutual_info", max_rank_error=epsilon, ledger="none")
     for X, y in data.batches(MINIBATCH):
         screen.partial_fit(X, y)
     offline = offline_tables(*data.matrices, BINS)

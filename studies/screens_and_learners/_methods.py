@@ -51,7 +51,7 @@ def screens(*, numeric: bool, few: bool) -> dict[str, Any]:
         chosen: dict[str, Any] = {
             "correlation": ss.Screen("correlation", ledger="none"),
             "mutual_info": ss.Screen("mutual_info", ledger="none"),
-            "rrelieff": ss.RReliefF(sample=SAMPLED),
+            "rrelieff": ss.RReliefF(n_rows_sampled=SAMPLED),
         }
     else:
         chosen = {name: ss.Screen(name, ledger="none") for name in ("t", "fisher", "chi2")}

@@ -76,7 +76,7 @@ def outside(
     X: npt.NDArray[Any], y: npt.NDArray[Any], sizes: Sequence[int], given: Mapping[str, Any]
 ) -> float:
     """Return the same where they are selected once, from all rows, those to be tested on among them."""
-    order = ss.Screen(SCREEN, k=max(sizes), ledger="none").fit(X, y).selected_
+    order = ss.Screen(SCREEN, k=max(sizes), ledger="none").fit(X, y).ranked_
     found = [
         screening_protocol(X[:, order[:size]], y, NONE, list(LEARNERS), runs=1, **given).table["score"]
         for size in sizes

@@ -101,7 +101,7 @@ def test_a_state_over_other_rows_is_refused(measure, tmp_path):
     path = tmp_path / "s.sieve"
     ss.SAOLA(measure=measure).fit(X, y).save(path)
     header, arrays = state.read(path)
-    arrays["n_rows_"] = np.array(100)
+    arrays["n_samples_seen_"] = np.array(100)
     state.write(path, {k: v for k, v in header.items() if k not in ("format", "streamsieve")}, arrays)
     with pytest.raises(StateError, match="should be|rows"):
         ss.SAOLA.load(path)

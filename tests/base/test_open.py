@@ -102,7 +102,7 @@ def test_a_column_absent_from_a_dense_dataframe_is_missing(kind):
     same(selector.last, [[NAN, 0, NAN]])
     assert selector.feature_names_in_.tolist() == ["a", "b", "c"]
     assert selector.n_features_in_ == 3
-    assert selector.n_rows_seen_ == 4
+    assert selector.n_samples_seen_ == 4
     assert not any(sp.issparse(batch.X) for batch in selector.batches_)
 
 
@@ -238,7 +238,7 @@ def test_a_refused_row_changes_nothing(hashed, act, error, text):
         act(selector)
     assert knowledge(selector) == before
     selector.learn_one({"c": 1.0}, "x")
-    assert selector.n_rows_seen_ == 2
+    assert selector.n_samples_seen_ == 2
 
 
 @pytest.mark.parametrize("hashed", [None, 8])
@@ -347,7 +347,7 @@ def test_open_features_merge_by_name():
     assert mine.feature_names_in_.tolist() == ["a", "b", "z", "y"]
     assert mine.merged_.tolist() == [2, 1, 0, 3]
     assert mine.merged_.dtype == np.int64
-    assert (mine.n_features_in_, mine.n_rows_seen_) == (4, 3)
+    assert (mine.n_features_in_, mine.n_samples_seen_) == (4, 3)
     assert theirs.feature_names_in_.tolist() == ["z", "b", "a", "y"]
     mine.learn_one({"x": 1.0}, 0)
     assert theirs.n_features_in_ == 4
@@ -364,7 +364,7 @@ def test_features_in_the_same_places_need_no_columns(theirs):
 def test_a_selector_merges_with_itself():
     mine = learnt({"a": 1.0, "b": 1.0})
     mine.merge(mine)
-    assert (mine.merged_, mine.n_rows_seen_, mine.n_features_in_) == (None, 2, 2)
+    assert (mine.merged_, mine.n_samples_seen_, mine.n_features_in_) == (None, 2, 2)
 
 
 def test_slots_merge_and_collide():
@@ -443,7 +443,7 @@ def test_a_loaded_selector_goes_on_as_if_nothing_had_happened(tmp_path, hashed):
         {"a": 1.0, "d": 2.0, "e": 3.0}
     )
     again.merge(first)
-    assert again.n_rows_seen_ == 10
+    assert again.n_samples_seen_ == 10
 
 
 def test_a_selector_that_met_no_names_yet_comes_back(tmp_path):

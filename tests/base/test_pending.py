@@ -30,7 +30,7 @@ def one_by_one(screen, X, y, size=1):
 
 
 def assert_equal(a, b):
-    assert a.n_rows_seen_ == b.n_rows_seen_
+    assert a.n_samples_seen_ == b.n_samples_seen_
     assert np.array_equal(a.scores_, b.scores_) or np.allclose(a.scores_, b.scores_, rtol=1e-12)
     assert np.array_equal(a.get_support(), b.get_support())
 
@@ -67,7 +67,7 @@ def test_every_way_on_includes_the_kept_rows(tmp_path):
         assert_equal(one_by_one(twin, X[100:], y[100:]), whole)
     part.save(tmp_path / "part.sieve")
     loaded = Screen.load(tmp_path / "part.sieve")
-    assert loaded.n_rows_seen_ == 100
+    assert loaded.n_samples_seen_ == 100
     assert_equal(one_by_one(loaded, X[100:], y[100:]), whole)
     rest = one_by_one(Screen(k=2), X[100:], y[100:])
     assert_equal(copy.deepcopy(part).merge(rest), whole)

@@ -44,7 +44,7 @@ def learnt(screen, rows, y):
 
 
 def assert_equal(a, b):
-    assert a.n_rows_seen_ == b.n_rows_seen_
+    assert a.n_samples_seen_ == b.n_samples_seen_
     assert a.feature_names_in_.tolist() == b.feature_names_in_.tolist()
     assert np.allclose(a.scores_, b.scores_, rtol=1e-12)
     assert a.get_feature_names_out().tolist() == b.get_feature_names_out().tolist()
@@ -100,7 +100,7 @@ def test_a_numeric_target_is_checked_when_it_comes():
     for bad in (float("nan"), float("inf"), "1", 1e101):
         with pytest.raises(StreamSieveError):
             screen.learn_one(rows[0], bad)
-    assert screen.n_rows_seen_ == 30
+    assert screen.n_samples_seen_ == 30
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])  # noqa: S301
@@ -109,7 +109,7 @@ def test_copies_keep_the_rows_that_wait(again):
     half = learnt(Screen(k=3), rows[:65], y[:65])
     rest = learnt(again(half), rows[65:], y[65:])
     assert_equal(rest, learnt(Patient(k=3), rows, y))
-    assert half.n_rows_seen_ == half.summary_.n_rows == 65
+    assert half.n_samples_seen_ == half.summary_.n_rows == 65
 
 
 def test_saved_rows_are_learnt_rows(tmp_path):

@@ -136,7 +136,7 @@ def test_a_third_label_is_refused_before_it_is_learnt():
     screen = ss.Screen("t", k=1).partial_fit(X, y)
     with pytest.raises(TargetError, match="compares 2 classes, but y holds 3"):
         screen.partial_fit(X, np.where(y == 1, 2, y))
-    assert screen.selected_.tolist() == [3]
+    assert screen.ranked_.tolist() == [3]
 
 
 def test_a_half_life_without_end_is_refused():
@@ -233,14 +233,43 @@ def scaled(n=80):
     return X * np.array([1.0, 4.0, 1.0, 2.0, 0.5]), y
 
 
+def test_the_type_of_target_is_known_over_rows():
+    X, y = toy()
+    screen = ss.Screen("f").fit(X, y)
+    assert screen.task_ == "binary"
+    assert screen.partial_fit(X[:1], [7]).task_ == "multiclass"
+    assert ss.Screen("correlation").fit(X, X[:, 0]).task_ == "regression"
+    assert ss.Bootstrap(ss.Screen("correlation"), replicas=2).fit(X, X[:, 0]).task_ == "regression"
+    assert not hasattr(ss.FSDS(2).fit(X), "task_")
+    assert not hasattr(ss.Screen("f"), "task_")
+
+
+def test_a_ledger_of_what_was_kept_has_all_changes_of_the_selected_set():
+    X, y = scaled()
+    ledgers = []
+    for keep in ("all", "kept"):
+        selector = Spread(k=2, ledger=keep).partial_fit(X[:40], y[:40])
+        _ = selector.selected_
+        ledgers.append(list(map(str, selector.partial_fit(X[40:] * 9 ** np.arange(5), y[40:]).ledger_)))
+    assert ledgers[0] == ledgers[1]
+    assert len(ledgers[0]) > 2
+
+
+def test_selected_columns_are_in_order_and_ranked_ones_best_first():
+    X, y = scaled()
+    selector = Spread(k=2).fit(X * 9 ** np.arange(5), y)
+    assert selector.ranked_.tolist() == [4, 3]
+    assert selector.selected_.tolist() == selector.get_support(indices=True).tolist() == [3, 4]
+
+
 def test_a_selector_by_the_documentation_ranks_records_and_is_saved():
     X, y = scaled()
     selector = Spread(k=2, output="frozen").partial_fit(X[:40], y[:40])
-    assert selector.selected_.tolist() == [1, 3]
+    assert selector.ranked_.tolist() == [1, 3]
     assert [d.feature for d in selector.ledger_] == ["x1", "x3"]
     assert np.array_equal(selector.transform(X), X[:, [1, 3]])
     again = Spread.from_bytes(selector.to_bytes()).partial_fit(X[40:] * 9 ** np.arange(5), y[40:])
-    assert again.selected_.tolist() == [4, 3]
+    assert again.ranked_.tolist() == [4, 3]
     assert np.array_equal(again.transform(X), X[:, [1, 3]])
     merged = Spread(k=2).fit(X[:40], y[:40]).merge(Spread(k=2).fit(X[40:], y[40:]))
     assert np.allclose(merged.scores_, Spread(k=2).fit(X, y).scores_)
@@ -253,7 +282,7 @@ def test_a_selector_by_the_documentation_ranks_records_and_is_saved():
 def test_a_selector_by_the_documentation_goes_into_a_bootstrap():
     X, y = scaled()
     bootstrap = ss.Bootstrap(Spread(k=2), replicas=3).fit(X, y)
-    assert bootstrap.selected_.tolist() == [1, 3]
+    assert bootstrap.ranked_.tolist() == [1, 3]
     again = ss.Bootstrap.from_bytes(bootstrap.to_bytes())
     assert type(again.selector_) is Spread
-    assert np.array_equal(again.frequencies_, bootstrap.frequencies_)
+    assert np.array_equal(again.scores_, bootstrap.scores_)

@@ -78,7 +78,7 @@ def test_screen_equals_the_library(table, tmp_path, capsys):
     screen = ss.Screen("fisher", k=5)
     for batch in ss.open(table, target="label").rows(64):
         screen.learn(batch)
-    names = [str(screen.feature_names_in_[j]) for j in screen.selected_]
+    names = [str(screen.feature_names_in_[j]) for j in screen.ranked_]
     assert [row["feature"] for row in rows(out)] == names
     assert names[:2] == [row.split()[0] for row in capsys.readouterr().out.splitlines()[1:3]]
 

@@ -38,7 +38,7 @@ def test_merged_files_equal_one_pass(parts, out, capsys):
     for k in range(3):
         whole.partial_fit(*rows(k))
     merged = ss.load(out)
-    assert merged.n_rows_seen_ == 600
+    assert merged.n_samples_seen_ == 600
     np.testing.assert_allclose(merged.scores_, whole.scores_, rtol=1e-12)
     assert merged.selected_.tolist() == whole.selected_.tolist()
 
@@ -64,7 +64,7 @@ def test_checkpoints_merge_and_the_result_is_none(tmp_path, out):
         X, y = rows(k)
         ss.run(ss.open(X, target=y), ss.Screen("f", k=2), checkpoint=tmp_path / f"run{k}.sieve")
     assert run(["merge", *(str(tmp_path / f"run{k}.sieve") for k in range(2)), "-o", str(out), "-q"]) == 0
-    assert ss.load(out).n_rows_seen_ == 400
+    assert ss.load(out).n_samples_seen_ == 400
     assert "stream" not in ss.state.read_header(out)
 
 
@@ -129,7 +129,7 @@ def test_generations_of_one_checkpoint_are_not_merged(parts, tmp_path, out, caps
 def test_a_damaged_file_may_be_replaced(parts, out):
     out.write_bytes(b"rubbish")
     assert run(["merge", *parts, "-o", str(out), "-q"]) == 0
-    assert ss.load(out).n_rows_seen_ == 600
+    assert ss.load(out).n_samples_seen_ == 600
 
 
 def test_an_output_is_needed(parts, capsys):

@@ -47,7 +47,7 @@ def interrupt_after(monkeypatch, rows):
 
     def learn(self, batch):
         real(self, batch)
-        if self.n_rows_seen_ == rows:
+        if self.n_samples_seen_ == rows:
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(ss.Screen, "learn", learn)
@@ -61,7 +61,7 @@ def test_a_run_with_a_checkpoint_prints_what_it_would_without(table, tmp_path, c
     kept = json.loads(capsys.readouterr().out)
     assert kept["kept"] == plain["kept"]
     assert state.read_header(path)["stream"]["number"] >= 2
-    assert ss.load(path).n_rows_seen_ == N
+    assert ss.load(path).n_samples_seen_ == N
 
 
 def test_ctrl_c_says_where_the_checkpoint_is_and_resume_goes_on(table, tmp_path, monkeypatch, capsys):
@@ -106,7 +106,7 @@ def test_select_with_a_row_method_has_checkpoints_too(table, tmp_path):
     command = ["select", str(table), "--target", "label", "--method", "screen", "--param", "k=2", "-q"]
     assert run([*command, "--checkpoint", str(path), "--every", "10s"]) == 0
     assert run([*command, "--checkpoint", str(path), "--resume"]) == 0
-    assert ss.load(path).n_rows_seen_ == N
+    assert ss.load(path).n_samples_seen_ == N
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_stream_that_is_not_the_one_of_the_checkpoint_is_refused(table, tmp_pa
     error = capsys.readouterr().err
     assert error.startswith(f"error: cannot resume from {path}: ")
     assert error.count("\n") == 1
-    assert ss.load(path).n_rows_seen_ == N
+    assert ss.load(path).n_samples_seen_ == N
 
 
 def test_a_real_ctrl_c_and_a_real_resume(tmp_path):
@@ -181,4 +181,4 @@ def test_a_real_ctrl_c_and_a_real_resume(tmp_path):
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
     done = ["screen", str(path), "--target", "label", "--batch", "5000", "--checkpoint", str(checkpoint)]
     assert run([*done, "--resume", "-q"]) == 0
-    assert ss.load(checkpoint).n_rows_seen_ == n
+    assert ss.load(checkpoint).n_samples_seen_ == n

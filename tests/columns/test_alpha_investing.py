@@ -14,7 +14,7 @@ from streamsieve.exceptions import ParameterError, StateError, TargetError
 from tests.columns.streams import DENSE, FORMS, columns, equal_twin, lines, offered, rows, target
 from tests.reference.alpha_investing import alpha_investing
 
-P_VALUES = ("t", "likelihood_ratio")
+TEST_STATISTICS = ("t", "likelihood_ratio")
 TASKS = ("binary", "regression")
 
 
@@ -27,8 +27,8 @@ def check_equal(sieve, twin, what):
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("p_value", P_VALUES)
-def test_random_streams_in_mixed_blocks_equal_the_twin(p_value, task):
+@pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
+def test_random_streams_in_mixed_blocks_equal_the_twin(test_statistic, task):
     rng = np.random.default_rng(0)
     seen = Counter()
     for case in range(100):
@@ -40,8 +40,8 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(p_value, task):
             "wealth": float(rng.choice([0.47, 0.051, 0.93])),
             "payout": float(rng.choice([0.51, 0.049])),
         }
-        twin = alpha_investing(X, y, p_value=p_value, **parameters)
-        sieve = ss.AlphaInvesting(p_value=p_value, **parameters).begin(y)
+        twin = alpha_investing(X, y, test_statistic=test_statistic, **parameters)
+        sieve = ss.AlphaInvesting(test_statistic=test_statistic, **parameters).begin(y)
         check_equal(offered(sieve, X, rng, tuple(FORMS)), twin, (case, parameters))
         seen.update(line.reason for line in twin[1])
     assert min(seen.values()) >= 5, seen
@@ -51,26 +51,28 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(p_value, task):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("p_value", P_VALUES)
-def test_one_form_of_blocks_equals_the_twin(p_value, form):
+@pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
+def test_one_form_of_blocks_equals_the_twin(test_statistic, form):
     rng = np.random.default_rng(1)
     for case in range(6):
         y = target(rng, TASKS[case % 2], int(rng.integers(4, 40)))
         X = columns(rng, y, 12, far=False)
-        sieve = offered(ss.AlphaInvesting(wealth=0.47, p_value=p_value).begin(y), X, rng, (form,))
-        check_equal(sieve, alpha_investing(X, y, wealth=0.47, p_value=p_value), case)
+        sieve = offered(
+            ss.AlphaInvesting(wealth=0.47, test_statistic=test_statistic).begin(y), X, rng, (form,)
+        )
+        check_equal(sieve, alpha_investing(X, y, wealth=0.47, test_statistic=test_statistic), case)
 
 
-@pytest.mark.parametrize("p_value", P_VALUES)
-def test_a_model_of_many_columns_equals_the_twin(p_value):
+@pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
+def test_a_model_of_many_columns_equals_the_twin(test_statistic):
     rng = np.random.default_rng(2)
     Z = rng.normal(size=(150, 70))
     X = np.column_stack([Z[:, :50], Z[:, :50] @ rng.normal(size=(50, 3)), Z[:, 50:], Z[:, 3:6]])
     y = Z @ 0.85 ** np.arange(70) + 1e-3 * rng.normal(size=150)
-    twin = alpha_investing(X, y, p_value=p_value)
+    twin = alpha_investing(X, y, test_statistic=test_statistic)
     assert len(twin[0]) > 33  # the basis must grow more than once
     for form in ("row by row", "csc_array", "one by one"):
-        sieve = offered(ss.AlphaInvesting(p_value=p_value).begin(y), X, rng, (form,))
+        sieve = offered(ss.AlphaInvesting(test_statistic=test_statistic).begin(y), X, rng, (form,))
         check_equal(sieve, twin, form)
 
 
@@ -102,19 +104,19 @@ def test_ten_constants_leave_the_wealth_of_the_closed_form(form, block):
 
 def test_the_intercept_of_the_likelihood_ratio_is_the_first_candidate():
     """So the first column is tested at wealth / 4, and the closed form begins one factor later."""
-    sieve = ss.AlphaInvesting(p_value="likelihood_ratio").begin(np.arange(12.0) + 0.5)
+    sieve = ss.AlphaInvesting(test_statistic="likelihood_ratio").begin(np.arange(12.0) + 0.5)
     sieve.offer(np.ones((12, 10)))
     assert sieve.wealth_ == pytest.approx(2 * 0.5 * comb(22, 11) / 4**11, rel=1e-14)
 
 
-@pytest.mark.parametrize("p_value", P_VALUES)
-def test_the_ledger_accounts_for_the_wealth(p_value):
+@pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
+def test_the_ledger_accounts_for_the_wealth(test_statistic):
     rng = np.random.default_rng(4)
     for _ in range(30):
         y = target(rng, TASKS[int(rng.integers(2))], 30)
         X = columns(rng, y, 25, far=False)
-        sieve = offered(ss.AlphaInvesting(0.3, 0.2, p_value).begin(y), X, rng)
-        wealth, tests = 0.3, int(p_value == "likelihood_ratio")
+        sieve = offered(ss.AlphaInvesting(0.3, payout=0.2, test_statistic=test_statistic).begin(y), X, rng)
+        wealth, tests = 0.3, int(test_statistic == "likelihood_ratio")
         for decision in sieve.ledger_:
             tests += 1
             level = wealth / (2 * tests)
@@ -138,13 +140,18 @@ def test_nothing_is_ever_evicted_and_the_order_is_that_of_arrival():
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("p_value", P_VALUES)
-def test_what_the_model_holds_already_is_collinear(p_value, form):
+@pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
+def test_what_the_model_holds_already_is_collinear(test_statistic, form):
     rng = np.random.default_rng(6)
     x, z = rng.normal(size=(2, 50)) * (rng.random((2, 50)) < 0.9)
     y = x - 2 * z + rng.normal(size=50)
     again = np.column_stack([x, -x, 3 * z, x + z, 0.1 * x - 7 * z, x + 1e-8 * rng.normal(size=50)])
-    sieve = offered(ss.AlphaInvesting(p_value=p_value).begin(y), np.column_stack([x, z, again]), rng, (form,))
+    sieve = offered(
+        ss.AlphaInvesting(test_statistic=test_statistic).begin(y),
+        np.column_stack([x, z, again]),
+        rng,
+        (form,),
+    )
     assert lines(sieve) == [
         (0, "kept", "relevant", ()),
         (1, "kept", "relevant", ()),
@@ -164,31 +171,33 @@ def test_columns_plus_a_constant_are_collinear_too(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("p_value", P_VALUES)
-def test_once_the_model_fits_exactly_nothing_more_is_taken(p_value, form):
+@pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
+def test_once_the_model_fits_exactly_nothing_more_is_taken(test_statistic, form):
     rng = np.random.default_rng(8)
     Z = rng.normal(size=(40, 3))
     x, z, noise = np.linalg.qr(Z - Z.mean(axis=0))[0].T
     y = 3 * x - z
     X = np.column_stack([noise, x, z, noise + x, rng.normal(size=(40, 3)), np.ones(40)])
-    sieve = offered(ss.AlphaInvesting(0.01, 0.01, p_value).begin(y), X, rng, (form,))
+    sieve = offered(
+        ss.AlphaInvesting(0.01, payout=0.01, test_statistic=test_statistic).begin(y), X, rng, (form,)
+    )
     assert sieve.selected_.tolist() == [1, 2]
     assert [str(d.reason) for d in sieve.ledger_][3:] == ["model fits exactly"] * 4 + ["constant"]
     assert [d.p_value for d in sieve.ledger_][3:] == [1.0] * 5
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("p_value", P_VALUES)
-def test_an_empty_first_column_breaks_none_of_the_later_ones(p_value, form):
+@pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
+def test_an_empty_first_column_breaks_none_of_the_later_ones(test_statistic, form):
     """The toolbox takes column 1 for the constant: all zero, it makes every later p-value NaN."""
     rng = np.random.default_rng(9)
     y = rng.integers(0, 2, 80)
     X = np.column_stack([np.zeros(80), y[:, None] + rng.normal(size=(80, 3)), rng.normal(size=(80, 4))])
-    sieve = offered(ss.AlphaInvesting(p_value=p_value).begin(y), X, rng, (form,))
+    sieve = offered(ss.AlphaInvesting(test_statistic=test_statistic).begin(y), X, rng, (form,))
     assert sieve.selected_.tolist() == [1, 2, 3]
     assert str(sieve.ledger_[0].reason) == "constant"
     assert np.all(np.isfinite([d.p_value for d in sieve.ledger_]))
-    check_equal(sieve, alpha_investing(X, y, p_value=p_value), form)
+    check_equal(sieve, alpha_investing(X, y, test_statistic=test_statistic), form)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -219,7 +228,8 @@ def test_the_likelihood_ratio_is_no_smaller_than_the_t_test():
     x, y = rng.normal(size=(2, 400))
     for strength in (0.0, 0.1, 0.15, 0.2):
         t, ratio = (
-            ss.AlphaInvesting(p_value=p).begin(y).offer(x + strength * y)[0].p_value for p in P_VALUES
+            ss.AlphaInvesting(test_statistic=p).begin(y).offer(x + strength * y)[0].p_value
+            for p in TEST_STATISTICS
         )
         assert ratio > t
 
@@ -254,8 +264,8 @@ def test_a_constant_target_is_refused():
 # ------------------------------------------------------------------------------------ the logistic model
 
 
-@pytest.mark.parametrize("p_value", P_VALUES)
-def test_logistic_random_streams_in_mixed_blocks_equal_the_twin(p_value):
+@pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
+def test_logistic_random_streams_in_mixed_blocks_equal_the_twin(test_statistic):
     rng = np.random.default_rng(13)
     seen = Counter()
     for case in range(80):
@@ -264,7 +274,7 @@ def test_logistic_random_streams_in_mixed_blocks_equal_the_twin(p_value):
         parameters = {
             "wealth": float(rng.choice([0.47, 0.051, 0.93])),
             "payout": float(rng.choice([0.51, 0.049])),
-            "p_value": p_value,
+            "test_statistic": test_statistic,
             "model": "logistic",
         }
         twin = alpha_investing(X, y, **parameters)
@@ -320,7 +330,7 @@ def test_once_the_classes_are_separated_nothing_more_is_taken(form):
     rng = np.random.default_rng(16)
     X = rng.normal(size=(200, 8))
     y = (X[:, 2] + 2 * X[:, 4] > 0).astype(int)
-    sieve = offered(ss.AlphaInvesting(0.01, 0.01, model="logistic").begin(y), X, rng, (form,))
+    sieve = offered(ss.AlphaInvesting(0.01, payout=0.01, model="logistic").begin(y), X, rng, (form,))
     assert sieve.selected_.tolist() == [2, 4]
     assert [str(d.reason) for d in sieve.ledger_][5:] == ["model fits exactly"] * 3
     assert [d.p_value for d in sieve.ledger_][5:] == [1.0] * 3

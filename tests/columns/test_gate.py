@@ -15,15 +15,15 @@ BLANKETS = (ss.OSFS, ss.FastOSFS)
 TESTS = ("fisher_z", "g2", "chi2")
 #: One of every kind that has a gate, with a lag here and there.
 GATED = [
-    ss.OnlineFDR("addis", ALPHA, lag=1),
-    ss.OnlineFDR("lord", ALPHA, test="conditional"),
+    ss.OnlineFDR("addis", alpha=ALPHA, lag=1),
+    ss.OnlineFDR("lord", alpha=ALPHA, scope="conditional"),
     ss.SAOLA(ALPHA, fdr="saffron"),
     ss.OSFS(ALPHA, fdr="addis", lag=2),
-    ss.FastOSFS(ALPHA, "g2", fdr="dlord"),
-    ss.FastOSFS(ALPHA, "chi2", fdr="lond", lag=1),
+    ss.FastOSFS(ALPHA, test="g2", fdr="dlord"),
+    ss.FastOSFS(ALPHA, test="chi2", fdr="lond", lag=1),
     ss.GroupSAOLA(ALPHA, fdr="alpha_investing", lag=2),
     ss.TopK(3, alpha=ALPHA, fdr="addis", lag=1),
-    ss.TopK(4, redundancy=0, measure="su", alpha=ALPHA, fdr="saffron"),
+    ss.TopK(4, redundancy_weight=0, measure="su", alpha=ALPHA, fdr="saffron"),
     ss.TopK(3, alpha=ALPHA, missing="omit", fdr="lord"),
 ]
 every_gate = pytest.mark.parametrize("gated", GATED, ids=repr)
@@ -59,14 +59,14 @@ def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(kind, test):
         y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
         X = columns(rng, y, 20, far=False)
         # with no set to condition on, a blanket tests every column for relevance, and nothing else
-        alone = kind(ALPHA, test, max_conditioning=0).fit(X, y)
+        alone = kind(ALPHA, test=test, max_conditioning=0).fit(X, y)
         passed = passing(alone, rule, lag)
-        sieve = offered(kind(ALPHA, test, fdr=rule, lag=lag).begin(y), X, rng)
+        sieve = offered(kind(ALPHA, test=test, fdr=rule, lag=lag).begin(y), X, rng)
         met = {j for j, event, reason, _ in lines(sieve) if event != "evicted" and reason != "irrelevant"}
         untested = {j for j, _, reason, _ in lines(alone) if reason in ("constant", "unreliable test")}
         assert met - untested == set(passed.tolist()), case
         if len(passed) and max(d.p_value for d in alone.ledger_ if d.step in passed) <= ALPHA:
-            inner = kind(ALPHA, test).begin(y)
+            inner = kind(ALPHA, test=test).begin(y)
             inner.offer(X[:, passed])
             assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
             compared, entered = compared + 1, entered + len(passed)
@@ -80,11 +80,11 @@ def test_groups_behind_a_gate_are_the_groups_of_what_passes():
     for case in range(24):
         rule, lag = settings(case)
         y = target(rng, TASKS[case % 3], int(rng.integers(20, 60)))
-        X, mode = columns(rng, y, 24, far=False), ("live", "literal")[case % 2]
+        X, variant = columns(rng, y, 24, far=False), ("corrected", "paper")[case % 2]
         passed = passing(ss.OSFS(ALPHA, max_conditioning=0).fit(X, y), rule, lag)
-        sieve = ss.GroupSAOLA(ALPHA, mode=mode, group_size=4, fdr=rule, lag=lag).begin(y)
+        sieve = ss.GroupSAOLA(ALPHA, variant=variant, group_size=4, fdr=rule, lag=lag).begin(y)
         offered(sieve, X, rng)
-        inner = ss.GroupSAOLA(0.999, mode=mode).begin(y)
+        inner = ss.GroupSAOLA(0.999, variant=variant).begin(y)
         for group in np.unique(passed // 4):
             inner.offer_group(X[:, passed[passed // 4 == group]])
         assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
@@ -96,7 +96,7 @@ def test_groups_behind_a_gate_are_the_groups_of_what_passes():
 @pytest.mark.parametrize("measure", ["fisher_z", "su", "mutual_info", "gaps"])
 def test_a_buffer_behind_a_gate_is_the_buffer_of_what_passes(measure, redundancy):
     rng = np.random.default_rng(2)
-    parameters = {"k": 4, "redundancy": redundancy, "measure": measure}
+    parameters = {"k": 4, "redundancy_weight": redundancy, "measure": measure}
     if measure == "gaps":
         parameters |= {"measure": "fisher_z", "missing": "omit"}
     entered = 0
@@ -106,7 +106,7 @@ def test_a_buffer_behind_a_gate_is_the_buffer_of_what_passes(measure, redundancy
         X = columns(rng, y, 20, far=False)
         if measure == "gaps":
             X[rng.random(X.shape) < 0.1] = np.nan
-        alone = ss.TopK(**{**parameters, "k": 99, "redundancy": 0}, alpha=ALPHA).fit(X, y)
+        alone = ss.TopK(**{**parameters, "k": 99, "redundancy_weight": 0}, alpha=ALPHA).fit(X, y)
         passed = passing(alone, rule, lag)
         sieve = ss.TopK(**parameters, alpha=ALPHA, fdr=rule, lag=lag).begin(y)
         offered(sieve, X, rng)
@@ -212,7 +212,9 @@ def test_a_gate_needs_p_values_and_a_rate():
 
 def test_buffers_behind_gates_do_not_merge():
     X, y = mixed_stream()
-    one, other = (ss.TopK(redundancy=0, fdr="addis").fit(X[:, part], y) for part in (slice(9), slice(9, 20)))
+    one, other = (
+        ss.TopK(redundancy_weight=0, fdr="addis").fit(X[:, part], y) for part in (slice(9), slice(9, 20))
+    )
     assert not one.traits.merges
     with pytest.raises(CapabilityError, match="fdr='addis': offer all columns to one selector"):
         one.merge(other)

@@ -210,7 +210,7 @@ DEXTER_DROPPED = [4, 626, 1052, 1244, 4308, 4576, 9614, 11668, 12916, 13685]
 @pytest.mark.parametrize("form", FORMS)
 def test_alpha_investing_selects_what_the_toolbox_selects_given_an_intercept(name, form):
     X, y = real(name, "all")
-    sieve = ss.AlphaInvesting(p_value="likelihood_ratio")
+    sieve = ss.AlphaInvesting(test_statistic="likelihood_ratio")
     assert found(sieve, FORMS[form](X), y) == WITH_ONES[name]
 
 
@@ -219,7 +219,7 @@ def test_a_forced_first_column_explains_the_runs_we_deviate_from(name):
     split, selected, other = FORCED[name]
     X, y = real(name, split)
     assert forced(X, np.where(y == 1, 1.0, other)) == selected
-    assert found(ss.AlphaInvesting(p_value="likelihood_ratio"), X, y) != selected
+    assert found(ss.AlphaInvesting(test_statistic="likelihood_ratio"), X, y) != selected
 
 
 def test_dexters_failure_is_its_empty_first_column():
@@ -229,10 +229,10 @@ def test_dexters_failure_is_its_empty_first_column():
     dropped = forced(X[:, used], np.where(y == 1, 1.0, -1.0))
     assert [int(used[j - 1]) + 1 for j in dropped] == DEXTER_DROPPED
     for p_value in ("t", "likelihood_ratio"):
-        ours = found(ss.AlphaInvesting(p_value=p_value), sp.csc_array(X), y)
+        ours = found(ss.AlphaInvesting(test_statistic=p_value), sp.csc_array(X), y)
         assert ours != DEXTER_RAW
         assert len(ours) > 5
-        assert ours == found(ss.AlphaInvesting(p_value=p_value), X, y)
+        assert ours == found(ss.AlphaInvesting(test_statistic=p_value), X, y)
 
 
 def forced(X, y):

@@ -68,9 +68,9 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(loss, task, cases):
         far = case % 3 == 0
         X = columns(rng, y, int(rng.integers(1, 7 if loss == "multinomial" else 11)), far=far)
         parameters = {
-            "penalty": float(rng.choice([0.3, 0.051, 0.017])),
+            "l1": float(rng.choice([0.3, 0.051, 0.017])),
             "l1_ratio": float(rng.choice([1.0, 0.43])),
-            "standardise": bool(rng.random() < 0.7),
+            "standardize": bool(rng.random() < 0.7),
         }
         twin = grafting(X, y if task == "regression" else codes(y), loss=loss, **parameters)
         sieve = Grafting(loss=loss, **parameters).begin(y)
@@ -85,9 +85,9 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(loss, task, cases):
 def test_a_model_of_many_columns_equals_the_twin(loss):
     rng = np.random.default_rng(1)
     X, y = planted(rng, LOSSES[loss], n=60, p=34 if loss != "multinomial" else 12)
-    twin = grafting(X, y, loss=loss, penalty=0.02)
+    twin = grafting(X, y, loss=loss, l1=0.02)
     for form in ("row by row", "column by column", "csc_array", "one by one"):
-        sieve = offered(Grafting(0.02, loss).begin(y), X, rng, (form,))
+        sieve = offered(Grafting(0.02, loss=loss).begin(y), X, rng, (form,))
         check_equal(sieve, twin, form)
     if loss == "squared":
         assert len(sieve.selected_) > 16  # the model must make room
@@ -98,9 +98,9 @@ def test_sweeps_equal_the_twin(sweeps):
     rng = np.random.default_rng(2)
     for case in range(5):
         X, y = planted(rng, "regression", n=40)
-        penalty = float(rng.choice([0.1, 0.03]))
-        sieve = Grafting(penalty, sweeps=sweeps).fit(X, y)
-        check_equal(sieve, grafting(X, y, loss="squared", penalty=penalty, sweeps=sweeps), case)
+        l1 = float(rng.choice([0.1, 0.03]))
+        sieve = Grafting(l1, sweeps=sweeps).fit(X, y)
+        check_equal(sieve, grafting(X, y, loss="squared", l1=l1, sweeps=sweeps), case)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -137,8 +137,8 @@ def check_minimum(sieve, X, y, columns_, what=""):
     unit = max(1.0, np.abs(y).max())
     np.testing.assert_allclose(rest.mean(axis=0), 0, atol=1e-9 * unit, err_msg=str(what))
     scale = X.std(axis=0)
-    weight = scale if sieve.standardise else np.ones(X.shape[1])
-    level, ridge = sieve.penalty * sieve.l1_ratio * weight, sieve.penalty * (1 - sieve.l1_ratio) * weight**2
+    weight = scale if sieve.standardize else np.ones(X.shape[1])
+    level, ridge = sieve.l1 * sieve.l1_ratio * weight, sieve.l1 * (1 - sieve.l1_ratio) * weight**2
     slack = 2 * sieve.tol * level + 1e-9 * unit * np.sqrt(np.mean(X**2, axis=0))
     wrong = np.where(w != 0, np.abs(g - ridge * w - level * np.sign(w)), np.abs(g) - level)[:, columns_]
     assert np.all(wrong <= slack[columns_]), (what, wrong - slack[columns_])
@@ -162,9 +162,9 @@ def test_the_model_is_at_its_minimum_after_every_step(loss, task, cases):
         X *= rng.uniform(0.5, 3, X.shape[1])
         sieve = Grafting(
             float(rng.choice([0.2, 0.05, 0.005])),
-            loss,
-            float(rng.choice([1.0, 0.5])),
-            bool(rng.random() < 0.7),
+            loss=loss,
+            l1_ratio=float(rng.choice([1.0, 0.5])),
+            standardize=bool(rng.random() < 0.7),
         ).begin(y)
         classes = y if loss == "squared" else codes(y)
         for j in range(X.shape[1]):
@@ -182,11 +182,11 @@ def test_the_model_is_at_its_minimum_after_every_step(loss, task, cases):
 
 
 @pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray, sp.csc_array])
-@pytest.mark.parametrize("standardise", [True, False])
+@pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_swept_until_nothing_changes_it_is_at_the_minimum_over_all_columns(loss, standardise, form):
+def test_swept_until_nothing_changes_it_is_at_the_minimum_over_all_columns(loss, standardize, form):
     X, y = planted(np.random.default_rng(4), LOSSES[loss])
-    sieve = Grafting(0.03, loss, standardise=standardise, sweeps=None).fit(form(X), y)
+    sieve = Grafting(0.03, loss=loss, standardize=standardize, sweeps=None).fit(form(X), y)
     check_minimum(sieve, X, y, range(X.shape[1]))
     assert 1 < sieve.n_sweeps_ < 10
 
@@ -220,10 +220,10 @@ def test_swept_it_is_the_lasso_or_the_elastic_net(l1_ratio):
     for case in range(40):
         n, p = int(rng.integers(5, 80)), int(rng.integers(1, 100))
         X, y = spread_out(rng, n, p)
-        penalty = float(np.abs(X.T @ (y - y.mean())).max() / n * rng.choice([0.7, 0.2, 0.03]))
+        l1 = float(np.abs(X.T @ (y - y.mean())).max() / n * rng.choice([0.7, 0.2, 0.03]))
         form = forms[case % 4]
-        sieve = Grafting(penalty, l1_ratio=l1_ratio, standardise=False, sweeps=None, tol=1e-9).fit(form(X), y)
-        peer = ElasticNet(alpha=penalty, l1_ratio=l1_ratio, tol=1e-11, max_iter=10**6).fit(X, y)
+        sieve = Grafting(l1, l1_ratio=l1_ratio, standardize=False, sweeps=None, tol=1e-9).fit(form(X), y)
+        peer = ElasticNet(alpha=l1, l1_ratio=l1_ratio, tol=1e-11, max_iter=10**6).fit(X, y)
         np.testing.assert_allclose(sieve.coef_, peer.coef_, atol=1e-6, err_msg=str(case))
         assert sieve.intercept_ == pytest.approx(peer.intercept_, abs=1e-6)
         assert sieve.selected_.tolist() == np.flatnonzero(peer.coef_).tolist(), case
@@ -246,7 +246,7 @@ def test_swept_it_is_the_logistic_regression(loss, l1_ratio):
     for case in range(5):
         X, y = planted(rng, LOSSES[loss], n=60, p=12)
         form = sp.csc_array if case % 2 else np.ascontiguousarray
-        sieve = Grafting(0.04, l1_ratio=l1_ratio, standardise=False, sweeps=None).fit(form(X), y)
+        sieve = Grafting(0.04, l1_ratio=l1_ratio, standardize=False, sweeps=None).fit(form(X), y)
         peer = LogisticRegression(
             C=1 / (0.04 * len(y)), l1_ratio=l1_ratio, solver="saga", tol=1e-9, max_iter=10**5
         ).fit(X, y)
@@ -270,24 +270,24 @@ def separable(rng, n):
     return X, {"logistic": y, "multinomial": y + (np.arange(n) == n - 1)}
 
 
-@pytest.mark.parametrize("penalty", [1e-3, 1e-6, 1e-9])
-def test_classes_without_errors_keep_finite_coefficients(penalty):
+@pytest.mark.parametrize("l1", [1e-3, 1e-6, 1e-9])
+def test_classes_without_errors_keep_finite_coefficients(l1):
     for n in (6, 20, 50):
         X, targets = separable(np.random.default_rng(n), n)
         for loss, y in targets.items():
-            sieve = Grafting(penalty, loss, sweeps=None).fit(X, y)
+            sieve = Grafting(l1, loss=loss, sweeps=None).fit(X, y)
             check_minimum(sieve, X, y, range(8), (n, loss))
             assert np.all(np.isfinite(sieve.coef_))
             assert sieve.n_sweeps_ < 20
 
 
 @pytest.mark.filterwarnings("ignore:Grafting could not fit")
-@pytest.mark.parametrize("penalty", [1e-13, 1e-300])
-def test_even_next_to_no_penalty_comes_to_an_end(penalty):
+@pytest.mark.parametrize("l1", [1e-13, 1e-300])
+def test_even_next_to_no_penalty_comes_to_an_end(l1):
     for n in (6, 20, 50):
         X, targets = separable(np.random.default_rng(n), n)
         for loss, y in targets.items():
-            sieve = Grafting(penalty, loss, sweeps=None).fit(X, y)
+            sieve = Grafting(l1, loss=loss, sweeps=None).fit(X, y)
             assert np.all(np.isfinite(sieve.coef_))
             assert sieve.n_sweeps_ < 20
 
@@ -305,9 +305,9 @@ def real(name):
 @pytest.mark.parametrize("name", ["leukemia_golub_raw", "dexter"])
 def test_on_real_data_it_is_the_lasso(name, share):
     X, y = real(name)
-    penalty = share * np.abs(X.T @ (y - y.mean())).max() / len(y)
-    sieve = Grafting(penalty, "squared", standardise=False, sweeps=None).fit(X, y)
-    peer = Lasso(penalty, tol=1e-9, max_iter=10**5).fit(X, y.astype(float))
+    l1 = share * np.abs(X.T @ (y - y.mean())).max() / len(y)
+    sieve = Grafting(l1, loss="squared", standardize=False, sweeps=None).fit(X, y)
+    peer = Lasso(l1, tol=1e-9, max_iter=10**5).fit(X, y.astype(float))
     assert sieve.selected_.tolist() == np.flatnonzero(peer.coef_).tolist()
     np.testing.assert_allclose(sieve.coef_, peer.coef_, atol=1e-6)
 
@@ -315,12 +315,12 @@ def test_on_real_data_it_is_the_lasso(name, share):
 @pytest.mark.parametrize("name", ["leukemia_golub_raw", "dexter"])
 def test_on_real_data_the_logistic_model_is_at_its_minimum(name):
     X, y = real(name)
-    penalty = 0.1 * np.abs(X.T @ (y - y.mean())).max() / len(y)
-    sieve = Grafting(penalty, standardise=False, sweeps=None).fit(X, y)
+    l1 = 0.1 * np.abs(X.T @ (y - y.mean())).max() / len(y)
+    sieve = Grafting(l1, standardize=False, sweeps=None).fit(X, y)
     g, _ = gradients(sieve, X, y)
     w = sieve.coef_[0]
-    assert np.abs(g[0]).max() <= penalty * (1 + 2e-6)
-    np.testing.assert_allclose(g[0][w != 0], penalty * np.sign(w[w != 0]), rtol=1e-6)
+    assert np.abs(g[0]).max() <= l1 * (1 + 2e-6)
+    np.testing.assert_allclose(g[0][w != 0], l1 * np.sign(w[w != 0]), rtol=1e-6)
 
 
 def test_a_fit_that_falls_short_says_so_and_stands(monkeypatch):
@@ -328,7 +328,7 @@ def test_a_fit_that_falls_short_says_so_and_stands(monkeypatch):
     monkeypatch.setattr(lasso, "MOST_STEPS", 2)
     for offer in (lambda sieve: sieve.begin(y).offer(X), lambda sieve: sieve.fit(X, y)):
         sieve = Grafting(1e-4)
-        with pytest.warns(ConvergenceWarning, match=r"could not fit .* penalty=0.0001: .* raise the penalty"):
+        with pytest.warns(ConvergenceWarning, match=r"could not fit .* l1=0.0001: .* raise l1"):
             offer(sieve)
         assert sieve.n_features_in_ == 30
         assert len(sieve.selected_) > 5
@@ -345,7 +345,7 @@ def test_more_columns_than_rows_with_copies_and_hardly_a_penalty(loss):
     rng = np.random.default_rng(23)
     X, y = planted(rng, LOSSES[loss], n=12, p=20 if loss == "multinomial" else 40)
     X = np.column_stack([X, X[:, ::-1], np.ones((12, 3))])
-    sieve = Grafting(1e-4, loss, sweeps=None).fit(X, y)
+    sieve = Grafting(1e-4, loss=loss, sweeps=None).fit(X, y)
     check_minimum(sieve, X, y, range(X.shape[1]))
 
 
@@ -369,15 +369,15 @@ def test_above_the_steepest_first_gradient_nothing_joins(loss):
     labels = y[:, None] if loss != "multinomial" else codes(y)[:, None] == np.unique(codes(y))
     steepest = np.abs(Z.T @ (labels - labels.mean(axis=0))).max(axis=1) / len(y)
     top = int(steepest.argmax())
-    assert len(Grafting(steepest.max() * 1.0001, loss).fit(X, y).selected_) == 0
-    assert Grafting(steepest.max() * 0.9999, loss).fit(X, y).selected_.tolist() == [top]
+    assert len(Grafting(steepest.max() * 1.0001, loss=loss).fit(X, y).selected_) == 0
+    assert Grafting(steepest.max() * 0.9999, loss=loss).fit(X, y).selected_.tolist() == [top]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_copies_stay_out(loss):
     rng = np.random.default_rng(11)
     X, y = planted(rng, LOSSES[loss], p=6)
-    sieve = Grafting(0.05, loss).fit(np.column_stack([X, X, -X, 3 * X + 7]), y)
+    sieve = Grafting(0.05, loss=loss).fit(np.column_stack([X, X, -X, 3 * X + 7]), y)
     assert sieve.selected_.max() < 6
 
 
@@ -388,7 +388,7 @@ def test_a_column_that_takes_over_evicts_those_it_stands_for():
     Z = (Z - Z.mean(axis=0)) * 10
     y = Z[:, 0] + 1.2 * Z[:, 1] + 0.01 * Z[:, 2]
     X = np.column_stack([Z[:, :2], Z[:, 0] + Z[:, 1]])
-    sieve = Grafting(0.05, standardise=False).begin(y)
+    sieve = Grafting(0.05, standardize=False).begin(y)
     decisions = sieve.offer(X, names=["one", "two", "both"])
     assert [str(d.event) for d in decisions] == ["kept", "kept", "evicted", "kept"]
     assert decisions[2].feature == "one"
@@ -514,7 +514,7 @@ def test_numbers_and_classes_have_the_shapes_of_scikit_learn():
         (X[:, 0] > 0, "multinomial", (1, 4)),
         (np.digitize(X[:, 0], [-0.5, 0.5]), "auto", (3, 4)),
     ):
-        sieve = Grafting(0.01, loss).fit(X, y)
+        sieve = Grafting(0.01, loss=loss).fit(X, y)
         assert sieve.coef_.shape == shape
         assert np.shape(sieve.intercept_) == shape[:-1]
 
@@ -522,8 +522,8 @@ def test_numbers_and_classes_have_the_shapes_of_scikit_learn():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"penalty": 0}, "penalty must be a number above 0; got 0"),
-        ({"penalty": np.nan}, "penalty must be a number above 0"),
+        ({"l1": 0}, "l1 must be a number above 0; got 0"),
+        ({"l1": np.nan}, "l1 must be a number above 0"),
         ({"l1_ratio": 0.0}, "l1_ratio must be a number above 0 and at most 1; got 0.0"),
         ({"l1_ratio": 1.5}, "l1_ratio must be a number"),
         ({"loss": "hinge"}, "loss must be one of 'auto', 'squared'"),

@@ -16,11 +16,11 @@ from tests.reference.group_saola import group_saola
 from tests.reference.saola import saola
 
 MEASURES = ("fisher_z", "su", "mutual_info")
-MODES = ("live", "literal")
+VARIANTS = ("corrected", "paper")
 
 
 def random_parameters(rng, measure):
-    parameters = {"measure": measure, "mode": str(rng.choice(MODES))}
+    parameters = {"measure": measure, "variant": str(rng.choice(VARIANTS))}
     if measure == "fisher_z":
         return parameters | {"alpha": float(rng.choice([0.05, 0.2, 0.6]))}
     return parameters | {"delta": float(rng.choice([0.0, 0.05])), "bins": int(rng.choice([2, 5, 7]))}
@@ -94,7 +94,7 @@ def orthonormal(rng, n, p):
     return np.linalg.qr(Z - Z.mean(axis=0))[0]
 
 
-def test_who_has_fallen_drives_others_out_in_literal_mode_only():
+def test_who_has_fallen_drives_others_out_in_the_papers_variant_only():
     """The last column falls to the first, which is better, and would drive out the second, which is worse."""
     e = orthonormal(np.random.default_rng(2), 60, 4)
     last = e[:, 0]
@@ -102,10 +102,10 @@ def test_who_has_fallen_drives_others_out_in_literal_mode_only():
     second = 0.5 * last + np.sqrt(1 - 0.5**2) * e[:, 2]
     y = e @ [0.5, 0.4, 0.26, 0.7]
     X = np.column_stack([first, second, last])
-    for mode, selected in (("live", [0, 1]), ("literal", [0])):
-        *twin, _ = group_saola(X, y, "regression", [1, 2, 3], mode=mode)
+    for variant, selected in (("corrected", [0, 1]), ("paper", [0])):
+        *twin, _ = group_saola(X, y, "regression", [1, 2, 3], variant=variant)
         assert twin[0] == selected
-        equal_twin(GroupSAOLA(mode=mode).fit(X, y), twin, what=mode)
+        equal_twin(GroupSAOLA(variant=variant).fit(X, y), twin, what=variant)
 
 
 def test_of_two_equals_the_newcomer_goes_inside_and_the_older_one_between_groups():
@@ -246,7 +246,9 @@ def test_names_of_what_is_gone_are_forgotten_but_decisions_know_them(ledger):
         y = rng.integers(0, 2, 40)
         X = columns(rng, y, 30, far=False)
         names = [f"f{j}" for j in range(30)]
-        sieve, full = (GroupSAOLA(alpha=0.5, ledger=mode, group_size=4).begin(y) for mode in (ledger, "all"))
+        sieve, full = (
+            GroupSAOLA(alpha=0.5, ledger=variant, group_size=4).begin(y) for variant in (ledger, "all")
+        )
         for low in range(0, 30, 10):
             part = slice(low, low + 10)
             mine, theirs = (s.offer(X[:, part], names=names[part]) for s in (sieve, full))
@@ -375,7 +377,7 @@ def test_a_whole_group_ends_the_open_one():
 def test_bad_parameters_and_early_questions_are_refused():
     X, y = toy()
     for parameters in (
-        {"mode": "alive"},
+        {"variant": "alive"},
         {"group_size": 0},
         {"group_size": 2.5},
         {"measure": "z"},
@@ -392,14 +394,14 @@ def test_bad_parameters_and_early_questions_are_refused():
 # ------------------------------------------------------------------------------------ goldens
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("alpha", [0.01, 0.05])
-def test_wdbc_in_six_groups_of_five_is_what_the_toolbox_selects(alpha, mode):
+def test_wdbc_in_six_groups_of_five_is_what_the_toolbox_selects(alpha, variant):
     X, y = load_real("wdbc")
     for form in (np.ascontiguousarray, np.asfortranarray, sp.csc_array):
         for sieve in (
-            GroupSAOLA(alpha=alpha, mode=mode, group_size=5).fit(form(X), y),
-            GroupSAOLA(alpha=alpha, mode=mode).fit(form(X), y, groups=np.arange(30) // 5),
+            GroupSAOLA(alpha=alpha, variant=variant, group_size=5).fit(form(X), y),
+            GroupSAOLA(alpha=alpha, variant=variant).fit(form(X), y, groups=np.arange(30) // 5),
         ):
             assert (sieve.selected_ + 1).tolist() == [22, 28]
             assert sieve.n_groups_ == 2

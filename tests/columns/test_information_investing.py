@@ -73,7 +73,7 @@ def test_the_ledger_accounts_for_the_wealth():
     rng = np.random.default_rng(3)
     y = rng.normal(size=50)
     X = columns(rng, y, 60, far=False)
-    sieve = offered(InformationInvesting(0.3, 0.2).begin(y), X, rng)
+    sieve = offered(InformationInvesting(0.3, payout=0.2).begin(y), X, rng)
     wealth = 0.3
     for i, decision in enumerate(sieve.ledger_, start=1):
         kept = decision.event == "kept"

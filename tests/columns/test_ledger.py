@@ -10,9 +10,9 @@ from tests.columns.streams import columns, lines, offered, target
 SIEVES = {
     "saola": ss.SAOLA(alpha=0.3),
     "saola su": ss.SAOLA(measure="su"),
-    "saola two phases": ss.SAOLA(alpha=0.3, bound="max", mode="two_phase"),
+    "saola two phases": ss.SAOLA(alpha=0.3, bound="max", variant="corrected"),
     "alpha-investing t": ss.AlphaInvesting(),
-    "alpha-investing ratio": ss.AlphaInvesting(p_value="likelihood_ratio"),
+    "alpha-investing ratio": ss.AlphaInvesting(test_statistic="likelihood_ratio"),
 }
 every = pytest.mark.parametrize("name", SIEVES)
 

@@ -42,7 +42,7 @@ def random_parameters(rng, cls):
     if cls is ss.SAOLA:
         return alpha | {
             "bound": str(rng.choice(["min", "max"])),
-            "mode": str(rng.choice(["paper", "two_phase"])),
+            "variant": str(rng.choice(["paper", "corrected"])),
         }
     return alpha | {
         "unreliable": str(rng.choice(["independent", "skip"])),
@@ -336,7 +336,7 @@ def test_pairs_behind_a_gate_are_the_pairs_of_what_passes():
         rule, lag = list(RULES)[case % len(RULES)], (0, 2, 0, 1)[case % 4]
         y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
         X = with_gaps(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
-        alone = ss.TopK(k=99, redundancy=0, alpha=0.4, missing="omit").fit(X, y).ledger_
+        alone = ss.TopK(k=99, redundancy_weight=0, alpha=0.4, missing="omit").fit(X, y).ledger_
         tested = [d for d in alone if d.reason not in {"constant", "unreliable test"}]
         found = [f for _, f in online_fdr.levels([d.p_value for d in tested], rule, 0.4, lag)]
         passed = np.array([d.step for d, f in zip(tested, found, strict=True) if f], np.int64)

@@ -17,9 +17,9 @@ from tests.reference.ogfs import ogfs
 
 def random_parameters(rng):
     return {
-        "epsilon": float(rng.choice([0.0, 0.001, 0.1])),
+        "min_gain": float(rng.choice([0.0, 0.001, 0.1])),
         "alpha": float(rng.choice([0.05, 0.3])),
-        "penalty": float(rng.choice([0.05, 0.15, 0.5])),
+        "l1": float(rng.choice([0.05, 0.15, 0.5])),
     }
 
 
@@ -99,7 +99,7 @@ def test_sorted_from_best_to_worst_one_column_is_accepted_and_nearly_all_the_oth
     y = np.arange(200) % 2
     X = rng.normal(size=(200, 50)) + y[:, None] * rng.random(50)
     order = np.argsort(scores(X, y))
-    sieve = OGFS(epsilon=0, alpha=1e-9, penalty=1e-6, group_size=50)
+    sieve = OGFS(min_gain=0, alpha=1e-9, l1=1e-6, group_size=50)
     assert sieve.fit(X[:, order[::-1]], y).selected_.tolist() == [0]
     assert len(sieve.fit(X[:, order], y).selected_) == 50
 
@@ -112,7 +112,7 @@ def test_a_group_that_is_accepted_whole_meets_the_lasso():
         X = rng.normal(size=(60, 12)) + y[:, None] * rng.random(12)
         X = X[:, np.argsort(scores(X, y))]
         model = Lasso(penalty, tol=1e-12, max_iter=100_000).fit(standardised(X), (y - y.mean()) / y.std())
-        sieve = OGFS(epsilon=0, penalty=penalty, group_size=12).fit(X, y)
+        sieve = OGFS(min_gain=0, l1=penalty, group_size=12).fit(X, y)
         assert sieve.selected_.tolist() == np.flatnonzero(model.coef_).tolist()
         found += len(sieve.selected_)
     assert found > 10
@@ -124,7 +124,7 @@ def test_after_every_group_the_model_is_at_its_optimum():
     for task in TASKS:
         y = target(rng, task, 60)
         X = rng.normal(size=(60, 60)) + rng.random(60) * y[:, None]
-        sieve = OGFS(epsilon=0, penalty=0.05, group_size=4).begin(y)
+        sieve = OGFS(min_gain=0, l1=0.05, group_size=4).begin(y)
         for low in range(0, 60, 4):
             sieve.offer(X[:, low : low + 4])
             groups = sieve._process_.store
@@ -151,12 +151,12 @@ def test_groups_of_one_by_any_road_are_the_same():
     rng = np.random.default_rng(6)
     y = rng.integers(0, 2, 40)
     X = columns(rng, y, 20, far=False)
-    expected = OGFS(penalty=0.05, group_size=None).fit(X, y)
-    single = OGFS(penalty=0.05).begin(y)
+    expected = OGFS(l1=0.05, group_size=None).fit(X, y)
+    single = OGFS(l1=0.05).begin(y)
     for j in range(20):
         single.offer_group(X[:, j])
-    labelled = OGFS(penalty=0.05).fit(X, y, groups=range(20))
-    for other in (single, labelled, OGFS(penalty=0.05, group_size=1).fit(X, y)):
+    labelled = OGFS(l1=0.05).fit(X, y, groups=range(20))
+    for other in (single, labelled, OGFS(l1=0.05, group_size=1).fit(X, y)):
         assert lines(other) == lines(expected)
         assert kept_by_group(other) == kept_by_group(expected)
     assert len(expected.selected_) > 1
@@ -166,15 +166,15 @@ def test_units_do_not_matter():
     rng = np.random.default_rng(7)
     y = rng.integers(0, 3, 60)
     X = columns(rng, y, 30, far=False)
-    expected = lines(OGFS(penalty=0.05).fit(X, y))
-    assert lines(OGFS(penalty=0.05).fit(X * 2.0 ** rng.integers(-40, 40, 30) + 3, y)) == expected
+    expected = lines(OGFS(l1=0.05).fit(X, y))
+    assert lines(OGFS(l1=0.05).fit(X * 2.0 ** rng.integers(-40, 40, 30) + 3, y)) == expected
 
 
 def test_more_columns_than_slots():
     rng = np.random.default_rng(8)
     Q = np.linalg.qr(np.c_[np.ones(100), rng.normal(size=(100, 70))])[0][:, 1:]
     y = Q.sum(axis=1) + 0.01
-    sieve = OGFS(penalty=0.01, epsilon=0, group_size=1).fit(Q, y)
+    sieve = OGFS(l1=0.01, min_gain=0, group_size=1).fit(Q, y)
     assert sieve.selected_.tolist() == list(range(70))
     assert sieve.ledger_.counts() == {"kept": 70}
 
@@ -184,7 +184,7 @@ def test_a_run_saved_anywhere_inside_a_group_goes_on_as_before(tmp_path):
     for task in TASKS:
         y = target(rng, task, 60)
         X = columns(rng, y, 30, far=False)
-        parameters = {"penalty": 0.05, "group_size": 7}
+        parameters = {"l1": 0.05, "group_size": 7}
         whole = OGFS(**parameters).fit(X, y)
         for half in (1, 6, 7, 12, 29):
             first = OGFS(**parameters).begin(y)
@@ -218,7 +218,7 @@ def toy():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"epsilon": -0.1}, {"alpha": 0}, {"alpha": 1}, {"penalty": 0}, {"penalty": np.inf}, {"group_size": 0}],
+    [{"min_gain": -0.1}, {"alpha": 0}, {"alpha": 1}, {"l1": 0}, {"l1": np.inf}, {"group_size": 0}],
     ids=str,
 )
 def test_bad_parameters_are_refused_by_name(parameters):

@@ -263,7 +263,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(rule, lag, test):
         task = TASKS[case % 3] if test == "marginal" else ("binary", "regression")[case % 2]
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
-        parameters = {"fdr": rule, "lag": lag, "test": test, "alpha": float(rng.choice([0.19, 0.47, 0.83]))}
+        parameters = {"fdr": rule, "lag": lag, "scope": test, "alpha": float(rng.choice([0.19, 0.47, 0.83]))}
         wanted = twin.online_fdr(X, y, task, **parameters)
         sieve = offered(OnlineFDR(**parameters).begin(y), X, rng)
         equal_twin(sieve, wanted, what=(case, parameters))
@@ -279,9 +279,9 @@ def test_one_form_of_blocks_equals_the_twin(test, form):
     for case in range(6):
         y = target(rng, ("binary", "regression")[case % 2], int(rng.integers(10, 40)))
         X = columns(rng, y, 12, far=False)
-        sieve = offered(OnlineFDR(alpha=0.31, test=test).begin(y), X, rng, (form,))
+        sieve = offered(OnlineFDR(alpha=0.31, scope=test).begin(y), X, rng, (form,))
         task = ("binary", "regression")[case % 2]
-        equal_twin(sieve, twin.online_fdr(X, y, task, alpha=0.31, test=test), what=case)
+        equal_twin(sieve, twin.online_fdr(X, y, task, alpha=0.31, scope=test), what=case)
 
 
 def wide_stream(n=80, p=1500):
@@ -298,11 +298,11 @@ def wide_stream(n=80, p=1500):
 def test_the_size_of_blocks_changes_no_decision(rule, test):
     """A level belongs to a column, not to the chunk in which it happens to arrive (tsfresh#484)."""
     X, y = wide_stream()
-    whole = OnlineFDR(rule, alpha=0.1, test=test).fit(X, y)
+    whole = OnlineFDR(rule, alpha=0.1, scope=test).fit(X, y)
     assert len(whole.selected_) >= 3
     sizes = ((1, np.ascontiguousarray), (10, sp.csc_array), (1000, np.asfortranarray))
     for size, form in sizes[rule != "addis" :]:  # single columns are slow, and one rule shows it
-        sieve = OnlineFDR(rule, alpha=0.1, test=test).begin(y)
+        sieve = OnlineFDR(rule, alpha=0.1, scope=test).begin(y)
         for low in range(0, X.shape[1], size):
             sieve.offer(form(X[:, low : low + size]))
         assert lines(sieve) == lines(whole)
@@ -312,7 +312,7 @@ def test_the_size_of_blocks_changes_no_decision(rule, test):
 @pytest.mark.parametrize("test", ["marginal", "conditional"])
 def test_a_column_is_kept_if_its_p_value_is_at_most_its_level(test):
     X, y = wide_stream()
-    sieve = OnlineFDR(test=test).fit(X, y)
+    sieve = OnlineFDR(scope=test).fit(X, y)
     assert len(sieve.levels_) == X.shape[1]
     for decision, level in zip(sieve.ledger_, sieve.levels_, strict=True):
         assert (decision.p_value <= level) == (decision.event == "kept")
@@ -321,19 +321,19 @@ def test_a_column_is_kept_if_its_p_value_is_at_most_its_level(test):
 @pytest.mark.parametrize("test", ["marginal", "conditional"])
 def test_levels_are_remembered_as_decisions_are(test):
     X, y = wide_stream()
-    every = OnlineFDR(test=test).fit(X, y)
-    kept = OnlineFDR(test=test, ledger="kept").fit(X, y)
+    every = OnlineFDR(scope=test).fit(X, y)
+    kept = OnlineFDR(scope=test, ledger="kept").fit(X, y)
     assert np.array_equal(kept.levels_, every.levels_[every.selected_])
-    assert len(OnlineFDR(test=test, ledger="none").fit(X, y).levels_) == 0
-    stopped = OnlineFDR(test=test, stop=ss.Stop(max_offers=1234)).fit(X, y)
+    assert len(OnlineFDR(scope=test, ledger="none").fit(X, y).levels_) == 0
+    stopped = OnlineFDR(scope=test, stop=ss.Stop(max_offers=1234)).fit(X, y)
     assert np.array_equal(stopped.levels_, every.levels_[:1234])
 
 
 @pytest.mark.parametrize("test", ["marginal", "conditional"])
 def test_a_run_resumed_goes_on_as_before(test, tmp_path):
     X, y = wide_stream()
-    whole = OnlineFDR(lag=2, test=test).fit(X, y)
-    first = OnlineFDR(lag=2, test=test).begin(y)
+    whole = OnlineFDR(lag=2, scope=test).fit(X, y)
+    first = OnlineFDR(lag=2, scope=test).begin(y)
     first.offer(X[:, :1100])
     first.save(tmp_path / "half.sieve")
     resumed = OnlineFDR.load(tmp_path / "half.sieve")
@@ -364,10 +364,10 @@ def test_bad_parameters_and_targets_are_refused():
         OnlineFDR(alpha=1).begin([0, 1])
     with pytest.raises(ParameterError, match="lag must be a whole number at least 0 and at most 65536"):
         OnlineFDR(lag=-1).begin([0, 1])
-    with pytest.raises(ParameterError, match="test must be one of 'marginal', 'conditional'; got 'joint'"):
-        OnlineFDR(test="joint").begin([0, 1])
-    with pytest.raises(TargetError, match=r"OnlineFDR needs .* but y is multiclass: use test='marginal'"):
-        OnlineFDR(test="conditional").begin([0, 1, 2, 1])
+    with pytest.raises(ParameterError, match="scope must be one of 'marginal', 'conditional'; got 'joint'"):
+        OnlineFDR(scope="joint").begin([0, 1])
+    with pytest.raises(TargetError, match=r"OnlineFDR needs .* but y is multiclass: use scope='marginal'"):
+        OnlineFDR(scope="conditional").begin([0, 1, 2, 1])
 
 
 # ------------------------------------------------------------------------------------ the gate of SAOLA
@@ -475,7 +475,7 @@ def test_columns_of_a_known_truth_are_found_at_the_promised_rate(test):
         X = rng.normal(size=(200, 600))
         true = np.isin(np.arange(600), rng.choice(600, 8, replace=False))
         y = X[:, true] @ rng.choice([-1.0, 1.0], 8) + rng.normal(size=200)
-        pairs.append(shares(OnlineFDR(alpha=0.1, test=test).fit(X, y).get_support(), true))
+        pairs.append(shares(OnlineFDR(alpha=0.1, scope=test).fit(X, y).get_support(), true))
     found = Rates.over(pairs)
     assert found.fdr <= 0.1 + 3 * found.fdr_error
     assert found.power > (0.6 if test == "marginal" else 0.9)

@@ -52,9 +52,9 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(loss, task):
         far = case % 3 == 0
         X = columns(rng, y, int(rng.integers(1, 25)), far=far)
         parameters = {
-            "budget": int(rng.integers(1, 7)),
+            "k": int(rng.integers(1, 7)),
             "refresh": int(rng.choice([1, 2, 5, 30])),
-            "step": float(rng.choice([1.0, 0.7])),
+            "step_size": float(rng.choice([1.0, 0.7])),
         }
         twin = online_substitution(X, y, loss=loss, **parameters)
         sieve = OnlineSubstitution(loss=loss, **parameters).begin(y)
@@ -76,9 +76,9 @@ def test_a_model_of_many_columns_equals_the_twin(loss):
     X = rng.normal(size=(90, 160)) * (rng.random((90, 160)) < 0.5)
     y = X[:, :40].sum(axis=1) + rng.normal(size=90)
     y = y if loss == "squared" else (y > 0).astype(int)
-    twin = online_substitution(X, y, loss=loss, budget=70, refresh=50)
+    twin = online_substitution(X, y, loss=loss, k=70, refresh=50)
     for form in ("row by row", "column by column", "csc_array", "one by one"):
-        sieve = offered(OnlineSubstitution(70, loss, refresh=50).begin(y), X, rng, (form,))
+        sieve = offered(OnlineSubstitution(70, loss=loss, refresh=50).begin(y), X, rng, (form,))
         equal_twin(sieve, twin, what=form, p_values=False)
     assert len(sieve.selected_) == 70  # more than there is room for at first
 
@@ -87,7 +87,7 @@ def test_sweeps_equal_the_twin():
     for seed in range(10):
         X, y, _ = planted(seed, n=60, p=50)
         sieve = OnlineSubstitution(6, refresh=10, sweeps=3).fit(X, y)
-        twin = online_substitution(X, y, loss="squared", budget=6, refresh=10, sweeps=3)
+        twin = online_substitution(X, y, loss="squared", k=6, refresh=10, sweeps=3)
         equal_twin(sieve, twin, what=seed, p_values=False)
 
 
@@ -103,7 +103,7 @@ def test_sweeps_do_not_depend_on_the_size_of_blocks(monkeypatch):
 def test_a_step_of_every_coefficient_at_every_arrival_is_what_refresh_of_one_means():
     X, y, _ = planted(3, n=50, p=30)
     one = OnlineSubstitution(5, refresh=1).fit(X, y)
-    equal_twin(one, online_substitution(X, y, loss="squared", budget=5, refresh=1), what=1, p_values=False)
+    equal_twin(one, online_substitution(X, y, loss="squared", k=5, refresh=1), what=1, p_values=False)
     assert lines(one) != lines(OnlineSubstitution(5, refresh=25).fit(X, y))
 
 
@@ -202,9 +202,9 @@ def test_threads_keep_the_same_columns_where_these_are_well_conditioned(loss, fo
     for seed in range(4):
         X, y, true = planted(seed)
         y = y if loss == "squared" else (y > 0).astype(int)
-        one = OnlineSubstitution(8, loss).fit(form(X), y)
+        one = OnlineSubstitution(8, loss=loss).fit(form(X), y)
         for n_jobs in (2, 3, -1):
-            several = OnlineSubstitution(8, loss, n_jobs=n_jobs).begin(y)
+            several = OnlineSubstitution(8, loss=loss, n_jobs=n_jobs).begin(y)
             several.offer(form(X))
             assert set(true) <= set(several.selected_) | (set(true) - set(one.selected_))
             assert set(several.selected_) == set(one.selected_)
@@ -323,7 +323,7 @@ def test_an_interrupted_offer_changes_nothing(form, monkeypatch):
 def test_a_block_with_a_bad_value_is_refused_and_changes_nothing(loss, value, n_jobs):
     X, y, _ = planted(9, n=80, p=60)
     y = y if loss == "squared" else (y > 0).astype(int)
-    twin, sieve = (OnlineSubstitution(6, loss, refresh=3, n_jobs=n_jobs).begin(y) for _ in range(2))
+    twin, sieve = (OnlineSubstitution(6, loss=loss, refresh=3, n_jobs=n_jobs).begin(y) for _ in range(2))
     for side in (twin, sieve):
         for j in range(20):
             side.offer(X[:, j].copy())
@@ -416,12 +416,12 @@ def test_coefficients_are_there_after_begin_only():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"budget": 0}, "budget must be a whole number at least 1"),
-        ({"budget": 2.5}, "budget must be a whole number"),
+        ({"k": 0}, "k must be a whole number at least 1"),
+        ({"k": 2.5}, "k must be a whole number"),
         ({"loss": "hinge"}, "loss must be one of 'auto', 'squared', 'logistic'"),
         ({"refresh": 0}, "refresh must be a whole number at least 1"),
-        ({"step": 0}, "step must be a number above 0 and at most 1; got 0"),
-        ({"step": 1.5}, "step must be a number"),
+        ({"step_size": 0}, "step_size must be a number above 0 and at most 1; got 0"),
+        ({"step_size": 1.5}, "step_size must be a number"),
         ({"sweeps": 0}, "sweeps must be a whole number at least 1"),
         ({"n_jobs": 0}, r"n_jobs must be -1 .* got 0"),
         ({"n_jobs": -2}, "n_jobs must be a whole number at least -1; got -2"),

@@ -22,7 +22,7 @@ def random_parameters(rng):
         "upper": lower + float(rng.choice([0.0, 0.3, 1.0])),
         "pool": int(rng.choice([1, 2, 4, 100])),
         "floor": int(rng.choice([0, 1, 3, 15])),
-        "mode": str(rng.choice(["code", "text"])),
+        "variant": str(rng.choice(["code", "paper"])),
         "alpha": float(rng.choice([0.05, 0.3])),
     }
 
@@ -71,12 +71,12 @@ def test_thresholds_are_those_of_all_dependences():
     np.testing.assert_allclose(sieve.thresholds_, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("mode", ["code", "text"])
-def test_of_identical_columns_one_survives(mode):
+@pytest.mark.parametrize("variant", ["code", "paper"])
+def test_of_identical_columns_one_survives(variant):
     rng = np.random.default_rng(2)
     X, y = planted(rng)
     best = y + 0.5 * rng.normal(size=200)
-    sieve = OSSFSDD(mode=mode, floor=0).fit(np.c_[X, best, best, -2 * best], y)
+    sieve = OSSFSDD(variant=variant, floor=0).fit(np.c_[X, best, best, -2 * best], y)
     assert set(sieve.selected_.tolist()) & {300, 301, 302} == {300}
     assert sieve.ledger_.why("x302").by == ("x300",)
 
@@ -91,7 +91,7 @@ def test_two_noisy_halves_of_a_signal_are_kept_together():
     background = 0.55 * signal[:, None] * rng.choice([0.0, 1.0], 80, p=[0.8, 0.2]) + rng.normal(size=(n, 80))
     halves = np.c_[0.28 * signal + noise, 0.28 * signal - noise]
     X = np.c_[background, halves]
-    sieve = OSSFSDD(mode="text", lower=0.5, upper=1.2, floor=0).fit(X, y)
+    sieve = OSSFSDD(variant="paper", lower=0.5, upper=1.2, floor=0).fit(X, y)
     kept = {d.feature: d.by for d in sieve.ledger_ if d.event == "kept"}
     assert kept["x80"] == ("x81",)
     assert kept["x81"] == ("x80",)
@@ -120,7 +120,7 @@ def test_a_floor_that_is_reached_is_never_lost():
         strong = y[:, None] + 0.3 * rng.normal(size=(n, 10))
         X = np.c_[weak, strong]
         for floor in (0, 6):
-            sieve = OSSFSDD(lower=0.0, upper=0.1, pool=5, floor=floor, mode="text").begin(y)
+            sieve = OSSFSDD(lower=0.0, upper=0.1, pool=5, floor=floor, variant="paper").begin(y)
             sizes = []
             for j in range(70):
                 sieve.offer(X[:, j])
@@ -200,7 +200,7 @@ def test_a_stop_decides_what_waits_and_the_run_may_go_on(floor):
     "parameters",
     [
         {"lower": -0.1}, {"upper": 0.5}, {"upper": "high"}, {"pool": 0}, {"floor": -1}, {"floor": 1.5},
-        {"mode": "paper"}, {"alpha": 1},
+        {"variant": "text"}, {"alpha": 1},
     ],
     ids=str,
 )  # fmt: skip

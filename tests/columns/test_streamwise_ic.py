@@ -20,8 +20,8 @@ CRITERIA = ("aic", "bic", "ric")
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_random_streams_in_mixed_blocks_equal_the_twin(criterion, task):
+@pytest.mark.parametrize("information_criterion", CRITERIA)
+def test_random_streams_in_mixed_blocks_equal_the_twin(information_criterion, task):
     rng = np.random.default_rng(0)
     seen = Counter()
     for case in range(70):
@@ -29,7 +29,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(criterion, task):
         X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
         # no round numbers: with few rows a gain could equal a price
         parameters = {
-            "criterion": criterion,
+            "information_criterion": information_criterion,
             "n_candidates": int(rng.choice([37, 1009])),
             "remove": bool(rng.random() < 0.8),
         }
@@ -48,7 +48,7 @@ def test_one_form_of_blocks_equals_the_twin(form):
         y = target(rng, TASKS[case % 2], int(rng.integers(10, 40)))
         X = columns(rng, y, 20, far=False)
         sieve = offered(StreamwiseIC("aic").begin(y), X, rng, (form,))
-        equal_twin(sieve, streamwise_ic(X, y, criterion="aic"), what=case, p_values=False)
+        equal_twin(sieve, streamwise_ic(X, y, information_criterion="aic"), what=case, p_values=False)
 
 
 def test_a_model_of_many_columns_that_come_and_go_equals_the_twin():
@@ -57,7 +57,7 @@ def test_a_model_of_many_columns_that_come_and_go_equals_the_twin():
     y = truth @ 0.9 ** np.arange(30) + 0.3 * rng.normal(size=150)
     proxies = truth + 0.7 * rng.normal(size=(150, 30))  # proxies first; then what they stand for
     X = np.column_stack([proxies, truth, proxies[:, ::-1] + truth[:, :30]])
-    twin = streamwise_ic(X, y, criterion="bic")
+    twin = streamwise_ic(X, y, information_criterion="bic")
     gone = sum(line.event == "evicted" for line in twin[1])
     assert gone >= 8
     assert len(twin[0]) > 16
@@ -89,14 +89,14 @@ def test_the_statistic_is_the_gain_in_twice_the_likelihood():
     assert decision.statistic == pytest.approx(-80 * math.log(1 - np.corrcoef(x, y)[0, 1] ** 2), rel=1e-9)
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_every_column_that_stays_is_worth_its_price_when_it_comes_or_another_joins(criterion):
+@pytest.mark.parametrize("information_criterion", CRITERIA)
+def test_every_column_that_stays_is_worth_its_price_when_it_comes_or_another_joins(information_criterion):
     rng = np.random.default_rng(5)
     for _ in range(10):
         y = rng.normal(size=80)
         X = columns(rng, y + rng.normal(size=80), 60, far=False)
-        sieve = StreamwiseIC(criterion, n_candidates=60).fit(X, y)
-        price = {"aic": 2.0, "bic": math.log(80), "ric": 2 * math.log(60)}[criterion]
+        sieve = StreamwiseIC(information_criterion, n_candidates=60).fit(X, y)
+        price = {"aic": 2.0, "bic": math.log(80), "ric": 2 * math.log(60)}[information_criterion]
         for decision in sieve.ledger_:
             assert (decision.statistic > price) == (decision.event == "kept") or decision.event == "evicted"
             assert decision.event != "evicted" or decision.statistic < price
@@ -194,7 +194,9 @@ def test_a_run_resumed_goes_on_as_before(tmp_path):
 
 
 def test_bad_parameters_and_targets_are_refused():
-    with pytest.raises(ParameterError, match="criterion must be one of 'aic', 'bic', 'ric'; got 'ebic'"):
+    with pytest.raises(
+        ParameterError, match="information_criterion must be one of 'aic', 'bic', 'ric'; got 'ebic'"
+    ):
         StreamwiseIC("ebic").begin([0, 1])
     with pytest.raises(ParameterError, match="n_candidates must be a whole number at least 1; got 0"):
         StreamwiseIC(n_candidates=0).begin([0, 1])

@@ -65,7 +65,7 @@ def tell(both, seed, world, slow=None, **more):
             both.begin(world.y[:n])
             slow = slow and slow.begin(world.y[:n])
         elif what == "columns":
-            held = slice(n - both.n_rows_, n)
+            held = slice(n - both.n_samples_held_, n)
             both.offer(world.X[held, p : p + step])
             for j in range(p, p + step) if slow else ():
                 slow.offer(world.X[held, j])
@@ -90,13 +90,13 @@ def tell(both, seed, world, slow=None, **more):
 def test_equals_recomputation_from_scratch(pair, options):
     column_selector, row_screen = PAIRS[pair]
     for seed in (0, 1):
-        both = ss.TwoWay(column_selector, row_screen, **options)
+        both = ss.TwoWay(column_selector, row_screen=row_screen, **options)
         slow = SlowTwoWay(column_selector, row_screen, **options)
         tell(both, seed, World(seed, n=200), slow, n=200, p=14)
         both.review()
         slow.review()
         assert both.selected_.tolist() == slow.kept()
-        assert both.n_rows_seen_ == len(slow.y)
+        assert both.n_samples_seen_ == len(slow.y)
         gone = {(step, f"x{column}") for step, column in slow.gone}
         assert gone <= {(d.step, d.feature) for d in both.ledger_ if str(d.event) == "evicted"}
 
@@ -112,14 +112,20 @@ def test_reviews_do_evict_in_these_stories(pair, monkeypatch):
 
     monkeypatch.setattr(ss.TwoWay, "_review", noted)
     for seed in (0, 1):
-        tell(ss.TwoWay(*PAIRS[pair], window=64), seed, World(seed, n=200), n=200, p=14)
+        tell(
+            ss.TwoWay(PAIRS[pair][0], row_screen=PAIRS[pair][1], window=64),
+            seed,
+            World(seed, n=200),
+            n=200,
+            p=14,
+        )
     assert left
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_equals_recomputation_for_a_numeric_target(seed):
     column_selector, row_screen = ss.FastOSFS(alpha=0.1), ss.Screen("correlation", alpha=0.2)
-    both, slow = ss.TwoWay(column_selector, row_screen), SlowTwoWay(column_selector, row_screen)
+    both, slow = ss.TwoWay(column_selector, row_screen=row_screen), SlowTwoWay(column_selector, row_screen)
     tell(both, seed, World(seed, numeric=True), slow)
     assert both.task_ == "regression"
 
@@ -128,7 +134,7 @@ def test_equals_recomputation_for_a_numeric_target(seed):
 def test_after_a_review_it_is_a_fresh_selector_over_all_rows(pair):
     column_selector, row_screen = PAIRS[pair]
     world = World(7)
-    both = ss.TwoWay(column_selector, row_screen).begin(world.y[:50])
+    both = ss.TwoWay(column_selector, row_screen=row_screen).begin(world.y[:50])
     both.offer(world.X[:50, :20])
     both.learn_rows(world.X[50:, both.selected_], world.y[50:])
     before = both.selected_
@@ -144,7 +150,7 @@ def test_after_a_review_it_is_a_fresh_selector_over_all_rows(pair):
 
 def test_without_rows_it_is_the_selector_itself():
     world = World(3)
-    both = ss.TwoWay(ss.SAOLA(), ss.Screen("f", k=1)).fit(world.X, world.y)
+    both = ss.TwoWay(ss.SAOLA(), row_screen=ss.Screen("f", k=1)).fit(world.X, world.y)
     alone = ss.SAOLA().fit(world.X, world.y)
     assert [d[:4] for d in both.ledger_] == [d[:4] for d in alone.ledger_]
     np.testing.assert_allclose([d.p_value for d in both.ledger_], [d.p_value for d in alone.ledger_])
@@ -160,13 +166,15 @@ def test_batches_of_any_size_and_any_container_give_the_same(options):
     names = [f"f{j}" for j in range(24)]
 
     def run(size, form):
-        both = ss.TwoWay(ss.FastOSFS(alpha=0.1), ss.Screen("f", alpha=0.2), **options).begin(world.y[:60])
+        both = ss.TwoWay(ss.FastOSFS(alpha=0.1), row_screen=ss.Screen("f", alpha=0.2), **options).begin(
+            world.y[:60]
+        )
         both.offer(world.X[:60, :16], names=names[:16])
         for low in range(60, 400, size):
             part = slice(low, min(low + size, 400))
             kept = both.get_feature_names_out().tolist()
             form(both, world.X[part, :16], world.y[part], kept)
-        both.offer(world.X[400 - both.n_rows_ :, 16:], names=names[16:])
+        both.offer(world.X[400 - both.n_samples_held_ :, 16:], names=names[16:])
         return [d[:4] for d in both.ledger_], both.get_feature_names_out().tolist()
 
     forms = {
@@ -190,15 +198,15 @@ def test_batches_of_any_size_and_any_container_give_the_same(options):
 @pytest.mark.parametrize("options", [{}, {"window": 90, "review_every": 31}])
 def test_saved_and_loaded_at_any_moment_it_goes_on(pair, options, tmp_path):
     world = World(2)
-    whole = tell(ss.TwoWay(*PAIRS[pair], **options), 2, world)
-    parted = ss.TwoWay(*PAIRS[pair], **options)
+    whole = tell(ss.TwoWay(PAIRS[pair][0], row_screen=PAIRS[pair][1], **options), 2, world)
+    parted = ss.TwoWay(PAIRS[pair][0], row_screen=PAIRS[pair][1], **options)
     n = p = 0
     for what, step in story(2):
         if what == "begin":
             n = step
             parted.begin(world.y[:n])
         elif what == "columns":
-            parted.offer(world.X[n - parted.n_rows_ : n, p : p + step])
+            parted.offer(world.X[n - parted.n_samples_held_ : n, p : p + step])
             p += step
         else:
             parted.learn_rows(world.X[n : n + step, :p], world.y[n : n + step])
@@ -207,13 +215,13 @@ def test_saved_and_loaded_at_any_moment_it_goes_on(pair, options, tmp_path):
         parted = ss.load(tmp_path / "s.sieve")
     assert [d[:4] for d in parted.ledger_] == [d[:4] for d in whole.ledger_]
     assert parted.selected_.tolist() == whole.selected_.tolist()
-    parted.same_rows(world.y[n - parted.n_rows_ : n])
+    parted.same_rows(world.y[n - parted.n_samples_held_ : n])
 
 
 def test_the_ledger_says_who_left_and_why():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
-    both = ss.TwoWay(ss.SAOLA(), ss.Screen("f", alpha=0.01, half_life=200)).begin(y)
+    both = ss.TwoWay(ss.SAOLA(), row_screen=ss.Screen("f", alpha=0.01, half_life=200)).begin(y)
     both.offer(np.c_[y + rng.normal(size=200), y - rng.normal(size=200)], names=["dose", "fad"])
     new = rng.integers(0, 2, 1000)
     both.learn_rows(np.c_[new + rng.normal(size=1000), rng.normal(size=1000)], new)
@@ -240,7 +248,7 @@ def test_the_ledger_says_who_left_and_why():
 def test_names_of_what_left_are_forgotten_where_the_ledger_does_not_need_them(keep):
     world = World(1)
     names = [f"f{j}" for j in range(24)]
-    both = ss.TwoWay(ss.SAOLA(alpha=0.1), ss.Screen("f", k=2), ledger=keep).begin(world.y[:60])
+    both = ss.TwoWay(ss.SAOLA(alpha=0.1), row_screen=ss.Screen("f", k=2), ledger=keep).begin(world.y[:60])
     both.offer(world.X[:60], names=names)
     assert len(both.selected_) > 2
     both.learn_rows(world.X[60:], world.y[60:])
@@ -257,8 +265,8 @@ def test_memory_holds_the_kept_columns_and_the_window():
     both.offer(world.X[:100])
     for low in range(100, 3000, 50):
         both.learn_rows(world.X[low : low + 50], world.y[low : low + 50])
-    assert both.n_rows_ == 200
-    assert both.n_rows_seen_ == 3000
+    assert both.n_samples_held_ == 200
+    assert both.n_samples_seen_ == 3000
     table = both._table_
     assert list(table._columns) == both.selected_.tolist()
     assert all(len(column) <= 2 * 250 + 16 for column in table._columns.values())
@@ -271,7 +279,7 @@ def test_a_target_of_text_and_labels_that_appear_late():
     y = np.r_[rng.integers(0, 2, 100), rng.integers(0, 3, 300)]
     X = rng.normal(size=(400, 6))
     X[:, 2] += y
-    both = ss.TwoWay(ss.SAOLA(), ss.Screen("f", k=3)).begin(labels[y[:100]])
+    both = ss.TwoWay(ss.SAOLA(), row_screen=ss.Screen("f", k=3)).begin(labels[y[:100]])
     both.offer(X[:100])
     both.learn_rows(X[100:], labels[y[100:]])
     assert both.task_ == "binary"
@@ -308,12 +316,12 @@ def test_columns_can_run_from_a_source():
 def test_rows_without_any_kept_column_are_counted():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)
-    both = ss.TwoWay(ss.SAOLA(alpha=1e-6), ss.Screen("f", k=2)).begin(y[:30])
+    both = ss.TwoWay(ss.SAOLA(alpha=1e-6), row_screen=ss.Screen("f", k=2)).begin(y[:30])
     both.offer(rng.normal(size=(30, 3)))
     assert both.screen_ is None
     both.learn_rows(np.zeros((10, 0)), y[30:40])
     both.learn_rows(pd.DataFrame({"other": range(20)}), y[40:])
-    assert both.n_rows_ == 60
+    assert both.n_samples_held_ == 60
     both.offer(y + 0.01 * rng.normal(size=60))
     assert both.selected_.tolist() == [3]
     assert both.screen_.n_features_in_ == 1
@@ -369,7 +377,7 @@ def test_parameters_are_refused_by_name():
 
 def begun():
     world = World(1)
-    both = ss.TwoWay(ss.FastOSFS(), ss.Screen("f", alpha=0.1)).begin(world.y[:100])
+    both = ss.TwoWay(ss.FastOSFS(), row_screen=ss.Screen("f", alpha=0.1)).begin(world.y[:100])
     both.offer(world.X[:100], names=[f"f{j}" for j in range(24)])
     assert len(both.selected_) > 1
     return both, world
@@ -430,14 +438,14 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
 
 def test_a_third_class_is_refused_where_two_are_all_there_may_be():
     world = World(1)
-    for both in (ss.TwoWay(ss.AlphaInvesting()), ss.TwoWay(ss.SAOLA(), ss.Screen("t", k=1))):
+    for both in (ss.TwoWay(ss.AlphaInvesting()), ss.TwoWay(ss.SAOLA(), row_screen=ss.Screen("t", k=1))):
         both.begin(world.y[:100])
         both.offer(world.X[:100])
         with pytest.raises(
             TargetError, match=r"a label that was not there before, 2, and .* takes two classes only"
         ):
             both.learn_rows(world.X[100:103], [0, 1, 2])
-        assert both.n_rows_ == 100
+        assert both.n_samples_held_ == 100
 
 
 def test_columns_must_have_a_value_for_every_row_held():

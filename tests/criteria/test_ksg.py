@@ -349,8 +349,8 @@ REFUSED = [
     ({"alpha": 0.05}, ex.CapabilityError, "criterion='ksg' has no p-values, so alpha has no meaning"),
     ({"on_drift": "reset"}, ex.CapabilityError, "watches p-values; criterion='ksg' has none: use window"),
     ({"half_life": 50}, ex.CapabilityError, "needs a window of rows, which cannot fade by half_life=50"),
-    ({"criterion": KSG(0)}, ex.ParameterError, "neighbours must be a whole number at least 1; got 0"),
-    ({"criterion": KSG("four")}, ex.ParameterError, "neighbours must be .* got 'four'"),
+    ({"criterion": KSG(0)}, ex.ParameterError, "n_neighbors must be a whole number at least 1; got 0"),
+    ({"criterion": KSG("four")}, ex.ParameterError, "n_neighbors must be .* got 'four'"),
 ]
 
 
@@ -379,4 +379,4 @@ def test_weights_that_are_no_copies_are_refused_and_change_nothing(bad):
     with pytest.raises(ex.InputError, match=r"whole numbers up to .* got (0\.5|1e\+12): leave it out"):
         screen.partial_fit(X, y, np.where(np.arange(50) == 9, bad, 1.0))
     assert np.array_equal(screen.scores_, before)
-    assert screen.n_rows_seen_ == 50
+    assert screen.n_samples_seen_ == 50

@@ -207,8 +207,8 @@ def test_each_criterion_knows_its_summary(name):
     levels = dataclasses.replace(binned, discrete=True)
     assert isinstance(binned.new_summary(), Quantiles)
     assert isinstance(levels.new_summary(), Contingency)
-    summary = binned.new_summary(half_life=50.0, epsilon=0.01)
-    assert (summary.half_life, summary.epsilon) == (50.0, 0.01)
+    summary = binned.new_summary(half_life=50.0, max_rank_error=0.01)
+    assert (summary.half_life, summary.max_rank_error) == (50.0, 0.01)
     assert levels.new_summary(half_life=50.0).half_life == 50.0
     assert serves(binned, Quantiles())
     assert serves(levels, Contingency())

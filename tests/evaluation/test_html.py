@@ -240,8 +240,8 @@ def test_final_fits_are_those_of_the_selectors():
     assert seen == [1] * 4
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     screen = ss.Screen("f", k=4).fit(scaled, y)
-    assert [each.column for each in fits["f"].features] == screen.selected_.tolist()
-    np.testing.assert_allclose([each.number for each in fits["f"].features], screen.scores_[screen.selected_])
+    assert [each.column for each in fits["f"].features] == screen.ranked_.tolist()
+    np.testing.assert_allclose([each.number for each in fits["f"].features], screen.scores_[screen.ranked_])
     sieve = ss.SAOLA().fit(np.asfortranarray(scaled), y)
     assert {each.column for each in fits["saola"].features} == set(sieve.selected_.tolist())
     assert fits["saola"].features[0].name in ("gene 3", "gene 5")
@@ -249,7 +249,7 @@ def test_final_fits_are_those_of_the_selectors():
     assert len(fits["saola"].decisions) == len(sieve.ledger_)
     assert all(fit.peak_bytes > 0 for fit in fits.values())
     table = chosen_table(fits)
-    assert table.where(selector="f")["column"].tolist() == screen.selected_.tolist()
+    assert table.where(selector="f")["column"].tolist() == screen.ranked_.tolist()
     assert table.n_rows == sum(len(fit.features) for fit in fits.values())
     assert [each.name for each in fits["random"].features] == [
         names[each.column] for each in fits["random"].features

@@ -108,7 +108,7 @@ def test_the_whole_loop_is_that_of_the_twin(batch, seed):
         labels = np.array(labels)
         if len(set(labels.tolist())) < 2:
             return range(2)  # nothing can be told apart: the first ones
-        return ss.Screen("fisher", k=2).fit(np.array(rows), labels).selected_.tolist()
+        return ss.Screen("fisher", k=2).fit(np.array(rows), labels).ranked_.tolist()
 
     pieces = [(X[low : low + batch], y[low : low + batch]) for low in range(0, 150, batch)]
     expected = followed(pieces, 40, Nearest(), select)

@@ -33,7 +33,7 @@ def test_along_rows_it_is_a_plain_count(k):
     check(report, lambda seen: stream.relevant(seen - 1).tolist(), k)
     screen = ss.Screen("t").fit(*gathered(stream, 1_500))
     assert report.extras["selections"].where(selector="t", seen=1_500)["features"][0] == " ".join(
-        map(str, screen.selected_.tolist())
+        map(str, screen.ranked_.tolist())
     )
 
 
@@ -81,8 +81,8 @@ def test_exact_screens_agree_with_themselves_and_rough_ones_nearly():
     stream = ss.DriftingStream(n_rows=3_000, n_features=20, n_relevant=3)
     screens = {
         "fisher": ss.Screen("fisher"),
-        "fine": ss.Screen("mutual_info", epsilon=1e-3),
-        "rough": ss.Screen("mutual_info", epsilon=0.3),
+        "fine": ss.Screen("mutual_info", max_rank_error=1e-3),
+        "rough": ss.Screen("mutual_info", max_rank_error=0.3),
     }
     report = online_offline(stream, screens, every=1_000)
     assert report.table.where(selector="fisher")["rows"].tolist() == [1000, 2000, 3000]

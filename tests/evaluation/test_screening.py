@@ -237,7 +237,7 @@ def test_what_is_cut_from_a_ranking_is_what_a_fit_of_that_size_gives(cls):
     assert choice.nested
     assert choice.size == 9
     for size in (1, 2, 3, 5, 9):
-        alone = cls(**{size_parameter(selector): size}).fit(X, y).selected_
+        alone = cls(**{size_parameter(selector): size}).fit(X, y).ranked_
         np.testing.assert_array_equal(choice.order[:size], alone)
 
 
@@ -250,7 +250,7 @@ def test_selectors_with_a_number_are_fitted_for_each_and_others_once():
     assert found == {"trace_ratio": [1, 3, 8], "ofs": [1, 3, 8], "saola": [0], "lars_selector": [1, 3, 8]}
     assert size_parameter(ss.TopK()) == "k"
     assert size_parameter(ss.Screen("f", alpha=0.1)) is None
-    assert size_parameter(ss.ReliefF()) == "n_features", "its k is a number of neighbours"
+    assert size_parameter(ss.ReliefF()) == "k"
 
 
 # ------------------------------------------------------------------------------------ odd data
@@ -366,7 +366,7 @@ def test_every_learner_has_a_name_and_works_for_its_task():
 
 def test_a_learner_that_selects_further_takes_no_more_than_there_is():
     X, y = data(60, 4)
-    learners = {"fsa": ss.FSAClassifier(n_features=3)}
+    learners = {"fsa": ss.FSAClassifier(k=3)}
     assert screening_protocol(X, y, "f", learners, sizes=[1, 4], runs=1, folds=2).failures == []
 
 

@@ -57,7 +57,7 @@ def test_looks_do_not_depend_on_batches(n, every, batch, sparse):
         )
         best = np.sort(fresh.scores_)[::-1]
         if best[0] > 0 and np.all(-np.diff(best[:4]) > 1e-6 * best[0]):  # no ties for rounding to decide
-            np.testing.assert_array_equal(shown.selected[look], fresh.selected_)
+            np.testing.assert_array_equal(shown.selected[look], fresh.ranked_)
 
 
 def test_several_screens_share_one_pass_and_keep_their_ledgers():
@@ -69,7 +69,7 @@ def test_several_screens_share_one_pass_and_keep_their_ledgers():
     assert len(reads) == 1
     assert {name: len(shown.selected[0]) for name, shown in seen.screens.items()} == {"t": 2, "fading": 4}
     for name, screen in screens.items():
-        assert screen.n_rows_seen_ == 1000
+        assert screen.n_samples_seen_ == 1000
         steps = {decision.step for decision in screen.ledger_}
         assert steps <= {200, 400, 600, 800, 1000}
         entered = {decision.feature for decision in screen.ledger_ if decision.event == "kept"}
@@ -98,7 +98,7 @@ def test_names_weights_and_progress_go_through():
     seen = track(rows, ss.Screen("f", k=2), every=300, batch=128, progress=moved.append)
     assert sum(moved) == 1000
     fresh = ss.Screen("f", k=2).fit(rows.X, rows.y, weight)
-    assert seen["screen"].selected[-1].tolist() == fresh.selected_.tolist()
+    assert seen["screen"].selected[-1].tolist() == fresh.ranked_.tolist()
     assert set(seen["screen"].names) <= set(names)
 
 

@@ -32,7 +32,7 @@ def test_equals_the_twin():
             for block in blocks:
                 ours.offer(block)
             weights, predict = twin.block_bagging(learner, blocks, y, classes, 3, combine, convex, case)
-            np.testing.assert_allclose(ours.weights_, weights, atol=1e-7)
+            np.testing.assert_allclose(ours.member_weights_, weights, atol=1e-7)
             others = [rng.normal(size=(10, 2)) for _ in range(3)]
             np.testing.assert_allclose(ours._combined(np.hstack(others)), predict(others), atol=1e-7)
 
@@ -46,7 +46,7 @@ def test_new_columns_become_a_new_member_and_old_ones_stay():
         model.offer(rng.normal(size=(100, width)) + 0.5 * y[:, None])
         assert model._learners_[: len(seen)] == seen
         seen = list(model._learners_)
-        assert len(seen) == 2 * len(model.weights_)
+        assert len(seen) == 2 * len(model.member_weights_)
     assert model.edges_.tolist() == [0, 3, 4, 8]
     assert model.n_features_in_ == 8
 
@@ -62,7 +62,7 @@ def test_noise_gets_little_weight_and_signal_much():
         .offer(signal)
         .offer(rng.normal(size=(400, 5)))
     )
-    assert model.weights_[1] > 2 * max(model.weights_[0], model.weights_[2])
+    assert model.member_weights_[1] > 2 * max(model.member_weights_[0], model.member_weights_[2])
 
 
 def test_it_does_not_matter_where_the_target_has_its_zero():
@@ -73,7 +73,7 @@ def test_it_does_not_matter_where_the_target_has_its_zero():
         model = BlockBagging(Ridge(), task="regression", block_size=3, combine=combine).fit(X, y)
         assert model.score(X, y) > (0.98 if combine == "stack" else 0.7)
         far = BlockBagging(Ridge(), task="regression", block_size=3, combine=combine).fit(X, y + 1e4)
-        np.testing.assert_allclose(far.weights_, model.weights_, atol=1e-7)
+        np.testing.assert_allclose(far.member_weights_, model.member_weights_, atol=1e-7)
         np.testing.assert_allclose(far.predict(X) - 1e4, model.predict(X), atol=1e-7)
 
 
@@ -86,7 +86,7 @@ def test_fit_is_begin_and_offers():
         parts = BlockBagging(FSAClassifier(2, epochs=40), bags=2, combine=combine).begin(y)
         for low in (0, 3, 6):
             parts.offer(sp.csc_array(X[:, low : low + 3]))
-        np.testing.assert_allclose(parts.weights_, whole.weights_, atol=1e-6)
+        np.testing.assert_allclose(parts.member_weights_, whole.member_weights_, atol=1e-6)
         assert np.array_equal(parts.predict(X), whole.predict(X))
         np.testing.assert_allclose(whole.predict_proba(sp.csr_array(X)), whole.predict_proba(X), atol=1e-9)
         assert whole.n_features_in_ == 7
@@ -97,7 +97,7 @@ def test_fit_is_begin_and_offers():
 def test_rows_that_every_bag_has_drawn_do_not_count():
     y = np.array([0, 1])  # each is the only one of its class, so each is always drawn
     model = BlockBagging(GaussianNB(), bags=2).begin(y).offer(np.eye(2)).offer(np.eye(2))
-    assert model.weights_.tolist() == [0.5, 0.5]
+    assert model.member_weights_.tolist() == [0.5, 0.5]
 
 
 def test_votes_are_counted():
@@ -153,5 +153,5 @@ def test_a_state_comes_back_and_goes_on(tmp_path):
         again = BlockBagging.load(tmp_path / "state.sieve")
         for either in (model, again):
             either.offer(X[:, 3:])
-        assert np.array_equal(again.weights_, model.weights_)
+        assert np.array_equal(again.member_weights_, model.member_weights_)
         assert np.array_equal(again.predict(X), model.predict(X))

@@ -46,12 +46,12 @@ def a_case(rng):
         X = np.round(X * 4) / 4 * (rng.random((n, p)) < 0.6)
     X = nasty_columns(rng, X)
     parameters = {
-        "n_features": int(rng.integers(1, p + 1)),
+        "k": int(rng.integers(1, p + 1)),
         "epochs": int(rng.integers(1, 7)),
         "annealing": float(rng.choice([0.0, 3.0, 30.0])),
         "learning_rate": "auto" if rng.random() < 0.6 else float(rng.choice([0.01, 0.2])),
         "momentum": float(rng.choice([0.0, 0.5, 0.9])),
-        "ridge": float(rng.choice([0.0, 1e-3, 0.5])),
+        "l2": float(rng.choice([0.0, 1e-3, 0.5])),
         "batch_size": int(rng.choice([1, 3, 8, 64])),
         "standardize": bool(rng.random() < 0.8),
         "random_state": int(rng.integers(0, 5)),
@@ -82,7 +82,7 @@ def in_units_of_its_spread(y, loss):
 
 
 TOLD = {
-    "n_features": "k", "epochs": "epochs", "annealing": "mu", "momentum": "momentum", "ridge": "ridge",
+    "k": "k", "epochs": "epochs", "annealing": "mu", "momentum": "momentum", "l2": "ridge",
     "batch_size": "batch", "standardize": "standardize", "random_state": "seed",
 }  # fmt: skip
 
@@ -347,7 +347,7 @@ def test_with_all_features_it_is_ridge_regression():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(200, 6)) * np.arange(1, 7) + 3
     y = X @ rng.normal(size=6) + rng.normal(size=200)
-    ours = FSARegressor(6, ridge=0.1, epochs=400).fit(X, y)
+    ours = FSARegressor(6, l2=0.1, epochs=400).fit(X, y)
     Z, t = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
     theirs = Ridge(alpha=0.1 * 200).fit(Z, t)
     np.testing.assert_allclose(ours._model_.beta[0], theirs.coef_, atol=2e-3)
@@ -360,7 +360,7 @@ def test_with_all_features_it_is_logistic_regression(classes):
     X = rng.normal(size=(600, 4))
     odds = X @ rng.normal(size=(4, classes)) + rng.gumbel(size=(600, classes))
     y = np.argmax(odds, axis=1)
-    ours = FSAClassifier(4, ridge=0.0, epochs=400).fit(X, y)
+    ours = FSAClassifier(4, l2=0.0, epochs=400).fit(X, y)
     theirs = LogisticRegression(C=np.inf, max_iter=1000).fit(X, y)
     # pairs of classes and all of them at once estimate the same probabilities, not in the same way
     np.testing.assert_allclose(
@@ -441,32 +441,32 @@ def test_separable_classes_give_finite_weights(loss):
 
 def test_separable_classes_without_a_ridge_are_named():
     X = np.concatenate([np.linspace(-2, -1, 30), np.linspace(1, 2, 30)])[:, None]
-    with pytest.warns(ConvergenceWarning, match=r"separate the classes.*set ridge above 0"):
-        FSAClassifier(1, ridge=0.0).fit(X, X[:, 0] > 0)
+    with pytest.warns(ConvergenceWarning, match=r"separate the classes.*set l2 above 0"):
+        FSAClassifier(1, l2=0.0).fit(X, X[:, 0] > 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        FSAClassifier(1, ridge=0.0, loss="hinge").fit(X, X[:, 0] > 0)
+        FSAClassifier(1, l2=0.0, loss="hinge").fit(X, X[:, 0] > 0)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         (
-            {"n_features": 6},
-            "n_features=6, but the rows have 5 feature\\(s\\): choose at most 5",
+            {"k": 6},
+            "k=6, but the rows have 5 feature\\(s\\): choose at most 5",
         ),
-        ({"n_features": 0}, "n_features must be a whole number at least 1"),
+        ({"k": 0}, "k must be a whole number at least 1"),
         ({"loss": "logistik"}, "did you mean 'logistic'"),
         ({"epochs": 0}, "epochs must be a whole number"),
         ({"annealing": -1}, "annealing must be a number"),
         ({"learning_rate": 0.0}, "learning_rate must be a number above 0"),
         ({"learning_rate": "fast"}, "learning_rate must be one of 'auto'"),
         ({"momentum": 1.0}, "momentum must be a number at least 0 and below 1"),
-        ({"ridge": -1e-3}, "ridge must be a number"),
+        ({"l2": -1e-3}, "l2 must be a number"),
         ({"batch_size": 0}, "batch_size must be a whole number"),
         ({"balanced": "yes"}, "balanced must be one of"),
         ({"standardize": 3}, "standardize must be one of"),
-        ({"random_state": None}, "random_state must be a whole number"),
+        ({"random_state": -1}, "random_state must be a whole number"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters, message):

@@ -134,7 +134,7 @@ def test_counting_begins_anew_when_the_prior_is_another_one(tmp_path):
             assert walked._sampler_.moves == 4000
             expected = RJMCMC(moves=4000, burn_in=500, **change).fit(X, y).inclusion_
             np.testing.assert_allclose(walked.inclusion_, expected, atol=0.1)
-            walked.set_params(threshold=0.9).sample()  # the same posterior
+            walked.set_params(min_inclusion=0.9).sample()  # the same posterior
             assert walked._sampler_.moves == 8000
     full = RJMCMC(moves=4000, prior=0.9999).fit(X, y)
     assert len(full.model_) > 0
@@ -212,7 +212,7 @@ def test_a_target_that_fits_exactly():
         ({"prior": 1.0}, "prior must be a number above 0 and below 1"),
         ({"g": 0.0}, "g must be a number above 0"),
         ({"g": "bench"}, "did you mean 'benchmark'"),
-        ({"threshold": 2}, "threshold must be a number"),
+        ({"min_inclusion": 2}, "min_inclusion must be a number"),
         ({"random_state": "x"}, "random_state must be a whole number"),
     ],
 )

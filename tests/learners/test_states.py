@@ -38,7 +38,7 @@ def test_a_state_comes_back_and_damage_is_refused(learner, y):
     def use(again):
         if again.n_features_in_ == 6 and "feature_names_in_" not in again.__dict__:
             again.predict(X[:5])
-        if isinstance(again, RJMCMC) and again.n_rows_ == 60:
+        if isinstance(again, RJMCMC) and again.n_samples_seen_ == 60:
             again.offer(X[:, :1]).sample(10)
         type(learner).from_bytes(again.to_bytes())
 

@@ -48,7 +48,7 @@ def test_equals_the_twin():
         members = [Ridge(), DecisionTreeRegressor(max_depth=2, random_state=0)]
         ours = SuperLearner(members, task="regression", convex=convex, random_state=case)
         weights, predict = twin.super_learner(members, blocks, y, convex=convex, seed=case)
-        np.testing.assert_allclose(streamed(ours, blocks, y).weights_, weights, atol=1e-7)
+        np.testing.assert_allclose(streamed(ours, blocks, y).member_weights_, weights, atol=1e-7)
         others = [rng.normal(size=(10, width)) for width in widths]
         np.testing.assert_allclose(ours.predict(np.hstack(others)), predict(others)[:, 0], atol=1e-7)
         codes = rng.integers(0, 3, 25)
@@ -56,7 +56,7 @@ def test_equals_the_twin():
         members = [GaussianNB(var_smoothing=0.1), DummyClassifier()][: 2 if case < 2 else 1]
         ours = SuperLearner(members, folds=3, convex=convex, random_state=case)
         weights, predict = twin.super_learner(members, blocks, codes, 4, 3, convex, case)
-        np.testing.assert_allclose(streamed(ours, blocks, codes).weights_, weights, atol=1e-7)
+        np.testing.assert_allclose(streamed(ours, blocks, codes).member_weights_, weights, atol=1e-7)
         np.testing.assert_allclose(ours._combined(np.hstack(others)), predict(others), atol=1e-7)
         assert np.array_equal(ours.predict(np.hstack(others)), predict(others).argmax(axis=1))
 
@@ -77,7 +77,7 @@ def test_two_identical_members_weigh_as_much_as_one():
     y = X @ rng.normal(size=4) + rng.normal(size=80)
     one = SuperLearner([Ridge(), DummyRegressor()], task="regression").fit(X, y)
     two = SuperLearner([Ridge(), Ridge(), DummyRegressor()], task="regression").fit(X, y)
-    assert two.weights_[:2].sum() == pytest.approx(one.weights_[0])
+    assert two.member_weights_[:2].sum() == pytest.approx(one.member_weights_[0])
     np.testing.assert_allclose(two.predict(X), one.predict(X))
 
 
@@ -89,7 +89,7 @@ def test_a_perfect_member_gets_the_weight_1():
         model = SuperLearner([DummyRegressor(), LinearRegression()], task="regression", convex=convex).fit(
             X, y
         )
-        np.testing.assert_allclose(model.weights_, [0, 1], atol=1e-9)
+        np.testing.assert_allclose(model.member_weights_, [0, 1], atol=1e-9)
 
 
 def test_a_member_that_learns_by_heart_gains_nothing():
@@ -98,7 +98,7 @@ def test_a_member_that_learns_by_heart_gains_nothing():
     model = SuperLearner([DecisionTreeRegressor(random_state=0), DummyRegressor()], task="regression").fit(
         X, y + 5
     )
-    assert model.weights_[0] < 0.2
+    assert model.member_weights_[0] < 0.2
     np.testing.assert_allclose(model.predict(rng.normal(size=(50, 5))), y.mean() + 5, atol=0.5)
 
 
@@ -109,10 +109,10 @@ def test_it_does_not_matter_where_the_target_has_its_zero(convex):
     y = 2 * X[:, 0] + 2 * X[:, 4] + 0.1 * rng.normal(size=200)
     model = SuperLearner([LinearRegression()], task="regression", convex=convex)
     blocks = [X[:, :3], X[:, 3:]]
-    weights, expected = streamed(model, blocks, y).weights_, model.predict(X)
+    weights, expected = streamed(model, blocks, y).member_weights_, model.predict(X)
     assert model.score(X, y) > (0.7 if convex else 0.98)
     for shift in (-3.0, 100.0, 1e6):
-        np.testing.assert_allclose(streamed(model, blocks, y + shift).weights_, weights, atol=1e-6)
+        np.testing.assert_allclose(streamed(model, blocks, y + shift).member_weights_, weights, atol=1e-6)
         np.testing.assert_allclose(model.predict(X) - shift, expected, atol=1e-6)
 
 
@@ -141,7 +141,7 @@ def test_labels_containers_and_seeds():
     sparse = SuperLearner([FSAClassifier(2, epochs=40), FSAClassifier(loss="lorenz", epochs=40)]).fit(
         sp.csr_array(X), y
     )
-    np.testing.assert_allclose(sparse.weights_, model.weights_, rtol=1e-6)
+    np.testing.assert_allclose(sparse.member_weights_, model.member_weights_, rtol=1e-6)
     assert not hasattr(SuperLearner(task="regression").fit(X, X[:, 0]), "predict_proba")
     assert not hasattr(SuperLearner(task="regression").fit(X, X[:, 0]), "classes_")
 
@@ -159,8 +159,8 @@ def test_new_columns_become_new_members_and_old_ones_stay():
         seen = list(model.members_)
         assert [member.n_features_in_ for member in seen[-2:]] == [high - low] * 2
     assert model.edges_.tolist() == [0, 4, 5, 9]
-    assert len(model.weights_) == len(seen) == 6
-    assert model.weights_[4:].sum() > 2 * model.weights_[:4].sum()
+    assert len(model.member_weights_) == len(seen) == 6
+    assert model.member_weights_[4:].sum() > 2 * model.member_weights_[:4].sum()
     assert model.score(X, y) > 0.75
 
 
@@ -170,7 +170,7 @@ def test_fit_is_begin_and_one_offer_and_the_stream_goes_on():
     y = X[:, 0] > 0
     members = [FSAClassifier(2, epochs=40), FSAClassifier(loss="lorenz", epochs=40)]
     whole, parts = SuperLearner(members).fit(X, y), SuperLearner(members).begin(y).offer(sp.csc_array(X))
-    np.testing.assert_allclose(parts.weights_, whole.weights_, rtol=1e-6)
+    np.testing.assert_allclose(parts.member_weights_, whole.member_weights_, rtol=1e-6)
     for model in (whole, parts):
         model.offer(X[:, :2])
         assert model.n_features_in_ == 8
@@ -183,9 +183,9 @@ def test_fit_is_begin_and_one_offer_and_the_stream_goes_on():
 
 def test_if_no_row_can_be_held_out_all_weigh_the_same():
     model = SuperLearner([GaussianNB(), DummyClassifier()]).fit(np.eye(3), [0, 1, 2])
-    assert model.weights_.tolist() == [0.5, 0.5]
+    assert model.member_weights_.tolist() == [0.5, 0.5]
     few = SuperLearner([GaussianNB(), DummyClassifier()]).fit(np.eye(3), [0, 1, 1])
-    assert len(few.weights_) == 2
+    assert len(few.member_weights_) == 2
 
 
 # ------------------------------------------------------------------------------------ errors, saving

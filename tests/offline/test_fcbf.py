@@ -28,8 +28,8 @@ def test_random_data_equal_the_twin(task):
         X = features(rng, y, int(rng.integers(1, 12)))
         delta, bins = float(rng.choice([0.0, 0.05, 0.2])), int(rng.choice([2, 3, 5]))
         order, removed_by, relevance = fcbf(X, y, task, delta, bins)
-        found = ss.FCBF(delta, bins).fit(some_form(rng, X), y)
-        assert found.selected_.tolist() == order, (case, task)
+        found = ss.FCBF(delta, bins=bins).fit(some_form(rng, X), y)
+        assert found.ranked_.tolist() == order, (case, task)
         assert found.removed_by_.tolist() == removed_by, (case, task)
         np.testing.assert_allclose(found.scores_, relevance, atol=1e-12)
         removed += sum(by >= 0 for by in removed_by)
@@ -52,8 +52,8 @@ def test_saola_on_sorted_columns_keeps_the_same():
         ours = ss.FCBF().fit(X, y)
         scores = np.sort(ours.scores_[ours.scores_ > 0])
         if np.diff(scores).min() > 1e-9:  # SAOLA lets equals stand beside each other
-            assert by_saola(X, y) == ours.selected_.tolist()
-            compared += len(ours.selected_) < 20
+            assert by_saola(X, y) == ours.ranked_.tolist()
+            compared += len(ours.ranked_) < 20
     assert compared > 25
 
 
@@ -63,11 +63,11 @@ def test_saola_on_sorted_columns_of_real_data_differs_by_equals_only(name):
     X = sp.csc_array(X) if sp.issparse(X) else X
     ours = ss.FCBF(delta=0.01).fit(X, y)
     theirs = by_saola(X, y, delta=0.01)
-    assert set(ours.selected_) <= set(theirs)
-    for extra in set(theirs) - set(ours.selected_):  # a feature that an equal of it, or of its like, removed
+    assert set(ours.ranked_) <= set(theirs)
+    for extra in set(theirs) - set(ours.ranked_):  # a feature that an equal of it, or of its like, removed
         by = ours.removed_by_[extra]
         assert abs(ours.scores_[by] - ours.scores_[extra]) < 1e-12, (extra, by)
-    assert len(ours.selected_) >= 1
+    assert len(ours.ranked_) >= 1
 
 
 def test_a_copy_is_removed_by_the_first_of_the_two():
@@ -75,13 +75,13 @@ def test_a_copy_is_removed_by_the_first_of_the_two():
     y = labels(rng, 80, 2)
     x = np.where(rng.random(80) < 0.8, y, 1 - y)
     found = ss.FCBF().fit(np.column_stack([np.ones(80), x, x]), y)
-    assert found.selected_.tolist() == [1]
+    assert found.ranked_.tolist() == [1]
     assert found.removed_by_.tolist() == [-1, -1, 1]
 
 
 def test_nothing_relevant_is_an_empty_selection():
     found = ss.FCBF().fit(np.ones((10, 3)), [0, 1] * 5)
-    assert found.selected_.tolist() == []
+    assert found.ranked_.tolist() == []
     assert not found.get_support().any()
 
 

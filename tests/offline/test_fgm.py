@@ -31,7 +31,7 @@ def test_random_data_equal_the_twin():
         groups = fgm(X, y, B, C)
         found = ss.FGM(group_size=B, C=C).fit(some_form(rng, X), y)
         assert found.n_iter_ == len(groups), case
-        assert found.selected_.tolist() == list(dict.fromkeys(j for g in groups for j in g)), case
+        assert found.ranked_.tolist() == list(dict.fromkeys(j for g in groups for j in g)), case
         rounds += len(groups)
     assert rounds > 40
 
@@ -41,26 +41,26 @@ def test_planted_features_come_in_the_first_group():
     for _ in range(5):
         X, y = planted(rng)
         found = ss.FGM(group_size=5).fit(X, y)
-        assert {5, 17, 40} <= set(found.selected_[:6])
-        assert set(ss.FGM(n_features=3, group_size=3).fit(X, y).selected_) == {5, 17, 40}
+        assert {5, 17, 40} <= set(found.ranked_[:6])
+        assert set(ss.FGM(k=3, group_size=3).fit(X, y).ranked_) == {5, 17, 40}
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_units_and_forms_do_not_matter(form):
     rng = np.random.default_rng(2)
     X, y = planted(rng, 60, 20 + 25)
-    expected = ss.FGM(group_size=4).fit(X, y).selected_.tolist()
-    assert ss.FGM(group_size=4).fit(FORMS[form](X), y).selected_.tolist() == expected
+    expected = ss.FGM(group_size=4).fit(X, y).ranked_.tolist()
+    assert ss.FGM(group_size=4).fit(FORMS[form](X), y).ranked_.tolist() == expected
     moved = X * 10.0 ** rng.integers(-3, 4, X.shape[1]) + 5
-    assert ss.FGM(group_size=4).fit(moved, y).selected_.tolist() == expected
+    assert ss.FGM(group_size=4).fit(moved, y).ranked_.tolist() == expected
 
 
 def test_many_sparse_features():
     rng = np.random.default_rng(3)
     X = sp.random_array((150, 4000), density=0.05, rng=rng, format="csr")
     y = np.asarray(X[:, [100, 2000, 3000]].sum(axis=1)).ravel() > 0.1
-    found = ss.FGM(n_features=20, group_size=5).fit(X, y)
-    assert {100, 2000, 3000} <= set(found.selected_)
+    found = ss.FGM(k=20, group_size=5).fit(X, y)
+    assert {100, 2000, 3000} <= set(found.ranked_)
 
 
 # ------------------------------------------------------------------------------------ the solver
@@ -116,20 +116,20 @@ def test_affiliated_features_equal_the_twin(tau):
     rng = np.random.default_rng(7)
     X, y = planted(rng, 80, 45)
     X[:, 20:40] = X[:, :20] + rng.random(20) * rng.normal(size=(80, 20))
-    found = ss.GDM(n_features=6, tau=tau, group_size=3).fit(some_form(rng, X), y)
-    assert found.supporting_.tolist() == ss.FGM(n_features=6, group_size=3).fit(X, y).selected_.tolist()
+    found = ss.GDM(k=6, tau=tau, group_size=3).fit(some_form(rng, X), y)
+    assert found.supporting_.tolist() == ss.FGM(k=6, group_size=3).fit(X, y).ranked_.tolist()
     expected = affiliated(X, found.supporting_.tolist(), tau)
     assert {int(j): int(found.affiliated_[j]) for j in np.flatnonzero(found.affiliated_ >= 0)} == expected
     supporting = len(found.supporting_)
-    assert found.selected_[:supporting].tolist() == found.supporting_.tolist()
-    assert set(found.selected_[supporting:]) == set(expected)
+    assert found.ranked_[:supporting].tolist() == found.supporting_.tolist()
+    assert set(found.ranked_[supporting:]) == set(expected)
 
 
 def test_copies_of_a_supporting_feature_are_kept():
     rng = np.random.default_rng(8)
     X, y = planted(rng)
     X = np.column_stack([X, X[:, 5], -X[:, 17]])
-    assert {5, 17, 40, 60, 61} <= set(ss.GDM(n_features=5, group_size=5).fit(X, y).selected_)
+    assert {5, 17, 40, 60, 61} <= set(ss.GDM(k=5, group_size=5).fit(X, y).ranked_)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_partial_correlations_equal_the_twin(task):
         judge = PartialCorrelations(X, y, task, alpha=alpha, unreliable=unreliable)
         kept, sets = hiton(judge, X.shape[1], most)
         found = ss.HITONPC(alpha, max_conditioning=most, unreliable=unreliable).fit(some_form(rng, X), y)
-        assert found.selected_.tolist() == kept, (case, task)
+        assert found.ranked_.tolist() == kept, (case, task)
         assert {j: set(Z) for j, Z in sets_of(found).items()} == {j: set(Z) for j, Z in sets.items()}, case
         separated += len(sets)
     assert separated > 50
@@ -60,7 +60,7 @@ def test_tables_equal_the_twin(task, test):
         most = int(rng.integers(0, 4))
         kept, sets = hiton(Tables(X, y, task, **rules, **statistic), X.shape[1], most)
         found = ss.HITONPC(test=test, max_conditioning=most, **rules).fit(some_form(rng, X), y)
-        assert found.selected_.tolist() == kept, (case, task)
+        assert found.ranked_.tolist() == kept, (case, task)
         assert sets_of(found) == sets, (case, task)
         separated += len(sets)
     assert separated > 12
@@ -81,7 +81,7 @@ def test_a_chain_a_fork_and_a_collider_leave_the_direct_neighbours():
     grandchild = child + rng.normal(size=n)
     X = np.column_stack([grandparent, parent, sibling, spouse, child, grandchild, rng.normal(size=n)])
     found = ss.HITONPC(alpha=0.001).fit(X, y)
-    assert sorted(found.selected_) == [1, 4]
+    assert sorted(found.ranked_) == [1, 4]
     assert found.separated_by_[0, 0] == 1
     assert 4 in found.separated_by_[5]
 
@@ -98,7 +98,7 @@ def test_neighbours_in_samples_of_published_networks():
             others = np.delete(np.arange(X.shape[1]), node)
             neighbours = set(np.flatnonzero(graph[node] | graph[:, node]).tolist())
             sieve = ss.HITONPC(alpha=0.01, test="g2", task="classification")
-            found = set(others[sieve.fit(X[:, others].astype(float), X[:, node]).selected_].tolist())
+            found = set(others[sieve.fit(X[:, others].astype(float), X[:, node]).ranked_].tolist())
             right += len(found & neighbours)
             kept += len(found)
             there += len(neighbours)
@@ -114,14 +114,14 @@ def test_without_conditioning_it_is_a_screen_of_p_values():
     y = rng.integers(0, 2, 100)
     X = rng.normal(size=(100, 20)) + y[:, None] * rng.random(20)
     found = ss.HITONPC(max_conditioning=0).fit(X, y)
-    assert sorted(found.selected_) == np.flatnonzero(found.pvalues_ <= 0.01).tolist()
-    assert np.all(np.diff(found.scores_[found.selected_]) <= 0)
+    assert sorted(found.ranked_) == np.flatnonzero(found.pvalues_ <= 0.01).tolist()
+    assert np.all(np.diff(found.scores_[found.ranked_]) <= 0)
 
 
 def test_nothing_relevant_is_an_empty_selection():
     rng = np.random.default_rng(4)
     found = ss.HITONPC(alpha=1e-6).fit(rng.normal(size=(30, 4)), rng.integers(0, 2, 30))
-    assert found.selected_.tolist() == []
+    assert found.ranked_.tolist() == []
 
 
 @pytest.mark.parametrize(

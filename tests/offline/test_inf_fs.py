@@ -25,7 +25,7 @@ def test_the_unsupervised_form_equals_its_twin():
         y = labels(rng, int(rng.integers(5, 40)), 2)
         X = features(rng, y, int(rng.integers(1, 9)))
         alpha = float(rng.choice([0.0, 0.3, 0.5, 1.0]))
-        found = ss.InfFS(alpha=alpha).fit(some_form(rng, X))
+        found = ss.InfFS(mixing=alpha).fit(some_form(rng, X))
         np.testing.assert_allclose(found.scores_, inf_fs(X, alpha=alpha), rtol=1e-8, atol=1e-9, err_msg=case)
 
 
@@ -38,7 +38,7 @@ def test_the_supervised_form_equals_its_twin(task):
         weights = [(1, 1, 1), (2, 0, 1), (0, 5, 0)][case % 3]
         alpha = float(rng.choice([0.3, 0.7]))
         parts = dict(zip(("information", "fisher", "deviation"), weights, strict=True))
-        found = ss.InfFS(alpha=alpha, supervised=True, **parts).fit(some_form(rng, X), y)
+        found = ss.InfFS(mixing=alpha, supervised=True, **parts).fit(some_form(rng, X), y)
         expected = inf_fs(X, y, task, alpha, weights)
         np.testing.assert_allclose(found.scores_, expected, rtol=1e-6, atol=1e-8, err_msg=f"case {case}")
 
@@ -62,7 +62,7 @@ def test_a_feature_that_repeats_others_scores_less():
     X = rng.normal(size=(500, 6))
     X /= X.std(axis=0)
     X[:, 5] = X[:, 4]
-    scores = ss.InfFS(alpha=0.0).fit(X).scores_
+    scores = ss.InfFS(mixing=0.0).fit(X).scores_
     assert scores[4] == pytest.approx(scores[5])
     assert scores[4] < scores[:4].min()
 
@@ -70,8 +70,8 @@ def test_a_feature_that_repeats_others_scores_less():
 def test_order_preserving_changes_of_values_leave_dissimilarity_as_it_is():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 5))
-    scores = ss.InfFS(alpha=0.0).fit(X).scores_
-    np.testing.assert_allclose(ss.InfFS(alpha=0.0).fit(np.exp(X)).scores_, scores, rtol=1e-9)
+    scores = ss.InfFS(mixing=0.0).fit(X).scores_
+    np.testing.assert_allclose(ss.InfFS(mixing=0.0).fit(np.exp(X)).scores_, scores, rtol=1e-9)
 
 
 def test_constant_features_and_one_feature_score_nothing():
@@ -86,11 +86,11 @@ def test_constant_features_and_one_feature_score_nothing():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"alpha": 1.5}, "alpha must be a number at least 0 and at most 1; got 1.5"),
+        ({"mixing": 1.5}, "mixing must be a number at least 0 and at most 1; got 1.5"),
         ({"supervised": "yes"}, "supervised must be one of True, False; got 'yes'"),
         ({"fisher": -1}, "fisher must be a number at least 0; got -1"),
         ({"information": 0, "fisher": 0, "deviation": 0}, "information, fisher, deviation are all 0"),
-        ({"n_features": 9}, "n_features=9, but X has 4 features"),
+        ({"k": 9}, "k=9, but X has 4 features"),
     ],
 )
 def test_parameters_are_refused_by_name(parameters, message):

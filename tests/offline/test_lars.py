@@ -26,8 +26,8 @@ def test_random_data_equal_the_twin(task, method):
         )
         wanted = int(rng.integers(1, p + 1))
         order, beta = lars(X, y, wanted, method)
-        found = ss.LARSSelector(wanted, method).fit(some_form(rng, X), y)
-        assert found.selected_.tolist() == order, (case, task)
+        found = ss.LARS(wanted, method=method).fit(some_form(rng, X), y)
+        assert found.ranked_.tolist() == order, (case, task)
         np.testing.assert_allclose(found.coef_, beta, atol=1e-7, err_msg=f"case {case}")
 
 
@@ -49,9 +49,9 @@ def test_a_coefficient_that_passes_through_0_does_not_lead_off_the_path():
         X, y = crossing(rng)
         Z, target = standardised(X), standardised(y[:, None])[:, 0]
         for wanted in range(1, 9):
-            found = ss.LARSSelector(wanted).fit(X, y)
+            found = ss.LARS(wanted).fit(X, y)
             pull = np.abs(Z.T @ (target - Z @ found.coef_))
-            np.testing.assert_allclose(pull[found.selected_], pull.max(), atol=1e-9)
+            np.testing.assert_allclose(pull[found.ranked_], pull.max(), atol=1e-9)
         expected = np.linalg.lstsq(Z, target)[0]
         np.testing.assert_allclose(found.coef_, expected, atol=1e-8)
         theirs = lars_path(Z, target, method="lar", max_iter=20)[2][:, -1]
@@ -66,7 +66,7 @@ def test_a_lasso_is_that_of_scikit_learn_and_of_coordinate_descent():
         Z, target = standardised(X), standardised(y[:, None])[:, 0]
         _, _, path = lars_path(Z, target, method="lasso")
         wanted = int(rng.integers(1, 9))
-        found = ss.LARSSelector(wanted, "lasso").fit(X, y).coef_
+        found = ss.LARS(wanted, method="lasso").fit(X, y).coef_
         np.testing.assert_allclose(np.abs(path - found[:, None]).max(axis=0).min(), 0, atol=1e-8)
         alpha = np.abs(Z.T @ (target - Z @ found)).max() / len(y)
         if alpha > 1e-6:
@@ -80,25 +80,25 @@ def test_copies_change_nothing_and_sums_lead_nobody_astray(method):
     for _ in range(20):
         X, y = crossing(rng)
         wanted = int(rng.integers(1, 9))
-        expected = ss.LARSSelector(wanted, method).fit(X, y)
-        found = ss.LARSSelector(wanted, method).fit(np.column_stack([X, -3 * X[:, 2], X[:, 5]]), y)
-        assert found.selected_.tolist() == expected.selected_.tolist()
+        expected = ss.LARS(wanted, method=method).fit(X, y)
+        found = ss.LARS(wanted, method=method).fit(np.column_stack([X, -3 * X[:, 2], X[:, 5]]), y)
+        assert found.ranked_.tolist() == expected.ranked_.tolist()
         np.testing.assert_allclose(found.coef_[:8], expected.coef_, atol=1e-7)
         X = np.column_stack([X[:, 0] + X[:, 1], X, X[:, :3] @ [1, 2, 3]])
-        found = ss.LARSSelector(wanted, method).fit(X, y)
+        found = ss.LARS(wanted, method=method).fit(X, y)
         Z, target = standardised(X), standardised(y[:, None])[:, 0]
         pull = np.abs(Z.T @ (target - Z @ found.coef_))
-        np.testing.assert_allclose(pull[found.selected_], pull.max(), atol=1e-9)
+        np.testing.assert_allclose(pull[found.ranked_], pull.max(), atol=1e-9)
 
 
 def test_correlations_of_features_inside_are_equal_and_no_other_is_larger():
     rng = np.random.default_rng(1)
     for method in ("lar", "lasso"):
         X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
-        found = ss.LARSSelector(6, method).fit(X, y)
+        found = ss.LARS(6, method=method).fit(X, y)
         Z, left = standardised(X), standardised(y[:, None])[:, 0]
         pull = np.abs(Z.T @ (left - Z @ found.coef_))
-        np.testing.assert_allclose(pull[found.selected_], pull.max(), rtol=1e-9)
+        np.testing.assert_allclose(pull[found.ranked_], pull.max(), rtol=1e-9)
 
 
 def test_the_end_of_the_path_is_least_squares():
@@ -106,7 +106,7 @@ def test_the_end_of_the_path_is_least_squares():
     X, y = rng.normal(size=(50, 5)), rng.normal(size=50)
     Z, target = standardised(X), standardised(y[:, None])[:, 0]
     expected = np.linalg.lstsq(Z, target)[0]
-    np.testing.assert_allclose(ss.LARSSelector(5).fit(X, y).coef_, expected, atol=1e-9)
+    np.testing.assert_allclose(ss.LARS(5).fit(X, y).coef_, expected, atol=1e-9)
 
 
 def test_repeated_and_constant_features_never_enter():
@@ -115,9 +115,9 @@ def test_repeated_and_constant_features_never_enter():
     x = rng.normal(size=(40, 3)) + y[:, None]
     X = np.column_stack([np.ones(40), x, x, np.zeros(40)])
     for method in ("lar", "lasso"):
-        found = ss.LARSSelector(8, method).fit(X, y)
-        assert sorted(j if j < 4 else j - 3 for j in found.selected_) == [1, 2, 3]
-    assert ss.LARSSelector().fit(np.ones((9, 2)), y[:9]).selected_.tolist() == []
+        found = ss.LARS(8, method=method).fit(X, y)
+        assert sorted(j if j < 4 else j - 3 for j in found.ranked_) == [1, 2, 3]
+    assert ss.LARS().fit(np.ones((9, 2)), y[:9]).ranked_.tolist() == []
 
 
 def test_of_copies_the_first_enters_whatever_its_sign_and_scale():
@@ -126,10 +126,10 @@ def test_of_copies_the_first_enters_whatever_its_sign_and_scale():
     y = x @ [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=40)
     X = np.column_stack([x[:, 0], -5 * x[:, 0], x[:, 1], x[:, 1], x[:, 2]])
     for method in ("lar", "lasso"):
-        found = ss.LARSSelector(3, method).fit(X, y)
-        assert found.selected_.tolist() == [4, 2, 0]
+        found = ss.LARS(3, method=method).fit(X, y)
+        assert found.ranked_.tolist() == [4, 2, 0]
         assert found.coef_[[4, 2, 0]].min() > 0
-        turned = ss.LARSSelector(3, method).fit(X[:, [1, 0, 2, 3, 4]], y)
+        turned = ss.LARS(3, method=method).fit(X[:, [1, 0, 2, 3, 4]], y)
         np.testing.assert_allclose(turned.coef_, found.coef_ * [-1, 1, 1, 1, 1], atol=1e-9)
 
 
@@ -141,23 +141,21 @@ def test_a_lasso_that_does_not_get_there_says_so(monkeypatch):
         X, y = crossing(rng)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            inside = len(ss.LARSSelector(8, "lasso").fit(X, y).selected_)
+            inside = len(ss.LARS(8, method="lasso").fit(X, y).ranked_)
         assert bool(caught) == (inside < 8)
         for warning in caught:
             assert warning.category is ConvergenceWarning
             assert warning.filename == __file__
-            assert f"and {inside} of n_features=8 are inside: use a smaller n_features" in str(
-                warning.message
-            )
+            assert f"and {inside} of k=8 are inside: use a smaller k" in str(warning.message)
         warned += len(caught)
     assert warned >= 3
 
 
 def test_more_than_two_classes_are_sent_to_spfs():
-    with pytest.raises(TargetError, match=r"LARSSelector needs a binary or regression target.*SPFS"):
-        ss.LARSSelector().fit(np.eye(6), [0, 1, 2] * 2)
+    with pytest.raises(TargetError, match=r"LARS needs a binary or regression target.*SPFS"):
+        ss.LARS().fit(np.eye(6), [0, 1, 2] * 2)
 
 
 def test_parameters_are_refused_by_name():
     with pytest.raises(ParameterError, match="method must be one of 'lar', 'lasso'; got 'ridge'"):
-        ss.LARSSelector(method="ridge").fit(np.eye(6), [0, 1] * 3)
+        ss.LARS(method="ridge").fit(np.eye(6), [0, 1] * 3)

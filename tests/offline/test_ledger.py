@@ -20,12 +20,12 @@ def test_one_decision_per_feature(cls):
     selector.fit(pd.DataFrame(X, columns=names), y)
     assert [d.feature for d in selector.ledger_] == names
     kept = {d.feature for d in selector.ledger_ if d.event == "kept"}
-    assert kept == {names[j] for j in selector.selected_}
+    assert kept == {names[j] for j in selector.ranked_}
     scores = getattr(selector, "scores_", None)
     if scores is not None:
         assert [d.statistic for d in selector.ledger_] == scores.tolist()
     few = cls(ledger="kept").fit(pd.DataFrame(X, columns=names), y)
-    assert {d.feature for d in few.ledger_} == {names[j] for j in few.selected_}
+    assert {d.feature for d in few.ledger_} == {names[j] for j in few.ranked_}
     assert len(cls(ledger="none").fit(X, y).ledger_) == 0
 
 

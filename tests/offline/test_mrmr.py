@@ -27,8 +27,8 @@ def test_random_data_equal_the_twin(scheme, task):
         X = features(rng, y, int(rng.integers(1, 9)))
         wanted, bins = int(rng.integers(1, X.shape[1] + 1)), int(rng.choice([2, 3, 5]))
         order, balance, relevance = mrmr(X, y, task, wanted, scheme, bins)
-        found = ss.MRMR(wanted, scheme, bins).fit(some_form(rng, X), y)
-        assert found.selected_.tolist() == order, (case, scheme, task)
+        found = ss.MRMR(wanted, scheme=scheme, bins=bins).fit(some_form(rng, X), y)
+        assert found.ranked_.tolist() == order, (case, scheme, task)
         np.testing.assert_allclose(found.relevance_, relevance, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(found.objective_, balance, rtol=1e-6, atol=1e-8)
 
@@ -39,10 +39,10 @@ def test_forms_and_chunks_of_columns_agree(scheme, form, monkeypatch):
     rng = np.random.default_rng(1)
     y = labels(rng, 50, 3)
     X = features(rng, y, 12)
-    expected = ss.MRMR(6, scheme).fit(X, y)
+    expected = ss.MRMR(6, scheme=scheme).fit(X, y)
     monkeypatch.setattr("streamsieve.offline.shared.discrete.CHUNK_VALUES", 130)
-    found = ss.MRMR(6, scheme).fit(FORMS[form](X), y)
-    assert found.selected_.tolist() == expected.selected_.tolist()
+    found = ss.MRMR(6, scheme=scheme).fit(FORMS[form](X), y)
+    assert found.ranked_.tolist() == expected.ranked_.tolist()
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-9, atol=1e-12)
 
 
@@ -53,7 +53,7 @@ def test_the_first_feature_is_the_most_informative_one():
         X = rng.normal(size=(200, 10)) + y[:, None] * rng.random(10)
         first = ss.MRMR(1).fit(X, y)
         screen = ss.Screen("mutual_info", k=1).fit(X, y)
-        assert first.selected_.tolist() == screen.selected_.tolist()
+        assert first.ranked_.tolist() == screen.ranked_.tolist()
         np.testing.assert_allclose(first.relevance_, screen.scores_, atol=1e-12)
 
 
@@ -63,7 +63,7 @@ def test_a_copy_of_the_best_feature_is_balanced_at_its_information_minus_its_ent
     codes = np.where(rng.random(300) < 0.9, y, 1 - y).astype(float)
     X = np.column_stack([codes, codes, y ^ (rng.random(300) < 0.3)]).astype(float)
     found = ss.MRMR(3).fit(X, y)
-    assert found.selected_.tolist() == [0, 2, 1]
+    assert found.ranked_.tolist() == [0, 2, 1]
     share = np.bincount(codes.astype(int)) / 300
     entropy = -(share * np.log(share)).sum()
     I_02 = ss.MRMR(1).fit(X[:, [0]], X[:, 2].astype(int)).relevance_[0]
@@ -75,7 +75,7 @@ def test_nothing_is_chosen_twice_and_all_features_can_be_asked_for():
     y = labels(rng, 30, 2)
     X = features(rng, y, 9)
     for scheme in SCHEMES:
-        assert sorted(ss.MRMR(9, scheme).fit(X, y).selected_) == list(range(9))
+        assert sorted(ss.MRMR(9, scheme=scheme).fit(X, y).ranked_) == list(range(9))
 
 
 def test_a_shorter_choice_is_the_beginning_of_a_longer_one():
@@ -83,8 +83,8 @@ def test_a_shorter_choice_is_the_beginning_of_a_longer_one():
     y = labels(rng, 60, 2)
     X = features(rng, y, 15)
     for scheme in SCHEMES:
-        long = ss.MRMR(10, scheme).fit(X, y).selected_
-        assert ss.MRMR(4, scheme).fit(X, y).selected_.tolist() == long[:4].tolist()
+        long = ss.MRMR(10, scheme=scheme).fit(X, y).ranked_
+        assert ss.MRMR(4, scheme=scheme).fit(X, y).ranked_.tolist() == long[:4].tolist()
 
 
 def test_mrmr_selection_is_the_quotient_of_f_and_correlation():
@@ -98,13 +98,13 @@ def test_mrmr_selection_is_the_quotient_of_f_and_correlation():
     theirs = peer.mrmr_classif(
         pandas.DataFrame(X, columns=names), pandas.Series(y), 6, n_jobs=1, show_progress=False
     )
-    assert [names[j] for j in ss.MRMR(6, "fcq").fit(X, y).selected_] == list(theirs)
+    assert [names[j] for j in ss.MRMR(6, scheme="fcq").fit(X, y).ranked_] == list(theirs)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_features": 4}, r"n_features=4, but X has 3 features: choose n_features <= 3"),
+        ({"k": 4}, r"k=4, but X has 3 features: choose k <= 3"),
         ({"scheme": "mud"}, r"scheme must be one of 'mid', .*; got 'mud'; did you mean 'mid'"),
         ({"bins": 1}, r"bins must be a whole number at least 2 and at most 1024; got 1"),
         ({"task": "ranking"}, r"task must be one of"),

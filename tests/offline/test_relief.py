@@ -20,12 +20,12 @@ def random_ways(rng, n, p):
     nominal = rng.random(p) < rng.choice([0.0, 0.3, 1.0])
     metric = str(rng.choice(["euclidean", "manhattan"]))
     sample = None if rng.random() < 0.7 else int(rng.integers(1, n + 3))
-    ours = {"metric": metric, "nominal": np.flatnonzero(nominal).tolist(), "sample": sample}
+    ours = {"metric": metric, "nominal": np.flatnonzero(nominal).tolist(), "n_rows_sampled": sample}
     return ours, {"metric": metric, "nominal": nominal}
 
 
 def sampled(selector, n):
-    return sampled_rows(n, selector.sample, selector.random_state).tolist()
+    return sampled_rows(n, selector.n_rows_sampled, selector.random_state).tolist()
 
 
 # ------------------------------------------------------------------------------------ equal to the twins
@@ -39,7 +39,7 @@ def test_relieff_equals_its_twin():
         y = labels(rng, n, classes)
         X = features(rng, y, p)
         ours, twin = random_ways(rng, n, p)
-        found = ss.ReliefF(k=k, **ours).fit(some_form(rng, X), y)
+        found = ss.ReliefF(n_neighbors=k, **ours).fit(some_form(rng, X), y)
         expected = relieff(X, y, k, rows=sampled(found, n), **twin)
         np.testing.assert_allclose(found.scores_, expected, atol=1e-9, err_msg=f"case {case}")
 
@@ -55,7 +55,9 @@ def test_relief_equals_its_twin_and_relieff_with_one_neighbour():
         expected = relief(X, y, rows=sampled(found, n), **twin)
         np.testing.assert_allclose(found.scores_, expected, atol=1e-9, err_msg=f"case {case}")
         if case % 5 == 0:
-            np.testing.assert_allclose(ss.ReliefF(k=1, **ours).fit(X, y).scores_, expected, atol=1e-9)
+            np.testing.assert_allclose(
+                ss.ReliefF(n_neighbors=1, **ours).fit(X, y).scores_, expected, atol=1e-9
+            )
 
 
 def test_rrelieff_equals_its_twin():
@@ -67,13 +69,13 @@ def test_rrelieff_equals_its_twin():
         X = features(rng, y, p)
         ours, twin = random_ways(rng, n, p)
         sigma = (None, 0.5, 3.0, 50.0)[rng.integers(4)]
-        found = ss.RReliefF(k=k, sigma=sigma, **ours).fit(some_form(rng, X), y)
+        found = ss.RReliefF(n_neighbors=k, sigma=sigma, **ours).fit(some_form(rng, X), y)
         expected = rrelieff(X, y, k, sigma, rows=sampled(found, n), **twin)
         np.testing.assert_allclose(found.scores_, expected, atol=1e-9, err_msg=f"case {case}")
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("selector", [ss.Relief(), ss.ReliefF(k=3), ss.RReliefF(k=3)])
+@pytest.mark.parametrize("selector", [ss.Relief(), ss.ReliefF(n_neighbors=3), ss.RReliefF(n_neighbors=3)])
 def test_blocks_of_distances_change_nothing(selector, form, monkeypatch):
     rng = np.random.default_rng(3)
     y = labels(rng, 60, 2)
@@ -96,20 +98,20 @@ def test_relief_finds_both_parts_of_an_exclusive_or_and_mutual_information_does_
     missed = 0
     for _ in range(10):
         X, y = exclusive_or(rng, 400, 10)
-        assert set(ss.Relief(n_features=2).fit(X, y).selected_) == {3, 7}
-        assert set(ss.ReliefF(n_features=2).fit(X, y).selected_) == {3, 7}
-        assert set(ss.ReliefF(n_features=2, nominal="all").fit(X, y).selected_) == {3, 7}
-        assert set(ss.RReliefF(n_features=2).fit(X, y).selected_) == {3, 7}
+        assert set(ss.Relief(k=2).fit(X, y).ranked_) == {3, 7}
+        assert set(ss.ReliefF(k=2).fit(X, y).ranked_) == {3, 7}
+        assert set(ss.ReliefF(k=2, nominal="all").fit(X, y).ranked_) == {3, 7}
+        assert set(ss.RReliefF(k=2).fit(X, y).ranked_) == {3, 7}
         single = ss.Screen("mutual_info", k=2).fit(X, y)
         assert single.scores_[[3, 7]].max() < 0.02  # of ln 2 = 0.69
-        missed += set(single.selected_) != {3, 7}
+        missed += set(single.ranked_) != {3, 7}
     assert missed >= 8
 
 
 def test_relieff_ranks_the_informative_features_of_madelon_first():
     """Its 5 informative features, their 15 combinations and nothing else; NIPS 2003 names none of them."""
     X, y = load_real("madelon", "train")
-    best = set((ss.ReliefF(n_features=12).fit(X, y).selected_ + 1).tolist())
+    best = set((ss.ReliefF(k=12).fit(X, y).ranked_ + 1).tolist())
     # features whose pairwise correlation marks them as combinations of each other
     related = "29 49 65 106 129 154 242 282 319 337 339 379 434 443 452 454 456 473 476 494"
     assert len(best & set(map(int, related.split()))) >= 11, best
@@ -118,7 +120,7 @@ def test_relieff_ranks_the_informative_features_of_madelon_first():
 # ------------------------------------------------------------------------------------ laws
 
 
-@pytest.mark.parametrize("selector", [ss.Relief(), ss.ReliefF(k=4), ss.RReliefF(k=4)])
+@pytest.mark.parametrize("selector", [ss.Relief(), ss.ReliefF(n_neighbors=4), ss.RReliefF(n_neighbors=4)])
 def test_scales_offsets_and_signs_of_features_do_not_matter(selector):
     rng = np.random.default_rng(5)
     y = labels(rng, 80, 2)
@@ -128,7 +130,7 @@ def test_scales_offsets_and_signs_of_features_do_not_matter(selector):
     np.testing.assert_allclose(selector.fit(stretched, y).scores_, expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("selector", [ss.Relief(), ss.ReliefF(k=4), ss.RReliefF(k=4)])
+@pytest.mark.parametrize("selector", [ss.Relief(), ss.ReliefF(n_neighbors=4), ss.RReliefF(n_neighbors=4)])
 def test_a_constant_feature_scores_nothing_and_changes_nothing(selector):
     rng = np.random.default_rng(6)
     y = labels(rng, 50, 2)
@@ -144,7 +146,10 @@ def test_scores_stay_between_minus_one_and_one():
     for _ in range(30):
         y = labels(rng, 20, 3)
         X = features(rng, y, 6)
-        for scores in (ss.ReliefF(k=3).fit(X, y).scores_, ss.RReliefF(k=3).fit(X, y).scores_):
+        for scores in (
+            ss.ReliefF(n_neighbors=3).fit(X, y).scores_,
+            ss.RReliefF(n_neighbors=3).fit(X, y).scores_,
+        ):
             assert np.all(np.abs(scores) <= 1 + 1e-12)
 
 
@@ -152,8 +157,8 @@ def test_the_target_itself_scores_best():
     rng = np.random.default_rng(8)
     y = rng.normal(size=120)
     X = np.column_stack([rng.normal(size=(120, 5)), y])
-    assert ss.RReliefF(n_features=1).fit(X, y).selected_.tolist() == [5]
-    assert ss.ReliefF(n_features=1).fit(X, y > 0).selected_.tolist() == [5]
+    assert ss.RReliefF(k=1).fit(X, y).ranked_.tolist() == [5]
+    assert ss.ReliefF(k=1).fit(X, y > 0).ranked_.tolist() == [5]
 
 
 def test_a_sample_of_all_rows_is_all_rows_and_seeds_draw_differently():
@@ -161,8 +166,8 @@ def test_a_sample_of_all_rows_is_all_rows_and_seeds_draw_differently():
     y = labels(rng, 60, 2)
     X = rng.normal(size=(60, 4)) + y[:, None]
     scores = ss.ReliefF().fit(X, y).scores_
-    assert np.array_equal(ss.ReliefF(sample=60).fit(X, y).scores_, scores)
-    drawn = [ss.ReliefF(sample=20, random_state=seed).fit(X, y).scores_ for seed in (0, 0, 1)]
+    assert np.array_equal(ss.ReliefF(n_rows_sampled=60).fit(X, y).scores_, scores)
+    drawn = [ss.ReliefF(n_rows_sampled=20, random_state=seed).fit(X, y).scores_ for seed in (0, 0, 1)]
     assert np.array_equal(drawn[0], drawn[1])
     assert not np.array_equal(drawn[0], drawn[2])
 
@@ -173,7 +178,9 @@ def test_skrebate_gives_the_same_scores_where_features_are_numbers():
     y = labels(rng, 60, 2)
     X = rng.normal(size=(60, 5)) + y[:, None] * np.arange(5) / 3
     theirs = skrebate.ReliefF(n_neighbors=5).fit(X.copy(), y).feature_importances_
-    np.testing.assert_allclose(ss.ReliefF(k=5, metric="manhattan").fit(X, y).scores_, theirs, atol=1e-12)
+    np.testing.assert_allclose(
+        ss.ReliefF(n_neighbors=5, metric="manhattan").fit(X, y).scores_, theirs, atol=1e-12
+    )
 
 
 def test_nominal_features_by_name():
@@ -194,7 +201,7 @@ def test_names_are_told_apart_to_the_last_digit():
     city = np.where(y == 1, 1e18, rng.choice([1.0, 2.0], 40))
     city[0] = 1e18  # a difference from it would make 1 and 2 one name
     X = np.column_stack([city, rng.normal(size=40)])
-    selector = ss.ReliefF(k=3, nominal=[0])
+    selector = ss.ReliefF(n_neighbors=3, nominal=[0])
     expected = relieff(X, y, 3, nominal=[True, False])
     for form in FORMS.values():
         np.testing.assert_allclose(selector.fit(form(X), y).scores_, expected, atol=1e-9)
@@ -203,7 +210,7 @@ def test_names_are_told_apart_to_the_last_digit():
 def test_a_list_of_nominal_features_comes_back_from_a_file(tmp_path):
     rng = np.random.default_rng(17)
     y = labels(rng, 40, 2)
-    fitted = ss.ReliefF(n_features=2, nominal=[0, 2]).fit(rng.integers(0, 3, (40, 4)).astype(float), y)
+    fitted = ss.ReliefF(k=2, nominal=[0, 2]).fit(rng.integers(0, 3, (40, 4)).astype(float), y)
     fitted.save(tmp_path / "relieff.sieve")
     again = ss.load(tmp_path / "relieff.sieve")
     assert again.nominal == [0, 2]
@@ -230,14 +237,14 @@ def test_relief_takes_two_classes_and_says_who_takes_more():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_features": 4}, r"n_features=4, but X has 3 features: choose n_features <= 3"),
-        ({"n_features": 0}, r"n_features must be a whole number at least 1; got 0"),
+        ({"k": 4}, r"k=4, but X has 3 features: choose k <= 3"),
         ({"k": 0}, r"k must be a whole number at least 1; got 0"),
+        ({"n_neighbors": 0}, r"n_neighbors must be a whole number at least 1; got 0"),
         ({"metric": "cosine"}, r"metric must be one of 'euclidean', 'manhattan'; got 'cosine'"),
         ({"nominal": [3]}, r"nominal must be None, 'all', or a list of columns, 0 to 2.*got 3"),
         ({"nominal": [True]}, r"nominal must be .*got True"),
         ({"nominal": 1.5}, r"nominal must be .*got 1.5"),
-        ({"sample": 0}, r"sample must be a whole number at least 1; got 0"),
+        ({"n_rows_sampled": 0}, r"n_rows_sampled must be a whole number at least 1; got 0"),
         ({"random_state": -1}, r"random_state must be"),
     ],
 )
@@ -252,8 +259,8 @@ def test_sigma_is_positive_or_none():
     X, y = np.random.default_rng(15).normal(size=(8, 3)), np.arange(8) / 3
     with pytest.raises(ParameterError, match="sigma must be a number above 0; got 0"):
         ss.RReliefF(sigma=0).fit(X, y)
-    tiny = ss.RReliefF(k=5, sigma=1e-300).fit(X, y).scores_
-    np.testing.assert_allclose(tiny, ss.RReliefF(k=1).fit(X, y).scores_, atol=1e-12)
+    tiny = ss.RReliefF(n_neighbors=5, sigma=1e-300).fit(X, y).scores_
+    np.testing.assert_allclose(tiny, ss.RReliefF(n_neighbors=1).fit(X, y).scores_, atol=1e-12)
 
 
 def test_a_constant_target_is_refused():

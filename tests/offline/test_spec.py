@@ -58,7 +58,7 @@ def test_with_labels_variant_2_is_within_over_total_and_ranks_as_fisher_does():
     found = ss.SPEC(supervised=True).fit(X, y)
     np.testing.assert_allclose(-found.scores_, within / ((X - X.mean(axis=0)) ** 2).sum(axis=0), rtol=1e-10)
     fisher = ss.Screen("fisher", k=10).fit(X, y)
-    assert found.selected_.tolist() == fisher.selected_.tolist()
+    assert found.ranked_.tolist() == fisher.ranked_.tolist()
 
 
 @pytest.mark.parametrize("variant", [2, 3])
@@ -69,7 +69,7 @@ def test_features_of_clusters_come_first(variant):
     centres = rng.normal(size=(3, 4)) * 8
     X = np.column_stack([rng.normal(size=(150, 5)), centres[group] + rng.normal(size=(150, 4))])
     X -= X.mean(axis=0)
-    chosen = ss.SPEC(n_features=4, variant=variant).fit(X).selected_
+    chosen = ss.SPEC(k=4, variant=variant).fit(X).ranked_
     assert sorted(chosen) == [5, 6, 7, 8]
 
 
@@ -87,7 +87,7 @@ def test_variant_1_favours_features_far_from_zero_and_variant_2_does_not():
     X = rng.normal(size=(60, 5))
     X[:, 1] += X[:, 0] * 2
     moved = X + np.array([0, 0, 0, 0, 50.0])
-    assert ss.SPEC(n_features=1, variant=1).fit(moved).selected_.tolist() == [4]
+    assert ss.SPEC(k=1, variant=1).fit(moved).ranked_.tolist() == [4]
     assert np.allclose(ss.SPEC().fit(moved).scores_, ss.SPEC().fit(X).scores_, rtol=1e-9)
 
 

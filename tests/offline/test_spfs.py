@@ -28,8 +28,8 @@ def test_with_a_target_it_equals_its_twin(task, step):
         X = features(rng, y, int(rng.integers(1, 12)))
         wanted = int(rng.integers(1, X.shape[1] + 1))
         order, explained = spfs(X, responses(y, task), wanted, step)
-        found = ss.SPFS(wanted, step).fit(some_form(rng, X), y)
-        assert found.selected_.tolist() == order, (case, task)
+        found = ss.SPFS(wanted, method=step).fit(some_form(rng, X), y)
+        assert found.ranked_.tolist() == order, (case, task)
         np.testing.assert_allclose(found.explained_, explained, atol=1e-7)
 
 
@@ -40,8 +40,8 @@ def test_without_a_target_it_equals_its_twin(step):
         n, p, rank = int(rng.integers(8, 30)), int(rng.integers(1, 9)), int(rng.integers(1, 5))
         X = rng.normal(size=(n, p)) * rng.choice([0.5, 1, 3], p)
         order, explained = spfs(X, leading(similarity(X), rank), p, step)
-        found = ss.SPFS(p, step, supervised=False, rank=rank).fit(some_form(rng, X))
-        assert found.selected_.tolist() == order, case
+        found = ss.SPFS(p, method=step, supervised=False, rank=rank).fit(some_form(rng, X))
+        assert found.ranked_.tolist() == order, case
         np.testing.assert_allclose(found.explained_, explained, atol=1e-7)
 
 
@@ -55,9 +55,9 @@ def test_with_one_response_it_is_least_angle_regression():
     for _ in range(30):
         X, y = rng.normal(size=(40, 12)), rng.normal(size=40)
         _, active, _ = lars_path(standardised(X), y - y.mean(), method="lar", max_iter=8)
-        assert ss.SPFS(8).fit(X, y).selected_.tolist() == list(active)
+        assert ss.SPFS(8).fit(X, y).ranked_.tolist() == list(active)
         coefficients = orthogonal_mp(standardised(X), y - y.mean(), n_nonzero_coefs=5)
-        assert set(ss.SPFS(5, "omp").fit(X, y).selected_) == set(np.flatnonzero(coefficients))
+        assert set(ss.SPFS(5, method="omp").fit(X, y).ranked_) == set(np.flatnonzero(coefficients))
 
 
 def test_a_repeated_feature_does_not_enter_and_more_explain_more():
@@ -66,9 +66,9 @@ def test_a_repeated_feature_does_not_enter_and_more_explain_more():
     X = rng.normal(size=(90, 5)) + np.outer(y, [2, 1, 0, 1, 0])
     X = np.column_stack([X, X[:, 0], X[:, 0] + X[:, 1]])
     for step in ("lars", "omp"):
-        found = ss.SPFS(7, step).fit(X, y)
-        assert len(found.selected_) == 5
-        assert not {0, 5} <= set(found.selected_)
+        found = ss.SPFS(7, method=step).fit(X, y)
+        assert len(found.ranked_) == 5
+        assert not {0, 5} <= set(found.ranked_)
         assert np.all(np.diff(found.explained_) > 0)
         assert found.explained_[-1] <= 1 + 1e-12
 
@@ -79,7 +79,7 @@ def test_features_that_show_one_class_each_are_all_found():
     shown = np.column_stack([(y == c) + 0.4 * rng.normal(size=400) for c in (1, 2, 3)])
     copies = shown + 0.3 * rng.normal(size=shown.shape)
     X = np.column_stack([copies, rng.normal(size=(400, 6)), shown])
-    found = set(ss.SPFS(3).fit(X, y).selected_)
+    found = set(ss.SPFS(3).fit(X, y).ranked_)
     assert found == {9, 10, 11}
 
 
@@ -87,15 +87,15 @@ def test_a_target_that_is_explained_ends_the_path():
     rng = np.random.default_rng(5)
     y = labels(rng, 40, 2)
     X = np.column_stack([y, rng.normal(size=(40, 3))]).astype(float)
-    assert ss.SPFS(4).fit(X, y).selected_.tolist() == [0]
-    assert ss.SPFS(4, "omp").fit(X, y).selected_.tolist() == [0]
-    assert ss.SPFS(2).fit(np.ones((6, 2)), [0, 1] * 3).selected_.tolist() == []
+    assert ss.SPFS(4).fit(X, y).ranked_.tolist() == [0]
+    assert ss.SPFS(4, method="omp").fit(X, y).ranked_.tolist() == [0]
+    assert ss.SPFS(2).fit(np.ones((6, 2)), [0, 1] * 3).ranked_.tolist() == []
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"step": "lasso"}, "step must be one of 'lars', 'omp'; got 'lasso'"),
+        ({"method": "lasso"}, "method must be one of 'lars', 'omp'; got 'lasso'"),
         ({"rank": 0}, "rank must be a whole number at least 1; got 0"),
         ({"supervised": False, "rank": 6}, "rank=6, but X has 6 rows: choose rank < 6"),
         ({"gamma": -1}, "gamma must be a number above 0; got -1"),

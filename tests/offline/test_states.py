@@ -31,7 +31,7 @@ def test_a_state_comes_back_and_damage_is_refused(selector):
 
     again = load(arrays)
     assert again.__dict__.keys() == selector.__dict__.keys()
-    assert np.array_equal(again.selected_, selector.selected_)
+    assert np.array_equal(again.ranked_, selector.ranked_)
     assert repr(list(again.ledger_)) == repr(list(selector.ledger_))
     refused, _, findings = fuzz(repr(selector), arrays, load, use, MUTANTS, np.random.default_rng(0))
     assert not findings
@@ -41,6 +41,6 @@ def test_a_state_comes_back_and_damage_is_refused(selector):
 def test_a_parameter_that_the_features_do_not_allow_is_refused():
     X, y, _ = sample_for(ss.MRMR())
     header, arrays = ss.MRMR(2).fit(X, y)._saved()
-    header["parameters"]["n_features"] = X.shape[1] + 1
-    with pytest.raises(StateError, match="choose n_features <= "):
+    header["parameters"]["k"] = X.shape[1] + 1
+    with pytest.raises(StateError, match="choose k <= "):
         ss.MRMR.from_bytes(state.to_bytes(header, arrays))

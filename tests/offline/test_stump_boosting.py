@@ -18,7 +18,7 @@ def test_random_data_equal_the_twin():
         wanted = int(rng.integers(1, X.shape[1] + 1))
         order, stumps = stump_boosting(X, y, wanted)
         found = ss.StumpBoosting(wanted).fit(some_form(rng, X), y)
-        assert found.selected_.tolist() == order, case
+        assert found.ranked_.tolist() == order, case
         ours = np.column_stack([found.errors_, found.thresholds_, found.signs_])
         np.testing.assert_allclose(ours, np.array(stumps).reshape(-1, 3), atol=1e-9, err_msg=f"case {case}")
 
@@ -26,7 +26,7 @@ def test_random_data_equal_the_twin():
 def votes(boosting, X, rounds):
     total = np.zeros(len(X))
     for t in range(rounds):
-        up = X[:, boosting.selected_[t]] > boosting.thresholds_[t]
+        up = X[:, boosting.ranked_[t]] > boosting.thresholds_[t]
         total += boosting.votes_[t] * boosting.signs_[t] * np.where(up, 1, -1)
     return total
 
@@ -47,17 +47,17 @@ def test_a_feature_is_used_once_and_a_perfect_one_ends_it():
     rng = np.random.default_rng(2)
     y = labels(rng, 50, 2)
     X = rng.normal(size=(50, 6)) + y[:, None] * 0.5
-    assert sorted(ss.StumpBoosting(6).fit(X, y).selected_) == list(range(6))
+    assert sorted(ss.StumpBoosting(6).fit(X, y).ranked_) == list(range(6))
     X[:, 3] = -y
     perfect = ss.StumpBoosting(6).fit(X, y)
-    assert perfect.selected_.tolist() == [3]
+    assert perfect.ranked_.tolist() == [3]
     assert perfect.errors_.tolist() == [0.0]
     assert perfect.signs_.tolist() == [-1.0]
 
 
 def test_constant_features_end_it_at_once():
     nothing = ss.StumpBoosting().fit(np.ones((6, 3)), [0, 1] * 3)
-    assert nothing.selected_.tolist() == nothing.errors_.tolist() == []
+    assert nothing.ranked_.tolist() == nothing.errors_.tolist() == []
 
 
 def test_a_later_feature_mends_what_the_first_misses():
@@ -66,7 +66,7 @@ def test_a_later_feature_mends_what_the_first_misses():
         a, b = rng.random((2, 600))
         copies = a[:, None] + 0.02 * rng.normal(size=(600, 3))
         X = np.column_stack([copies, a, b, rng.random((600, 4))])
-        first, second = ss.StumpBoosting(2).fit(X, a + 0.8 * b > 0.9).selected_
+        first, second = ss.StumpBoosting(2).fit(X, a + 0.8 * b > 0.9).ranked_
         assert first in range(4)
         assert second == 4
 
@@ -80,7 +80,7 @@ def test_forms_and_labels_agree(form):
     )
     expected = ss.StumpBoosting(5).fit(X, y)
     found = ss.StumpBoosting(5).fit(FORMS[form](X), np.array(["no", "yes"])[y])
-    assert found.selected_.tolist() == expected.selected_.tolist()
+    assert found.ranked_.tolist() == expected.ranked_.tolist()
     np.testing.assert_allclose(found.thresholds_, expected.thresholds_)
 
 
@@ -90,11 +90,11 @@ def test_wide_sparse_columns():
     X = sp.random_array((200, 3000), density=0.02, rng=rng, format="csc")
     X = sp.lil_array(X)
     X[:, 1234] = np.where(rng.random(200) < 0.9, y, 0)[:, None]
-    assert ss.StumpBoosting(1).fit(sp.csr_array(X), y).selected_.tolist() == [1234]
+    assert ss.StumpBoosting(1).fit(sp.csr_array(X), y).ranked_.tolist() == [1234]
 
 
 def test_what_it_does_not_take_is_refused():
     with pytest.raises(TargetError, match="StumpBoosting needs a binary target, but y is multiclass"):
         ss.StumpBoosting().fit(np.eye(6), [0, 1, 2] * 2)
-    with pytest.raises(ParameterError, match="n_features=7, but X has 6 features"):
+    with pytest.raises(ParameterError, match="k=7, but X has 6 features"):
         ss.StumpBoosting(7).fit(np.eye(6), [0, 1] * 3)

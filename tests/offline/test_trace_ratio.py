@@ -20,11 +20,11 @@ def test_no_other_set_of_the_size_is_better(scaled):
         X = (rng.normal(size=(len(y), p)) + np.outer(y, rng.random(p))) * rng.choice([0.3, 1, 4], p)
         k = int(rng.integers(1, p + 1))
         best, ratio = trace_ratio(X, y, k, scaled)
-        found = ss.TraceRatio(k, scaled).fit(some_form(rng, X), y)
+        found = ss.TraceRatio(k, standardize=scaled).fit(some_form(rng, X), y)
         assert found.ratio_ == pytest.approx(ratio, rel=1e-9), case
         b, w = spreads(X, y, scaled)
-        assert b[found.selected_].sum() / w[found.selected_].sum() == pytest.approx(ratio, rel=1e-9), case
-        assert sorted(found.selected_) == list(best), case
+        assert b[found.ranked_].sum() / w[found.ranked_].sum() == pytest.approx(ratio, rel=1e-9), case
+        assert sorted(found.ranked_) == list(best), case
 
 
 def test_an_exchange_that_single_ratios_forbid_is_made():
@@ -42,8 +42,8 @@ def test_scaled_sets_are_those_of_the_best_fisher_scores():
     rng = np.random.default_rng(1)
     y = labels(rng, 100, 3)
     X = (rng.normal(size=(100, 15)) + np.outer(y, rng.random(15))) * 10.0 ** rng.integers(-3, 4, 15)
-    found = ss.TraceRatio(6, scaled=True).fit(X, y)
-    assert set(found.selected_) == set(ss.Screen("fisher", k=6).fit(X, y).selected_)
+    found = ss.TraceRatio(6, standardize=True).fit(X, y)
+    assert set(found.ranked_) == set(ss.Screen("fisher", k=6).fit(X, y).ranked_)
 
 
 def test_perfect_features_come_first_and_their_ratio_is_the_largest_number():
@@ -51,7 +51,7 @@ def test_perfect_features_come_first_and_their_ratio_is_the_largest_number():
     y = labels(rng, 30, 2)
     X = np.column_stack([rng.normal(size=30) * 9, y, np.ones(30)])
     found = ss.TraceRatio(1).fit(X, y)
-    assert found.selected_.tolist() == [1]
+    assert found.ranked_.tolist() == [1]
     assert found.ratio_ == np.finfo(float).max
     assert ss.TraceRatio(2).fit(X, y).ratio_ > 0
 
@@ -61,12 +61,12 @@ def test_constant_features_come_last_though_they_spoil_no_set():
     y = labels(rng, 40, 3)
     X = np.column_stack([np.full(40, 7.0), rng.normal(size=(40, 3)), np.zeros(40), y + rng.normal(size=40)])
     for scaled in (False, True):
-        found = ss.TraceRatio(5, scaled).fit(X, y)
-        assert set(found.selected_[:4]) == {1, 2, 3, 5}
-        assert found.selected_[4] == 0
+        found = ss.TraceRatio(5, standardize=scaled).fit(X, y)
+        assert set(found.ranked_[:4]) == {1, 2, 3, 5}
+        assert found.ranked_[4] == 0
         assert found.scores_[0] == found.scores_[4] < found.scores_[[1, 2, 3, 5]].min()
     nothing = ss.TraceRatio(2).fit(np.ones((6, 3)), [0, 1] * 3)
-    assert nothing.selected_.tolist() == [0, 1]
+    assert nothing.ranked_.tolist() == [0, 1]
     assert nothing.ratio_ == 0.0
 
 
@@ -75,7 +75,7 @@ def test_units_do_not_matter_if_scaled():
     y = labels(rng, 60, 2)
     X = rng.normal(size=(60, 6)) + np.outer(y, rng.random(6))
     units = np.array([1, 1, 1000.0, 1, 1, 1])
-    selector = ss.TraceRatio(3, scaled=True)
+    selector = ss.TraceRatio(3, standardize=True)
     expected = selector.fit(X, y).scores_
     np.testing.assert_allclose(selector.fit(X * units, y).scores_, expected, atol=1e-9)
 
@@ -88,11 +88,11 @@ def test_offsets_cost_no_digits(form):
     expected = ss.TraceRatio(3).fit(X, y)
     found = ss.TraceRatio(3).fit(FORMS[form](X + 1e8), y)
     assert found.ratio_ == pytest.approx(expected.ratio_, rel=1e-9)
-    assert found.selected_.tolist() == expected.selected_.tolist()
+    assert found.ranked_.tolist() == expected.ranked_.tolist()
 
 
 def test_parameters_are_refused_by_name():
-    with pytest.raises(ParameterError, match="scaled must be one of True, False; got 'no'"):
-        ss.TraceRatio(scaled="no").fit(np.eye(4), [0, 1] * 2)
-    with pytest.raises(ParameterError, match="n_features=5, but X has 4 features"):
+    with pytest.raises(ParameterError, match="standardize must be one of True, False; got 'no'"):
+        ss.TraceRatio(standardize="no").fit(np.eye(4), [0, 1] * 2)
+    with pytest.raises(ParameterError, match="k=5, but X has 4 features"):
         ss.TraceRatio(5).fit(np.eye(4), [0, 1] * 2)

@@ -43,14 +43,14 @@ class Line(NamedTuple):
     wealth: float
 
 
-def alpha_investing(X, y, *, wealth=0.5, payout=0.5, p_value="t", model="linear"):
+def alpha_investing(X, y, *, wealth=0.5, payout=0.5, test_statistic="t", model="linear"):
     """Return the selected columns and every decision, in order; y holds numbers, two classes as 0 and 1."""
     y = np.asarray(y, np.float64)
     n = len(y)
     columns = np.ones((n, 1))
     tss = squared(residual(columns, y))
     odds = log_odds(columns, y) if model == "logistic" else None
-    tests = 1 if p_value == "likelihood_ratio" else 0
+    tests = 1 if test_statistic == "likelihood_ratio" else 0
     selected, lines = [], []
     for j in range(X.shape[1]):
         x = unit(X[:, j])
@@ -58,9 +58,9 @@ def alpha_investing(X, y, *, wealth=0.5, payout=0.5, p_value="t", model="linear"
         level = wealth / (2 * tests)
         wealth -= level
         if model == "linear":
-            reason, statistic, p = judge(columns, x, y, tss, p_value)
+            reason, statistic, p = judge(columns, x, y, tss, test_statistic)
         else:
-            reason, statistic, p = judge_logistic(columns, x, y, odds, p_value)
+            reason, statistic, p = judge_logistic(columns, x, y, odds, test_statistic)
         if reason is None and p < level:
             wealth += payout
             columns = np.column_stack([columns, x])
@@ -75,7 +75,7 @@ def alpha_investing(X, y, *, wealth=0.5, payout=0.5, p_value="t", model="linear"
 # ------------------------------------------------------------------------------------ the linear model
 
 
-def judge(model, x, y, tss, p_value):
+def judge(model, x, y, tss, test_statistic):
     """Return why x cannot be tested (or None), and its statistic and p-value."""
     n, width = model.shape
     rss = squared(residual(model, y))
@@ -92,7 +92,7 @@ def judge(model, x, y, tss, p_value):
     larger = np.column_stack([model, x])
     coefficient = np.linalg.lstsq(larger, y, rcond=None)[0][-1]
     rss_x = squared(residual(larger, y))
-    if p_value == "likelihood_ratio":
+    if test_statistic == "likelihood_ratio":
         z = coefficient * np.sqrt(squared(outside) * n / rss)
         return None, float(z), float(np.exp(-(z**2) / 2))
     # of a model that fits exactly nothing but rounding is left, and its share is no number to rely on
@@ -122,7 +122,7 @@ def squared(v):
 # ------------------------------------------------------------------------------------ the logistic model
 
 
-def judge_logistic(model, x, y, odds, p_value):
+def judge_logistic(model, x, y, odds, test_statistic):
     """Return why x cannot be tested (or None), and its statistic and p-value."""
     if not x.any():
         return "constant", 0.0, 1.0
@@ -140,7 +140,7 @@ def judge_logistic(model, x, y, odds, p_value):
         return "collinear", 0.0, 1.0
     score = np.where(y == 1, wrong, -right) / root
     z = float(outside @ score) / np.sqrt(variance)
-    p = np.exp(-(z**2) / 2) if p_value == "likelihood_ratio" else 2 * scipy.stats.norm.sf(abs(z))
+    p = np.exp(-(z**2) / 2) if test_statistic == "likelihood_ratio" else 2 * scipy.stats.norm.sf(abs(z))
     return None, float(z), float(p)
 
 

@@ -8,7 +8,7 @@ For each group G, X being what is kept, L the similarities of columns and u_f a 
    ("fixed_size").  Columns are asked in order: f is drawn if u_f is below the probability that f is in Y,
    given what became of those before.  "greedy": as many, each time the one with the largest det(M_Y).
 2. In order of arrival, or by score from best to worst ("literal"), f is redundant if its |rank correlation|
-   with a column of X or an admitted one reaches ``threshold``; or if Wilcoxon's p is above alpha
+   with a column of X or an admitted one reaches ``max_rank_correlation``; or if Wilcoxon's p is above alpha
    ("wilcoxon_literal") or below ("wilcoxon_reversed").  It separates classes as in OGFS, with U the columns
    admitted of this group, or by the paper's t, (mean - s(f)) / (sd / sqrt(|U|)) > alpha ("literal").
    Admitted: not redundant and separates; or one of the two ("either").
@@ -34,9 +34,9 @@ from tests.reference.ogfs import LEAST_WITHIN, Columns, lasso, raises, refitted,
 from tests.reference.saola import Line
 
 DEFAULTS = {
-    "supervised": True, "kernel": "rbf", "gamma": 1.0, "sample": "dpp", "truncation": 0.05,
-    "redundancy": "spearman", "threshold": 0.9, "scatter": "moments", "criterion": "corrected",
-    "local": "both", "epsilon": 0.001, "alpha": 0.05, "penalty": 0.15, "l1_ratio": 0.5, "least_weight": 0.0,
+    "stages": "all", "kernel": "rbf", "gamma": 1.0, "sampler": "dpp", "truncation": 0.05,
+    "redundancy_test": "spearman", "max_rank_correlation": 0.9, "scatter": "moments", "reading": "corrected",
+    "local": "both", "min_gain": 0.001, "alpha": 0.05, "l1": 0.15, "l1_ratio": 0.5, "least_weight": 0.0,
     "refit": "group",
 }  # fmt: skip
 
@@ -51,7 +51,7 @@ def dofs(X, y, task, ends, lots, **parameters):
         drawn, chance = draw(columns, kept, group, lots, how)
         fate = {j: Line(j, "rejected", "not sampled", (), chance[j], np.nan) for j in group if j not in drawn}
         departures = []
-        if how.supervised == "dpp_only":
+        if how.stages == "draw":
             kept = kept + drawn
         elif drawn:
             judgement = Judgement(columns, kept, weights, drawn, how)
@@ -75,17 +75,17 @@ class Judgement:
         self.model, self.weights, self.fate, self.departures = list(kept), weights, {}, []
         self.score = {}
         for j in drawn:
-            b, w = scatters(columns, j, how.scatter) if how.supervised else (1.0, 1.0)
+            b, w = scatters(columns, j, how.scatter) if how.stages == "all" else (1.0, 1.0)
             self.score[j] = b, max(w, LEAST_WITHIN)
         order = drawn
-        if how.supervised and how.criterion == "literal":
+        if how.stages == "all" and how.reading == "literal":
             order = sorted(drawn, key=lambda j: -round(np.log1p(self.score[j][0] / self.score[j][1]), 9))
         admitted = []
         for batch in [[j] for j in order] if how.refit == "column" else [order]:
             new = self.admit(batch, admitted)
             admitted += new
             self.model = sorted(self.model + new)
-            if new and how.penalty > 0:
+            if new and how.l1 > 0:
                 self.fit(new)
 
     def admit(self, batch, admitted):
@@ -93,10 +93,10 @@ class Judgement:
         for f in batch:
             by = redundant(self.columns, f, self.model + new, how)
             separates = True
-            if how.supervised:
+            if how.stages == "all":
                 known = [self.score[g] for g in admitted + new]
                 separates = separating(known, self.score[f], how)
-            either = how.supervised and how.local == "either" and (separates or by is None)
+            either = how.stages == "all" and how.local == "either" and (separates or by is None)
             if either or (by is None and separates):
                 new.append(f)
             else:
@@ -105,7 +105,7 @@ class Judgement:
 
     def fit(self, new):
         columns, how = self.columns, self.how
-        cost, ridge = how.penalty * how.l1_ratio, how.penalty * (1 - how.l1_ratio)
+        cost, ridge = how.l1 * how.l1_ratio, how.l1 * (1 - how.l1_ratio)
         B = lasso(columns.Z[self.model], columns.C, self.weights, self.model, cost, ridge)
         gone, self.model, self.weights = refitted(columns, self.model, B, cost, ridge, how.least_weight)
         for j, by in gone:
@@ -139,12 +139,12 @@ def draw(columns, kept, group, lots, how):
 
     own = table(group, group)
     M = conditional(own, table(group, kept), table(kept, kept))
-    M, size = truncated(M, how.truncation * np.trace(own), flat=how.sample != "dpp")
-    if how.sample == "greedy":
+    M, size = truncated(M, how.truncation * np.trace(own), flat=how.sampler != "dpp")
+    if how.sampler == "greedy":
         given = conditional(own, table(group, kept), table(kept, kept))
         taken = greedy(given, size)
         return [group[i] for i in sorted(taken)], {j: float(i in taken) for i, j in enumerate(group)}
-    chances = probabilities(M, None if how.sample == "dpp" else size)
+    chances = probabilities(M, None if how.sampler == "dpp" else size)
     chance = {j: sum(p for Y, p in chances.items() if i in Y) for i, j in enumerate(group)}
     drawn = []
     for i, j in enumerate(group):
@@ -204,13 +204,13 @@ def redundant(columns, f, beside, how):
     found = []
     for g in beside:
         a, b = columns.X[:, f], columns.X[:, g]
-        if how.redundancy == "spearman":
+        if how.redundancy_test == "spearman":
             r = abs(fisher_z.correlation(*(scipy.stats.rankdata(x) for x in (a, b))))
-            if r >= how.threshold - 1e-12:
+            if r >= how.max_rank_correlation - 1e-12:
                 found.append((g, min(r, 1.0), fisher_z.p_value(min(r, 1.0), columns.n)))
             continue
         p = wilcoxon(a, b)
-        literal = how.redundancy == "wilcoxon_literal"
+        literal = how.redundancy_test == "wilcoxon_literal"
         shared = p if literal else 1 - p
         if shared > (how.alpha if literal else 1 - how.alpha):
             found.append((g, shared, p))
@@ -231,9 +231,9 @@ def wilcoxon(a, b):
 def separating(known, new, how):
     """Whether a column with (between, within) separates classes beside those known."""
     between, within = [b for b, _ in known], [w for _, w in known]
-    if raises(between, within, *new, how.epsilon):
+    if raises(between, within, *new, how.min_gain):
         return True
-    if how.criterion == "corrected":
+    if how.reading == "corrected":
         return stands_out(between, within, new[0] / new[1], how.alpha)
     scores = np.array(between) / np.array(within)
     if len(scores) < 2 or np.std(scores, ddof=1) <= 1e-9 * (1 + np.mean(scores)):

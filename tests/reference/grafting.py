@@ -1,7 +1,7 @@
 """Slow twin of ``streamsieve.columns.grafting``: every fit from the text, one coefficient at a time.
 
 The model minimises mean loss + sum over columns of level |w| + ridge w^2 / 2, with a free intercept.  Columns
-are centred and have variance 1, and so has a numeric target; level and ridge are the penalty, divided by the
+are centred and have variance 1, and so has a numeric target; level and ridge are the l1, divided by the
 column's deviation (squared for the ridge) if columns are to count as they are, and the level by the target's.
 
 A column joins if the gradient of the mean loss along it, at a coefficient of 0, exceeds its level by more
@@ -40,7 +40,7 @@ class Column(NamedTuple):
     ridge: float
 
 
-def grafting(X, y, *, loss, penalty, l1_ratio=1.0, standardise=True, tol=1e-6, sweeps=1):
+def grafting(X, y, *, loss, l1, l1_ratio=1.0, standardize=True, tol=1e-6, sweeps=1):
     """Return the selected columns and every decision, in order; classes are 0, 1, ..."""
     y = np.asarray(y, np.float64)
     unit = 1.0
@@ -65,10 +65,8 @@ def grafting(X, y, *, loss, penalty, l1_ratio=1.0, standardise=True, tol=1e-6, s
                     lines.append(Line(j, "rejected", "constant", (), 0.0))
                 continue
             x = x - x.mean()
-            weight = 1.0 if standardise else 1 / x.std()
-            offered[j] = Column(
-                x / x.std(), penalty * l1_ratio * weight / unit, penalty * (1 - l1_ratio) * weight**2
-            )
+            weight = 1.0 if standardize else 1 / x.std()
+            offered[j] = Column(x / x.std(), l1 * l1_ratio * weight / unit, l1 * (1 - l1_ratio) * weight**2)
             gradients = gradient(offered[j], residual(loss, target, model, W, b))
             statistic = gradients[np.argmax(np.abs(gradients))]
             if abs(statistic) <= offered[j].level * (1 + tol) + ROUNDING:

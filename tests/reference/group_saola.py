@@ -9,8 +9,8 @@ With dep(., .) the measure and d_F = dep(F, y), for each group:
    each of that group's kept columns g, if dep(f, g) > min(d_f, d_g): if d_g > d_f then f goes (and the next f
    is looked at), else g goes, also if they are equal.
 
-"live": who has gone takes no part in later comparisons.  "literal": the lists are those of the beginning, of
-the new group and of each earlier one, so that who has gone still drives others out.
+"corrected": who has gone takes no part in later comparisons.  "paper": the lists are those of the beginning,
+of the new group and of each earlier one, so that who has gone still drives others out.
 
 A group is decided as a whole: its columns get one verdict each, when it is complete.  Columns of earlier
 groups are evicted, in the order of the columns that drive them out.  "Equal" is up to 1e-12.
@@ -21,7 +21,7 @@ Source: Yu, Wu, Ding, Pei (2016); ALGORITHMS.md 6.1, 6.2.
 from tests.reference.saola import TIE, Codes, Correlations, Line
 
 
-def group_saola(X, y, task, ends, *, alpha=0.01, measure="fisher_z", delta=0.0, mode="live", bins=5):
+def group_saola(X, y, task, ends, *, alpha=0.01, measure="fisher_z", delta=0.0, variant="corrected", bins=5):
     """Return the selected columns, every decision in order, and the kept columns by number of the group.
 
     A group ends before each column of ``ends``; the last end is the number of columns.
@@ -31,7 +31,7 @@ def group_saola(X, y, task, ends, *, alpha=0.01, measure="fisher_z", delta=0.0, 
     groups, lines = {}, []
     for number, (low, high) in enumerate(zip([0, *ends], ends, strict=False)):
         members, lost = inside(columns, range(low, high))
-        left, fallen, evicted = between(columns, members, groups.values(), mode)
+        left, fallen, evicted = between(columns, members, groups.values(), variant)
         lost |= fallen
         groups = {m: [g for g in kept if g not in evicted] for m, kept in groups.items()}
         groups = {m: kept for m, kept in [*groups.items(), (number, left)] if kept}
@@ -87,15 +87,15 @@ def inside(columns, group):
     return members, lost
 
 
-def between(columns, members, groups, mode):
+def between(columns, members, groups, variant):
     """Return the members that are left, by whom the others fell, and by whom earlier columns fell."""
     d, fallen, evicted = columns.d, {}, {}
     for kept in groups:
         for f in members:
-            if mode == "live" and f in fallen:
+            if variant == "corrected" and f in fallen:
                 continue
             for g in kept:
-                if mode == "live" and g in evicted:
+                if variant == "corrected" and g in evicted:
                     continue
                 if columns.pair(f, g) <= min(d[f], d[g]) + TIE:
                     continue

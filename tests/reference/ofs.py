@@ -3,10 +3,10 @@
 w = 0.  For each row x with label y = -1 or +1:
 
     f = w'x
-    if y f < 1:  w <- (1 - ridge rate) w + rate y x
-                 w <- w min(1, 1 / (sqrt(ridge) |w|))
+    if y f < 1:  w <- (1 - l2 rate) w + rate y x
+                 w <- w min(1, 1 / (sqrt(l2) |w|))
                  keep the B largest |w|, of equals the first
-    else:        w <- (1 - ridge rate) w
+    else:        w <- (1 - l2 rate) w
 
 Source: Wang, Zhao, Hoi, Jin (2014), algorithm 2; ALGORITHMS.md 7.1.
 """
@@ -16,17 +16,17 @@ import math
 import numpy as np
 
 
-def ofs(X, y, *, k, learning_rate=0.2, ridge=0.01):
+def ofs(X, y, *, k, learning_rate=0.2, l2=0.01):
     """Return the weights after every row, and the margin y f of every row before it was learnt."""
     w = np.zeros(X.shape[1])
     history, margins = [], []
     for x, label in zip(X, y, strict=True):
         margin = label * product(w, x)
         margins.append(margin)
-        w = (1 - ridge * learning_rate) * w
+        w = (1 - l2 * learning_rate) * w
         if margin < 1:
             w = w + learning_rate * label * x
-            w = truncated(shortened(w, 1 / np.sqrt(ridge)), k)
+            w = truncated(shortened(w, 1 / np.sqrt(l2)), k)
         history.append(w)
     return history, np.array(margins)
 

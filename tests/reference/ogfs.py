@@ -4,7 +4,7 @@ With b_f and w_f the shares of a column's variance between and within classes (w
 s(f) = b_f / w_f its score, for each group:
 
 1. inside, in order of arrival, U being what is accepted of this group so far and F(U) = sum b / sum w (0 for
-   nothing): f is accepted if F(U + f) - F(U) > epsilon; or, U having two columns or more of different scores
+   nothing): f is accepted if F(U + f) - F(U) > min_gain; or, U having two columns or more of different scores
    with mean m and standard deviation d, if (s(f) - m) / (d sqrt(1 + 1 / |U|)) is significant, one-sided, by
    Student's t with |U| - 1 degrees of freedom.
 2. between: the lasso of the target on the kept columns and U, all of unit variance: columns of weight 0
@@ -33,18 +33,18 @@ LEAST_WITHIN = 1e-6
 BORDER = 1e-9
 
 
-def ogfs(X, y, task, ends, *, epsilon=0.001, alpha=0.05, penalty=0.15):
+def ogfs(X, y, task, ends, *, min_gain=0.001, alpha=0.05, l1=0.15):
     """Return the selected columns, every decision in order, and the kept columns by number of the group."""
     columns = Columns(X, y, task)
     kept, weights, lines, group_of = [], {}, [], {}
     for number, (low, high) in enumerate(zip([0, *ends], ends, strict=False)):
-        accepted = inside(columns, range(low, high), epsilon, alpha)
+        accepted = inside(columns, range(low, high), min_gain, alpha)
         fate = {j: columns.alone(j, "irrelevant") for j in range(low, high) if j not in accepted}
         gone = []
         if accepted:
             model = kept + accepted
-            B = lasso(columns.Z[model], columns.C, weights, model, penalty)
-            gone, kept, weights = refitted(columns, model, B, penalty)
+            B = lasso(columns.Z[model], columns.C, weights, model, l1)
+            gone, kept, weights = refitted(columns, model, B, l1)
         departures = []
         for j, by in gone:
             if j in accepted:
@@ -114,7 +114,7 @@ def unit(x):
     return x / np.linalg.norm(x)
 
 
-def inside(columns, group, epsilon, alpha):
+def inside(columns, group, min_gain, alpha):
     """Return the columns that are accepted, in order."""
     accepted, between, within = [], [], []
     for f in group:
@@ -122,17 +122,17 @@ def inside(columns, group, epsilon, alpha):
             continue
         b = columns.r[f] ** 2
         w = max(1 - b, LEAST_WITHIN)
-        if raises(between, within, b, w, epsilon) or stands_out(between, within, b / w, alpha):
+        if raises(between, within, b, w, min_gain) or stands_out(between, within, b / w, alpha):
             accepted.append(f)
             between.append(b)
             within.append(w)
     return accepted
 
 
-def raises(between, within, b, w, epsilon):
+def raises(between, within, b, w, min_gain):
     """Whether the separability of a set grows with one more column."""
     now = sum(between) / sum(within) if between else 0.0
-    return (sum(between) + b) / (sum(within) + w) - now > epsilon + 1e-12 * (1 + now)
+    return (sum(between) + b) / (sum(within) + w) - now > min_gain + 1e-12 * (1 + now)
 
 
 def stands_out(between, within, score, alpha):

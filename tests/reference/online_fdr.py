@@ -118,14 +118,14 @@ class Line(NamedTuple):
     level: float
 
 
-def online_fdr(X, y, task, *, fdr="addis", alpha=0.05, lag=0, test="marginal"):
+def online_fdr(X, y, task, *, fdr="addis", alpha=0.05, lag=0, scope="marginal"):
     """Return the selected columns and every decision, in order."""
     y = np.asarray(y)
     model = np.ones((len(y), 1))
     p_values, found, selected, lines = [], [], [], []
     for j in range(X.shape[1]):
         x = alpha_investing.unit(X[:, j])
-        reason, statistic, p = marginal(x, y, task) if test == "marginal" else conditional(model, x, y)
+        reason, statistic, p = marginal(x, y, task) if scope == "marginal" else conditional(model, x, y)
         if reason is not None:
             lines.append(Line(j, "rejected", reason, (), statistic, p, math.nan))
             continue

@@ -77,9 +77,9 @@ class Model:
         self.columns[j], self.theta[j] = x, new
 
 
-def online_substitution(X, y, *, loss, budget, refresh, step=1.0, sweeps=1):
+def online_substitution(X, y, *, loss, k, refresh, step_size=1.0, sweeps=1):
     """Return the selected columns and every decision, in order; two classes are 0 and 1."""
-    model = Model(np.asarray(y, np.float64), loss, step)
+    model = Model(np.asarray(y, np.float64), loss, step_size)
     waited, settled = 0, False
     lines = []
     for sweep, j in ((sweep, j) for sweep in range(sweeps) for j in range(X.shape[1])):
@@ -96,7 +96,7 @@ def online_substitution(X, y, *, loss, budget, refresh, step=1.0, sweeps=1):
         if waited == refresh:
             waited = 0
             settled = settled or not model.columns or model.round() <= LEAST
-        reason, leaver = verdict(model, new, budget)
+        reason, leaver = verdict(model, new, k)
         if reason != "relevant":
             lines += [Line(j, "rejected", reason, (), new)] if sweep == 0 else []
             continue
@@ -108,12 +108,12 @@ def online_substitution(X, y, *, loss, budget, refresh, step=1.0, sweeps=1):
     return sorted(model.columns), lines
 
 
-def verdict(model, new, budget):
+def verdict(model, new, k):
     """Return what becomes of a newcomer, and who leaves for it."""
     if abs(new) <= LEAST:
         return "irrelevant", None
-    if len(model.columns) < budget:
+    if len(model.columns) < k:
         return "relevant", None
     least = min(map(abs, model.theta.values())) * (1 + TIE)
-    leaver = max(k for k, theta in model.theta.items() if abs(theta) <= least)
+    leaver = max(i for i, theta in model.theta.items() if abs(theta) <= least)
     return ("relevant", leaver) if abs(new) > least else ("outscored", None)

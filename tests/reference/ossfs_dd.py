@@ -7,7 +7,7 @@ newcomer's included (constant columns are rejected and do not count).  For a new
 2. v <= mu + lower sigma: discarded.
 3. v >= mu + upper sigma =: U: for each member s in order of arrival: if F is a copy of s, F falls.  If
    dep(s, y) + dep(s, y | F) < 2 U (and, "code", dep(s, y | F) is significant), the weaker of the two falls,
-   of equals F.  Where F falls, the search ends; "text": members that fell before are gone, "code": they are
+   of equals F.  Where F falls, the search ends; "paper": members that fell before are gone, "code": they are
    not.  Otherwise F becomes a member.
 4. else F waits.  If ``pool`` columns wait: every two of them, a and b, with dep(a, y) + dep(a, y | b) > 2 U
    become members; the others are discarded.
@@ -29,9 +29,9 @@ from tests.reference.saola import TIE, Correlations, Line
 from tests.reference.top_k import top_k
 
 
-def ossfs_dd(X, y, task, *, lower=1.0, upper=2.0, pool=100, floor=15, mode="code", alpha=0.05):
+def ossfs_dd(X, y, task, *, lower=1.0, upper=2.0, pool=100, floor=15, variant="code", alpha=0.05):
     """Return the selected columns and every decision, in order."""
-    run = Run(X, y, task, lower, upper, pool, floor, mode, alpha)
+    run = Run(X, y, task, lower, upper, pool, floor, variant, alpha)
     for j in range(X.shape[1]):
         run.offer(j)
     run.pair_up()
@@ -59,8 +59,15 @@ def folded(selected, lines):
 class Run:
     """Members, columns that wait, and what is told of each column."""
 
-    def __init__(self, X, y, task, lower, upper, pool, floor, mode, alpha):
-        self.X, self.lower, self.upper, self.pool, self.floor, self.mode = X, lower, upper, pool, floor, mode
+    def __init__(self, X, y, task, lower, upper, pool, floor, variant, alpha):
+        self.X, self.lower, self.upper, self.pool, self.floor, self.variant = (
+            X,
+            lower,
+            upper,
+            pool,
+            floor,
+            variant,
+        )
         self.judge = Correlations(y, task, alpha)
         self.n, self.alpha, self.many = len(y), alpha, task == "multiclass"
         self.target = np.asarray(y, float)[:, None]
@@ -97,7 +104,7 @@ class Run:
             self.tell(j, "constant")
             return
         self.scores.append(self.v[j])
-        if self.mode == "code" and len(self.scores) <= 2:
+        if self.variant == "code" and len(self.scores) <= 2:
             self.join(j)
         elif self.v[j] <= self.threshold(self.lower) + TIE:
             self.tell(j, "irrelevant")
@@ -117,7 +124,7 @@ class Run:
         for s in sorted(self.members):
             given = self.given(s, j)
             redundant = self.v[s] + given < 2 * self.threshold(self.upper) - TIE
-            if self.mode == "code":
+            if self.variant == "code":
                 redundant = redundant and self.significant(given)
             if self.pair(s, j) >= 1 - TIE or (redundant and self.v[j] <= self.v[s] + TIE):
                 lost = s
@@ -128,7 +135,7 @@ class Run:
             self.join(j)
         else:
             self.blame(j, lost)
-            gone = [] if self.mode == "code" else gone
+            gone = [] if self.variant == "code" else gone
         if self.met:
             gone = gone[: max(before - self.floor, 0)]
         for s in gone:

@@ -14,7 +14,7 @@ from tests.reference.saola import TIE, Line
 from tests.reference.top_k import Correlations
 
 
-def paired_saola(X, y, task, *, alpha=0.01, bound="min", mode="paper"):
+def paired_saola(X, y, task, *, alpha=0.01, bound="min", variant="paper"):
     """Return the selected columns and every decision, in order."""
     judge, limit = Correlations(y, task), {"min": min, "max": max}[bound]
     relevance = [judge.relevance(X[:, j], alpha) for j in range(X.shape[1])]
@@ -40,7 +40,7 @@ def paired_saola(X, y, task, *, alpha=0.01, bound="min", mode="paper"):
                 fallen = Line(new, "rejected", "redundant", (old,), *pair)
                 break
             victims.append(Line(old, "evicted", "redundant", (new,), *pair))
-        if fallen is None or mode == "paper":
+        if fallen is None or variant == "paper":
             kept = [old for old in kept if old not in {line.feature for line in victims}]
             lines += victims
         if fallen is None:

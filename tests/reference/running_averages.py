@@ -137,15 +137,15 @@ def t_tests(X, y):
 def coefficients(model, X, y, k, weight=None, ridge=1e-3, gamma=3.0, steps=300, mu=10.0):
     """Return the standardised coefficients of a model that has some."""
     Z, t, w = standardise(X, y, weight)
-    if model == "olsth":
+    if model == "ols_threshold":
         return olsth(Z, t, w, ridge)
-    if model == "ofsa":
+    if model == "fsa":
         return ofsa(Z, t, w, k, steps, mu, ridge)
     how = {
-        "olasso": {},
-        "omcp": {"gamma": gamma},
-        "oelnet": {"ridge": ridge},
-        "oadalasso": {"factors": 1 / np.abs(olsth(Z, t, w, ridge))},
+        "lasso": {},
+        "mcp": {"gamma": gamma},
+        "elastic_net": {"ridge": ridge},
+        "adaptive_lasso": {"factors": 1 / np.abs(olsth(Z, t, w, ridge))},
     }[model]
     beta, level = penalised(Z, t, w, k, **how)
     outside, rest = beta == 0, np.abs(Z.T @ (w * (t - Z @ beta))) / how.get("factors", 1.0)

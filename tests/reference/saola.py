@@ -5,8 +5,8 @@ For a new column F, with dep(., .) the measure and d_F = dep(F, y):
 1. constant, or not dependent on y: rejected.
 2. for each kept Y in order of arrival, with bound = min (or max) of d_F and d_Y: if dep(F, Y) reaches the
    bound, the weaker of the two goes.  If that is F, it is rejected and the scan ends.  If it is Y, Y is
-   evicted: at once (mode "paper", so that Y is lost even if F falls to a later Y'), or only if F survives
-   the whole scan (mode "two_phase").
+   evicted: at once (variant "paper", so that Y is lost even if F falls to a later Y'), or only if F survives
+   the whole scan (variant "corrected").
 3. F is kept if it survived.
 
 "fisher_z": dep is |correlation|, with y the correlation ratio for more than two classes; "reaches" is >=,
@@ -41,7 +41,7 @@ class Line(NamedTuple):
     p_value: float
 
 
-def saola(X, y, task, *, alpha=0.01, measure="fisher_z", delta=0.0, bound="min", mode="paper", bins=5):
+def saola(X, y, task, *, alpha=0.01, measure="fisher_z", delta=0.0, bound="min", variant="paper", bins=5):
     """Return the selected columns and every decision, in order."""
     judge = Correlations(y, task, alpha) if measure == "fisher_z" else Codes(y, task, measure, delta, bins)
     limit = {"min": min, "max": max}[bound]
@@ -66,7 +66,7 @@ def saola(X, y, task, *, alpha=0.01, measure="fisher_z", delta=0.0, bound="min",
                 break
             if loser == "old":
                 victims.append((old, pair))
-        if fallen is None or mode == "paper":
+        if fallen is None or variant == "paper":
             for old, pair in victims:
                 kept.remove(old)
                 lines.append(Line(old, "evicted", "redundant", (new,), pair, judge.pair_p_value(pair)))

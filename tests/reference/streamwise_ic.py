@@ -33,7 +33,7 @@ class Line(NamedTuple):
     p_value: float
 
 
-def streamwise_ic(X, y, *, criterion="ric", n_candidates=None, remove=True):
+def streamwise_ic(X, y, *, information_criterion="ric", n_candidates=None, remove=True):
     """Return the selected columns and every decision, in order; y holds numbers, two classes as 0 and 1."""
     y = np.asarray(y, np.float64)
     n = len(y)
@@ -47,13 +47,13 @@ def streamwise_ic(X, y, *, criterion="ric", n_candidates=None, remove=True):
         reason, gain = judge(model, x, y, tss, "t")[0], 0.0
         if reason is None:
             gain = likelihood_gain(model, np.column_stack([model, x]), y, tss)
-        if gain <= price[criterion]:
+        if gain <= price[information_criterion]:
             lines.append(Line(j, "rejected", reason or "irrelevant", (), gain, math.nan))
             continue
         columns[j] = x
         while remove:
             losses = {i: loss(columns, i, y, tss) for i in columns if i != j}
-            if not losses or min(losses.values()) >= price[criterion]:
+            if not losses or min(losses.values()) >= price[information_criterion]:
                 break
             least = min(losses.values())
             leaver = next(i for i, lost in losses.items() if lost <= least + TIE * (1 + least))

@@ -33,7 +33,9 @@ from tests.reference.saola import LEVELS, TARGET_BINS, TIE, Line, cut, entropies
 FEWEST = 4
 
 
-def top_k(X, y, task, *, k=15, redundancy=1.0, measure="fisher_z", alpha=0.05, missing="refuse", bins=5):
+def top_k(
+    X, y, task, *, k=15, redundancy_weight=1.0, measure="fisher_z", alpha=0.05, missing="refuse", bins=5
+):
     """Return the selected columns and every decision, in order."""
     judge = Correlations(y, task) if measure == "fisher_z" else Codes(y, task, measure, bins)
     columns = [judge.prepare(X[:, j]) for j in range(X.shape[1])]
@@ -49,7 +51,7 @@ def top_k(X, y, task, *, k=15, redundancy=1.0, measure="fisher_z", alpha=0.05, m
         if reason:
             lines.append(Line(new, "rejected", reason, (), *numbers))
             continue
-        if redundancy > 0:
+        if redundancy_weight > 0:
             copied = [s for s in members if judge.is_copy(column, columns[s])]
             if copied:
                 lines.append(Line(new, "rejected", "redundant", (copied[0],), *numbers))
@@ -59,7 +61,7 @@ def top_k(X, y, task, *, k=15, redundancy=1.0, measure="fisher_z", alpha=0.05, m
             depends = {s: abs(value[s]) for s in everybody}
             score = {
                 s: depends[s]
-                - redundancy * sum(shared(max(s, t), min(s, t)) for t in everybody if t != s) / k
+                - redundancy_weight * sum(shared(max(s, t), min(s, t)) for t in everybody if t != s) / k
                 for s in everybody
             }
             leaver = max(s for s in everybody if score[s] <= min(score.values()) + TIE)

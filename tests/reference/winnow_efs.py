@@ -18,7 +18,7 @@ import numpy as np
 from tests.reference.ofs import product
 
 
-def winnow(X, y, *, promotion=1.5, demotion=0.5, threshold=1.0, margin=1.0):
+def winnow(X, y, *, promotion=1.5, demotion=0.5, theta=1.0, margin=1.0):
     """Return u and v after every row (the bias first), and y score of every row before it was learnt."""
     p = X.shape[1]
     u, v = np.full(p + 1, 2.0), np.full(p + 1, 1.0)
@@ -26,7 +26,7 @@ def winnow(X, y, *, promotion=1.5, demotion=0.5, threshold=1.0, margin=1.0):
     for values, label in zip(X, y, strict=True):
         x = np.append(1.0, values)
         total = product(np.ones(p + 1), x)
-        score = label * (product(u - v, x) - threshold * total) / total
+        score = label * (product(u - v, x) - theta * total) / total
         x = x / total
         margins.append(score)
         u, v = u.copy(), v.copy()

@@ -84,14 +84,14 @@ def test_selector_equals_the_twin_for_any_labels_in_any_batches():
             y = np.array(list("zyxwvut"))[y]
         rate, ridge = float(10 ** rng.uniform(-2, 0)), float(rng.choice([0, 0.01, 1]))
         twin = barda(X, y.tolist(), k, rate=rate, ridge=ridge)
-        selector = in_batches(BARDA(k, learning_rate=rate, ridge=ridge), X, y, rng)
+        selector = in_batches(BARDA(k, learning_rate=rate, l2=ridge), X, y, rng)
         assert np.array_equal(selector.scores_, twin.scores), turn
         assert np.array_equal(selector.coef_, expected_coef(twin)), turn
         assert selector.classes_.tolist() == sorted(twin.classes)
         assert selector.mistakes_ == twin.mistakes
         assert np.all(np.count_nonzero(selector.coef_, axis=1) <= k)
         if len(twin.classes) <= 2:
-            assert np.array_equal(np.sort(selector.selected_), np.flatnonzero(twin.coef[0]))
+            assert np.array_equal(np.sort(selector.ranked_), np.flatnonzero(twin.coef[0]))
 
 
 @pytest.mark.parametrize("kind", ["uniform", "binary", "popular"])
@@ -120,15 +120,15 @@ def test_order_of_untouched_features_changes_with_time_and_is_followed():
     touched[16, 1] = 2.0  # G = -4, H = 4: ahead at first
     X = np.vstack([touched, np.zeros((200, 2)), np.ones((1, 2))])
     y = np.append(np.ones(217), -1.0)
-    parameters = {"ridge": 100.0, "damping": 1e-9}
-    learner, best = Learner(2, 1, rate=1e-3, **parameters), []
+    parameters = {"l2": 100.0, "damping": 1e-9}
+    learner, best = Learner(2, 1, rate=1e-3, ridge=100.0, damping=1e-9), []
     for x, sign in zip(X[:-1], y[:-1], strict=True):
         learner.learn(x, sign)
         best.append(int(np.argmax(learner.full[1])))
     assert {*best[17:]} == {0, 1}, "the order does not change here"
     for low in range(17, 217, 10):
         whole = BARDA(1, learning_rate=1e-3, **parameters).fit(X[:low], y[:low])
-        assert whole.selected_.tolist() == [best[low - 1]]
+        assert whole.ranked_.tolist() == [best[low - 1]]
     margins = np.zeros(218)
     DualAveraging(2).learn(row_entries(X), y, 0, Settings.of(1, 1e-3, 100.0, 1e-9), margins)
     assert margins[-1] == learner.w.sum() != 0
@@ -147,7 +147,7 @@ def test_budget_of_all_features_without_ridge_is_adagrad_dual_averaging():
         w = -rate * total / (damping + np.sqrt(squares))
         gradients.append(-2 * sign * max(0.0, 1 - sign * (w @ x)) * x)
     w = -rate * np.sum(gradients, axis=0) / (damping + np.sqrt(np.sum(np.square(gradients), axis=0)))
-    selector = BARDA(6, learning_rate=rate, ridge=0, damping=damping).fit(X, y)
+    selector = BARDA(6, learning_rate=rate, l2=0, damping=damping).fit(X, y)
     np.testing.assert_allclose(selector.coef_[0], w, rtol=1e-9)
 
 
@@ -159,12 +159,12 @@ def test_ten_planted_features_of_a_thousand_are_found_at_any_rate(rate):
     selector = BARDA(20, learning_rate=rate)
     for low in range(0, 5000, 500):
         selector.partial_fit(X[low : low + 500], y[low : low + 500])
-    assert {*planted.tolist()} <= {*selector.selected_.tolist()}
+    assert {*planted.tolist()} <= {*selector.ranked_.tolist()}
 
 
 def test_rows_without_loss_shrink_all_weights_and_nothing_else():
     X = np.array([[1.0, 0.0]] * 40)
-    selector = BARDA(2, learning_rate=1.0, ridge=0.1).fit(X, np.ones(40))
+    selector = BARDA(2, learning_rate=1.0, l2=0.1).fit(X, np.ones(40))
     model = selector._learners_.models[0]
     before, sums = selector.coef_[0, 0], model.gradients.copy()
     selector.partial_fit(np.array([[100.0, 0.0]]), [1])  # far on the right side
@@ -178,10 +178,10 @@ def test_dropped_features_come_back():
     X = rng.normal(size=(3000, 2))
     y = np.where(np.arange(3000) < 600, X[:, 0] > 0, X[:, 1] > 0)
     selector = BARDA(1).fit(X[:600], y[:600])
-    assert selector.selected_.tolist() == [0]
+    assert selector.ranked_.tolist() == [0]
     for low in range(600, 3000, 100):
         selector.partial_fit(X[low : low + 100], y[low : low + 100])
-    assert selector.selected_.tolist() == [1]
+    assert selector.ranked_.tolist() == [1]
     assert [d.feature for d in selector.ledger_] == ["x0", "x0", "x1"]
 
 
@@ -189,14 +189,14 @@ def test_equal_features_rank_by_column():
     X = np.tile(np.random.default_rng(6).integers(0, 2, (300, 1)), (1, 40)).astype(float)
     y = X[:, 0] + (np.arange(300) % 5 == 0) > 0.5
     selector = BARDA(7).fit(X, y)
-    assert selector.selected_.tolist() == list(range(7))
+    assert selector.ranked_.tolist() == list(range(7))
     assert np.flatnonzero(selector.coef_).tolist() == list(range(7))
 
 
 def test_features_of_which_nothing_was_learnt_are_not_selected():
     X = np.zeros((6, 5))
     X[:, 3] = [1, -1, 1, -1, 1, 1]
-    assert BARDA(4).fit(X, X[:, 3]).selected_.tolist() == [3]
+    assert BARDA(4).fit(X, X[:, 3]).ranked_.tolist() == [3]
     assert BARDA(4).fit(X, np.ones(6)).coef_.shape == (1, 5)
 
 
@@ -236,7 +236,7 @@ def test_each_of_four_classes_finds_its_feature():
     X = rng.normal(size=(2000, 50))
     X[np.arange(2000), y * 10] += 2
     selector = BARDA(4).fit(X, y)
-    assert sorted(selector.selected_.tolist()) == [0, 10, 20, 30]
+    assert sorted(selector.ranked_.tolist()) == [0, 10, 20, 30]
     assert np.all(selector.coef_[range(4), [0, 10, 20, 30]] > 0)
 
 
@@ -271,7 +271,7 @@ def test_a_budget_beyond_all_features_keeps_all():
     selector = BARDA(10**18)
     for i in range(20):
         selector.learn_one({"a": 1.0 + i % 3, "b": float(i % 2)}, i % 2)
-    assert sorted(selector.selected_.tolist()) == [0, 1]
+    assert sorted(selector.ranked_.tolist()) == [0, 1]
 
 
 def test_resumed_in_mid_stream_as_if_nothing_had_happened(tmp_path):
@@ -315,7 +315,7 @@ def test_scores_stay_finite_at_any_scale(scale):
 
 
 def test_attributes_are_there_after_fit():
-    for name in ("scores_", "coef_", "classes_", "mistakes_", "selected_", "ledger_"):
+    for name in ("scores_", "coef_", "classes_", "mistakes_", "ranked_", "ledger_"):
         with pytest.raises(AttributeError):
             getattr(BARDA(), name)
 
@@ -324,7 +324,7 @@ def test_attributes_are_there_after_fit():
     ("parameters", "text"),
     [
         ({"learning_rate": 0}, "learning_rate must be a number above 0"),
-        ({"ridge": -1}, "ridge must be a number at least 0"),
+        ({"l2": -1}, "l2 must be a number at least 0"),
         ({"damping": 0}, "damping must be a number at least 1e-30"),
         ({"k": 4}, "k=4, but the rows have 3 features"),
     ],
@@ -340,7 +340,7 @@ def test_states_do_not_merge_and_the_error_says_why():
         BARDA(2).fit(X, y).merge(BARDA(2).fit(X, y))
 
 
-@pytest.mark.parametrize(("name", "value"), [("n_rows_seen_", 9), ("n_features_in_", 5)])
+@pytest.mark.parametrize(("name", "value"), [("n_samples_seen_", 9), ("n_features_in_", 5)])
 def test_a_state_of_other_rows_or_features_is_refused(tmp_path, name, value):
     selector = BARDA(2).fit(np.eye(4), [0, 1, 0, 1])
     setattr(selector, name, value)

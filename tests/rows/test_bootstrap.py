@@ -44,11 +44,15 @@ def test_equals_the_slow_twin_on_random_rows(criterion):
         k, replicas, first = int(rng.integers(1, p + 1)), int(rng.integers(2, 8)), int(rng.integers(0, 2**40))
         threshold = float(rng.choice([0.3, 0.5, 0.6, 1.0]))
         bootstrap = Bootstrap(
-            Screen(criterion, k=k), replicas=replicas, threshold=threshold, random_state=seed, first_row=first
+            Screen(criterion, k=k),
+            replicas=replicas,
+            min_frequency=threshold,
+            random_state=seed,
+            first_row=first,
         ).fit(X, y)
         options = {"replicas": replicas, "seed": seed, "first_row": first, "k": k}
         expected = twin.frequencies(criterion, X, y, **options)
-        assert np.array_equal(bootstrap.frequencies_, expected)
+        assert np.array_equal(bootstrap.scores_, expected)
         assert np.array_equal(bootstrap.get_support(), expected >= threshold)
         if k < p:
             assert bootstrap.stability_ == pytest.approx(twin.stability(selections(bootstrap)))
@@ -76,9 +80,9 @@ def test_planted_features_are_frequent_and_noise_is_not():
     X, y = planted()
     bootstrap = Bootstrap(Screen("f", k=5)).fit(X, y)
     assert bootstrap.get_support().nonzero()[0].tolist()[:2] == [0, 1]
-    assert np.array_equal(bootstrap.frequencies_[:2], [1.0, 1.0])
-    assert bootstrap.frequencies_.sum() == pytest.approx(5)  # every replica selects five
-    assert bootstrap.frequencies_[2:].mean() == pytest.approx(3 / 18)
+    assert np.array_equal(bootstrap.scores_[:2], [1.0, 1.0])
+    assert bootstrap.scores_.sum() == pytest.approx(5)  # every replica selects five
+    assert bootstrap.scores_[2:].mean() == pytest.approx(3 / 18)
     assert bootstrap.stability_ > 0.3
     assert {d.feature for d in bootstrap.ledger_.kept()} >= {"x0", "x1"}
 
@@ -87,7 +91,7 @@ def test_the_bound_on_false_features_holds_in_the_mean():
     false, bounds = [], []
     for seed in range(30):
         X, y = planted(n=100, p=30, seed=seed)
-        bootstrap = Bootstrap(Screen("f", k=4), threshold=0.75).fit(X, y)
+        bootstrap = Bootstrap(Screen("f", k=4), min_frequency=0.75).fit(X, y)
         false.append(bootstrap.get_support()[2:].sum())
         bounds.append(bootstrap.expected_false_)
     assert np.mean(bounds) == pytest.approx(16 / (0.5 * 30))
@@ -97,11 +101,11 @@ def test_the_bound_on_false_features_holds_in_the_mean():
 def test_k_keeps_the_most_frequent_and_then_the_best():
     X, y = planted(effect=3.0)
     X[:, 1] += y  # both are always selected, the second scores better
-    assert Bootstrap(Screen("f", k=5), k=1).fit(X, y).selected_.tolist() == [1]
+    assert Bootstrap(Screen("f", k=5), k=1).fit(X, y).ranked_.tolist() == [1]
     both = Bootstrap(Screen("f", k=5), k=2).fit(X, y)
-    assert both.selected_.tolist() == [1, 0]
+    assert both.ranked_.tolist() == [1, 0]
     # k is the most there may be, the threshold still holds
-    assert Bootstrap(Screen("f", k=5), k=15, threshold=1.0).fit(X, y).selected_.tolist() == [1, 0]
+    assert Bootstrap(Screen("f", k=5), k=15, min_frequency=1.0).fit(X, y).ranked_.tolist() == [1, 0]
 
 
 def test_stability_is_one_for_equal_and_about_zero_for_random_selections():
@@ -120,13 +124,13 @@ def test_stability_is_one_for_equal_and_about_zero_for_random_selections():
 
 def test_without_a_majority_there_is_no_bound():
     X, y = planted()
-    assert Bootstrap(threshold=0.5, replicas=2).fit(X, y).expected_false_ == np.inf
+    assert Bootstrap(min_frequency=0.5, replicas=2).fit(X, y).expected_false_ == np.inf
 
 
 def test_other_seeds_draw_other_lots():
     X, y = planted()
     a, b, c = (
-        Bootstrap(Screen("f", k=5), random_state=seed).fit(X, y).frequencies_.tolist() for seed in (0, 1, 1)
+        Bootstrap(Screen("f", k=5), random_state=seed).fit(X, y).scores_.tolist() for seed in (0, 1, 1)
     )
     assert a != b == c
 
@@ -142,8 +146,8 @@ def test_gathered_rows_and_dict_rows_draw_the_same_lots():
         one_by_one.partial_fit(row[None, :], np.array([label]))
         by_dict.learn_one({f"x{j}": v for j, v in enumerate(row)}, int(label))
     for other in (one_by_one, by_dict):
-        assert np.array_equal(other.frequencies_, whole.frequencies_)
-        assert other.selector_.n_rows_seen_ == 200
+        assert np.array_equal(other.scores_, whole.scores_)
+        assert other.selector_.n_samples_seen_ == 200
         np.testing.assert_allclose(other.selector_.scores_, whole.selector_.scores_, rtol=1e-9)
 
 
@@ -174,7 +178,7 @@ def test_a_selector_given_as_parameter_is_never_fitted():
     screen = Screen("f", k=3)
     bootstrap = Bootstrap(screen, replicas=3).fit(X, y)
     assert not hasattr(screen, "n_features_in_")
-    assert bootstrap.set_params(selector__k=1).fit(X, y).frequencies_.sum() == pytest.approx(1)
+    assert bootstrap.set_params(selector__k=1).fit(X, y).scores_.sum() == pytest.approx(1)
     assert clone(bootstrap).selector is not screen
 
 
@@ -233,21 +237,21 @@ def test_numbered_parts_merge_to_the_whole():
         merged = Bootstrap.from_bytes(parts[order[0]].to_bytes())
         for i in order[1:]:
             merged.merge(parts[i])
-        assert np.array_equal(merged.frequencies_, whole.frequencies_)
+        assert np.array_equal(merged.scores_, whole.scores_)
         np.testing.assert_allclose(merged.selector_.scores_, whole.selector_.scores_, rtol=1e-9)
         # whatever comes next draws lots of its own
         assert merged._next_row_ == whole._next_row_ == 120
         again = Bootstrap.from_bytes(whole.to_bytes())
         for each in (merged, again):
             each.partial_fit(X[:30], y[:30])
-        assert np.array_equal(merged.frequencies_, again.frequencies_)
+        assert np.array_equal(merged.scores_, again.scores_)
 
 
 def test_parts_that_all_begin_at_row_0_merge_too():
     X, y = planted(n=120, effect=2.0)
     halves = [Bootstrap(Screen("f", k=3)).fit(X[rows], y[rows]) for rows in (slice(60), slice(60, 120))]
     merged = halves[0].merge(halves[1])
-    assert merged.n_rows_seen_ == 120
+    assert merged.n_samples_seen_ == 120
     assert merged.get_support()[:2].all()
     np.testing.assert_allclose(merged.selector_.scores_, Screen("f").fit(X, y).scores_, rtol=1e-9)
 
@@ -286,7 +290,7 @@ def test_a_selector_within_a_selector_is_saved_by_its_parameters(saved):
     loaded = Bootstrap.load(path)
     assert repr(loaded) == repr(bootstrap)
     assert isinstance(loaded.selector, Screen)
-    assert np.array_equal(loaded.frequencies_, bootstrap.frequencies_)
+    assert np.array_equal(loaded.scores_, bootstrap.scores_)
     assert (
         loaded.selector_.get_feature_names_out().tolist()
         == bootstrap.selector_.get_feature_names_out().tolist()
@@ -399,9 +403,9 @@ PARAMETERS = [
     ({"selector": Bootstrap()}, CapabilityError, r"selector=Bootstrap\(\) takes no weights"),
     ({"selector": Screen(k=0)}, ParameterError, "k must be a whole number at least 1; got 0"),
     ({"replicas": 1}, ParameterError, "replicas must be a whole number at least 2 and at most 10000; got 1"),
-    ({"threshold": 0}, ParameterError, "threshold must be a number above 0 and at most 1; got 0"),
-    ({"threshold": 60}, ParameterError, "threshold must be a number above 0 and at most 1; got 60"),
-    ({"random_state": None}, ParameterError, "random_state must be a whole number"),
+    ({"min_frequency": 0}, ParameterError, "min_frequency must be a number above 0 and at most 1; got 0"),
+    ({"min_frequency": 60}, ParameterError, "min_frequency must be a number above 0 and at most 1; got 60"),
+    ({"random_state": "one"}, ParameterError, "random_state must be a whole number"),
     ({"random_state": -1}, ParameterError, "random_state must be a whole number"),
     ({"first_row": -1}, ParameterError, "first_row must be a whole number"),
     ({"k": 9}, ParameterError, "k=9, but the rows have 4 features: choose k <= 4"),
@@ -425,6 +429,6 @@ def test_weights_are_refused():
 
 
 def test_answers_before_the_first_row_are_refused():
-    for name in ("scores_", "frequencies_", "stability_", "expected_false_", "selector_", "ledger_"):
+    for name in ("scores_", "stability_", "expected_false_", "selector_", "ledger_"):
         with pytest.raises(AttributeError, match="is (available|there) after fit or partial_fit"):
             getattr(Bootstrap(), name)

@@ -274,7 +274,7 @@ def test_any_summary_and_its_criterion_will_do():
     for make, formula, target in (
         (Quantiles, MutualInfo(), y),
         (CoMoments, Correlation(), y + rng.normal(size=len(y)) / 10),
-        (lambda: TargetBins(Moments(), 2, 20), AnovaF(), y + rng.normal(size=len(y)) / 10),
+        (lambda: TargetBins(Moments(), bins=2, warm_up=20), AnovaF(), y + rng.normal(size=len(y)) / 10),
     ):
         monitor = DriftMonitor(100)
         watch(monitor, X, target, make=make, formula=formula)

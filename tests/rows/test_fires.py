@@ -61,7 +61,7 @@ def test_any_batches_equal_the_twin():
             penalty_spread=0.3,
         )  # fmt: skip
         in_batches(selector, X, y, rng)
-        np.testing.assert_allclose(selector.mean_, twin.mu, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(selector.coef_, twin.mu, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(selector.spread_, twin.sigma, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(selector.scores_, twin.omega, rtol=1e-9, atol=1e-10)
         assert selector.n_waiting_ == n % size
@@ -80,8 +80,8 @@ def test_weights_are_those_of_the_authors_package(size):
         peer.weight_features(X[low : low + size], y[low : low + size].copy())
         ours.partial_fit(X[low : low + size], y[low : low + size])
     for selector in (ours, by_size):
-        np.testing.assert_allclose(selector.weights_, peer.weights, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(selector.mean_, peer._mu, rtol=1e-9, atol=1e-14)
+        np.testing.assert_allclose(selector.normalized_scores_, peer.weights, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(selector.coef_, peer._mu, rtol=1e-9, atol=1e-14)
         np.testing.assert_allclose(selector.spread_, peer._sigma, rtol=1e-9)
 
 
@@ -143,7 +143,7 @@ def test_labels_in_any_order_are_told_apart_and_not_changed_in_place(classes):
     assert np.array_equal(y, before)
     expected = FIRES(1).fit(X, second.astype(int))
     np.testing.assert_allclose(selector.scores_, expected.scores_, rtol=1e-12)
-    assert selector.selected_.tolist() == [1]
+    assert selector.ranked_.tolist() == [1]
     assert {*selector.classes_.tolist()} == {*classes}
 
 
@@ -158,7 +158,7 @@ def test_negative_scores_rank_below_positive_ones():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(3000, 10))
     selector = FIRES(2, batch_size=10).fit(X, X[:, 4] + X[:, 6] + rng.normal(size=3000) > 0)
-    assert sorted(selector.selected_.tolist()) == [4, 6]
+    assert sorted(selector.ranked_.tolist()) == [4, 6]
     noise = np.delete(selector.scores_, [4, 6])
     assert np.all(noise < 0)
     assert np.all(selector.scores_[[4, 6]] > 0)
@@ -173,17 +173,17 @@ def test_ten_planted_features_of_a_thousand_are_found(size):
     X, planted = rng.normal(size=(5000, 1000)), rng.permutation(1000)[:10]
     y = X[:, planted] @ rng.choice([-1.0, 1.0], 10) + rng.normal(size=5000) > 0
     selector = FIRES(20, batch_size=size).fit(X, y)
-    assert {*planted.tolist()} <= {*selector.selected_.tolist()}
+    assert {*planted.tolist()} <= {*selector.ranked_.tolist()}
 
 
 def test_weights_go_from_0_to_1_in_the_order_of_scores():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(100, 5))
     selector = FIRES(2).fit(X, X[:, 0] > 0)
-    assert selector.weights_.min() == 0
-    assert selector.weights_.max() == 1
-    assert np.argsort(selector.weights_).tolist() == np.argsort(selector.scores_).tolist()
-    assert FIRES(2).fit(np.zeros((3, 4)), [0, 1, 0]).weights_.tolist() == [0.0] * 4
+    assert selector.normalized_scores_.min() == 0
+    assert selector.normalized_scores_.max() == 1
+    assert np.argsort(selector.normalized_scores_).tolist() == np.argsort(selector.scores_).tolist()
+    assert FIRES(2).fit(np.zeros((3, 4)), [0, 1, 0]).normalized_scores_.tolist() == [0.0] * 4
 
 
 def test_deviations_never_fall_below_zero():
@@ -204,7 +204,7 @@ def test_scores_stay_finite_at_any_scale(scale, size):
         for _ in range(3):
             selector.partial_fit(rows, rng.integers(0, 2, 50))
         assert np.all(np.isfinite(selector.scores_))
-        assert np.all((selector.weights_ >= 0) & (selector.weights_ <= 1))
+        assert np.all((selector.normalized_scores_ >= 0) & (selector.normalized_scores_ <= 1))
 
 
 # ------------------------------------------------------------------------------------ steps and batches
@@ -217,10 +217,10 @@ def test_one_step_a_batch_depends_on_the_batches_and_says_so():
     halves.partial_fit(X[32:], y[32:])
     assert not FIRES(batch_size=None).traits.any_chunking
     assert FIRES(batch_size=7).traits.any_chunking
-    assert not np.allclose(whole.mean_, halves.mean_)
+    assert not np.allclose(whole.coef_, halves.coef_)
     twin = Fires(4)
     twin.step(X, np.where(y == 1, 1.0, -1.0))
-    np.testing.assert_allclose(np.abs(whole.mean_), np.abs(twin.mu), rtol=1e-9)
+    np.testing.assert_allclose(np.abs(whole.coef_), np.abs(twin.mu), rtol=1e-9)
     assert whole.n_waiting_ == halves.n_waiting_ == 0
 
 
@@ -233,23 +233,23 @@ def test_dense_batches_of_any_size_give_the_same_bits():
             parts = FIRES(batch_size=10)
             for low in range(0, 103, size):
                 parts.partial_fit(form(X[low : low + size]), y[low : low + size])
-            assert np.array_equal(parts.mean_, whole.mean_)
+            assert np.array_equal(parts.coef_, whole.coef_)
             assert np.array_equal(parts.spread_, whole.spread_)
             assert parts.n_waiting_ == 3
 
 
 def test_rows_wait_until_there_are_enough_whatever_becomes_of_the_callers_array():
     X, y = np.arange(12.0).reshape(4, 3), np.array([0, 1, 1, 0])
-    expected = FIRES(batch_size=4).fit(X, y).mean_
+    expected = FIRES(batch_size=4).fit(X, y).coef_
     for form in (np.asarray, sp.csr_array):
         selector, rows = FIRES(batch_size=4), form(X[:3].copy())
         selector.partial_fit(rows, y[:3])
         assert selector.n_waiting_ == 3
-        assert not selector.mean_.any()
+        assert not selector.coef_.any()
         (rows.data if sp.issparse(rows) else rows)[:] = 99.0
         selector.partial_fit(form(X[3:]), y[3:])
         assert selector.n_waiting_ == 0
-        np.testing.assert_allclose(selector.mean_, expected, rtol=1e-12)
+        np.testing.assert_allclose(selector.coef_, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -262,7 +262,7 @@ def test_minibatch_rows_are_saved(tmp_path, form):
     resumed = FIRES.load(tmp_path / "half.sieve")
     assert resumed.n_waiting_ == 14
     resumed.partial_fit(form(X[30:]), y[30:])
-    assert np.array_equal(resumed.mean_, whole.mean_)
+    assert np.array_equal(resumed.coef_, whole.coef_)
     assert np.array_equal(resumed.spread_, whole.spread_)
 
 
@@ -276,7 +276,7 @@ def test_open_features_begin_without_an_opinion():
         for x, label in zip(X, y, strict=True):
             by_dicts.learn_one({f"f{j}": v for j, v in enumerate(x) if v != 0}, int(label))
         whole = FIRES(4, batch_size=size).fit(sp.csr_array(X), y)
-        assert np.array_equal(by_dicts.mean_, whole.mean_)
+        assert np.array_equal(by_dicts.coef_, whole.coef_)
         assert np.array_equal(by_dicts.spread_, whole.spread_)
 
 
@@ -286,22 +286,22 @@ def test_open_features_begin_without_an_opinion():
 def test_a_third_label_is_refused_with_the_methods_that_take_it():
     X = np.eye(3)
     selector = FIRES(1).fit(X[:2], [0, 1])
-    before = selector.mean_
+    before = selector.coef_
     with pytest.raises(TargetError, match=r"FIRES separates 2 classes, but y holds 3 .*BARDA"):
         selector.partial_fit(X, [0, 1, 2])
-    assert np.array_equal(selector.mean_, before)
+    assert np.array_equal(selector.coef_, before)
     assert selector.classes_.tolist() == [0, 1]
 
 
 def test_attributes_are_there_after_fit():
     for name in (
         "scores_",
-        "weights_",
-        "mean_",
+        "normalized_scores_",
+        "coef_",
         "spread_",
         "classes_",
         "n_waiting_",
-        "selected_",
+        "ranked_",
         "ledger_",
     ):
         with pytest.raises(AttributeError):
@@ -314,7 +314,7 @@ def test_attributes_are_there_after_fit():
         ({"learning_rate_mean": -1}, "learning_rate_mean must be a number at least 0"),
         ({"learning_rate_spread": 1e9}, "learning_rate_spread must be a number at least 0 and at most 1000"),
         ({"penalty_spread": -0.1}, "penalty_spread must be a number at least 0"),
-        ({"penalty_ridge": 0}, "penalty_ridge must be a number at least 1e-30"),
+        ({"l2": 0}, "l2 must be a number at least 1e-30"),
         ({"epochs": 0}, "epochs must be a whole number at least 1"),
         ({"batch_size": 0}, "batch_size must be a whole number at least 1"),
     ],

@@ -46,7 +46,7 @@ def test_equals_the_slow_twin_on_random_rows(centre):
         X = random_rows(rng)
         rank = int(rng.integers(1, 4))
         size, block = rank + int(rng.integers(1, 9)), int(rng.integers(1, 30))
-        selector = FSDS(rank=rank, sketch_size=size, batch_size=block, centre=centre)
+        selector = FSDS(rank=rank, sketch_size=size, batch_size=block, center=centre)
         scores = selector.fit(X if rng.random() < 0.5 else sp.csr_array(X)).scores_
         B = twin.sketch(X, size, block, centre)
         scale = max(1e-300, np.sum(X**2))
@@ -112,7 +112,7 @@ STREAMS = dict(_streams())
 def test_the_bound_of_frequent_directions(name, centre):
     X = STREAMS[name]
     for size, block in ((3, 1), (3, 64), (8, 9), (20, 20), (50, 9)):
-        selector = FSDS(sketch_size=size, batch_size=block, centre=centre).partial_fit(X[:133])
+        selector = FSDS(sketch_size=size, batch_size=block, center=centre).partial_fit(X[:133])
         selector.partial_fit(X[133:])  # some rows wait at the end
         truth, mass = scatter(X, centre), np.trace(scatter(X, centre))
         missing = np.linalg.eigvalsh(truth - selector.sketch_.T @ selector.sketch_)
@@ -140,8 +140,8 @@ def test_the_mean_of_the_rows_is_no_direction():
     X = rng.normal(size=(400, 10)) * [1, 1, 6, 1, 1, 5, 1, 1, 1, 1]
     X[:, [0, 7]] += [1000.0, 500.0]
     assert FSDS(2).fit(X).get_support().nonzero()[0].tolist() == [2, 5]
-    assert FSDS(2, rank=1, centre=False).fit(X).selected_.tolist() == [0, 7]
-    assert FSDS(2, rank=1).fit(X).selected_.tolist() == [2, 5]
+    assert FSDS(2, rank=1, center=False).fit(X).ranked_.tolist() == [0, 7]
+    assert FSDS(2, rank=1).fit(X).ranked_.tolist() == [2, 5]
 
 
 def test_leading_directions_of_very_different_lengths_are_exact():
@@ -200,7 +200,7 @@ def test_constant_rows_have_no_direction(value):
     selector = FSDS(2).fit(np.full((300, 12), value))
     assert not selector.scores_.any()
     assert selector.sketch_.shape == (0, 12)
-    assert selector.selected_.tolist() == [0, 1]
+    assert selector.ranked_.tolist() == [0, 1]
 
 
 def test_a_constant_feature_scores_nothing():
@@ -284,7 +284,7 @@ PARAMETERS = [
     ({"sketch_size": 1}, "sketch_size must be a whole number at least 2; got 1"),
     ({"sketch_size": 3, "rank": 3}, "sketch_size=3 must be above rank=3"),
     ({"penalty": 0.0}, r"penalty must be a number at least 1e-06; got 0\.0"),
-    ({"centre": "yes"}, "centre must be one of True, False; got 'yes'"),
+    ({"center": "yes"}, "center must be one of True, False; got 'yes'"),
     ({"batch_size": 0}, "batch_size must be a whole number at least 1 and at most"),
     ({"k": 9}, "k=9, but the rows have 4 features: choose k <= 4"),
 ]

@@ -181,7 +181,7 @@ def test_the_features_that_matter_are_found_through_the_keyhole():
     X = rng.normal(size=(20_000, 50))
     y = X[:, 11] + X[:, 33] > 0
     selector = PartialOFS(4, learning_rate=0.01).fit(X, y)
-    assert {11, 33} <= set(selector.selected_.tolist())
+    assert {11, 33} <= set(selector.ranked_.tolist())
     assert selector.observed_ <= 4 * 20_000
 
 
@@ -213,7 +213,7 @@ def test_a_feature_that_appears_late_may_be_drawn():
 def test_a_row_without_features_teaches_nothing():
     selector = PartialOFS(2)
     selector.learn_one({}, 1)
-    assert (selector.observed_, selector.mistakes_, selector.selected_.tolist()) == (0, 1, [])
+    assert (selector.observed_, selector.mistakes_, selector.ranked_.tolist()) == (0, 1, [])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from streamsieve.rows.running_averages import RunningAverages
 from tests.reference import running_averages as twin
 
 each_model = pytest.mark.parametrize("model", MODELS)
-WITH_COEFFICIENTS = ("ofsa", "olasso", "oelnet", "oadalasso", "omcp", "olsth")
+WITH_COEFFICIENTS = ("fsa", "lasso", "elastic_net", "adaptive_lasso", "mcp", "ols_threshold")
 
 
 def regression(seed, n=80, p=8, noise=1.0):
@@ -54,7 +54,7 @@ def test_coefficients_are_the_twins(model):
         wanted = np.abs(twin.coefficients(model, X, y, k))
         np.testing.assert_allclose(selector.scores_, wanted, rtol=1e-8, atol=1e-10)
         best = sorted(range(8), key=lambda j: (-wanted[j], j))[:k]
-        assert selector.selected_.tolist() == best
+        assert selector.ranked_.tolist() == best
 
 
 @pytest.mark.parametrize("model", WITH_COEFFICIENTS)
@@ -78,10 +78,10 @@ def test_pursuit_and_redundancy_enter_in_the_twins_order():
         k = 1 + seed % 8
         order, sizes = twin.omp(Z, t, w, k)
         selector = learnt(X, y, k, model="omp")
-        assert selector.selected_.tolist() == order
+        assert selector.ranked_.tolist() == order
         assert np.all(selector.scores_[order] <= np.array(sizes) + 1e-12)
         assert selector.scores_[order[0]] == pytest.approx(sizes[0])
-        assert learnt(X, y, k, model="mrmr").selected_.tolist() == twin.mrmr(Z, t, w, k)
+        assert learnt(X, y, k, model="mrmr").ranked_.tolist() == twin.mrmr(Z, t, w, k)
 
 
 @each_model
@@ -89,12 +89,12 @@ def test_scores_fall_along_the_selection_and_are_0_outside(model):
     for seed in range(8):
         X, y = regression(seed, p=12)
         selector = learnt(X, y, 5, model=model)
-        scores = selector.scores_[selector.selected_]
+        scores = selector.scores_[selector.ranked_]
         assert np.all(np.diff(scores) < 0)
-        assert len(selector.selected_) == 5
-        others = np.delete(selector.scores_, selector.selected_)
+        assert len(selector.ranked_) == 5
+        others = np.delete(selector.scores_, selector.ranked_)
         assert np.all(others <= scores[-1])
-        if model in ("omp", "mrmr", "ofsa"):
+        if model in ("omp", "mrmr", "fsa"):
             assert not others.any()
 
 
@@ -106,7 +106,7 @@ def test_tests_are_the_textbooks():
         np.testing.assert_allclose(selector.scores_, t, rtol=1e-8)
         np.testing.assert_allclose(selector.pvalues_, p_values, rtol=1e-7)
         adjusted = scipy.stats.false_discovery_control(p_values)
-        assert sorted(selector.selected_.tolist()) == np.flatnonzero(adjusted <= 0.05).tolist()
+        assert sorted(selector.ranked_.tolist()) == np.flatnonzero(adjusted <= 0.05).tolist()
         for correction, limit in (("none", 0.2), ("bonferroni", 0.2 / 8)):
             chosen = learnt(X, y, model="t_test", alpha=0.2, correction=correction).get_support()
             assert np.array_equal(chosen, p_values <= limit)
@@ -135,7 +135,7 @@ def test_more_classes_are_one_against_the_rest_and_the_largest_counts(model):
     apart = [learnt(X, (y == c) * 1, together.k, task="auto", model=model) for c in range(4)]
     assert together.classes_.tolist() == [0, 1, 2, 3]
     if model == "mrmr":
-        assert set(together.selected_) <= {0, 1, 2, 3}
+        assert set(together.ranked_) <= {0, 1, 2, 3}
         return
     np.testing.assert_allclose(together.scores_, np.max([s.scores_ for s in apart], axis=0), rtol=1e-6)
     np.testing.assert_allclose(together.coef_, [s.coef_[0] for s in apart], atol=1e-8)
@@ -202,7 +202,7 @@ def test_scikit_learns_matching_pursuit_agrees():
         Z, t, _ = twin.standardise(X, y)
         selector = learnt(X, y, 4, model="omp")
         theirs = orthogonal_mp(Z, t, n_nonzero_coefs=4)
-        assert sorted(selector.selected_) == np.flatnonzero(theirs).tolist()
+        assert sorted(selector.ranked_) == np.flatnonzero(theirs).tolist()
 
 
 @each_model
@@ -210,7 +210,7 @@ def test_coef_is_least_squares_on_what_was_selected(model):
     for seed in range(5):
         X, y = regression(seed)
         selector = learnt(X, y, 3, model=model)
-        chosen = np.sort(selector.selected_)
+        chosen = np.sort(selector.ranked_)
         plain = LinearRegression().fit(X[:, chosen], y)
         np.testing.assert_allclose(selector.coef_[chosen], plain.coef_, rtol=1e-8)
         assert not np.delete(selector.coef_, chosen).any()
@@ -247,7 +247,7 @@ def test_chunks_containers_merges_and_order_are_immaterial(model, task):
         parts[2].merge(parts[0]).merge(parts[1]),
     ]
     for other in others:
-        assert other.selected_.tolist() == whole.selected_.tolist()
+        assert other.ranked_.tolist() == whole.ranked_.tolist()
         np.testing.assert_allclose(other.scores_, whole.scores_, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(other.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
         np.testing.assert_allclose(other.pvalues_, whole.pvalues_, rtol=1e-7)
@@ -262,10 +262,10 @@ def test_every_model_is_a_question_to_one_state():
         assert np.array_equal(asked.scores_, fresh.scores_)
         assert np.array_equal(asked.get_support(), fresh.get_support())
         assert np.array_equal(asked.coef_, fresh.coef_)
-    for change in ({"k": 5}, {"ridge": 10.0}, {"model": "ofsa", "steps": 10}, {"annealing": 0.0}):
-        before = selector.set_params(model="ofsa").scores_
+    for change in ({"k": 5}, {"l2": 10.0}, {"model": "fsa", "steps": 10}, {"annealing": 0.0}):
+        before = selector.set_params(model="fsa").scores_
         assert not np.array_equal(selector.set_params(**change).scores_, before)
-    selector.set_params(model="omcp", gamma=1.1)
+    selector.set_params(model="mcp", gamma=1.1)
     assert not np.array_equal(selector.scores_, selector.set_params(gamma=30.0).scores_)
     tests = selector.set_params(model="t_test", k=None, alpha=1e-6).get_support().sum()
     assert tests < selector.set_params(alpha=0.9, correction="none").get_support().sum()
@@ -276,8 +276,8 @@ def test_every_model_is_a_question_to_one_state():
 def test_the_ledger_says_what_another_model_changed():
     X, y = regression(5, p=10)
     selector = learnt(X, y, 3)
-    first = selector.selected_
-    changed = set(first) ^ set(selector.set_params(k=1, model="mrmr").selected_)
+    first = selector.ranked_
+    changed = set(first) ^ set(selector.set_params(k=1, model="mrmr").ranked_)
     assert len(changed) >= 2
     assert {d.feature for d in list(selector.ledger_)[3:]} == {f"x{j}" for j in changed}
 
@@ -301,7 +301,7 @@ def test_balanced_classes_of_equal_covariance_are_those_of_equal_size():
     equal = learnt(X, y, 2, sizes=(20_000,), task="auto")
     few = learnt(X[rare], y[rare], 2, sizes=(20_000,), task="auto")
     weighed = learnt(X[rare], y[rare], 2, sizes=(20_000,), task="auto", balanced=True)
-    assert weighed.selected_.tolist() == equal.selected_.tolist() == [0, 1]
+    assert weighed.ranked_.tolist() == equal.ranked_.tolist() == [0, 1]
     np.testing.assert_allclose(weighed.coef_, equal.coef_, atol=0.06)
     np.testing.assert_allclose(weighed.intercept_, equal.intercept_, atol=0.06)
     assert few.intercept_[0] < equal.intercept_[0] - 0.3
@@ -326,7 +326,7 @@ def test_labels_that_come_late_count_from_the_start():
     order = rng.permutation(200)
     late, mixed = learnt(X, y, 4, task="auto"), learnt(X[order], y[order], 4, task="auto")
     np.testing.assert_allclose(late.scores_, mixed.scores_, rtol=1e-9)
-    assert late.selected_.tolist() == mixed.selected_.tolist()
+    assert late.ranked_.tolist() == mixed.ranked_.tolist()
 
 
 def test_features_that_come_late_were_0_before():
@@ -338,5 +338,5 @@ def test_features_that_come_late_were_0_before():
     for row, label in zip(X, y, strict=True):
         selector.learn_one({f"f{j}": v for j, v in enumerate(row) if v}, int(label))
     whole = RunningAverages(2).fit(X, y)
-    names = [f"f{j}" for j in whole.selected_]
-    assert [selector.feature_names_in_[j] for j in selector.selected_] == names
+    names = [f"f{j}" for j in whole.ranked_]
+    assert [selector.feature_names_in_[j] for j in selector.ranked_] == names

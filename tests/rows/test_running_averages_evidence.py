@@ -43,16 +43,16 @@ def test_support_recovery_of_the_study():
             X, y, support = common_factor(seed, n)
             selector = RunningAverages(20, task="regression").fit(X, y)
             screen = Screen("correlation", k=20).fit(X, y)
-            shares["screen"] += len(support & set(screen.selected_.tolist())) / 100
+            shares["screen"] += len(support & set(screen.ranked_.tolist())) / 100
             for model in MODELS:
-                chosen = selector.set_params(model=model).selected_
+                chosen = selector.set_params(model=model).ranked_
                 shares[model] += len(support & set(chosen.tolist())) / 100
     few, many = found[500], found[2000]
-    for model in ("ofsa", "omcp", "oadalasso"):
+    for model in ("fsa", "mcp", "adaptive_lasso"):
         assert few[model] >= 0.99
-    for model in ("olsth", "omp", "t_test"):
+    for model in ("ols_threshold", "omp", "t_test"):
         assert few[model] >= 0.94
-    assert 0.6 <= few["olasso"] <= 0.92
+    assert 0.6 <= few["lasso"] <= 0.92
     assert 0.44 <= few["screen"] <= 0.68
     assert all(many[model] >= 0.96 for model in MODELS)
     assert 0.78 <= many["screen"] <= 0.98
@@ -116,8 +116,8 @@ def test_fading_follows_a_change_of_the_model():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(4000, 10))
     y = np.where(np.arange(4000) < 3000, X[:, 1], X[:, 7]) + 0.5 * rng.normal(size=4000)
-    assert RunningAverages(1, half_life=300).fit(X, y).selected_.tolist() == [7]
-    assert RunningAverages(1).fit(X, y).selected_.tolist() == [1]
+    assert RunningAverages(1, half_life=300).fit(X, y).ranked_.tolist() == [7]
+    assert RunningAverages(1).fit(X, y).ranked_.tolist() == [1]
 
 
 # -------------------------------------------------------------------------------- degenerate data
@@ -131,7 +131,7 @@ def test_constant_columns_are_never_chosen(model):
     y = X[:, 0] + 0.3 * X[:, 2] + rng.normal(size=60)
     for form in (np.asarray, sp.csr_array):
         selector = RunningAverages(6, model=model).fit(form(X), y)
-        assert sorted(selector.selected_) == [0, 2, 3, 5]
+        assert sorted(selector.ranked_) == [0, 2, 3, 5]
         assert not selector.scores_[[1, 4]].any()
         assert np.all(selector.pvalues_[[1, 4]] == 1)
         assert np.all(np.isfinite(selector.coef_))
@@ -145,11 +145,11 @@ def test_of_copies_the_first_stands_for_all(model, form):
     y = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=60)
     copied = np.c_[X[:, 2], X[:, 0], -3 * X[:, 0] + 5, X[:, 1], X[:, 1], X[:, 0]]
     selector = RunningAverages(2, model=model).fit(form(copied), y)
-    assert sorted(selector.selected_) == [1, 3]
+    assert sorted(selector.ranked_) == [1, 3]
     plain = RunningAverages(2, model=model).fit(X, y)
     np.testing.assert_allclose(selector.scores_[[1, 3]], plain.scores_[:2], rtol=1e-9)
     everything = RunningAverages(6, model=model).fit(form(copied), y)
-    assert sorted(everything.selected_) == [0, 1, 3]
+    assert sorted(everything.ranked_) == [0, 1, 3]
 
 
 def test_what_is_a_sum_of_others_has_no_test_and_the_rest_keeps_its_own():
@@ -160,7 +160,7 @@ def test_what_is_a_sum_of_others_has_no_test_and_the_rest_keeps_its_own():
     y = X[:, 0] + (level == 1) + rng.normal(size=200)
     selector = RunningAverages(model="t_test").fit(X, y)
     assert np.all(selector.pvalues_[2:] == 1)
-    assert selector.selected_.tolist() == [0]
+    assert selector.ranked_.tolist() == [0]
     without = RunningAverages(model="t_test").fit(X[:, :4], y)  # the same model with one level left out
     np.testing.assert_allclose(selector.pvalues_[:2], without.pvalues_[:2], rtol=1e-6)
 
@@ -173,13 +173,13 @@ def test_more_features_than_rows(model):
     selector = RunningAverages(2, model=model).fit(X, y)
     assert np.all(np.isfinite(selector.scores_))
     if model == "t_test":
-        assert len(selector.selected_) == 0
+        assert len(selector.ranked_) == 0
         assert np.all(selector.pvalues_ == 1)
         assert "30 rows are too few for tests given all of 50 features: more than 60" in selector.untestable_
-    elif model != "olsth":  # known to be poor there
-        assert sorted(selector.selected_) == [7, 20]
+    elif model != "ols_threshold":  # known to be poor there
+        assert sorted(selector.ranked_) == [7, 20]
     assert np.all(np.isfinite(selector.coef_))
-    assert len(RunningAverages(50, model=model, ridge=0).fit(X, y).selected_) <= 50
+    assert len(RunningAverages(50, model=model, l2=0).fit(X, y).ranked_) <= 50
 
 
 def test_tests_begin_once_there_are_rows_enough():
@@ -189,7 +189,7 @@ def test_tests_begin_once_there_are_rows_enough():
     for n, testable in ((15, False), (16, True)):
         selector = RunningAverages(model="t_test").fit(X[:n], y[:n])
         assert (selector.untestable_ == "") is testable
-        assert (len(selector.selected_) > 0) is testable
+        assert (len(selector.ranked_) > 0) is testable
     faded = RunningAverages(model="t_test", half_life=2).fit(X, y)  # 40 rows that count as 5.8
     assert faded.untestable_.startswith("5.828")
 
@@ -201,7 +201,7 @@ def test_a_perfect_fit_and_separable_classes_stay_finite(model):
     for y in (X[:, 2] * 2.5 + 1, (X[:, 2] > 0) * 1, np.sign(X[:, 2])):
         for noise in (X, np.c_[X[:, :2], (X[:, 2] > 0) * 1.0, X[:, 3:]]):
             selector = RunningAverages(1, model=model).fit(noise, y)
-            assert selector.selected_.tolist() == [2]
+            assert selector.ranked_.tolist() == [2]
             assert np.all(np.isfinite(selector.scores_))
             assert np.all(np.isfinite(selector.pvalues_))
             assert np.all(np.isfinite(selector.coef_))
@@ -212,7 +212,7 @@ def test_a_perfect_fit_and_separable_classes_stay_finite(model):
 def test_a_target_that_does_not_vary_selects_nothing(model, y):
     X = np.random.default_rng(9).normal(size=(20, 3))
     selector = RunningAverages(2, model=model).fit(X, y)
-    assert len(selector.selected_) == 0
+    assert len(selector.ranked_) == 0
     assert not selector.scores_.any()
     assert not np.any(selector.coef_)
     assert (
@@ -225,7 +225,7 @@ def test_what_adds_nothing_does_not_enter():
     rng = np.random.default_rng(10)
     X = rng.normal(size=(50, 5))
     y = X[:, 0] + 2 * X[:, 3] + 0.25
-    assert RunningAverages(4, model="omp").fit(X, y).selected_.tolist() == [3, 0]
+    assert RunningAverages(4, model="omp").fit(X, y).ranked_.tolist() == [3, 0]
 
 
 def test_annealing_reaches_k_where_many_coefficients_are_equal():
@@ -233,9 +233,9 @@ def test_annealing_reaches_k_where_many_coefficients_are_equal():
     X = np.zeros((64, 8))
     X[:, :6] = [[(i >> j) & 1 for j in range(6)] for i in range(64)]  # orthogonal, so c is 0 but for one
     X[:, 6:] = np.random.default_rng(0).normal(size=(64, 2))
-    selector = RunningAverages(3, model="ofsa").fit(X, X[:, 4] * 1.5)
-    assert selector.selected_[0] == 4
-    assert len(selector.selected_) <= 3
+    selector = RunningAverages(3, model="fsa").fit(X, X[:, 4] * 1.5)
+    assert selector.ranked_[0] == 4
+    assert len(selector.ranked_) <= 3
 
 
 def test_labels_and_rows_are_left_as_they_were():
@@ -261,12 +261,12 @@ def data(n=40, p=4):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"model": "lasso"}, "model must be one of .*; got 'lasso'; did you mean 'olasso'"),
-        ({"alpha": 0.1}, "alpha=0.1 has no meaning for model='omcp'.*use model='t_test'"),
+        ({"model": "olasso"}, "model must be one of .*; got 'olasso'; did you mean 'lasso'"),
+        ({"alpha": 0.1}, "alpha=0.1 has no meaning for model='mcp'.*use model='t_test'"),
         ({"k": 2, "alpha": 0.1, "model": "t_test"}, "one of k and alpha, not k=2 and alpha=0.1"),
         ({"alpha": 1.0, "model": "t_test"}, "alpha must be a number above 0 and below 1"),
         ({"correction": "fdr"}, "correction must be one of"),
-        ({"ridge": -1}, "ridge must be a number at least 0"),
+        ({"l2": -1}, "l2 must be a number at least 0"),
         ({"steps": 1}, "steps must be a whole number at least 2"),
         ({"annealing": -1}, "annealing must be a number at least 0"),
         ({"gamma": 1}, "gamma must be a number above 1"),
@@ -292,7 +292,7 @@ def test_a_question_that_makes_no_sense_is_refused_and_the_state_goes_on():
     ):
         old = {name: getattr(selector, name) for name in change}
         selector.set_params(**change)
-        for ask in ("scores_", "selected_", "pvalues_", "coef_"):
+        for ask in ("scores_", "ranked_", "pvalues_", "coef_"):
             with pytest.raises(ParameterError, match=message):
                 getattr(selector, ask)
         selector.set_params(**old)

@@ -42,7 +42,7 @@ def test_the_selection_is_the_twins(criterion, way, form):
         screen = Screen(criterion, **way).fit(form(X), y)
         wanted = twin.screen(criterion, X, y, **way)
         assert np.flatnonzero(screen.get_support()).tolist() == wanted
-        assert sorted(screen.selected_.tolist()) == wanted
+        assert sorted(screen.ranked_.tolist()) == wanted
 
 
 @each_criterion
@@ -75,9 +75,9 @@ def test_without_k_ten_are_kept_or_all_if_fewer():
 def test_selected_is_best_first_and_support_in_order_of_columns():
     X, y = table()
     screen = Screen("fisher", k=5).fit(X, y)
-    assert screen.selected_.tolist() == twin.best(screen.scores_, 5)
-    assert screen.get_support(indices=True).tolist() == sorted(screen.selected_)
-    assert np.all(np.diff(screen.scores_[screen.selected_]) <= 0)
+    assert screen.ranked_.tolist() == twin.best(screen.scores_, 5)
+    assert screen.get_support(indices=True).tolist() == sorted(screen.ranked_)
+    assert np.all(np.diff(screen.scores_[screen.ranked_]) <= 0)
 
 
 SCORES = st.lists(st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.5]), min_size=1, max_size=12)
@@ -93,7 +93,7 @@ def test_of_equal_columns_the_first_is_kept():
     X, y = table(p=3)
     X = np.c_[X[:, 2], X[:, 0], X[:, 2], X[:, 0], X[:, 2]]
     assert Screen(k=2).fit(X, y).get_support(indices=True).tolist() in ([0, 2], [1, 3])
-    assert Screen(k=1).fit(np.c_[np.ones(60), X[:, [0, 0, 0]]], y).selected_.tolist() == [1]
+    assert Screen(k=1).fit(np.c_[np.ones(60), X[:, [0, 0, 0]]], y).ranked_.tolist() == [1]
     assert Screen(k=2).fit(np.ones((60, 4)), y).get_support(indices=True).tolist() == [0, 1]
 
 
@@ -147,8 +147,8 @@ def test_batches_of_any_size_give_the_same(criterion, size):
     for low in range(0, len(y), size):
         parts.partial_fit(X[low : low + size], y[low : low + size])
     np.testing.assert_allclose(parts.scores_, whole.scores_, rtol=1e-11)
-    assert parts.selected_.tolist() == whole.selected_.tolist()
-    assert parts.n_rows_seen_ == whole.n_rows_seen_ == 60
+    assert parts.ranked_.tolist() == whole.ranked_.tolist()
+    assert parts.n_samples_seen_ == whole.n_samples_seen_ == 60
 
 
 def containers(X):
@@ -165,7 +165,7 @@ def test_every_container_gives_the_same_selection(criterion):
     for container in containers(X):
         screen = Screen(criterion, k=4).fit(container, y)
         np.testing.assert_allclose(screen.scores_, wanted.scores_, rtol=1e-10)
-        assert screen.selected_.tolist() == wanted.selected_.tolist(), type(container)
+        assert screen.ranked_.tolist() == wanted.ranked_.tolist(), type(container)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, bool, np.float32, np.float16])
@@ -196,6 +196,6 @@ def test_fit_forgets_what_partial_fit_had_learnt():
     X, y = table()
     screen = Screen(k=3).partial_fit(X + y[:, None], y)
     assert np.array_equal(screen.fit(X, y).scores_, Screen(k=3).fit(X, y).scores_)
-    assert screen.n_rows_seen_ == 60
+    assert screen.n_samples_seen_ == 60
     screen.fit(X[:, :5], y)
     assert screen.n_features_in_ == 5

@@ -75,8 +75,8 @@ def test_features_that_moved_begin_anew(criterion):
     X, y = moving()
     still = streamed(ss.Screen(criterion, k=1), X[:9000], y[:9000], 1000)
     reset = streamed(ss.Screen(criterion, k=1, on_drift="reset", drift_every=500), X[:9000], y[:9000], 1000)
-    assert still.selected_.tolist() == [0]
-    assert reset.selected_.tolist() == [1]
+    assert still.ranked_.tolist() == [0]
+    assert reset.ranked_.tolist() == [1]
     moved = {d.feature: d for d in reset.drift_}
     assert {0, 1} <= set(moved)
     assert all(6000 < moved[j].row <= 9000 for j in (0, 1))
@@ -169,7 +169,7 @@ def test_numeric_targets_are_binned_like_features():
     X = rng.normal(size=(600, 5))
     y = X[:, 1] ** 2 + 0.1 * rng.normal(size=600)
     screen = streamed(ss.Screen("mutual_info", k=1), X, y, 50)
-    assert screen.selected_.tolist() == [1]
+    assert screen.ranked_.tolist() == [1]
     cuts = np.sort(y)[np.arange(1, 5) * 120 - 1]
     labels = np.searchsorted(cuts, y)
     np.testing.assert_allclose(screen.scores_, ss.Screen("mutual_info").fit(X, labels).scores_, rtol=1e-12)
@@ -263,7 +263,7 @@ def test_hashed_names_bound_the_memory_and_count_collisions():
     ({"on_drift": "rest"}, "did you mean 'reset'"),
     ({"drift_every": 3}, "drift_every"),
     ({"detector": "ddm"}, "detector"),
-    ({"epsilon": 0.0}, "epsilon"),
+    ({"max_rank_error": 0.0}, "max_rank_error"),
     ({"review_every": 0.5}, "review_every"),
     ({"hashed": -1}, "hashed"),
     ({"task": "sorting"}, "task"),

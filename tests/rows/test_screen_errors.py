@@ -31,7 +31,7 @@ PARAMETERS = [
     ),
     ({"half_life": 0.5}, r"half_life must be a number at least 1; got 0\.5"),
     ({"half_life": float("nan")}, r"half_life must be a number at least 1; got nan"),
-    ({"ledger": "kept"}, r"ledger must be one of 'all', 'none'; got 'kept'"),
+    ({"ledger": "some"}, r"ledger must be one of 'all', 'kept', 'none'; got 'some'"),
     ({"criterion": "fishr"}, r"got 'fishr'; did you mean 'fisher'\?"),
     (
         {"criterion": 7},
@@ -147,7 +147,7 @@ def test_rows_of_another_width_are_refused(wrap):
         with pytest.raises(ex.InputError, match="X has 3 features, but Screen is expecting 4 features"):
             act()
     assert np.array_equal(screen.scores_, before)
-    assert screen.n_rows_seen_ == 60
+    assert screen.n_samples_seen_ == 60
 
 
 def test_a_failed_batch_leaves_a_screen_as_it_was():
@@ -159,7 +159,7 @@ def test_a_failed_batch_leaves_a_screen_as_it_was():
         with pytest.raises(ex.InputError):
             screen.partial_fit(rows, y)
         assert np.array_equal(screen.scores_, before)
-        assert screen.n_rows_seen_ == 60
+        assert screen.n_samples_seen_ == 60
     with pytest.raises(ex.InputError):
         screen.fit(bad, Y)
     assert np.array_equal(screen.scores_, before)
@@ -177,7 +177,7 @@ def test_screens_of_different_parameters_do_not_merge(other, message):
     screen = Screen("f", k=2).fit(X, Y)
     with pytest.raises(ex.MergeError, match=message):
         screen.merge(other.fit(X, Y))
-    assert screen.n_rows_seen_ == 60
+    assert screen.n_samples_seen_ == 60
 
 
 def test_screens_over_different_features_do_not_merge():

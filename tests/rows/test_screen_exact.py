@@ -84,7 +84,7 @@ def test_many_rows_have_no_error_where_a_summary_has_some():
     )
     expected = [mutual_info.information(table) for table in tables.tolist()]
     np.testing.assert_allclose(ss.Screen("mutual_info", exact=True).fit(X, y).scores_, expected, rtol=1e-10)
-    coarse = ss.Screen("mutual_info", epsilon=0.02).fit(X, y).scores_
+    coarse = ss.Screen("mutual_info", max_rank_error=0.02).fit(X, y).scores_
     assert not np.allclose(coarse, expected, rtol=1e-10)
     np.testing.assert_allclose(coarse, expected, atol=0.02)
 

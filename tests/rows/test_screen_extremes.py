@@ -54,4 +54,4 @@ def test_a_million_equal_rows_and_one_other_are_told_apart(criterion):
     assert np.isfinite(scores).all()
     assert scores[0] == scores[1]
     constant = np.column_stack([X[:, 0], np.ones(len(X), np.float32)])
-    assert ss.Screen(criterion, k=1).fit(constant, y).selected_.tolist() == [0]
+    assert ss.Screen(criterion, k=1).fit(constant, y).ranked_.tolist() == [0]

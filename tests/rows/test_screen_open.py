@@ -45,7 +45,7 @@ def test_learn_one_equals_the_rows_as_csr(criterion, half_life):
     np.testing.assert_allclose(one.scores_, whole.scores_, rtol=1e-9, atol=1e-12)
     assert one.feature_names_in_.tolist() == names
     assert one.n_features_in_ == len(names)
-    assert one.n_rows_seen_ == len(rows)
+    assert one.n_samples_seen_ == len(rows)
     chosen = [names[j] for j in whole.get_support(indices=True)]
     assert one.get_feature_names_out().tolist() == chosen
 
@@ -184,7 +184,7 @@ def test_infinity_is_refused_by_name_and_leaves_no_trace():
         screen.learn_one({"b": 1.0, "new": np.inf}, 1)
     assert screen.feature_names_in_.tolist() == ["a", "b"]
     assert np.array_equal(screen.scores_, before)
-    assert screen.n_rows_seen_ == 2
+    assert screen.n_samples_seen_ == 2
 
 
 def test_learn_many_wants_names():
@@ -221,7 +221,7 @@ def test_dict_rows_merge_by_name_to_one_stream(criterion, half_life):
     assert sorted(order) == list(range(len(names)))
     wanted = twin.CRITERIA[criterion].score(X[:, order], y, None, half_life)
     np.testing.assert_allclose(first.scores_, wanted, rtol=1e-8, atol=1e-10)
-    assert first.n_rows_seen_ == 40
+    assert first.n_samples_seen_ == 40
     assert set(first.get_feature_names_out()) <= set(names)
 
 

@@ -11,7 +11,7 @@ from streamsieve.rows import Screen
 from tests.rows.toys import drift, table
 
 X, Y = table()
-TOP = np.sort(Screen(k=4).fit(X, Y).selected_)
+TOP = np.sort(Screen(k=4).fit(X, Y).ranked_)
 NAMES = np.array([f"c{j}" for j in range(X.shape[1])])
 each_container = pytest.mark.parametrize("wrap", [np.asarray, np.asfortranarray, sp.csr_array, sp.csr_matrix])
 

@@ -89,7 +89,7 @@ def test_asking_again_writes_nothing():
         screen.transform(X)
         screen.get_support()
         assert len(screen.ledger_) == 3
-    assert screen.selected_.tolist() == screen.selected_.tolist()
+    assert screen.ranked_.tolist() == screen.ranked_.tolist()
 
 
 def test_the_ledger_knows_features_by_their_names_and_can_be_switched_off():
@@ -121,7 +121,7 @@ def test_a_sources_batches_are_learnt_with_their_names_and_weights():
     ):
         with pytest.raises(SchemaError, match=message):
             screen.learn(RowBatch(X, y, None, others))
-    assert screen.n_rows_seen_ == 60
+    assert screen.n_samples_seen_ == 60
 
 
 # ---------------------------------------------------------------- merging
@@ -139,8 +139,8 @@ def test_merged_shards_select_as_one_pass(criterion, wrap, n):
     for shard in rest:
         assert first.merge(shard) is first
     np.testing.assert_allclose(first.scores_, whole.scores_, rtol=1e-10)
-    assert first.selected_.tolist() == whole.selected_.tolist()
-    assert first.n_rows_seen_ == 192
+    assert first.ranked_.tolist() == whole.ranked_.tolist()
+    assert first.n_samples_seen_ == 192
 
 
 def test_a_merge_is_noticed_by_a_screen_that_was_asked_before():
@@ -164,10 +164,10 @@ def assert_goes_on_identically(screen, path, feed):
     for step in range(3):
         assert np.array_equal(again.scores_, screen.scores_)
         assert np.array_equal(again.pvalues_, screen.pvalues_)
-        assert again.selected_.tolist() == screen.selected_.tolist()
+        assert again.ranked_.tolist() == screen.ranked_.tolist()
         assert again.get_feature_names_out().tolist() == screen.get_feature_names_out().tolist()
         assert repr(list(again.ledger_)) == repr(list(screen.ledger_))
-        assert again.n_rows_seen_ == screen.n_rows_seen_
+        assert again.n_samples_seen_ == screen.n_samples_seen_
         for one in (screen, again):
             feed(one, step)
     assert repr(again) == repr(screen)

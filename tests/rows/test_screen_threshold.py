@@ -43,7 +43,9 @@ def test_what_stands_out_is_what_a_few_lines_say(scores, threshold, k):
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("way", [{"threshold": 1.0}, {"threshold": 0.0}, {"threshold": 0.5, "k": 2}], ids=str)
+@pytest.mark.parametrize(
+    "way", [{"min_zscore": 1.0}, {"min_zscore": 0.0}, {"min_zscore": 0.5, "k": 2}], ids=str
+)
 @pytest.mark.parametrize("window", [None, 40])
 def test_any_criterion_with_or_without_a_window(criterion, way, window):
     for seed in range(3):
@@ -52,9 +54,9 @@ def test_any_criterion_with_or_without_a_window(criterion, way, window):
             screen = Screen(criterion, window=window, **way)
             for low in range(0, len(y), 17):
                 screen.partial_fit(form(X[low : low + 17]), y[low : low + 17])
-            wanted = above(screen.scores_.tolist(), way["threshold"], screen._criterion.worst, way.get("k"))
+            wanted = above(screen.scores_.tolist(), way["min_zscore"], screen._criterion.worst, way.get("k"))
             assert np.flatnonzero(screen.get_support()).tolist() == wanted
-            assert sorted(screen.selected_.tolist()) == wanted
+            assert sorted(screen.ranked_.tolist()) == wanted
             last = slice(None) if window is None else slice(-window, None)
             assert np.array_equal(
                 screen.get_support(), Screen(criterion, **way).fit(form(X[last]), y[last]).get_support()
@@ -63,11 +65,11 @@ def test_any_criterion_with_or_without_a_window(criterion, way, window):
 
 def test_features_that_say_nothing_do_not_move_the_threshold():
     X, y = table(p=12)
-    plain = Screen("mutual_info", threshold=1.0).fit(X, y)
+    plain = Screen("mutual_info", min_zscore=1.0).fit(X, y)
     assert 0 < plain.get_support().sum() < 6
     crowded = np.hstack([X, np.ones((60, 500)), np.full((60, 20), np.nan)])
     for form in (np.asarray, sp.csr_array):
-        many = Screen("mutual_info", threshold=1.0).fit(form(crowded), y)
+        many = Screen("mutual_info", min_zscore=1.0).fit(form(crowded), y)
         assert np.array_equal(many.get_support()[:12], plain.get_support())
         assert not many.get_support()[12:].any()
 
@@ -76,13 +78,13 @@ def test_perfect_features_are_kept_and_do_not_hide_the_others():
     X, y = table(p=12, classes=2)
     for perfect in (1, 3):
         both = np.hstack([X, np.tile(y[:, None] * 1.0, (1, perfect))])
-        screen = Screen("fisher", threshold=1.0).fit(both, y)
+        screen = Screen("fisher", min_zscore=1.0).fit(both, y)
         assert screen.scores_[-1] == LARGEST
         assert screen.get_support()[12:].all()
         assert np.array_equal(
-            screen.get_support()[:12], Screen("fisher", threshold=1.0).fit(X, y).get_support()
+            screen.get_support()[:12], Screen("fisher", min_zscore=1.0).fit(X, y).get_support()
         )
-    alone = Screen("fisher", threshold=1.0).fit(np.c_[y, np.ones(60)], y)
+    alone = Screen("fisher", min_zscore=1.0).fit(np.c_[y, np.ones(60)], y)
     assert alone.get_support().tolist() == [True, False]
 
 
@@ -105,7 +107,7 @@ def test_equal_scores_do_not_stand_out_by_rounding():
 def test_gini_whose_scores_are_negative():
     X, y = table(p=12)
     X = np.c_[X, np.full(60, np.nan)]
-    screen = Screen("gini", threshold=0.5).fit(X, y)
+    screen = Screen("gini", min_zscore=0.5).fit(X, y)
     assert screen.scores_[12] == -1
     measured = screen.scores_[:12]
     wanted = measured > measured.mean() + 0.5 * measured.std()
@@ -116,37 +118,39 @@ def test_gini_whose_scores_are_negative():
 def test_nothing_stands_out_as_nothing_may_be_significant():
     X, y = table(p=4)
     X = np.repeat(X[:, :1], 4, axis=1)
-    for way in ({"threshold": 1.0}, {"alpha": 1e-12}):
+    for way in ({"min_zscore": 1.0}, {"alpha": 1e-12}):
         screen = Screen("f", **way).fit(X, y)
-        assert screen.selected_.tolist() == []
+        assert screen.ranked_.tolist() == []
         assert screen.transform(X).shape == (60, 0)
 
 
 def test_threshold_goes_with_k_only():
     X, y = table(p=4)
     for way in ({"percentile": 50}, {"alpha": 0.1}, {"percentile": 50, "k": 2}):
-        with pytest.raises(ex.ParameterError, match=r"threshold goes with k or alone, not .*threshold=1\.0"):
-            Screen(threshold=1.0, **way).fit(X, y)
+        with pytest.raises(
+            ex.ParameterError, match=r"min_zscore goes with k or alone, not .*min_zscore=1\.0"
+        ):
+            Screen(min_zscore=1.0, **way).fit(X, y)
     with pytest.raises(
         ex.ParameterError, match=r"give one of k, percentile and alpha, not k=1 and alpha=0\.1"
     ):
         Screen(k=1, alpha=0.1).fit(X, y)
     for bad in ("high", float("nan"), float("inf"), True):
-        with pytest.raises(ex.ParameterError, match="threshold must be a number; got"):
-            Screen(threshold=bad).fit(X, y)
+        with pytest.raises(ex.ParameterError, match="min_zscore must be a number; got"):
+            Screen(min_zscore=bad).fit(X, y)
     with pytest.raises(ex.ParameterError, match="k=5, but the rows have 4 features"):
-        Screen(threshold=1.0, k=5).fit(X, y)
+        Screen(min_zscore=1.0, k=5).fit(X, y)
 
 
 def test_the_ledger_sees_features_cross_the_threshold():
     rng = np.random.default_rng(0)
-    screen = Screen("f", threshold=2.0, window=200, review_every=200)
+    screen = Screen("f", min_zscore=2.0, window=200, review_every=200)
     for relevant in (3, 3, 8, 8):
         y = rng.integers(0, 2, 200)
         X = rng.normal(size=(200, 20))
         X[:, relevant] += 2 * y
         screen.partial_fit(X, y)
-    assert screen.selected_.tolist() == [8]
+    assert screen.ranked_.tolist() == [8]
     lines = [(d.step, d.feature, str(d.event)) for d in screen.ledger_ if d.feature in ("x3", "x8")]
     assert lines == [(200, "x3", "kept"), (600, "x3", "evicted"), (600, "x8", "kept")]
 
@@ -161,7 +165,7 @@ def test_gomes_sliding_contingency_with_a_dynamic_threshold():
     X = rng.integers(0, 3, (400, 10)) * 1.0
     X[:200, 2] = np.where(rng.random(200) < 0.7, y[:200], X[:200, 2])
     X[200:, 7] = np.where(rng.random(200) < 0.7, y[200:], X[200:, 7])
-    screen = Screen(ChiSquare(discrete=True), window=100, threshold=1.0)
+    screen = Screen(ChiSquare(discrete=True), window=100, min_zscore=1.0)
     ring, counts = deque(), [Counter() for _ in range(10)]
     for i, (row, label) in enumerate(zip(X, y, strict=True)):
         ring.append((row, label))
@@ -177,7 +181,7 @@ def test_gomes_sliding_contingency_with_a_dynamic_threshold():
             scores = [scipy.stats.chi2_contingency(t, correction=False).statistic for t in tables]
             np.testing.assert_allclose(screen.scores_, scores, rtol=1e-10)
             assert np.flatnonzero(screen.get_support()).tolist() == above(scores, 1.0, 0.0)
-    assert screen.selected_[0] == 7
+    assert screen.ranked_[0] == 7
 
 
 # ------------------------------------------------------------------------------------ Katakis 2005
@@ -200,7 +204,7 @@ def test_katakis_incremental_counts_give_the_scores_of_all_rows():
                 assert chi2.scores_[j] == pytest.approx(oracle, rel=1e-9)
                 G = scipy.stats.chi2_contingency(t, correction=False, lambda_="log-likelihood").statistic
                 assert information.scores_[j] == pytest.approx(G / (2 * part.stop), rel=1e-9)
-        assert chi2.selected_.tolist() == information.selected_.tolist() == [5]
+        assert chi2.ranked_.tolist() == information.ranked_.tolist() == [5]
 
 
 # ------------------------------------------------------------------------------------ Sovdat 2014

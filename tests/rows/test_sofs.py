@@ -54,7 +54,7 @@ def test_the_weights_are_those_of_the_smallest_sigmas_after_every_row():
             smallest = np.argsort(selector.sigma_, kind="stable")[:k]
             learnt = {j for j in smallest if selector.sigma_[j] < 1}
             assert set(np.flatnonzero(selector.coef_)) <= learnt
-            assert set(selector.selected_) == learnt
+            assert set(selector.ranked_) == learnt
             assert np.all((selector.sigma_ > 0) & (selector.sigma_ <= 1))
 
 
@@ -87,7 +87,7 @@ def test_words_that_tell_classes_apart_are_found_in_sparse_text():
     telling = [40, 111, 250, 333]
     for turn, word in enumerate(telling):
         X[:, word] += rng.poisson(0.6, 3000) * (y == turn % 2)
-    assert set(SOFS(4).fit(sp.csr_array(X), y).selected_) == set(telling)
+    assert set(SOFS(4).fit(sp.csr_array(X), y).ranked_) == set(telling)
 
 
 def test_in_dense_standardised_rows_it_finds_nothing_as_the_documentation_says():
@@ -97,7 +97,7 @@ def test_in_dense_standardised_rows_it_finds_nothing_as_the_documentation_says()
         X, planted = rng.normal(size=(2000, 300)), rng.choice(300, 10, replace=False)
         y = X[:, planted] @ rng.choice([-1, 1], 10) + rng.normal(size=2000) > 0
         for selector in (OFS(20, learning_rate=1.0), SOFS(20)):
-            selected = selector.fit(X / np.sqrt(300), y).selected_
+            selected = selector.fit(X / np.sqrt(300), y).ranked_
             found[type(selector)] += len(set(selected) & set(planted))
     assert found[SOFS] <= 6  # chance gives 2 of 30
     assert found[OFS] >= 15
@@ -108,7 +108,7 @@ def test_it_is_a_frequency_rule():
     X = rng.normal(size=(1000, 4))
     X[:, 2] = 5.0 * rng.choice([-1, 1], 1000)  # large, and unrelated to the labels
     y = X[:, 0] > 0
-    assert SOFS(1).fit(X, y).selected_.tolist() == [2]
+    assert SOFS(1).fit(X, y).ranked_.tolist() == [2]
 
 
 def test_features_may_appear_row_by_row():
@@ -116,7 +116,7 @@ def test_features_may_appear_row_by_row():
     for i in range(300):
         selector.learn_one({f"once {i}": 0.1, "signal": 2.0 * (i % 2) - 1}, i % 2)
     assert selector.n_features_in_ == 301
-    assert selector.selected_[0] == 1
+    assert selector.ranked_[0] == 1
     assert len(selector.coef_) == len(selector.sigma_) == 301
 
 

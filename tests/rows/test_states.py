@@ -70,7 +70,7 @@ def use(selector):
 @pytest.mark.parametrize("name", SELECTORS)
 def test_damaged_states_are_refused_or_work(name, way):
     selector = WAYS[way](clone(SELECTORS[name]))
-    selector.transform(X) if way == "arrays" else selector.selected_
+    selector.transform(X) if way == "arrays" else selector.ranked_
     header, arrays = selector._saved()
 
     def load(damaged):

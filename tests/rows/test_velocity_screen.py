@@ -84,7 +84,7 @@ def test_random_streams_in_random_batches_give_the_twins_scores_and_drifts():
         streamed(screen, form(X), y, rng.integers(1, 60, 20).tolist())
         wanted = twin.screen(X, y, **parameters)
         assert_twin(screen, wanted)
-        assert sorted(screen.selected_) == np.flatnonzero(screen.get_support()).tolist()
+        assert sorted(screen.ranked_) == np.flatnonzero(screen.get_support()).tolist()
         noticed += bool(wanted[2])
         several += len({row for row, *_ in wanted[2]}) > 2
     assert noticed > 30
@@ -108,12 +108,12 @@ def test_planted_drift_is_found_and_nothing_else_is_scored_anew(form):
     X, y = planted()
     first = VelocityScreen(k=2, window=500).partial_fit(form(X[:500]), y[:500])
     ranked = first.scores_.copy()
-    assert first.selected_.tolist() == [3, 0]
+    assert first.ranked_.tolist() == [3, 0]
     screen = streamed(VelocityScreen(k=2, window=500), form(X), y, [777])
     assert [(d.row, d.feature) for d in screen.drift_] == [(5500, 3), (5500, 17), (6000, 3), (6000, 17)]
     others = np.setdiff1d(np.arange(60), [3, 17])
     assert np.array_equal(screen.scores_[others], ranked[others])  # bit for bit: they were left alone
-    assert screen.selected_.tolist() == [17, 0]
+    assert screen.ranked_.tolist() == [17, 0]
     anew = Screen(MutualInfo(bins=5)).fit(form(X[5500:6000]), y[5500:6000]).scores_
     assert np.array_equal(screen.scores_[[3, 17]], anew[[3, 17]])
     (before, after), (_, later) = ((d.before, d.after) for d in screen.drift_ if d.feature == 17)
@@ -152,7 +152,7 @@ def test_a_change_that_moves_no_mean_goes_unnoticed_as_the_notes_say():
     X[4000:, 5] += 2 * y[4000:] - 1
     screen = VelocityScreen(k=1, window=500).fit(X, y)
     assert screen.drift_ == []
-    assert screen.selected_.tolist() == [2]
+    assert screen.ranked_.tolist() == [2]
 
 
 @pytest.mark.parametrize("kind", ["independent", "one factor", "skewed", "rare"])
@@ -234,7 +234,7 @@ def test_before_the_first_window_is_full_scores_are_those_of_the_rows_so_far():
         screen.partial_fit(X[low : low + 90], y[low : low + 90])
         whole = Screen("mutual_info", k=3).fit(X[: low + 90], y[: low + 90])
         assert np.array_equal(screen.scores_, whole.scores_)
-        assert np.array_equal(screen.selected_, whole.selected_)
+        assert np.array_equal(screen.ranked_, whole.ranked_)
     assert screen.drift_ == []
     assert not screen.velocity_.any()
 
@@ -269,7 +269,7 @@ def test_several_classes_under_any_name(labels):
     X[:, 2] += y
     X[1800:, 5] += 2.0 * y[1800:] + 1
     screen = streamed(VelocityScreen(k=2, window=300), X, labels[y], [451])
-    assert screen.selected_.tolist() == [5, 2]
+    assert screen.ranked_.tolist() == [5, 2]
     assert {d.feature for d in screen.drift_} == {5}
 
 
@@ -291,7 +291,7 @@ def test_dict_rows_with_late_features_equal_a_sparse_matrix():
         by_matrix = VelocityScreen(**by_dict.get_params()).fit(sp.csr_array(X[:, order]), y)
         np.testing.assert_allclose(by_dict.scores_, by_matrix.scores_, rtol=1e-12)
         assert [d[:2] for d in by_dict.drift_] == [d[:2] for d in by_matrix.drift_]
-        assert np.array_equal(by_dict.selected_, by_matrix.selected_)
+        assert np.array_equal(by_dict.ranked_, by_matrix.ranked_)
 
 
 def test_sparse_rows_are_never_made_dense():
@@ -323,7 +323,7 @@ def test_saved_in_the_midst_of_an_alarm_and_continued(tmp_path):
 
 
 IMPOSSIBLE = {
-    "too many rows in the window": lambda s: s.__dict__.update(n_rows_seen_=6001),
+    "too many rows in the window": lambda s: s.__dict__.update(n_samples_seen_=6001),
     "scores of another length": lambda s: s.__dict__.update(
         _information_=np.zeros(3), _scored_=np.zeros(3, bool)
     ),
@@ -368,7 +368,7 @@ PARAMETERS = [
     ({"fence": -0.5}, r"fence must be a number at least 0; got -0\.5"),
     ({"alarm": 0}, r"alarm must be a number above 0; got 0"),
     ({"output": "zeros"}, r"did you mean 'zero'\?"),
-    ({"ledger": "some"}, r"ledger must be one of 'all', 'none'; got 'some'"),
+    ({"ledger": "some"}, r"ledger must be one of 'all', 'kept', 'none'; got 'some'"),
 ]
 
 
@@ -396,7 +396,7 @@ def test_a_failed_batch_changes_nothing(seen):
     for X, y, error, message in refusals:
         with pytest.raises(error, match=message):
             screen.partial_fit(X, y)
-        assert screen.n_rows_seen_ == seen
+        assert screen.n_samples_seen_ == seen
         assert np.array_equal(screen.scores_, before)
     screen.partial_fit(X0[seen:], Y0[seen:])
     assert np.array_equal(screen.scores_, VelocityScreen(window=20).fit(X0, Y0).scores_)

@@ -25,7 +25,7 @@ def test_equals_the_twin_on_many_streams():
         given = {
             "promotion": rng.choice([1.1, 1.5, 3.0]),
             "demotion": rng.choice([0.2, 0.5, 0.9]),
-            "threshold": rng.choice([0.0, 1.0]),
+            "theta": rng.choice([0.0, 1.0]),
             "margin": rng.choice([0.0, 0.3, 1.0]),
         }
         extremes = rng.choice([0.0, 0.3, 0.5])
@@ -86,7 +86,7 @@ def test_bug_of_float_features_that_are_zero_in_a_row_are_updated():
     X = np.array([[1.0, 0.0, 0.0]] * 5)
     selector = WinnowEFS(3).fit(X, [1, 0, 1, 0, 1])
     assert selector.coef_[1:].tolist() == [1.0, 1.0]
-    assert selector.selected_.tolist() == [0]
+    assert selector.ranked_.tolist() == [0]
 
 
 def test_bug_of_float_rows_are_scaled_by_minimum_and_maximum():
@@ -129,7 +129,7 @@ def test_weights_stay_finite_however_long_the_labels_contradict():
 def test_features_of_which_nothing_was_learnt_are_not_selected():
     X = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
     selector = WinnowEFS(4).fit(X, [0, 1])
-    assert selector.selected_.tolist() == [2, 1]
+    assert selector.ranked_.tolist() == [2, 1]
     assert selector.scores_[[0, 3]].tolist() == [0.0, 0.0]
 
 
@@ -139,8 +139,8 @@ def test_a_share_of_the_lowest_is_taken_with_extremes():
     top = WinnowEFS(10).fit(X, y)
     both = WinnowEFS(10, extremes=0.3).fit(X, y)
     ranking = np.argsort(-top.scores_, kind="stable")
-    assert set(top.selected_) == set(ranking[:10])
-    assert set(both.selected_) == {*ranking[:7], *ranking[-3:]}
+    assert set(top.ranked_) == set(ranking[:10])
+    assert set(both.ranked_) == {*ranking[:7], *ranking[-3:]}
 
 
 def test_words_that_tell_classes_apart_are_found():
@@ -150,16 +150,21 @@ def test_words_that_tell_classes_apart_are_found():
     telling = [40, 111, 250, 333]
     for turn, word in enumerate(telling):
         X[:, word] += rng.poisson(0.6, 3000) * (y == turn % 2)
-    assert set(telling) <= set(WinnowEFS(8).fit(sp.csr_array(X), y).selected_)
+    assert set(telling) <= set(WinnowEFS(8).fit(sp.csr_array(X), y).ranked_)
 
 
 @pytest.mark.parametrize(
-    ("labels", "classes"),
-    [([0, 1], [0, 1]), ([1, 0], [0, 1]), ([-1, 1], [-1, 1]), ([1, 2], [2, 1]), ([7, 8], [7, 8]),
-     ([8, 7], [8, 7]), ([True, False], [False, True]), (["b", "a"], ["b", "a"])],
+    ("labels", "negative"),
+    [([0, 1], 0), ([1, 0], 0), ([-1, 1], -1), ([1, 2], 2), ([7, 8], 7), ([8, 7], 8), ([True, False], False),
+     (["b", "a"], "b")],
 )  # fmt: skip
-def test_the_label_one_is_positive_else_the_second(labels, classes):
-    assert WinnowEFS(1).fit(np.ones((2, 1)), labels).classes_.tolist() == classes
+def test_classes_are_sorted_and_coefficients_speak_for_the_second(labels, negative):
+    selector = WinnowEFS(1).fit(np.ones((2, 1)), labels)
+    classes = sorted(labels)
+    assert selector.classes_.tolist() == classes
+    assert selector._labels_.negative == negative
+    inner = selector._model_.coefficients(1)
+    assert np.array_equal(selector.coef_, inner if classes[0] == negative else -inner)
     one_by_one = WinnowEFS(1)
     for label in labels:
         one_by_one.partial_fit(np.ones((1, 1)), [label])
@@ -178,7 +183,7 @@ def test_a_negative_value_is_refused_by_name_and_changes_nothing(form):
     with pytest.raises(InputError, match=r"Negative values in data.*'x2' holds -0\.5.*or use OFS"):
         selector.partial_fit(form(X), [0, 1, 1])
     assert np.array_equal(selector.coef_, before)
-    assert selector.n_rows_seen_ == 3
+    assert selector.n_samples_seen_ == 3
 
 
 def test_a_negative_value_is_refused_under_the_name_it_came_with():
@@ -194,7 +199,7 @@ def test_a_negative_value_is_refused_under_the_name_it_came_with():
 
 
 def test_minus_zero_is_not_negative():
-    assert WinnowEFS(1).fit(np.array([[-0.0, 1.0]]), [1]).selected_.tolist() == [1]
+    assert WinnowEFS(1).fit(np.array([[-0.0, 1.0]]), [1]).ranked_.tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +208,7 @@ def test_minus_zero_is_not_negative():
         ({"promotion": 1}, "promotion must be a number above 1"),
         ({"demotion": 1}, "demotion must be a number at least 1e-06 and below 1"),
         ({"margin": -0.1}, "margin must be a number at least 0"),
-        ({"threshold": np.inf}, "threshold must be a number"),
+        ({"theta": np.inf}, "theta must be a number"),
         ({"extremes": 0.6}, "extremes must be a number at least 0 and at most 0.5"),
     ],
 )

@@ -87,7 +87,7 @@ def enduring(
     reference = ss.run(make_source(), make_selector(), batch_size=BATCH)
     return Report(
         kills, header["stream"]["number"], resumed, while_writing,
-        ss.load(path).n_rows_seen_, reference.n_rows_seen_, _same(header, arrays, reference, folder),
+        ss.load(path).n_samples_seen_, reference.n_samples_seen_, _same(header, arrays, reference, folder),
     )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def test_nothing_is_learnt_or_written_by_a_refusal(path):
     selector = screen()
     with pytest.raises(StateError):
         ss.run(Rows(), selector, checkpoint=path, resume=True)
-    assert not hasattr(selector, "n_rows_seen_")
+    assert not hasattr(selector, "n_samples_seen_")
     assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == before
 
 

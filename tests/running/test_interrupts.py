@@ -31,7 +31,7 @@ class Interrupted(ss.Screen):
 
     def _learn(self, batch):
         super()._learn(batch)
-        if self.n_rows_seen_ == 700:
+        if self.n_samples_seen_ == 700:
             for _ in range(self.times):
                 ctrl_c()
 

@@ -88,7 +88,7 @@ def test_a_checkpoint_is_an_ordinary_state_file_with_the_place_in_the_stream(pat
     before = stream_of(f"{path}.previous")
     assert (before["number"], before["finished"]) == (stream["number"] - 1, False)
     assert before["rows"] % BATCH == 0
-    assert ss.load(f"{path}.previous").n_rows_seen_ == before["rows"]
+    assert ss.load(f"{path}.previous").n_samples_seen_ == before["rows"]
     assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.previous"]
 
 
@@ -117,7 +117,7 @@ def test_a_fitted_selector_goes_on(path):
     X, y = Rows(seed=7).X, Rows(seed=7).y
     selector = screen().partial_fit(X, y)
     ss.run(Rows(), selector, checkpoint=path, batch_size=BATCH)
-    assert selector.n_rows_seen_ == 2 * N
+    assert selector.n_samples_seen_ == 2 * N
     assert stream_of(path)["rows"] == N
     expected = screen().partial_fit(X, y)
     for batch in Rows().rows(BATCH):
@@ -165,7 +165,7 @@ def test_another_batch_size_may_resume_where_chunks_do_not_matter(path):
     with pytest.raises(Stop):
         ss.run(Rows(before=stopping_at(7)), screen(), checkpoint=path, batch_size=BATCH)
     selector = ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=77)
-    assert selector.n_rows_seen_ == N
+    assert selector.n_samples_seen_ == N
     np.testing.assert_allclose(selector.scores_, learnt(screen).scores_, rtol=1e-12)
 
 
@@ -175,7 +175,7 @@ def test_another_batch_size_is_refused_where_chunks_matter(path, monkeypatch):
         ss.run(Rows(before=stopping_at(7)), screen(), checkpoint=path, batch_size=BATCH)
     with pytest.raises(ParameterError, match="made with batch_size=100: resume with that, not with 77"):
         ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=77)
-    assert ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH).n_rows_seen_ == N
+    assert ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH).n_samples_seen_ == N
 
 
 def test_the_checkpoint_wins_over_what_the_selector_had_learnt(path):
@@ -213,7 +213,7 @@ def test_another_stream_is_refused_and_nothing_is_changed(path):
         with pytest.raises(SourceError, match=r"cannot resume from .*run\.sieve: the rows are others"):
             ss.run(other, selector, checkpoint=path, resume=True)
     assert path.read_bytes() == before
-    assert not hasattr(selector, "n_rows_seen_")
+    assert not hasattr(selector, "n_samples_seen_")
 
 
 def test_other_parameters_are_refused_by_name_and_value(path):
@@ -293,7 +293,7 @@ def test_bad_calls_are_refused_before_anything_happens(path, tmp_path):
     with pytest.raises(ParameterError, match="for the checkpoint does not exist: make it first"):
         ss.run(source, screen(), checkpoint=tmp_path / "nowhere" / "run.sieve")
     assert list(tmp_path.iterdir()) == []
-    assert ss.run(ss.open(X, target=y), screen()).n_rows_seen_ == N
+    assert ss.run(ss.open(X, target=y), screen()).n_samples_seen_ == N
 
 
 def test_a_source_without_an_identity_runs_but_has_no_checkpoint(path):
@@ -304,7 +304,7 @@ def test_a_source_without_an_identity_runs_but_has_no_checkpoint(path):
         def rows(self, batch_size, start=None):
             return Rows().rows(batch_size, start)
 
-    assert ss.run(Plain(), screen()).n_rows_seen_ == N
+    assert ss.run(Plain(), screen()).n_samples_seen_ == N
     with pytest.raises(CapabilityError, match="a Plain cannot be resumed: a source needs identity"):
         ss.run(Plain(), screen(), checkpoint=path)
 
@@ -328,7 +328,7 @@ def test_rows_that_are_refused_leave_the_batch_before(path):
         ss.run(source, screen(), checkpoint=path, every="1h", batch_size=BATCH)
     assert stream_of(path)["rows"] == 1_200
     assert_same_state(ss.load(path), learnt(screen, Rows(1_200)))
-    assert ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH).n_rows_seen_ == N
+    assert ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH).n_samples_seen_ == N
 
 
 def test_an_error_that_is_no_refusal_leaves_the_last_checkpoint(path, monkeypatch):
@@ -496,7 +496,7 @@ def test_two_runs_do_not_share_a_checkpoint(path):
 
     ss.run(Rows(before=before), screen(), checkpoint=path, every=BATCH, batch_size=BATCH)
     assert inner == [5]
-    assert ss.run(Rows(), screen(), checkpoint=path, resume=True).n_rows_seen_ == N
+    assert ss.run(Rows(), screen(), checkpoint=path, resume=True).n_samples_seen_ == N
     assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.previous"]
 
 

@@ -167,9 +167,9 @@ def test_a_run_keeps_its_state_when_the_cluster_goes(topic, tmp_path):
         ss.run(Failing(), ss.Screen("f", k=1), checkpoint=path, every=300, batch_size=100)
     topic.up()
     saved = ss.load(path)
-    assert 0 < saved.n_rows_seen_ < ROWS
+    assert 0 < saved.n_samples_seen_ < ROWS
     again = ss.run(source(topic), ss.Screen("f", k=1), checkpoint=path, resume=True, batch_size=1000)
     straight = ss.run(source(topic), ss.Screen("f", k=1))
-    assert again.n_rows_seen_ == straight.n_rows_seen_ == ROWS
+    assert again.n_samples_seen_ == straight.n_samples_seen_ == ROWS
     # batches were cut elsewhere, so sums are rounded elsewhere
     np.testing.assert_allclose(again.scores_, straight.scores_, rtol=1e-9)

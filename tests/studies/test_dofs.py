@@ -94,7 +94,7 @@ def test_the_literal_reading_differs_from_the_corrected_in_every_fault():
     ours = _readings.dofs(0).get_params()
     literal_ones = _readings.dofs(0, **_readings.LITERAL).get_params()
     assert {name for name in ours if ours[name] != literal_ones[name]} == set(_readings.LITERAL)
-    assert ours == ss.DOFS(alpha=0.05, penalty=0.15, group_size=10, random_state=0).get_params()
+    assert ours == ss.DOFS(alpha=0.05, l1=0.15, group_size=10, random_state=0).get_params()
 
 
 def test_baselines_have_the_size_asked_for():

@@ -71,7 +71,7 @@ def all_orders(rng, n, dtype=np.float64, gaps=0.1):
 
 def learnt(stream, epsilon=QUICK, half_life=None, dtype=np.float64):
     """Return the quantiles of a stream."""
-    summary = Quantiles(epsilon, half_life)
+    summary = Quantiles(epsilon, half_life=half_life)
     summary.update(stream.X.astype(dtype), stream.y, stream.weight)
     return summary
 
@@ -114,7 +114,7 @@ def rank_errors(summary, stream, half_life=None, features=None):
 def check_bound(summary, stream, half_life=None, features=None):
     """Assert true error <= certified error <= epsilon, class by class."""
     certified = summary.rank_error()
-    assert np.all(certified <= summary.epsilon * (1 + ROUNDING)), certified
+    assert np.all(certified <= summary.max_rank_error * (1 + ROUNDING)), certified
     errors = rank_errors(summary, stream, half_life, features)
     assert np.all(errors <= certified + ROUNDING), (errors, certified)
 

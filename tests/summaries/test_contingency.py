@@ -52,7 +52,7 @@ def test_values_beyond_the_cap_are_counted_together(kind, cap):
     for case in range(60):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         pieces = random_pieces(rng, kind)
-        check(feed(Contingency(half_life, cap), *pieces), pieces, half_life, cap)
+        check(feed(Contingency(half_life, cap=cap), *pieces), pieces, half_life, cap)
 
 
 CELLS = st.one_of(
@@ -96,7 +96,7 @@ def test_the_cut_changes_no_bit(cap):
     for case in range(40):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         piece = random_piece(rng, 12, 3, "mixed", weights="fraction", labels=(0,))
-        whole, single = feed(Contingency(half_life, cap), piece), Contingency(half_life, cap)
+        whole, single = feed(Contingency(half_life, cap=cap), piece), Contingency(half_life, cap=cap)
         for i in range(12):
             feed(single, piece[i : i + 1])
         a, b = counted(whole), counted(single)

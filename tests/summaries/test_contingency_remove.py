@@ -185,7 +185,7 @@ def test_reindexed_features_are_as_if_they_had_always_stood_there(half_life):
 
 
 def test_an_empty_summary_may_be_reindexed():
-    copy = Contingency(3.0, 7).reindexed(np.arange(2), 5)
+    copy = Contingency(3.0, cap=7).reindexed(np.arange(2), 5)
     assert (copy.n_rows, copy.half_life, copy.cap) == (0, 3.0, 7)
 
 

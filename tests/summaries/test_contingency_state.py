@@ -27,7 +27,7 @@ def test_state_round_trips_bit_for_bit_and_goes_on_identically(kind):
     rng = np.random.default_rng(25)
     for case in range(80):
         half_life, cap = HALF_LIVES[case % len(HALF_LIVES)], (1, 3, 256)[case % 3]
-        summary = feed(Contingency(half_life, cap), *random_pieces(rng, kind))
+        summary = feed(Contingency(half_life, cap=cap), *random_pieces(rng, kind))
         saved = snapshot(summary)
         again = Contingency.from_state(saved)
         assert_same_bits(saved, snapshot(again))

@@ -27,9 +27,9 @@ def variants():
         if "target" in parameters:
             yield f"{name} numeric", partial(kind, target="numeric")
     for inner in (Moments, Quantiles, Contingency):
-        yield f"Window over {inner.__name__}", lambda inner=inner: Window(inner(), 50)
-        yield f"TargetBins over {inner.__name__}", lambda inner=inner: TargetBins(inner(), 3)
-    yield "Window over TargetBins", lambda: Window(TargetBins(Moments(), 3), 50)
+        yield f"Window over {inner.__name__}", lambda inner=inner: Window(inner(), size=50)
+        yield f"TargetBins over {inner.__name__}", lambda inner=inner: TargetBins(inner(), bins=3)
+    yield "Window over TargetBins", lambda: Window(TargetBins(Moments(), bins=3), size=50)
     yield "RecentRows, few", partial(SUMMARIES["RecentRows"], size=50)
 
 

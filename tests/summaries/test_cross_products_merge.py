@@ -255,7 +255,7 @@ def test_a_window_over_products_holds_the_last_rows():
     rng = np.random.default_rng(10)
     stream = full_stream(rng, "classes", n=60, p=3)
     stream.weight = None
-    window = Window(CrossProducts(), 25)
+    window = Window(CrossProducts(), size=25)
     for part in stream.cut(rng, 6):
         feed(window, part, "C")
     check(window.current(), stream[35:])

@@ -33,7 +33,7 @@ def same_answers(a, b):
 def test_facts():
     summary = Quantiles(0.05, half_life=9.0)
     assert isinstance(summary, Stateful)
-    assert (summary.epsilon, summary.half_life, summary.target) == (0.05, 9.0, "classes")
+    assert (summary.max_rank_error, summary.half_life, summary.target) == (0.05, 9.0, "classes")
     assert (summary.n_rows, summary.n_features, summary.classes, summary.nbytes) == (0, 0, [], 0)
     summary.update(np.zeros((0, 3)), np.zeros(0, int))
     assert summary.n_features == 0
@@ -123,8 +123,8 @@ def test_reindexing_moves_columns_and_leaves_the_others_missing(rows, weights):
 
 
 def test_reindexing_an_empty_summary_and_the_identity():
-    empty = Quantiles(0.2, 7.0).reindexed(np.arange(0), 5)
-    assert (empty.epsilon, empty.half_life, empty.n_features) == (0.2, 7.0, 0)
+    empty = Quantiles(0.2, half_life=7.0).reindexed(np.arange(0), 5)
+    assert (empty.max_rank_error, empty.half_life, empty.n_features) == (0.2, 7.0, 0)
     summary = learnt(all_orders(np.random.default_rng(5), 500))
     assert_same_bits(snapshot(summary), snapshot(summary.reindexed(np.arange(11), 11)))
 
@@ -247,7 +247,7 @@ def test_the_width_of_runs_is_as_documented():
 def test_under_a_half_life_memory_does_not_depend_on_the_rows(half_life):
     rng = np.random.default_rng(12)
     X, y = rng.normal(size=(60_000, 1)), np.zeros(60_000, int)
-    summary, sizes = Quantiles(QUICK, half_life), []
+    summary, sizes = Quantiles(QUICK, half_life=half_life), []
     for low in range(0, 60_000, 600):
         summary.update(X[low : low + 600], y[low : low + 600])
         sizes.append(summary.nbytes)

@@ -96,7 +96,7 @@ def test_weights_row_by_row():
 @pytest.mark.parametrize("epsilon", [1e-1, QUICK, 1e-2])
 def test_fading(half_life, epsilon):
     stream = all_orders(np.random.default_rng(8), 4000)
-    watched(Quantiles(epsilon, half_life), stream, [300, 1500, 4000], half_life)
+    watched(Quantiles(epsilon, half_life=half_life), stream, [300, 1500, 4000], half_life)
 
 
 def test_fading_with_weights():
@@ -104,7 +104,7 @@ def test_fading_with_weights():
     stream = all_orders(rng, 3000)
     for name in ("pareto", "copies", "one giant"):
         stream.weight = WEIGHTS[name](rng, 3000)
-        watched(Quantiles(QUICK, 200.0), stream, [500, 3000], 200.0)
+        watched(Quantiles(QUICK, half_life=200.0), stream, [500, 3000], 200.0)
 
 
 def test_weights_that_come_late():

@@ -38,7 +38,7 @@ def streams(rng, n):
 
 
 def in_pieces(stream, sizes, half_life):
-    summary, low = Quantiles(QUICK, half_life), 0
+    summary, low = Quantiles(QUICK, half_life=half_life), 0
     for size in sizes:
         feed(summary, stream[low : low + size])
         low += size

@@ -161,7 +161,7 @@ def test_up_to_64_values_a_class_are_exact_however_many_rows(weights, dtype):
 def test_few_values_under_fading(half_life):
     rng = np.random.default_rng(7)
     stream = few_valued(rng, 4000)
-    summary = Quantiles(QUICK, half_life)
+    summary = Quantiles(QUICK, half_life=half_life)
     for part in stream.cut(rng, 5):
         feed(summary, part)
     check_tables(summary, first(stream, 4), half_life)

@@ -146,7 +146,7 @@ def test_merging_with_oneself(weighted):
 @pytest.mark.parametrize("half_life", [None, 50.0])
 def test_merging_with_empty_ones(half_life):
     stream = all_orders(np.random.default_rng(8), 700)
-    full, empty = learnt(stream, half_life=half_life), Quantiles(QUICK, half_life)
+    full, empty = learnt(stream, half_life=half_life), Quantiles(QUICK, half_life=half_life)
     before = snapshot(full)
     full.merge(empty)
     assert_same_bits(before, snapshot(full))
@@ -154,8 +154,8 @@ def test_merging_with_empty_ones(half_life):
     assert_same_bits(before, snapshot(empty))
     empty.update(stream.X[:50], stream.y[:50])  # they share nothing
     assert_same_bits(before, snapshot(full))
-    both = Quantiles(QUICK, half_life)
-    both.merge(Quantiles(QUICK, half_life))
+    both = Quantiles(QUICK, half_life=half_life)
+    both.merge(Quantiles(QUICK, half_life=half_life))
     assert (both.n_rows, both.n_features, both.nbytes) == (0, 0, 0)
 
 
@@ -282,8 +282,8 @@ def test_what_does_not_belong_together_is_refused_and_changes_nothing():
     text = Quantiles(QUICK)
     text.update(stream.X, np.where(stream.y > 0, "yes", "no"))
     for other, error, message in (
-        (Quantiles(1e-3), MergeError, "of equal epsilon merge: 0.03125 here, 0.001 there"),
-        (Quantiles(QUICK, 5.0), MergeError, "of equal half_life merge: None here, 5.0 there"),
+        (Quantiles(1e-3), MergeError, "of equal max_rank_error merge: 0.03125 here, 0.001 there"),
+        (Quantiles(QUICK, half_life=5.0), MergeError, "of equal half_life merge: None here, 5.0 there"),
         (Moments(), MergeError, "quantiles only merge with quantiles, not with a Moments"),
         (text, TargetError, "keep to text or to numbers"),
     ):

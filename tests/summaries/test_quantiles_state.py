@@ -43,16 +43,16 @@ def test_a_state_in_mid_stream_goes_on_identically(weights, half_life, dtype):
 def test_facts_survive():
     summary = learnt(stream_of("copies"), half_life=77.0)
     again = Quantiles.from_state(summary.state())
-    for name in ("epsilon", "half_life", "classes", "n_rows", "n_features"):
+    for name in ("max_rank_error", "half_life", "classes", "n_rows", "n_features"):
         assert getattr(again, name) == getattr(summary, name)
 
 
 def test_an_empty_summary_round_trips():
     for half_life in (None, 3.0):
-        saved = Quantiles(0.01, half_life).state()
+        saved = Quantiles(0.01, half_life=half_life).state()
         again = Quantiles.from_state(saved)
         assert_same_bits(saved, again.state())
-        assert (again.epsilon, again.half_life, again.n_features) == (0.01, half_life, 0)
+        assert (again.max_rank_error, again.half_life, again.n_features) == (0.01, half_life, 0)
 
 
 def test_text_labels_survive():
@@ -130,7 +130,7 @@ HOSTILE = {
     "huge k": lambda state: wider(state, 2**40),
     "k that is no power of two": lambda state: wider(state, 48),
     "k of 0": lambda state: wider(state, 0),
-    "k too small for epsilon": lambda state: {**wider(state, 32), "epsilon": np.array(1e-4)},
+    "k too small for epsilon": lambda state: {**wider(state, 32), "max_rank_error": np.array(1e-4)},
     "other mass": put("mass", 0, 1e6),
     "no store": lambda state: {k: a for k, a in state.items() if not k.startswith("store/")},
     "other number of features": put("store/n_features", (), 12),
@@ -245,7 +245,7 @@ def test_columns_that_are_not_there_change_nothing():
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 1e-7, -1, np.nan, "small", None, True])
 def test_parameters_out_of_range(epsilon):
-    with pytest.raises(ParameterError, match="epsilon must be a number at least 1e-06 and below 1"):
+    with pytest.raises(ParameterError, match="max_rank_error must be a number at least 1e-06 and below 1"):
         Quantiles(epsilon)
 
 

@@ -64,7 +64,7 @@ def test_columns_are_those_of_the_last_rows(target):
     rng = np.random.default_rng(0)
     for _ in range(150):
         size = int(rng.integers(1, 12))
-        rows, twin = RecentRows(target, size), Twin(size)
+        rows, twin = RecentRows(target, size=size), Twin(size)
         for segment in random_segments(rng, target, weights=("none", "whole")):
             for batch in segment.batches(rng, 6):
                 rows.update(*batch)
@@ -87,7 +87,7 @@ def test_merging_is_going_on(target):
     for _ in range(80):
         parts = []
         for segment in random_segments(rng, target, weights=("none", "whole")):
-            rows, twin = RecentRows(target, 7), Twin(7)
+            rows, twin = RecentRows(target, size=7), Twin(7)
             for batch in segment.batches(rng, 6):
                 rows.update(*batch)
                 twin.update(*batch)
@@ -127,14 +127,14 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
         with pytest.raises(error, match=message):
             rows.update(bad, labels, weight)
         assert (rows.n_rows, rows.nbytes > 0) == (2, True)
-    for other in (RecentRows(size=4), RecentRows("numeric", 3), Moments()):
+    for other in (RecentRows(size=4), RecentRows("numeric", size=3), Moments()):
         with pytest.raises(MergeError, match="only windows of equal size and target merge: 3 rows"):
             rows.merge(other)
     with pytest.raises(SchemaError):
         rows.forget(np.array([5]))
-    for wrong in (("labels", 3), ("classes", 0)):
+    for target, size in (("labels", 3), ("classes", 0)):
         with pytest.raises(ParameterError):
-            RecentRows(*wrong)
+            RecentRows(target, size=size)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from streamsieve.summaries import Contingency, Moments, Quantiles
 MAKERS = {
     "moments": Moments,
     "quantiles": lambda: Quantiles(0.01),
-    "quantiles fading": lambda: Quantiles(0.01, 3000.0),
+    "quantiles fading": lambda: Quantiles(0.01, half_life=3000.0),
     "contingency": Contingency,
 }
 

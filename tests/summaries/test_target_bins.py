@@ -82,7 +82,7 @@ def test_rows_get_the_bin_of_their_target_in_any_batches():
         n_bins = int(rng.integers(2, 5))
         warm_up = int(rng.integers(n_bins, 20))
         segments = random_segments(rng, "numeric")
-        binned = TargetBins(Listing(), n_bins, warm_up)
+        binned = TargetBins(Listing(), bins=n_bins, warm_up=warm_up)
         seen = []
         for segment in segments:
             for X, y, w in segment.batches(rng, 6):
@@ -107,7 +107,7 @@ def test_rows_get_the_bin_of_their_target_in_any_batches():
 def test_the_warm_up_ends_at_one_row_exactly():
     X, y = np.arange(12.0)[:, None], np.arange(12.0)
     for step in (1, 5, 7, 8, 9, 12):
-        binned = TargetBins(Listing(), 2, 8)
+        binned = TargetBins(Listing(), bins=2, warm_up=8)
         for low in range(0, 12, step):
             binned.update(X[low : low + step], y[low : low + step])
         assert binned.cuts.tolist() == [3.0]
@@ -115,7 +115,7 @@ def test_the_warm_up_ends_at_one_row_exactly():
 
 
 def test_rows_of_weight_0_do_not_warm_up():
-    binned = TargetBins(Listing(), 2, 3)
+    binned = TargetBins(Listing(), bins=2, warm_up=3)
     binned.update(np.ones((9, 1)), np.arange(9.0), np.zeros(9))
     assert (binned.n_rows, binned.n_features, binned.cuts) == (0, 0, None)
     assert binned.current().n_rows == 0
@@ -128,7 +128,7 @@ def test_rows_of_weight_0_do_not_warm_up():
 def test_the_summary_inside_may_fade(form, half_life):
     rng = np.random.default_rng(3)
     X, y, w = rng.normal(size=(60, 3)), rng.normal(size=60), rng.integers(1, 3, 60).astype(float)
-    binned = TargetBins(Moments(half_life), 3, 20)
+    binned = TargetBins(Moments(half_life), bins=3, warm_up=20)
     for low in range(0, 60, 7):
         part = slice(low, low + 7)
         binned.update(form(X[part]), y[part], w[part])
@@ -140,8 +140,8 @@ def test_the_summary_inside_may_fade(form, half_life):
 def test_every_summary_over_classes_works_inside():
     rng = np.random.default_rng(4)
     X, y = rng.integers(0, 3, (40, 2)).astype(float), rng.normal(size=40)
-    for inner in (Moments(), Quantiles(), Contingency(), Window(Moments(), 10)):
-        binned = TargetBins(inner, 2, 10)
+    for inner in (Moments(), Quantiles(), Contingency(), Window(Moments(), size=10)):
+        binned = TargetBins(inner, bins=2, warm_up=10)
         binned.update(X, y)
         assert binned.current().n_rows == (10 if isinstance(inner, Window) else 40)
         assert binned.classes == [0, 1]
@@ -150,7 +150,7 @@ def test_every_summary_over_classes_works_inside():
 
 
 def test_given_cuts_need_no_warm_up():
-    binned = TargetBins(Listing(), 3, 5, cuts=[1.0, 2.0])
+    binned = TargetBins(Listing(), bins=3, warm_up=5, cuts=[1.0, 2.0])
     assert binned.nbytes == 0
     binned.update(np.ones((4, 1)), np.array([1.0, 1.5, 2.0, 9.0]))
     assert [row.label for row in binned.current().rows] == [0, 1, 1, 2]
@@ -161,7 +161,7 @@ def test_given_cuts_need_no_warm_up():
 
 
 def fed(segments, n_bins=2, warm_up=8, cuts=None):
-    binned = TargetBins(Listing(), n_bins, warm_up, cuts)
+    binned = TargetBins(Listing(), bins=n_bins, warm_up=warm_up, cuts=cuts)
     for segment in segments:
         binned.update(*segment.batch(0, len(segment.y)))
     return binned
@@ -205,7 +205,7 @@ def test_cuts_of_the_later_part_hold_for_rows_that_have_none():
 
 def test_parts_with_equal_cuts_merge_and_others_are_told_what_to_do():
     X, y = np.ones((8, 1)), np.arange(8.0)
-    parts = [TargetBins(Listing(), 2, 4) for _ in range(3)]
+    parts = [TargetBins(Listing(), bins=2, warm_up=4) for _ in range(3)]
     for part, shift in zip(parts, (0, 0, 5), strict=True):
         part.update(X, y + shift)
     parts[0].merge(parts[1])
@@ -214,7 +214,7 @@ def test_parts_with_equal_cuts_merge_and_others_are_told_what_to_do():
     with pytest.raises(MergeError, match=r"\(\[1\] here, \[6\] there\): give both the same cuts"):
         parts[0].merge(parts[2])
     assert_same_bits(before, snapshot(parts[0]))
-    given = [TargetBins(Listing(), 2, 4, cuts=[3.0]) for _ in range(2)]
+    given = [TargetBins(Listing(), bins=2, warm_up=4, cuts=[3.0]) for _ in range(2)]
     for part in given:
         part.update(X, y)
     given[0].merge(given[1])
@@ -223,11 +223,11 @@ def test_parts_with_equal_cuts_merge_and_others_are_told_what_to_do():
 
 @pytest.mark.parametrize("n", [3, 9])
 def test_merging_with_itself_and_with_nothing(n):
-    binned = TargetBins(Listing(), 2, 5)
+    binned = TargetBins(Listing(), bins=2, warm_up=5)
     binned.update(np.ones((n, 1)), np.arange(float(n)))
-    binned.merge(TargetBins(Listing(), 2, 5))
+    binned.merge(TargetBins(Listing(), bins=2, warm_up=5))
     assert binned.n_rows == n
-    empty = TargetBins(Listing(), 2, 5)
+    empty = TargetBins(Listing(), bins=2, warm_up=5)
     empty.merge(binned)
     assert_same_rows(empty.current(), binned.current())
     binned.merge(binned)
@@ -237,20 +237,20 @@ def test_merging_with_itself_and_with_nothing(n):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (TargetBins(Listing(), 3, 8), "bins is 2 here and 3 there"),
-        (TargetBins(Listing(), 2, 9), "warm_up is 8 here and 9 there"),
-        (TargetBins(Listing(note=1), 2, 8), "made with different parameters"),
-        (TargetBins(Moments(), 2, 8), "made with different parameters"),
+        (TargetBins(Listing(), bins=3, warm_up=8), "bins is 2 here and 3 there"),
+        (TargetBins(Listing(), bins=2, warm_up=9), "warm_up is 8 here and 9 there"),
+        (TargetBins(Listing(note=1), bins=2, warm_up=8), "made with different parameters"),
+        (TargetBins(Moments(), bins=2, warm_up=8), "made with different parameters"),
         (Moments(), "only merge with bins of a target, not with a Moments"),
     ],
 )
 def test_only_like_ones_merge(other, message):
     with pytest.raises(MergeError, match=message):
-        TargetBins(Listing(), 2, 8).merge(other)
+        TargetBins(Listing(), bins=2, warm_up=8).merge(other)
 
 
 def test_a_merge_that_is_refused_inside_changes_nothing():
-    dense, sparse = TargetBins(Quantiles(), 2, 8), TargetBins(Quantiles(), 2, 8)
+    dense, sparse = TargetBins(Quantiles(), bins=2, warm_up=8), TargetBins(Quantiles(), bins=2, warm_up=8)
     dense.update(np.ones((3, 1)), np.arange(3.0))
     sparse.update(sp.csr_array(np.ones((9, 1))), np.arange(9.0))
     before = snapshot(dense)
@@ -267,8 +267,8 @@ def test_forgetting_reindexing_and_saving_on_the_way():
     saved = forgot = moved = 0
     for _ in range(200):
         warm_up = int(rng.integers(2, 20))
-        binned, twin = TargetBins(Listing(), 2, warm_up), Twin()
-        plain = TargetBins(Listing(), 2, warm_up)  # never forgets: it tells the bins
+        binned, twin = TargetBins(Listing(), bins=2, warm_up=warm_up), Twin()
+        plain = TargetBins(Listing(), bins=2, warm_up=warm_up)  # never forgets: it tells the bins
         for segment in random_segments(rng, "numeric"):
             for batch in segment.batches(rng, 6):
                 binned.update(*batch)
@@ -303,7 +303,7 @@ def test_a_state_goes_on_to_the_last_bit():
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
     for at in range(0, 40, 3):
-        binned = TargetBins(Moments(5.0), 3, 20)
+        binned = TargetBins(Moments(5.0), bins=3, warm_up=20)
         binned.update(X[:at], y[:at])
         again = TargetBins.from_state(snapshot(binned))
         for part in (binned, again):
@@ -312,7 +312,7 @@ def test_a_state_goes_on_to_the_last_bit():
 
 
 def example(rows):
-    binned = TargetBins(Listing(), 3, 5)
+    binned = TargetBins(Listing(), bins=3, warm_up=5)
     binned.update(np.ones((rows, 2)), np.arange(float(rows)))
     return snapshot(binned)
 
@@ -347,7 +347,7 @@ def test_a_state_that_should_have_been_frozen_is_refused():
 
 
 def test_cuts_of_fewer_rows_than_bins_are_saved_too():
-    binned = TargetBins(Moments(), 5)
+    binned = TargetBins(Moments(), bins=5)
     binned.update(np.ones((2, 2)), np.array([0.5, 1.5]))
     binned.fade(0.5)  # ends the warm-up: the last cuts are infinite
     assert_same_bits(snapshot(binned), snapshot(TargetBins.from_state(snapshot(binned))))
@@ -379,7 +379,7 @@ def test_bad_parameters_are_refused(kwargs, message):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_bad_rows_leave_no_trace_before_during_and_after_the_warm_up(rows, form):
     for already in (0, 3, 20):
-        binned = TargetBins(Listing(), 2, 8)
+        binned = TargetBins(Listing(), bins=2, warm_up=8)
         binned.update(form(np.ones((already, 2))), np.arange(float(already)))
         before = snapshot(binned)
         X = np.ones((rows, 3))

@@ -59,7 +59,7 @@ def test_a_window_holds_exactly_the_last_rows(kind):
     rng = np.random.default_rng(0)
     asked = 0
     for _ in range(700):
-        window, twin = Window(kind(), int(rng.integers(1, 12))), Twin()
+        window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, kind.target):
             for batch in segment.batches(rng, 6):
@@ -76,7 +76,7 @@ def test_a_window_holds_exactly_the_last_rows(kind):
 def test_a_summary_that_can_take_rows_back_follows():
     """Else the tests of this kind would be about nothing."""
     Tally.removed = 0
-    window = Window(Tally(), 5)
+    window = Window(Tally(), size=5)
     for i in range(100):
         window.update(np.full((1, 2), float(i)), np.array([i % 2]))
         assert sorted(row.values[0] for row in window.current().rows) == list(range(max(0, i - 4), i + 1))
@@ -87,7 +87,7 @@ def test_a_summary_that_can_take_rows_back_follows():
 def test_the_summary_is_that_of_the_rows(make):
     rng = np.random.default_rng(1)
     for _ in range(40):
-        window, twin = Window(make(), int(rng.integers(1, 12))), Twin()
+        window, twin = Window(make(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, window.target):
             for batch in segment.batches(rng, 6):
@@ -149,7 +149,7 @@ def counted(table, feature):
 
 
 def test_digits_do_not_leave_with_a_large_value():
-    window = Window(Moments(), 3)
+    window = Window(Moments(), size=3)
     values = np.array([1e9, 0.1, 0.2, 0.4])
     for value in values:
         window.update(np.array([[value]]), np.array([0]))
@@ -165,7 +165,7 @@ def test_the_cut_into_batches_leaves_no_trace(kind):
     rng = np.random.default_rng(2)
     for _ in range(200):
         size, segments = int(rng.integers(1, 12)), random_segments(rng, kind.target)
-        ones, some, whole = (Window(kind(), size) for _ in range(3))
+        ones, some, whole = (Window(kind(), size=size) for _ in range(3))
         for segment in segments:
             for window, longest in ((ones, 1), (some, 6)):
                 for batch in segment.batches(rng, longest):
@@ -183,7 +183,7 @@ def test_a_summary_made_anew_is_the_same_to_the_last_bit(name):
     make, rng = REAL[name], np.random.default_rng(3)
     for _ in range(25):
         size, segments = int(rng.integers(1, 30)), random_segments(rng, make().target)
-        ones, some = Window(make(), size), Window(make(), size)
+        ones, some = Window(make(), size=size), Window(make(), size=size)
         for segment in segments:
             for window, longest in ((ones, 1), (some, 20)):
                 for batch in segment.batches(rng, longest):
@@ -200,7 +200,7 @@ def test_long_windows_do_not_depend_on_batches_either(form, monkeypatch):
     X, y, w = rng.normal(size=(6000, 3)), rng.integers(0, 2, 6000), rng.random(6000)
     rolled = []
     for longest in (1500, 100, 6000):
-        window, low = Window(Moments(), 2500), 0
+        window, low = Window(Moments(), size=2500), 0
         while low < 6000:
             high = low + int(rng.integers(1, longest + 1))
             window.update(form(X[low:high]), y[low:high], w[low:high])
@@ -214,7 +214,7 @@ def test_long_windows_do_not_depend_on_batches_either(form, monkeypatch):
 
 def test_the_users_arrays_may_change_afterwards():
     for make in (np.ones, lambda shape: sp.csr_array(np.ones(shape))):
-        window = Window(Listing(), 5)
+        window = Window(Listing(), size=5)
         X, y, w = make((3, 2)), np.array([0, 1, 0]), np.ones(3)
         window.update(X, y, w)
         (X.data if sp.issparse(X) else X)[:] = 7
@@ -225,7 +225,7 @@ def test_the_users_arrays_may_change_afterwards():
 
 def test_memory_is_that_of_two_windows_at_most():
     for form in (np.asarray, sp.csr_array):
-        window = Window(Listing(), 100)
+        window = Window(Listing(), size=100)
         most = 0
         for n in (1, 7, 1000, 1, 99, 30) * 3:
             window.update(form(np.ones((n, 20))), np.zeros(n, np.int64), np.ones(n))
@@ -235,7 +235,7 @@ def test_memory_is_that_of_two_windows_at_most():
 
 
 def test_what_is_asked_for_counts_as_memory_and_stays_until_the_next_row():
-    window = Window(Listing(), 10)
+    window = Window(Listing(), size=10)
     window.update(np.ones((4, 2)), np.zeros(4, np.int64))
     before = window.nbytes
     summary = window.current()
@@ -248,7 +248,7 @@ def test_what_is_asked_for_counts_as_memory_and_stays_until_the_next_row():
 
 
 def test_labels_and_values_that_are_long_gone_take_no_room():
-    window = Window(Contingency(), 10)
+    window = Window(Contingency(), size=10)
     for i in range(1000):
         window.update(np.array([[float(i)]]), np.array([f"label {i}"]))
     assert window.classes == sorted(f"label {i}" for i in range(990, 1000))
@@ -261,7 +261,7 @@ def test_mixtures_of_dense_and_sparse_rows_keep_what_late_features_are():
     dense, sparse = np.array([[1.0]]), sp.csr_array(np.array([[1.0]]))
     for kind in (Listing, Tally):
         for first, second in ((dense, sparse), (sparse, dense)):
-            window = Window(kind(), 3)
+            window = Window(kind(), size=3)
             window.update(first, np.array([0]))
             window.update(second, np.array([1]))
             window.update(np.array([[5.0, 5.0]]), np.array([2]))
@@ -285,7 +285,7 @@ def test_merging_is_the_other_stream_afterwards(kind):
             more = random_segments(rng, kind.target)
         parts = []
         for part in (segments, more):
-            window, twin = Window(kind(), size), Twin(size)
+            window, twin = Window(kind(), size=size), Twin(size)
             for segment in part:
                 for batch in segment.batches(rng, 6):
                     window.update(*batch)
@@ -307,13 +307,13 @@ def test_merging_is_the_other_stream_afterwards(kind):
 
 
 def test_a_window_merges_with_itself_and_with_an_empty_one():
-    window = Window(Listing(), 5)
+    window = Window(Listing(), size=5)
     window.update(np.arange(6.0).reshape(3, 2), np.arange(3))
-    window.merge(Window(Listing(), 5))
+    window.merge(Window(Listing(), size=5))
     assert [row.label for row in window.current().rows] == [0, 1, 2]
     window.merge(window)
     assert [row.label for row in window.current().rows] == [1, 2, 0, 1, 2]
-    empty = Window(Listing(), 5)
+    empty = Window(Listing(), size=5)
     empty.merge(window)
     assert [row.label for row in empty.current().rows] == [1, 2, 0, 1, 2]
 
@@ -321,15 +321,15 @@ def test_a_window_merges_with_itself_and_with_an_empty_one():
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (Window(Listing(), 4), "Listing over 5 rows here, Listing over 4 rows there"),
-        (Window(Listing(note=1), 5), "only windows of equal size over equal summaries merge"),
-        (Window(Tally(), 5), "Listing over 5 rows here, Tally over 5 rows there"),
+        (Window(Listing(), size=4), "Listing over 5 rows here, Listing over 4 rows there"),
+        (Window(Listing(note=1), size=5), "only windows of equal size over equal summaries merge"),
+        (Window(Tally(), size=5), "Listing over 5 rows here, Tally over 5 rows there"),
         (Listing(), "Listing over 5 rows here, Listing there"),
     ],
 )
 def test_only_like_windows_merge(other, message):
     with pytest.raises(MergeError, match=message):
-        Window(Listing(), 5).merge(other)
+        Window(Listing(), size=5).merge(other)
 
 
 # ------------------------------------------------------------------------------------ features
@@ -340,7 +340,7 @@ def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
     rng = np.random.default_rng(5)
     forgot = 0
     for _ in range(120):
-        window, twin = Window(kind(), int(rng.integers(1, 12))), Twin()
+        window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, kind.target):
             for batch in segment.batches(rng, 6):
@@ -363,7 +363,7 @@ def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
 def test_real_summaries_forget_too(make):
     rng = np.random.default_rng(6)
     for _ in range(30):
-        window, twin = Window(make(), int(rng.integers(1, 12))), Twin()
+        window, twin = Window(make(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, window.target):
             for batch in segment.batches(rng, 6):
@@ -380,7 +380,7 @@ def test_real_summaries_forget_too(make):
 def test_features_move_to_other_places(kind):
     rng = np.random.default_rng(7)
     for _ in range(120):
-        window, twin = Window(kind(), int(rng.integers(1, 12))), Twin()
+        window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, kind.target):
             window.update(*segment.batch(0, len(segment.y)))
@@ -405,7 +405,7 @@ def test_features_move_to_other_places(kind):
 def test_a_state_goes_on_where_it_was_saved(kind):
     rng = np.random.default_rng(8)
     for _ in range(120):
-        window, twin = Window(kind(), int(rng.integers(1, 12))), Twin()
+        window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         again = None
         for segment in random_segments(rng, kind.target):
@@ -430,7 +430,7 @@ def test_a_state_goes_on_where_it_was_saved(kind):
 @each_real
 def test_windows_over_real_summaries_live_in_files(make, tmp_path):
     rng = np.random.default_rng(9)
-    window = Window(make(), 7)
+    window = Window(make(), size=7)
     for segment in random_segments(rng, window.target):
         window.update(*segment.batch(0, len(segment.y)))
     state.write(tmp_path / "w.sieve", {"class": "Window"}, window.state())
@@ -452,7 +452,7 @@ def learnt(summary, form=np.asarray, labels=(0, 1, 0), weight=None):
 
 
 def example(kind=Listing, **rows):
-    return snapshot(learnt(Window(kind(), 5), **rows))
+    return snapshot(learnt(Window(kind(), size=5), **rows))
 
 
 def test_windows_in_windows_are_read_up_to_a_depth():
@@ -533,7 +533,7 @@ def test_the_examples_of_hostile_states_are_sound_before_they_are_changed():
 
 
 def test_text_and_numbers_do_not_mix_in_a_state_either():
-    window = Window(Listing(), 5)
+    window = Window(Listing(), size=5)
     window.update(np.ones((1, 2)), np.array([0]))
     window.update(sp.csr_array(np.ones((1, 2))), np.array([0]))
     arrays = snapshot(window)
@@ -557,21 +557,21 @@ def test_text_and_numbers_do_not_mix_in_a_state_either():
 )
 def test_bad_parameters_are_refused(inner, size, message):
     with pytest.raises(ParameterError, match=message):
-        Window(inner, size)
+        Window(inner, size=size)
 
 
 def test_a_summary_with_rows_is_no_beginning():
     full = Moments()
     full.update(np.ones((2, 2)), np.array([0, 1]))
     with pytest.raises(ParameterError, match="needs an empty summary; this one has 2 rows"):
-        Window(full, 5)
+        Window(full, size=5)
 
 
 @pytest.mark.parametrize("kind", [Listing, Tally])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("rows", [3, 30])
 def test_bad_rows_are_refused_at_once_and_leave_no_trace(kind, form, rows):
-    window = Window(kind(), 5)
+    window = Window(kind(), size=5)
     window.update(form(np.ones((4, 2))), np.zeros(4, np.int64))
     before = snapshot(window)
     X = np.ones((rows, 3))
@@ -586,11 +586,11 @@ def test_bad_rows_are_refused_at_once_and_leave_no_trace(kind, form, rows):
 
 def test_text_features_are_refused():
     with pytest.raises(InputTypeError, match="rows are held as numbers, but these are object"):
-        Window(Contingency(), 5).update(np.array([["a"]], object), np.array([0]))
+        Window(Contingency(), size=5).update(np.array([["a"]], object), np.array([0]))
 
 
 def test_whole_numbers_and_labels_of_any_kind_are_welcome():
-    window = Window(Listing(), 9)
+    window = Window(Listing(), size=9)
     window.update(np.array([[1, 2]]), np.array([True]))
     window.update(np.array([[True, False]]), np.array([3], np.uint8))
     window.update(np.array([[0.5, 1.0]]), np.array([0.5]))
@@ -607,7 +607,7 @@ def test_a_summary_that_refuses_rows_is_asked_before_they_are_held():
             super().update(X, y, weight)
 
     state.register(Picky)
-    window = Window(Picky(), 5)
+    window = Window(Picky(), size=5)
     window.update(np.ones((3, 1)), np.zeros(3, np.int64))
     before = snapshot(window)
     for n in (1, 10):

@@ -102,7 +102,8 @@ class _Compared:
     def _estimator(
         self, old: dict[str, Any], new: dict[str, Any], kind: str, where: str
     ) -> Iterator[Difference]:
-        cls, mine, theirs = old["class"], old["attributes"], new["attributes"]
+        cls, theirs = old["class"], new["attributes"]
+        mine = renames.with_sorted_classes(cls, old["attributes"])
         if cls != new["class"]:
             yield Difference(f"{kind}: class", where, cls, new["class"])
         for name, value in mine.items():

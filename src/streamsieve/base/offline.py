@@ -12,6 +12,8 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, check_rows, task_of
+from streamsieve.base.persistence import fitted_property
+from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.base.selector import Selector
 from streamsieve.decisions import KEPT, REASON_CODE, Decisions, FeatureNames, Outcome
 from streamsieve.exceptions import InputError, ParameterError, TargetError
@@ -19,8 +21,6 @@ from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, RowBatch, Task
 from streamsieve.state import Array, Choice, Field, Int, Nested, Texts, untouched_on_error
 
-#: Features kept by default.
-DEFAULT_FEATURES = 10
 #: Most features of a state in which no array has one entry per feature.
 MOST_FEATURES = 2**27
 
@@ -45,12 +45,13 @@ class OfflineSelector(Selector):
     """Choose features from the whole matrix.
 
     A subclass writes :meth:`_choose`, and :meth:`_why` where a feature may be rejected for another reason
-    than a score that is too small.  It has the parameter ``ledger``, the parameter ``n_features`` unless the
+    than a score that is too small.  It has the parameter ``ledger``, the parameter ``k`` unless the
     method itself determines their number, and ``task`` if it takes labels and numbers alike.
 
     Attributes
     ----------
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature
     task_ : kind of target; absent if there is none
     """
@@ -61,7 +62,7 @@ class OfflineSelector(Selector):
         "n_features_in_": Int(1, MOST_FEATURES, size="features"),
         "feature_names_in_": Texts("features", optional=True),
         "task_": Choice(*Task, None),
-        "selected_": Array("i8", "selected", below="features", unique=True),
+        "ranked_": Array("i8", "selected", below="features", unique=True),
         "ledger_": Nested(Ledger),
     }
     #: The same for a selector that has no array of one entry per feature, which would prove their number.
@@ -69,12 +70,12 @@ class OfflineSelector(Selector):
         **fields,
         "n_features_in_": Int(1, MOST_FEATURES),
         "feature_names_in_": Texts("names", optional=True),
-        "selected_": Array("i8", "selected", low=0, unique=True),
+        "ranked_": Array("i8", "selected", low=0, unique=True),
     }
 
-    n_features: int | None = None
+    k: int | None = None
     ledger: str = "all"
-    selected_: IntArray
+    ranked_: IntArray
 
     @abstractmethod
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
@@ -117,25 +118,28 @@ class OfflineSelector(Selector):
                 f"X has n_samples = {batch.X.shape[0]}: at least two rows are needed to compare features"
             )
         y = self._checked_target(batch.y)
-        self.selected_ = np.asarray(self._choose(batch.X, y, self._wanted), np.int64)
+        self.ranked_ = np.asarray(self._choose(batch.X, y, self._wanted), np.int64)
         self.ledger_ = self._explained(batch.X)
 
     def _check_features(self) -> None:
         """Raise ``ParameterError`` unless the parameters are legal for the features of the data."""
         p = self.n_features_in_
-        if self.n_features is not None and self.n_features > p:
-            raise ParameterError(
-                f"n_features={self.n_features}, but X has {p} features: choose n_features <= {p}, or None"
-            )
+        if self.k is not None and self.k > p:
+            raise ParameterError(f"k={self.k}, but X has {p} features: choose k <= {p}, or None")
 
     @property
     def _wanted(self) -> int:
         """Number of features to keep."""
-        return min(DEFAULT_FEATURES, self.n_features_in_) if self.n_features is None else int(self.n_features)
+        return min(DEFAULT_K, self.n_features_in_) if self.k is None else int(self.k)
+
+    @fitted_property
+    def selected_(self) -> IntArray:
+        """Columns of the selected features, in column order."""
+        return np.sort(self.ranked_)
 
     def _support(self) -> BoolArray:
         mask = np.zeros(self.n_features_in_, bool)
-        mask[self.selected_] = True
+        mask[self.ranked_] = True
         return mask
 
     # ---------------------------------------------------------------- the target
@@ -196,7 +200,7 @@ class OfflineSelector(Selector):
             return ledger
         reason, statistic, p_value, by = self._why()
         reason[_constant(X)] = REASON_CODE[Reason.CONSTANT]
-        reason[self.selected_] = KEPT
+        reason[self.ranked_] = KEPT
         given = getattr(self, "feature_names_in_", None)
         outcome = Outcome(reason, statistic, p_value, by or {})
         ledger.record(Decisions(outcome, FeatureNames(), None if given is None else given.tolist()))
@@ -207,7 +211,7 @@ class OfflineSelector(Selector):
     def _consistent(self) -> Iterator[str]:
         self._check_features()
         p = self.n_features_in_
-        if len(self.selected_) and self.selected_.max() >= p:
+        if len(self.ranked_) and self.ranked_.max() >= p:
             yield "a selected feature is none of the features"
         if len(getattr(self, "feature_names_in_", range(p))) != p:
             yield "there is not one name per feature"

@@ -39,7 +39,7 @@ class OpenFeatures:
         """Learn one row given as ``{feature: value}``; new features are welcome, absent ones are 0."""
         buffer = self._buffer
         if buffer is not None and buffer.take(x, y):
-            self.n_rows_seen_ += 1
+            self.n_samples_seen_ += 1
             self.n_features_in_ = buffer.n_features
             self._invalidate()
             return
@@ -128,7 +128,7 @@ class OpenFeatures:
             except BadValueError as error:
                 column = arrival.ids.tolist().index(error.feature)
                 raise bad_value(column, error.value, names) from error
-            self.n_rows_seen_ += batch.X.shape[0]
+            self.n_samples_seen_ += batch.X.shape[0]
         if isinstance(vocabulary, HashedVocabulary):
             vocabulary.share(arrival, collided)
 

@@ -111,6 +111,11 @@ class RankedFeatures:
 
     @fitted_property
     def selected_(self: Any) -> IntArray:
+        """Columns of the selected features, in column order."""
+        return np.sort(self._columns(self._selection()))
+
+    @fitted_property
+    def ranked_(self: Any) -> IntArray:
         """Columns of the selected features, best first."""
         features = self._selection()
         return self._columns(features)[self._ranked(features)]  # type: ignore[no-any-return]
@@ -120,7 +125,7 @@ class RankedFeatures:
         self._refresh()
         if "selection" not in self._cache_:
             features = self._select()
-            self._record_changes(features, self.n_rows_seen_)
+            self._record_changes(features, self.n_samples_seen_)
             self._cache_["selection"] = features
         cached: IntArray = self._cache_["selection"]
         return cached

@@ -46,9 +46,9 @@ class BufferedRows:
         buffer = self._buffer
         if buffer is not None and buffer.labels:
             X, y = buffer.drain()
-            self.n_rows_seen_ -= len(y)
+            self.n_samples_seen_ -= len(y)
             self._learn_rows(RowBatch(X, y))
-            self.n_rows_seen_ += len(y)
+            self.n_samples_seen_ += len(y)
 
     def _buffer_arrays(self: Any, batch: RowBatch) -> None:
         """Prepare to buffer batches like this one, so that many of them cost one pass."""

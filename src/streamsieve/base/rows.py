@@ -13,6 +13,7 @@ from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import check_named_rows, check_rows
 from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
+from streamsieve.base.persistence import fitted_property
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
 from streamsieve.base.row_buffer import SMALL, BufferedRows
 from streamsieve.base.selector import Selector
@@ -25,8 +26,8 @@ from streamsieve.exceptions import (
     MergeError,
     SchemaError,
 )
-from streamsieve.ledger import Ledger
-from streamsieve.protocols import IntArray, RowBatch
+from streamsieve.ledger import KEEP, Ledger
+from streamsieve.protocols import IntArray, RowBatch, Task
 from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts
 from streamsieve.state.tree import UNPROVEN
 
@@ -40,8 +41,9 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
     :meth:`_choose`.  Parameters and fitted attributes are declared in ``parameters`` and ``fields``: the
     same rules then check them on the first batch and on loading.
 
-    Everything else follows: ``fit``, ``partial_fit``, ``learn``, dict rows, ``selected_``, ``scores_``,
-    ``ledger_``, ``transform`` with ``output="drop"``, ``"zero"`` or ``"frozen"``, ``save`` and ``load``.
+    Everything else follows: ``fit``, ``partial_fit``, ``learn``, dict rows, ``selected_``, ``ranked_``,
+    ``scores_``, ``ledger_``, ``transform`` with ``output="drop"``, ``"zero"`` or ``"frozen"``, ``save`` and
+    ``load``.
 
     The features are fixed by the first batch (``fit``, ``partial_fit``, ``learn``) or open (``learn_one``,
     ``learn_many``), in which case later batches may be wider; see
@@ -66,7 +68,7 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
     ...         late = self.n_features_in_ - len(self.counts_)  # with learn_one, features may appear
     ...         self.counts_ = np.pad(self.counts_, (0, late)) + np.asarray((batch.X != 0).sum(axis=0))
     ...     def _scores(self):
-    ...         return self.counts_ / max(1, self.n_rows_seen_)
+    ...         return self.counts_ / max(1, self.n_samples_seen_)
     >>> selector = NonZero(k=1).fit([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0]], [0, 1])
     >>> selector.selected_, selector.scores_, len(selector.ledger_)
     (array([2]), array([0. , 0.5, 1. ]), 1)
@@ -77,11 +79,11 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
     parameters: ClassVar[Mapping[str, Any]] = {
         "k": Int(1, optional=True),
         "output": Choice(*OUTPUTS),
-        "ledger": Choice("all", "none"),
+        "ledger": Choice(*KEEP),
     }
     fields: ClassVar[Mapping[str, Field]] = {
         "n_features_in_": Int(0, 2**31 - 1),
-        "n_rows_seen_": Int(),
+        "n_samples_seen_": Int(),
         "_fixed_": Bool(),
         "_names_in_": Texts("names", optional=True),
         "_vocabulary_": Nested(Vocabulary, HashedVocabulary, optional=True),
@@ -144,7 +146,7 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
 
     def _partial_fit(self, X: Any, y: Any, weight: Any) -> Self:
         if self._buffer is not None and weight is None and self._buffer.take(X, y):
-            self.n_rows_seen_ += len(y)
+            self.n_samples_seen_ += len(y)
             self._invalidate()
             return self
         first = not hasattr(self, "n_features_in_")
@@ -208,7 +210,7 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
         """Check the parameters and make the empty state; the features are known."""
         self._check_parameters()
         self._check_k()
-        self.n_rows_seen_ = 0
+        self.n_samples_seen_ = 0
         self._start_ranking()
         self._start(batch)
 
@@ -241,8 +243,22 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
         except BadValueError as error:
             names = getattr(self, "feature_names_in_", None)
             raise bad_value(error.feature, error.value, names) from error
-        self.n_rows_seen_ += batch.X.shape[0]
+        self.n_samples_seen_ += batch.X.shape[0]
         return self
+
+    @fitted_property
+    def task_(self) -> str:
+        """Type of target: "binary" as long as there are at most two labels, "multiclass" or "regression"."""
+        if not self.traits.tasks:
+            raise AttributeError(f"{type(self).__name__} takes no target, so there is no task_")
+        if self._learns_numbers:
+            return str(Task.REGRESSION)
+        return str(Task.BINARY if len({*self._known_labels()}) <= 2 else Task.MULTICLASS)
+
+    @property
+    def _learns_numbers(self) -> bool:
+        """Whether the target is numeric."""
+        return bool(getattr(self, "_regression_", False))
 
     @property
     def feature_names_in_(self) -> npt.NDArray[Any]:
@@ -328,7 +344,7 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
                 self.n_features_in_ = joined.width
             self._merge(other, columns)
             self._invalidate()
-            self.n_rows_seen_ += other.n_rows_seen_
+            self.n_samples_seen_ += other.n_samples_seen_
             self._buffer = None  # it holds the vocabulary from before
         return self
 

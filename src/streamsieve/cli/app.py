@@ -137,7 +137,7 @@ def screen(
     half_life: Annotated[float | None, typer.Option(help="Rows after which a row weighs half.")] = None,
     window: Annotated[int | None, typer.Option(help="Score the last rows only, this number of them.")] = None,
     on_drift: Annotated[str | None, typer.Option(help="When relevance changes: reset, reweigh.")] = None,
-    epsilon: Annotated[float, typer.Option(help="Largest rank error of quantiles, a share of rows.")] = 1e-3,
+    max_rank_error: Annotated[float, typer.Option(help="Largest rank error of quantiles, in (0, 1).")] = 1e-3,
     task: Annotated[str, typer.Option(help="auto, classification, regression.")] = "auto",
     review_every: Annotated[int | None, typer.Option(help="Rows between two looks for changes.")] = None,
     out: Out = None,
@@ -161,7 +161,7 @@ def screen(
     parameters = {
         "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
         "correction": correction, "half_life": half_life, "window": window, "on_drift": on_drift,
-        "epsilon": epsilon, "task": task, "review_every": review_every,
+        "max_rank_error": max_rank_error, "task": task, "review_every": review_every,
     }  # fmt: skip
     raise typer.Exit(implementation.screen(request, parameters))
 

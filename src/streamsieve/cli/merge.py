@@ -29,12 +29,12 @@ def merge(files: list[Path], out: Path, *, quiet: bool, as_json: bool) -> None:
             raise MergeError(f"{path} does not fit {first}: {error}") from error
     merged.save(out)
     if as_json:
-        result = {"out": str(out), "files": len(files), "rows": merged.n_rows_seen_}
+        result = {"out": str(out), "files": len(files), "rows": merged.n_samples_seen_}
         print(json.dumps({**result, "features": merged.n_features_in_}, indent=2))  # noqa: T201
     elif not quiet:
         Console(highlight=False, soft_wrap=True).print(
-            f"merged {len(files)} files   {merged.n_rows_seen_:,} rows   {merged.n_features_in_:,} features\n"
-            f"wrote {escape(str(out))}   (streamsieve show says what it holds)"
+            f"merged {len(files)} files   {merged.n_samples_seen_:,} rows   {merged.n_features_in_:,} "
+            f"features\nwrote {escape(str(out))}   (streamsieve show says what it holds)"
         )
 
 

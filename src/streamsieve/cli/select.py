@@ -153,7 +153,7 @@ def kept_features(selector: Any) -> list[dict[str, Any]]:
     return [
         {"feature": names[j], "score": float(scores[j])}
         | ({} if p_values is None else {"p_value": float(p_values[j])})
-        for j in selector.selected_.tolist()
+        for j in selector.ranked_.tolist()
     ]
 
 

@@ -56,7 +56,7 @@ def _found(path: Path, header: dict[str, Any], selector: Any) -> dict[str, Any]:
         "streamsieve": header.get("streamsieve"),
         "method": type(selector).method_name(),
         "parameters": plain_parameters(selector),
-        "rows": selector.n_rows_ if isinstance(selector, ColumnSelector) else selector.n_rows_seen_,
+        "rows": selector.n_samples_seen_,
         "features": selector.n_features_in_,
         "classes": _classes(selector),
         "stream": header.get("stream"),

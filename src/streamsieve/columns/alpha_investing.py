@@ -22,7 +22,7 @@ from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Reason, Ta
 from streamsieve.state import Choice, Float, Int, Nested
 
 MODELS = ("linear", "logistic")
-P_VALUES = ("t", "likelihood_ratio")
+TEST_STATISTICS = ("t", "likelihood_ratio")
 #: Before the first single column after a success: any level is lower.
 NO_BAR = (math.inf, 0.0)
 LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
@@ -36,14 +36,14 @@ class AlphaInvestor(Stepwise):
     model : the regression model
     wealth : initial wealth
     payout : wealth earned by a column that joins
-    p_value : one of ``P_VALUES``
+    test_statistic : one of ``TEST_STATISTICS``
     """
 
     fields = {
         "model": Nested(LinearModel, LogisticModel, shares=("rows",)),
         "wealth": Float(0, open_low=True),
         "payout": Float(0, 1, open_low=True),
-        "p_value": Choice(*P_VALUES),
+        "test_statistic": Choice(*TEST_STATISTICS),
         "tests": Int(0),
     }
 
@@ -53,9 +53,9 @@ class AlphaInvestor(Stepwise):
     _bar: tuple[float, float] = NO_BAR
 
     def __init__(
-        self, model: LinearModel | LogisticModel, wealth: float, payout: float, p_value: str
+        self, model: LinearModel | LogisticModel, wealth: float, payout: float, test_statistic: str
     ) -> None:
-        self.model, self.wealth, self.payout, self.p_value = model, wealth, payout, p_value
+        self.model, self.wealth, self.payout, self.test_statistic = model, wealth, payout, test_statistic
         #: Number of tests so far; the likelihood ratio counts the intercept.
         self.tests = 1 if self._by_ratio else 0
 
@@ -83,7 +83,7 @@ class AlphaInvestor(Stepwise):
 
     @property
     def _by_ratio(self) -> bool:
-        return self.p_value == "likelihood_ratio"
+        return self.test_statistic == "likelihood_ratio"
 
     def _p(self, strength: Any) -> Any:
         if self._by_ratio:
@@ -150,7 +150,7 @@ class AlphaInvesting(ColumnSelector):
         Initial wealth, in (0, 1].
     payout : float, default=0.5
         Wealth earned by a kept column, in (0, 1].
-    p_value : {"t", "likelihood_ratio"}, default="t"
+    test_statistic : {"t", "likelihood_ratio"}, default="t"
         "t" is the exact test of a coefficient.  "likelihood_ratio" is ``exp(-z^2 / 2)``, which the authors'
         toolbox calls a p-value: three to five times larger, hence more conservative; the intercept then
         counts as the first candidate, as it does there.
@@ -212,7 +212,7 @@ class AlphaInvesting(ColumnSelector):
     parameters = {
         "wealth": Float(0, 1, open_low=True),
         "payout": Float(0, 1, open_low=True),
-        "p_value": Choice(*P_VALUES),
+        "test_statistic": Choice(*TEST_STATISTICS),
         "model": Choice(*MODELS),
     }
     _process_: AlphaInvestor
@@ -221,8 +221,9 @@ class AlphaInvesting(ColumnSelector):
     def __init__(
         self,
         wealth: float = 0.5,
+        *,
         payout: float = 0.5,
-        p_value: str = "t",
+        test_statistic: str = "t",
         model: str = "linear",
         task: str = "auto",
         ledger: str = "all",
@@ -230,7 +231,7 @@ class AlphaInvesting(ColumnSelector):
     ) -> None:
         self.wealth = wealth
         self.payout = payout
-        self.p_value = p_value
+        self.test_statistic = test_statistic
         self.model = model
         self.task = task
         self.ledger = ledger
@@ -239,8 +240,8 @@ class AlphaInvesting(ColumnSelector):
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Yield each kind of p-value, and the logistic model."""
-        for p_value in P_VALUES:
-            yield cls(p_value=p_value)
+        for test_statistic in TEST_STATISTICS:
+            yield cls(test_statistic=test_statistic)
         yield cls(model="logistic")
 
     @property
@@ -251,7 +252,7 @@ class AlphaInvesting(ColumnSelector):
     def _compose(self, y: npt.NDArray[Any], task: Task) -> AlphaInvestor:
         target = numeric_target(y, task)
         model = LogisticModel(target) if self.model == "logistic" else LinearModel(target)
-        return AlphaInvestor(model, float(self.wealth), float(self.payout), self.p_value)
+        return AlphaInvestor(model, float(self.wealth), float(self.payout), self.test_statistic)
 
     @fitted_property
     def wealth_(self) -> float:

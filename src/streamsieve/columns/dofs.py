@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.base.seeded import Seeded
 from streamsieve.columns.groups.class_separability import SCATTER, Separability
 from streamsieve.columns.groups.diverse import REDUNDANCY, DiverseGroups, DOFSConfig, redundancy_limit
 from streamsieve.columns.groups.dpp import KernelFunction, Sampler, Similarity
@@ -22,20 +23,20 @@ from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import ANY_TASK, CLASSIFICATION, ColumnBlock, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
-SUPERVISED = (True, False, "dpp_only")
+STAGES = ("all", "unsupervised", "draw")
 KERNELS = ("rbf", "squared_correlation")
-SAMPLES = ("dpp", "fixed_size", "greedy")
-CRITERIA = ("corrected", "literal")
+SAMPLERS = ("dpp", "fixed_size", "greedy")
+READINGS = ("corrected", "literal")
 LOCAL = ("both", "either")
 REFITS = ("group", "column")
 
 
-class DOFS(OffersGroups, ColumnSelector):
+class DOFS(Seeded, OffersGroups, ColumnSelector):
     """Diverse online feature selection (DOFS) by a determinantal point process and an elastic net.
 
     For each group: (1) columns are drawn by a determinantal point process, which favors diverse sets, given
-    the kept columns; (2) a drawn column must not be redundant with a kept one and, if ``supervised``, must
-    raise the class separability of its group; (3) an elastic net over the kept columns and the new ones
+    the kept columns; (2) a drawn column must not be redundant with a kept one and, if ``stages="all"``,
+    must raise the class separability of its group; (3) an elastic net over the kept columns and the new ones
     decides which of them stay.
 
     Offer whole groups with ``offer_group``, or give ``fit`` a label for each column, or let ``group_size``
@@ -43,8 +44,8 @@ class DOFS(OffersGroups, ColumnSelector):
 
     Parameters
     ----------
-    supervised : {True, False, "dpp_only"}, default=True
-        All three stages; without class separability; or the draw alone.  Only True needs class labels.
+    stages : {"all", "unsupervised", "draw"}, default="all"
+        All three stages; all but class separability; or the draw alone.  Only "all" needs class labels.
     kernel : {"rbf", "squared_correlation"} or callable, default="rbf"
         Similarity of two columns of unit variance.  "rbf" is exp(-gamma times their mean squared difference);
         "squared_correlation" does not distinguish a column from its negative.  A function gets two matrices
@@ -52,28 +53,28 @@ class DOFS(OffersGroups, ColumnSelector):
         the second; it must be symmetric and positive semidefinite, and is not saved.
     gamma : float, default=1.0
         For "rbf", above 0: larger values make columns less similar.
-    sample : {"dpp", "fixed_size", "greedy"}, default="dpp"
+    sampler : {"dpp", "fixed_size", "greedy"}, default="dpp"
         Draw a set of any size; draw as many columns as there are leading eigenvalues; or take as many
         greedily, without randomness, each time the column least similar to the others.
     truncation : float, default=0.05
         Proportion of a group's total similarity that may be lost with the smallest eigenvalues, in [0, 1).
-    redundancy : {"spearman", "wilcoxon_literal", "wilcoxon_reversed"}, default="spearman"
-        A column is redundant if its rank correlation with a kept one reaches ``threshold``; or if Wilcoxon's
-        signed-rank test against one has p > alpha, as the paper says; or p < alpha.
-    threshold : float, default=0.9
+    redundancy_test : {"spearman", "wilcoxon_literal", "wilcoxon_reversed"}, default="spearman"
+        A column is redundant if its rank correlation with a kept one reaches ``max_rank_correlation``; or if
+        Wilcoxon's signed-rank test against one has p > alpha, as the paper says; or p < alpha.
+    max_rank_correlation : float, default=0.9
         For "spearman", in (0, 1].
     scatter : {"moments", "pairwise", "moments_literal", "labels_literal"}, default="moments"
         Variance between classes and within them, from class means, or from distances of pairs of rows.  The
         literal ones are the paper's formulas: classes of equal weight, and label graphs that are swapped.
-    criterion : {"corrected", "literal"}, default="corrected"
+    reading : {"corrected", "literal"}, default="corrected"
         Columns in order of arrival, and a t test; or best first, and the paper's t against alpha.
     local : {"both", "either"}, default="both"
         Whether a column must pass both redundancy and separability, or one of them.
-    epsilon : float, default=0.001
+    min_gain : float, default=0.001
         Least increase in the separability of a group, at least 0.
     alpha : float, default=0.05
         Significance level of the t test and of Wilcoxon's, in (0, 1).
-    penalty : float, default=0.15
+    l1 : float, default=0.15
         Penalty of the elastic net, at least 0, for columns and target of unit variance.  If 0, no model.
     l1_ratio : float, default=0.5
         Proportion of the penalty that is L1, in (0, 1]; the rest is L2.
@@ -84,8 +85,9 @@ class DOFS(OffersGroups, ColumnSelector):
     group_size : int or None, default=10
         Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
         column is a group of its own.
-    random_state : int, default=0
-        Seed of the draws, in [0, 2^63).
+    random_state : int or None, default=0
+        Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -139,7 +141,7 @@ class DOFS(OffersGroups, ColumnSelector):
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 300)
     >>> dose, weight = y + rng.normal(size=(2, 300))
-    >>> sieve = DOFS(sample="greedy").begin(y)
+    >>> sieve = DOFS(sampler="greedy").begin(y)
     >>> _ = sieve.offer_group(np.c_[dose, weight], names=["dose", "weight"])
     >>> X = np.c_[2 * dose, weight**3, rng.normal(size=300)]
     >>> for decision in sieve.offer_group(X, names=["twice", "cubed", "noise"]):
@@ -152,68 +154,69 @@ class DOFS(OffersGroups, ColumnSelector):
     """
 
     parameters = {
+        "stages": Choice(*STAGES),
         "gamma": Float(0, open_low=True),
-        "sample": Choice(*SAMPLES),
+        "sampler": Choice(*SAMPLERS),
         "truncation": Float(0, 1, open_high=True),
-        "redundancy": Choice(*REDUNDANCY),
-        "threshold": Float(0, 1, open_low=True),
+        "redundancy_test": Choice(*REDUNDANCY),
+        "max_rank_correlation": Float(0, 1, open_low=True),
         "scatter": Choice(*SCATTER),
-        "criterion": Choice(*CRITERIA),
+        "reading": Choice(*READINGS),
         "local": Choice(*LOCAL),
-        "epsilon": Float(0),
+        "min_gain": Float(0),
         "alpha": Float(0, 1, open_low=True, open_high=True),
-        "penalty": Float(0),
+        "l1": Float(0),
         "l1_ratio": Float(0, 1, open_low=True),
         "least_weight": Float(0),
         "refit": Choice(*REFITS),
         "group_size": Int(1, optional=True),
-        "random_state": Int(0, 2**63 - 1),
     }
     fields = {
         "ledger_": Nested(ProvisionalLedger),
         "_process_": Nested(GroupProcess, shares=("rows",)),
     }
 
-    _elsewhere = "use supervised=False, or Grafting"
+    _elsewhere = "use stages='unsupervised', or Grafting"
     _process_: GroupProcess[DiverseGroups]
 
     def __init__(
         self,
-        supervised: bool | str = True,  # noqa: FBT001, FBT002 - one of three
+        stages: str = "all",
+        *,
         kernel: str | KernelFunction = "rbf",
         gamma: float = 1.0,
-        sample: str = "dpp",
+        sampler: str = "dpp",
         truncation: float = 0.05,
-        redundancy: str = "spearman",
-        threshold: float = 0.9,
+        redundancy_test: str = "spearman",
+        max_rank_correlation: float = 0.9,
         scatter: str = "moments",
-        criterion: str = "corrected",
+        reading: str = "corrected",
         local: str = "both",
-        epsilon: float = 0.001,
+        min_gain: float = 0.001,
         alpha: float = 0.05,
-        penalty: float = 0.15,
+        l1: float = 0.15,
         l1_ratio: float = 0.5,
         least_weight: float = 0.0,
         refit: str = "group",
         group_size: int | None = 10,
-        random_state: int = 0,
+        random_state: int | None = 0,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
     ) -> None:
-        self.supervised = supervised
+        self.stages = stages
         self.kernel = kernel
         self.gamma = gamma
-        self.sample = sample
+        self.sampler = sampler
         self.truncation = truncation
-        self.redundancy = redundancy
-        self.threshold = threshold
+        self.redundancy_test = redundancy_test
+        self.max_rank_correlation = max_rank_correlation
         self.scatter = scatter
-        self.criterion = criterion
+        self.reading = reading
         self.local = local
-        self.epsilon = epsilon
+        self.min_gain = min_gain
         self.alpha = alpha
-        self.penalty = penalty
+        self.l1 = l1
         self.l1_ratio = l1_ratio
         self.least_weight = least_weight
         self.refit = refit
@@ -225,20 +228,20 @@ class DOFS(OffersGroups, ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield the three modes, the other draws, and the paper's own criteria."""
+        """Yield the three values of stages, the other draws, and the paper's own criteria."""
         yield cls()
-        yield cls(supervised=False, kernel="squared_correlation", sample="fixed_size", group_size=5)
-        yield cls(supervised="dpp_only", sample="greedy", truncation=0.9, group_size=3)
-        yield cls(scatter="pairwise", local="either", penalty=0, gamma=0.1, truncation=0.3, group_size=4)
+        yield cls(stages="unsupervised", kernel="squared_correlation", sampler="fixed_size", group_size=5)
+        yield cls(stages="draw", sampler="greedy", truncation=0.9, group_size=3)
+        yield cls(scatter="pairwise", local="either", l1=0, gamma=0.1, truncation=0.3, group_size=4)
         yield cls(
-            redundancy="wilcoxon_literal", scatter="labels_literal", criterion="literal", least_weight=0.15,
-            refit="column", group_size=None,
+            redundancy_test="wilcoxon_literal", scatter="labels_literal", reading="literal",
+            least_weight=0.15, refit="column", group_size=None,
         )  # fmt: skip
 
     @property
     def traits(self) -> Traits:
         """What the selector can do: class separability needs classes."""
-        tasks = CLASSIFICATION if self.supervised is True else ANY_TASK
+        tasks = CLASSIFICATION if self.stages == "all" else ANY_TASK
         return Traits(tasks=tasks, draws_features=True, defers=True)
 
     def set_params(self, **parameters: Any) -> Self:
@@ -251,32 +254,29 @@ class DOFS(OffersGroups, ColumnSelector):
 
     # ---------------------------------------------------------------- deciding
 
-    def _check_together(self) -> None:
-        check_choice("supervised", self.supervised, SUPERVISED)
-
     def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[DiverseGroups]:
         if not callable(self.kernel):  # a file has None for a function
             check_choice("kernel", self.kernel, KERNELS)
         classes = None
-        if self.supervised is True:
+        if self.stages == "all":
             classes = np.unique(y, return_inverse=True)[1].astype(np.int64)
-        store = DiverseGroups(FisherZ(y, task, self.alpha), classes, compared=self.supervised != "dpp_only")
+        store = DiverseGroups(FisherZ(y, task, self.alpha), classes, compared=self.stages != "draw")
         store.config = self._config()
         return GroupProcess(store, self.group_size)
 
     def _config(self) -> DOFSConfig:
-        literal, cost = self.criterion == "literal", float(self.penalty)
+        literal, cost = self.reading == "literal", float(self.l1)
         lasso, ridge = cost * self.l1_ratio, cost * (1.0 - self.l1_ratio)
         return DOFSConfig(
             similarity=Similarity(self.kernel, self.gamma),
-            sampler=Sampler(self.sample, self.truncation, int(self.random_state)),
-            redundancy=None if self.supervised == "dpp_only" else self.redundancy,
-            limit=redundancy_limit(self.redundancy, self.threshold, self.alpha),
+            sampler=Sampler(self.sampler, self.truncation, self._seed),
+            redundancy=None if self.stages == "draw" else self.redundancy_test,
+            limit=redundancy_limit(self.redundancy_test, self.max_rank_correlation, self.alpha),
             scatter=self.scatter,
             separability=Separability(
-                self.epsilon, self.alpha, self.supervised is True, literal, self.local == "either"
+                self.min_gain, self.alpha, self.stages == "all", literal, self.local == "either"
             ),
-            best_first=literal and self.supervised is True,
+            best_first=literal and self.stages == "all",
             model=ElasticNet(lasso, ridge, float(self.least_weight)) if cost > 0 else None,
             one_by_one=self.refit == "column",
         )
@@ -301,7 +301,6 @@ class DOFS(OffersGroups, ColumnSelector):
         yield from self._process_.problems(DiverseGroups, self.group_size, self.n_features_in_)
         store = self._process_.store
         if isinstance(store, DiverseGroups) and (
-            store.compared is (self.supervised == "dpp_only")
-            or (store.classes is None) is (self.supervised is True)
+            store.compared is (self.stages == "draw") or (store.classes is None) is (self.stages == "all")
         ):
             yield "its groups are not those of its parameters"

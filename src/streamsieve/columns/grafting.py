@@ -28,13 +28,13 @@ _OF_LOSS = {
 class Grafting(ColumnSelector):
     """Grafting: lasso, elastic net or sparse logistic regression that grows with a stream of columns.
 
-    The model minimizes the mean loss plus ``penalty`` times the absolute coefficients.  A column joins if the
+    The model minimizes the mean loss plus ``l1`` times the absolute coefficients.  A column joins if the
     gradient of the mean loss along it exceeds the penalty, that is if a non-zero coefficient would lower the
     objective.  Then all coefficients are fitted again, and columns whose coefficient became 0 leave.
 
     Parameters
     ----------
-    penalty : float, default=0.15
+    l1 : float, default=0.15
         Strength of the penalty, above 0; ``alpha`` of scikit-learn's ``Lasso`` and ``ElasticNet``, and
         ``1 / (n C)`` of its ``LogisticRegression``.  At the start the gradient along a standardized column is
         its correlation with y times the standard deviation of y, so at most 0.5 for two classes.  The default
@@ -44,7 +44,7 @@ class Grafting(ColumnSelector):
         classes as 0 and 1; "multinomial" is "logistic" for two.
     l1_ratio : float, default=1.0
         Fraction of the penalty that is L1, in (0, 1]; the rest is L2, on half the squared coefficients.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Whether coefficients are penalized at unit variance of their columns.  If False, a column in small
         units is penalized more than one in large units.
     sweeps : int or None, default=1
@@ -99,7 +99,7 @@ class Grafting(ColumnSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 50))
     >>> y = X[:, 7] - 2 * X[:, 30] + rng.normal(size=200)
-    >>> sieve = ss.Grafting(penalty=0.3, sweeps=None).fit(X, y)
+    >>> sieve = ss.Grafting(l1=0.3, sweeps=None).fit(X, y)
     >>> sieve.selected_, sieve.coef_[[7, 30]].round(1)
     (array([ 7, 30]), array([ 0.8, -1.9]))
     """
@@ -109,10 +109,10 @@ class Grafting(ColumnSelector):
     )
 
     parameters = {
-        "penalty": Float(0, open_low=True),
+        "l1": Float(0, open_low=True),
         "loss": Choice("auto", *LOSSES),
         "l1_ratio": Float(0, 1, open_low=True),
-        "standardise": Bool(),
+        "standardize": Bool(),
         "sweeps": Int(1, optional=True),
         "tol": Float(1e-9, 0.1),
     }
@@ -124,20 +124,21 @@ class Grafting(ColumnSelector):
 
     def __init__(
         self,
-        penalty: float = 0.15,
+        l1: float = 0.15,
+        *,
         loss: str = "auto",
         l1_ratio: float = 1.0,
-        standardise: bool = True,  # noqa: FBT001, FBT002 - a parameter of an estimator
+        standardize: bool = True,
         sweeps: int | None = 1,
         tol: float = 1e-6,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
     ) -> None:
-        self.penalty = penalty
+        self.l1 = l1
         self.loss = loss
         self.l1_ratio = l1_ratio
-        self.standardise = standardise
+        self.standardize = standardize
         self.sweeps = sweeps
         self.tol = tol
         self.task = task
@@ -148,9 +149,9 @@ class Grafting(ColumnSelector):
     def variants(cls) -> Iterable[Self]:
         """Yield each loss, an elastic net, and columns that are not standardized."""
         yield cls()
-        yield cls(loss="squared", l1_ratio=0.5, penalty=0.05)
-        yield cls(loss="logistic", penalty=0.02, standardise=False)
-        yield cls(loss="multinomial", penalty=0.05)
+        yield cls(loss="squared", l1_ratio=0.5, l1=0.05)
+        yield cls(loss="logistic", l1=0.02, standardize=False)
+        yield cls(loss="multinomial", l1=0.05)
 
     @property
     def traits(self) -> Traits:
@@ -168,7 +169,7 @@ class Grafting(ColumnSelector):
         elif loss != "squared":
             loss = "multinomial" if task is Task.MULTICLASS else "logistic"
         config = LassoConfig(
-            self.penalty * self.l1_ratio, self.penalty * (1 - self.l1_ratio), self.standardise, self.tol
+            self.l1 * self.l1_ratio, self.l1 * (1 - self.l1_ratio), self.standardize, self.tol
         )
         return LassoModel(loss, numeric_target(y, task), config)
 
@@ -206,8 +207,8 @@ class Grafting(ColumnSelector):
         if not self._process_.converged:
             self._process_.converged = True
             warnings.warn(
-                f"Grafting could not fit its model accurately at penalty={self.penalty:g}: probabilities of "
-                "classes are numerically 0 or 1, or columns are nearly collinear; raise the penalty",
+                f"Grafting could not fit its model accurately at l1={self.l1:g}: probabilities of "
+                "classes are numerically 0 or 1, or columns are nearly collinear; raise l1",
                 ConvergenceWarning,
                 stacklevel=stacklevel,
             )

@@ -23,7 +23,7 @@ from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
-MODES = ("live", "literal")
+VARIANTS = ("corrected", "paper")
 
 
 class GroupSAOLA(OffersGroups, ColumnSelector):
@@ -48,9 +48,9 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024].
-    mode : {"live", "literal"}, default="live"
-        Whether a column that was eliminated between groups still eliminates others ("literal", as in the
-        authors' toolbox) or not ("live").
+    variant : {"corrected", "paper"}, default="corrected"
+        Whether a column that was eliminated between groups still eliminates others ("paper", as in the
+        authors' toolbox) or not ("corrected").
     group_size : int or None, default=None
         Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
         column is a group of its own.
@@ -121,7 +121,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         "measure": Choice(*MEASURES),
         "delta": Float(0),
         "bins": Int(2, 1024),
-        "mode": Choice(*MODES),
+        "variant": Choice(*VARIANTS),
         "group_size": Int(1, optional=True),
         "fdr": Choice(None, *RULES),
         "lag": Int(0, LONGEST_LAG),
@@ -134,10 +134,11 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     def __init__(
         self,
         alpha: float = 0.01,
+        *,
         measure: str = "fisher_z",
         delta: float = 0.0,
         bins: int = 5,
-        mode: str = "live",
+        variant: str = "corrected",
         group_size: int | None = None,
         fdr: str | None = None,
         lag: int = 0,
@@ -149,7 +150,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         self.measure = measure
         self.delta = delta
         self.bins = bins
-        self.mode = mode
+        self.variant = variant
         self.group_size = group_size
         self.fdr = fdr
         self.lag = lag
@@ -159,11 +160,11 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield each measure and mode, groups of several sizes, and an FDR procedure."""
+        """Yield each measure and variant, groups of several sizes, and an FDR procedure."""
         yield cls(group_size=5)
         yield cls()
         yield cls(measure="su", group_size=3)
-        yield cls(measure="mutual_info", group_size=7, mode="literal")
+        yield cls(measure="mutual_info", group_size=7, variant="paper")
         yield cls(alpha=0.1, group_size=4, fdr="addis", lag=1)
 
     def _check_together(self) -> None:
@@ -174,7 +175,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
             )
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[PairwiseGroups]:
-        literal = self.mode == "literal"
+        literal = self.variant == "paper"
         if self.measure == "fisher_z":
             fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
             test = FisherZ(y, task, self.alpha)

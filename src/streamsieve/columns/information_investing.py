@@ -127,6 +127,7 @@ class InformationInvesting(ColumnSelector):
     def __init__(
         self,
         wealth: float = 0.5,
+        *,
         payout: float = 0.5,
         coefficient_bits: float | None = 2.0,
         task: str = "auto",

@@ -101,6 +101,7 @@ class InteractionScan(ColumnSelector):
     def __init__(
         self,
         pool: int = 500,
+        *,
         alpha: float = 0.05,
         bins: int = 2,
         task: str = "auto",

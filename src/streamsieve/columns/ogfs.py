@@ -29,11 +29,11 @@ class OGFS(OffersGroups, ColumnSelector):
 
     Parameters
     ----------
-    epsilon : float, default=0.001
+    min_gain : float, default=0.001
         Least increase in the separability of a group, at least 0.
     alpha : float, default=0.05
         Significance level of the t test, in (0, 1).
-    penalty : float, default=0.15
+    l1 : float, default=0.15
         L1 penalty, above 0, for columns and target of unit variance: a column whose correlation with y is not
         above it never stays on its own.
     group_size : int or None, default=10
@@ -104,9 +104,9 @@ class OGFS(OffersGroups, ColumnSelector):
 
     _traits = Traits(defers=True)
     parameters = {
-        "epsilon": Float(0),
+        "min_gain": Float(0),
         "alpha": Float(0, 1, open_low=True, open_high=True),
-        "penalty": Float(0, open_low=True),
+        "l1": Float(0, open_low=True),
         "group_size": Int(1, optional=True),
     }
     fields = {
@@ -116,17 +116,18 @@ class OGFS(OffersGroups, ColumnSelector):
 
     def __init__(
         self,
-        epsilon: float = 0.001,
+        min_gain: float = 0.001,
+        *,
         alpha: float = 0.05,
-        penalty: float = 0.15,
+        l1: float = 0.15,
         group_size: int | None = 10,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
     ) -> None:
-        self.epsilon = epsilon
+        self.min_gain = min_gain
         self.alpha = alpha
-        self.penalty = penalty
+        self.l1 = l1
         self.group_size = group_size
         self.task = task
         self.ledger = ledger
@@ -137,11 +138,11 @@ class OGFS(OffersGroups, ColumnSelector):
         """Yield groups of several sizes, and a small penalty."""
         yield cls()
         yield cls(group_size=None)
-        yield cls(epsilon=0, alpha=0.5, penalty=0.1, group_size=3)
+        yield cls(min_gain=0, alpha=0.5, l1=0.1, group_size=3)
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[SeparabilityGroups]:
         test = FisherZ(y, task, self.alpha)
-        return GroupProcess(SeparabilityGroups(test, self.penalty, self.epsilon, self.alpha), self.group_size)
+        return GroupProcess(SeparabilityGroups(test, self.l1, self.min_gain, self.alpha), self.group_size)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()

@@ -110,7 +110,7 @@ class OnlineFDR(ColumnSelector):
     lag : int, default=0
         Number of preceding tests whose outcome may not affect the current level, 0 to 65,536: about the range
         over which neighbouring columns are correlated.  Without it, such neighbours can double the FDR.
-    test : {"marginal", "conditional"}, default="marginal"
+    scope : {"marginal", "conditional"}, default="marginal"
         Null hypothesis of a column: it is independent of y (correlation, or for more than two classes the F
         test), or it adds nothing to a linear model of y on the columns kept so far (t test).
     task : {"auto", "classification", "regression"}, default="auto"
@@ -164,7 +164,7 @@ class OnlineFDR(ColumnSelector):
     """
 
     _elsewhere: ClassVar[str] = (
-        "use test='marginal', say task='regression' if it is a quantity, or offer the columns once for each "
+        "use scope='marginal', say task='regression' if it is a quantity, or offer the columns once for each "
         "class against the rest"
     )
 
@@ -172,7 +172,7 @@ class OnlineFDR(ColumnSelector):
         "fdr": Choice(*RULES),
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "lag": Int(0, LONGEST_LAG),
-        "test": Choice(*TESTS),
+        "scope": Choice(*TESTS),
     }
     _process_: Composition | ConditionalFDR
     fields = {
@@ -183,9 +183,10 @@ class OnlineFDR(ColumnSelector):
     def __init__(
         self,
         fdr: str = "addis",
+        *,
         alpha: float = 0.05,
         lag: int = 0,
-        test: str = "marginal",
+        scope: str = "marginal",
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -193,7 +194,7 @@ class OnlineFDR(ColumnSelector):
         self.fdr = fdr
         self.alpha = alpha
         self.lag = lag
-        self.test = test
+        self.scope = scope
         self.task = task
         self.ledger = ledger
         self.stop = stop
@@ -204,12 +205,12 @@ class OnlineFDR(ColumnSelector):
         for rule in RULES:
             yield cls(rule)
         yield cls(lag=3)
-        yield cls(test="conditional")
+        yield cls(scope="conditional")
 
     @property
     def traits(self) -> Traits:
         """What the selector can do: the conditional test is not defined for more than two classes."""
-        return CONDITIONAL if self.test == "conditional" else self._traits
+        return CONDITIONAL if self.scope == "conditional" else self._traits
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
         super()._begin(y)
@@ -217,7 +218,7 @@ class OnlineFDR(ColumnSelector):
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition | ConditionalFDR:
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
-        if self.test == "conditional":
+        if self.scope == "conditional":
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
         return Composition(FisherZ(y, task, self.alpha), KeepAll(len(y)), fdr)
 
@@ -247,8 +248,8 @@ class OnlineFDR(ColumnSelector):
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         process, fdr = self._process_, (self.fdr, self.alpha, self.lag)
-        if isinstance(process, Composition) is not (self.test == "marginal"):
-            yield f"a {type(process).__name__} does not go with test={self.test!r}"
+        if isinstance(process, Composition) is not (self.scope == "marginal"):
+            yield f"a {type(process).__name__} does not go with scope={self.scope!r}"
         elif isinstance(process, Composition):
             yield from problems(process, KeepAll, fdr, self.n_features_in_)
         else:

@@ -19,8 +19,8 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested, untouched_on_error
 
-LOGISTIC = Traits(tasks=frozenset({Task.BINARY}), size_parameter="budget")
-#: Default of ``refresh``, per column of the budget.
+LOGISTIC = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
+#: Default of ``refresh``, times k.
 REFRESH = 4
 
 
@@ -37,15 +37,15 @@ class OnlineSubstitution(ColumnSelector):
 
     Parameters
     ----------
-    budget : int, default=50
+    k : int, default=50
         Most columns to keep, at least 1.
     loss : {"auto", "squared", "logistic"}, default="auto"
         "auto" is squared for numbers and logistic for two classes; "squared" takes those as 0 and 1.
     refresh : int or None, default=None
         Number of arrivals between two rounds of steps of all coefficients, the paper's m, at least 1.  With 1
-        there is a round at every arrival, which costs as much as measuring ``budget`` columns; small values
-        help where columns are correlated.  If None, four times the budget.
-    step : float, default=1.0
+        there is a round at every arrival, which costs as much as measuring ``k`` columns; small values
+        help where columns are correlated.  If None, 4 k.
+    step_size : float, default=1.0
         Length of a step, as a fraction of the way to the minimum along its column, in (0, 1]; the paper's
         learning rate.
     sweeps : int or None, default=1
@@ -78,7 +78,7 @@ class OnlineSubstitution(ColumnSelector):
     -----
     Of equal coefficients the column that arrived last leaves.  A column whose coefficient would be 0, such as
     a copy of a kept one whose coefficient has converged, does not enter even if the model is not full.  For
-    orthogonal columns the result is the ``budget`` columns of largest correlation with y.
+    orthogonal columns the result is the ``k`` columns of largest correlation with y.
 
     With few rows the first columns explain y nearly as well as any others could, and little is left for later
     ones: on data of far more columns than rows the selection consists of what came first.
@@ -106,24 +106,22 @@ class OnlineSubstitution(ColumnSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 50))
     >>> y = X[:, 7] - 2 * X[:, 30] + rng.normal(size=200)
-    >>> sieve = ss.OnlineSubstitution(budget=2).fit(X, y)
+    >>> sieve = ss.OnlineSubstitution(k=2).fit(X, y)
     >>> sieve.selected_, sieve.coef_[[7, 30]].round(1)
     (array([ 7, 30]), array([ 1.1, -2.2]))
     """
 
-    _traits: ClassVar[Traits] = Traits(
-        tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="budget"
-    )
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="k")
     _elsewhere: ClassVar[str] = (
         "say task='regression' if it is a quantity, use Grafting, or offer the columns once for each class "
         "against the rest"
     )
 
     parameters = {
-        "budget": Int(1, 2**31 - 1),
+        "k": Int(1, 2**31 - 1),
         "loss": Choice("auto", *LOSSES),
         "refresh": Int(1, 2**31 - 1, optional=True),
-        "step": Float(0, 1, open_low=True),
+        "step_size": Float(0, 1, open_low=True),
         "sweeps": Int(1, optional=True),
         "n_jobs": Int(-1, optional=True),
     }
@@ -135,20 +133,21 @@ class OnlineSubstitution(ColumnSelector):
 
     def __init__(
         self,
-        budget: int = 50,
+        k: int = 50,
+        *,
         loss: str = "auto",
         refresh: int | None = None,
-        step: float = 1.0,
+        step_size: float = 1.0,
         sweeps: int | None = 1,
         n_jobs: int | None = None,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
     ) -> None:
-        self.budget = budget
+        self.k = k
         self.loss = loss
         self.refresh = refresh
-        self.step = step
+        self.step_size = step_size
         self.sweeps = sweeps
         self.n_jobs = n_jobs
         self.task = task
@@ -158,9 +157,9 @@ class OnlineSubstitution(ColumnSelector):
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Yield each loss, a round of steps at every arrival, and threads."""
-        yield cls(budget=5)
-        yield cls(budget=3, loss="squared", refresh=1, step=0.5)
-        yield cls(budget=6, loss="logistic", refresh=2, n_jobs=2)
+        yield cls(k=5)
+        yield cls(k=3, loss="squared", refresh=1, step_size=0.5)
+        yield cls(k=6, loss="logistic", refresh=2, n_jobs=2)
 
     @property
     def traits(self) -> Traits:
@@ -177,8 +176,8 @@ class OnlineSubstitution(ColumnSelector):
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> SubstitutionModel:
         loss = "logistic" if task is Task.BINARY and self.loss != "squared" else "squared"
-        refresh = int(self.refresh or REFRESH * self.budget)
-        config = SubstitutionConfig(int(self.budget), refresh, float(self.step))
+        refresh = int(self.refresh or REFRESH * self.k)
+        config = SubstitutionConfig(int(self.k), refresh, float(self.step_size))
         return SubstitutionModel(loss, numeric_target(y, task), config)
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -202,7 +201,7 @@ class OnlineSubstitution(ColumnSelector):
         # checking many columns costs as much as measuring them, which finds bad values too; but with a
         # stopping rule a block is offered in pieces, and could not be rolled back
         plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.shape[1] > 0
-        fits = plain and X.shape[0] == self.n_rows_ and (names is None or len(names) == X.shape[1])
+        fits = plain and X.shape[0] == self.n_samples_seen_ and (names is None or len(names) == X.shape[1])
         if fits and self.stop is None:
             return UncheckedBlock(X, None if names is None else tuple(names))
         return super()._checked(X, names)

@@ -54,6 +54,7 @@ class MarkovBlanketSelector(Beside):
     def __init__(
         self,
         alpha: float = 0.01,
+        *,
         test: str | ConditionalTest = "fisher_z",
         max_conditioning: int = 3,
         degrees: str = "strata",

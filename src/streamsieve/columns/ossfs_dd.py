@@ -15,7 +15,7 @@ from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
-MODES = ("code", "text")
+VARIANTS = ("code", "paper")
 
 
 class OSSFSDD(ColumnSelector):
@@ -40,7 +40,7 @@ class OSSFSDD(ColumnSelector):
         Largest number of waiting columns, at least 1.
     floor : int, default=15
         Least number of columns to select, if as many are significant; 0 for no floor.
-    mode : {"code", "text"}, default="code"
+    variant : {"code", "paper"}, default="code"
         What the authors' code does, or what their text says; see Notes.
     alpha : float, default=0.05
         Significance level, in (0, 1), of the test of two columns ("code") and of columns below the floor.
@@ -91,7 +91,7 @@ class OSSFSDD(ColumnSelector):
     >>> y = rng.integers(0, 2, 300)
     >>> X = rng.normal(size=(300, 500))
     >>> X[:, 100::50] += y[:, None]
-    >>> sieve = OSSFSDD(floor=0, mode="text").fit(X, y)
+    >>> sieve = OSSFSDD(floor=0, variant="paper").fit(X, y)
     >>> sieve.selected_[sieve.selected_ % 50 == 0]
     array([100, 150, 200, 250, 300, 350, 400, 450])
     >>> print(sieve.ledger_.why("x17"))
@@ -104,7 +104,7 @@ class OSSFSDD(ColumnSelector):
         "upper": Float(),
         "pool": Int(1),
         "floor": Int(0),
-        "mode": Choice(*MODES),
+        "variant": Choice(*VARIANTS),
         "alpha": Float(0, 1, open_low=True, open_high=True),
     }
     fields = {
@@ -115,10 +115,11 @@ class OSSFSDD(ColumnSelector):
     def __init__(
         self,
         lower: float = 1.0,
+        *,
         upper: float = 2.0,
         pool: int = 100,
         floor: int = 15,
-        mode: str = "code",
+        variant: str = "code",
         alpha: float = 0.05,
         task: str = "auto",
         ledger: str = "all",
@@ -128,7 +129,7 @@ class OSSFSDD(ColumnSelector):
         self.upper = upper
         self.pool = pool
         self.floor = floor
-        self.mode = mode
+        self.variant = variant
         self.alpha = alpha
         self.task = task
         self.ledger = ledger
@@ -136,17 +137,17 @@ class OSSFSDD(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield both modes, with and without a floor."""
+        """Yield both variants, with and without a floor."""
         yield cls()
         yield cls(floor=0, pool=3)
-        yield cls(lower=0.5, upper=1.5, pool=4, floor=3, mode="text")
+        yield cls(lower=0.5, upper=1.5, pool=4, floor=3, variant="paper")
 
     def _check_together(self) -> None:
         check_number("upper", self.upper, low=self.lower)
 
     def _config(self) -> ThreeWayConfig:
         return ThreeWayConfig(
-            float(self.lower), float(self.upper), int(self.pool), int(self.floor), self.mode == "code"
+            float(self.lower), float(self.upper), int(self.pool), int(self.floor), self.variant == "code"
         )
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> ThreeWay:

@@ -27,7 +27,7 @@ from streamsieve.state import Choice, Float, NameOrObject, Nested
 
 MEASURES = ("fisher_z", "su", "mutual_info")
 BOUNDS = ("min", "max")
-MODES = ("paper", "two_phase")
+VARIANTS = ("paper", "corrected")
 
 
 class SAOLA(ColumnSelector):
@@ -52,9 +52,9 @@ class SAOLA(ColumnSelector):
     bound : {"min", "max"}, default="min"
         What the dependence of F and K must reach: the smaller of their dependences on y (SAOLA) or the
         larger (SAOLA-max, keeps more).
-    mode : {"paper", "two_phase"}, default="paper"
+    variant : {"paper", "corrected"}, default="paper"
         In the paper, F may evict K and be rejected because of a third column right after, so that K is lost
-        for nothing.  "two_phase" evicts only for a column that is kept.
+        for nothing.  "corrected" evicts only for a column that is kept.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.
@@ -123,7 +123,7 @@ class SAOLA(ColumnSelector):
         "measure": NameOrObject(*MEASURES, needs={"dependence": "dependence(x, z)"}),
         "delta": Float(0),
         "bound": Choice(*BOUNDS),
-        "mode": Choice(*MODES),
+        "variant": Choice(*VARIANTS),
         **COMPOSITION_PARAMETERS,
     }
     _process_: Composition
@@ -132,10 +132,11 @@ class SAOLA(ColumnSelector):
     def __init__(
         self,
         alpha: float = 0.01,
+        *,
         measure: str | Measure = "fisher_z",
         delta: float = 0.0,
         bound: str = "min",
-        mode: str = "paper",
+        variant: str = "paper",
         missing: str = "refuse",
         bins: int = 5,
         fdr: str | None = None,
@@ -148,7 +149,7 @@ class SAOLA(ColumnSelector):
         self.measure = measure
         self.delta = delta
         self.bound = bound
-        self.mode = mode
+        self.variant = variant
         self.missing = missing
         self.bins = bins
         self.fdr = fdr
@@ -159,10 +160,10 @@ class SAOLA(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield each measure, the other bound and mode, missing values, and an FDR procedure."""
+        """Yield each measure, the other bound and variant, missing values, and an FDR procedure."""
         for measure in MEASURES:
             yield cls(measure=measure)
-        yield cls(bound="max", mode="two_phase")
+        yield cls(bound="max", variant="corrected")
         yield cls(missing="omit")
         yield cls(alpha=0.1, fdr="addis", lag=1)
 
@@ -188,7 +189,7 @@ class SAOLA(ColumnSelector):
         return PairwiseCompletePairs if self.missing == "omit" else PairwiseCorrelation
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
-        config = PairwiseConfig(two_phase=self.mode == "two_phase", use_max=self.bound == "max")
+        config = PairwiseConfig(two_phase=self.variant == "corrected", use_max=self.bound == "max")
         fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if isinstance(self.measure, Measure):
             measure = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, self.delta)

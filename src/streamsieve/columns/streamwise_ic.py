@@ -92,7 +92,7 @@ class StreamwiseIC(ColumnSelector):
 
     Parameters
     ----------
-    criterion : {"ric", "bic", "aic"}, default="ric"
+    information_criterion : {"ric", "bic", "aic"}, default="ric"
         RIC keeps about as many irrelevant columns in a wide stream as in a narrow one.  AIC keeps about one
         irrelevant column in six, and BIC one in 80 at 500 rows, whatever the length of the stream: they are
         for narrow streams.
@@ -151,7 +151,7 @@ class StreamwiseIC(ColumnSelector):
     )
 
     parameters = {
-        "criterion": Choice(*CRITERIA),
+        "information_criterion": Choice(*CRITERIA),
         "n_candidates": Int(1, optional=True),
         "remove": Bool(),
     }
@@ -160,14 +160,15 @@ class StreamwiseIC(ColumnSelector):
 
     def __init__(
         self,
-        criterion: str = "ric",
+        information_criterion: str = "ric",
+        *,
         n_candidates: int | None = None,
-        remove: bool = True,  # noqa: FBT001, FBT002 - a parameter of an estimator
+        remove: bool = True,
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
     ) -> None:
-        self.criterion = criterion
+        self.information_criterion = information_criterion
         self.n_candidates = n_candidates
         self.remove = remove
         self.task = task
@@ -177,10 +178,10 @@ class StreamwiseIC(ColumnSelector):
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Yield each criterion, a declared number of columns, and a model that only grows."""
-        for criterion in CRITERIA:
-            yield cls(criterion)
+        for information_criterion in CRITERIA:
+            yield cls(information_criterion)
         yield cls(n_candidates=1000, remove=False)
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> CriterionSearch:
         model = DowndatableLinearModel(numeric_target(y, task))
-        return CriterionSearch(model, self.criterion, self.n_candidates or 1, remove=self.remove)
+        return CriterionSearch(model, self.information_criterion, self.n_candidates or 1, remove=self.remove)

@@ -33,15 +33,15 @@ class TopK(ColumnSelector):
     """The k columns of largest relevance and least redundancy (streaming mRMR).
 
     A buffer of k columns.  A new column enters while there is room; later, the new column and the k members
-    are scored by their dependence on y minus ``redundancy`` times their mean dependence on the k others, and
-    the one with the least score leaves.  ``redundancy=0`` is the exact top k for any order of columns, and
-    merges.
+    are scored by their dependence on y minus ``redundancy_weight`` times their mean dependence on the k
+    others, and the one with the least score leaves.  ``redundancy_weight=0`` is the exact top k for any order
+    of columns, and merges.
 
     Parameters
     ----------
     k : int, default=15
         Number of columns to keep, at least 1.
-    redundancy : float, default=1.0
+    redundancy_weight : float, default=1.0
         Weight of redundancy, in [0, 1]; 0.5 is a good choice for k of 50 and more.
     measure : {"fisher_z", "su", "mutual_info"} or Measure, default="fisher_z"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in nats.
@@ -83,12 +83,12 @@ class TopK(ColumnSelector):
 
     Notes
     -----
-    Of equal scores the column that arrived last goes, so the newcomer loses ties, and ``redundancy=0`` is
-    the top k of a stable sort.  With any redundancy a copy of a member (also negated, scaled, or with other
-    names for its codes) is rejected at once, even while there is room; the scores alone would let it in
-    whenever a third column scores less.  A column that cannot enter, whatever it shares with the members,
-    is rejected without looking at them.  With redundancy the result depends on the order of columns; the
-    size of blocks never matters.
+    Of equal scores the column that arrived last goes, so the newcomer loses ties, and
+    ``redundancy_weight=0`` is the top k of a stable sort.  With any redundancy a copy of a member (also
+    negated, scaled, or with other names for its codes) is rejected at once, even while there is room; the
+    scores alone would let it in whenever a third column scores less.  A column that cannot enter, whatever it
+    shares with the members, is rejected without looking at them.  With redundancy the result depends on the
+    order of columns; the size of blocks never matters.
 
     With ``missing="omit"``, a correlation over c complete pairs has c - 3 degrees of freedom.  A column
     observed in fewer than 4 rows, or where y does not vary, is unreliable; two columns with fewer than 4
@@ -122,7 +122,7 @@ class TopK(ColumnSelector):
 
     parameters = {
         "k": Int(1),
-        "redundancy": Float(0, 1),
+        "redundancy_weight": Float(0, 1),
         "measure": NameOrObject(*MEASURES, needs={"dependence": "dependence(x, z)"}),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         **COMPOSITION_PARAMETERS,
@@ -133,7 +133,8 @@ class TopK(ColumnSelector):
     def __init__(
         self,
         k: int = 15,
-        redundancy: float = 1.0,
+        *,
+        redundancy_weight: float = 1.0,
         measure: str | Measure = "fisher_z",
         alpha: float | None = 0.05,
         missing: str = "refuse",
@@ -145,7 +146,7 @@ class TopK(ColumnSelector):
         stop: Stop | None = None,
     ) -> None:
         self.k = k
-        self.redundancy = redundancy
+        self.redundancy_weight = redundancy_weight
         self.measure = measure
         self.alpha = alpha
         self.missing = missing
@@ -161,9 +162,9 @@ class TopK(ColumnSelector):
         """Yield each measure, no redundancy, no test, missing values, and an FDR procedure."""
         for measure in MEASURES:
             yield cls(k=3, measure=measure)
-        yield cls(k=4, redundancy=0)
-        yield cls(k=20, redundancy=0.5, alpha=None)
-        yield cls(k=3, redundancy=0, measure="su", alpha=None)
+        yield cls(k=4, redundancy_weight=0)
+        yield cls(k=20, redundancy_weight=0.5, alpha=None)
+        yield cls(k=3, redundancy_weight=0, measure="su", alpha=None)
         yield cls(k=3, missing="omit")
         yield cls(k=3, alpha=0.1, fdr="addis", lag=1)
 
@@ -172,7 +173,7 @@ class TopK(ColumnSelector):
         """What the selector can do: missing values and merging depend on its parameters."""
         return Traits(
             missing=self.missing == "omit",
-            merges=self.redundancy == 0 and self.fdr is None,
+            merges=self.redundancy_weight == 0 and self.fdr is None,
             size_parameter="k",
         )
 
@@ -192,14 +193,14 @@ class TopK(ColumnSelector):
     @property
     def _rule(self) -> type[RedundancyRule]:
         """The top-k rule for the way in which columns are compared; without a weight none is."""
-        if self.redundancy == 0:
+        if self.redundancy_weight == 0:
             return TopKBuffer
         if self.measure != "fisher_z":
             return TopKDiscrete if isinstance(self.measure, str) else TopKMeasured
         return TopKCompletePairs if self.missing == "omit" else TopKCorrelation
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
-        sizes = len(y), int(self.k), float(self.redundancy)
+        sizes = len(y), int(self.k), float(self.redundancy_weight)
         fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self._rate, self.lag)
         test: RelevanceTest
         rule: TopKBuffer
@@ -215,7 +216,7 @@ class TopK(ColumnSelector):
             rule = TopKCompletePairs(*sizes)
         else:
             test, rule = FisherZ(y, task, self.alpha), TopKCorrelation(*sizes)
-        return Composition(test, rule if self.redundancy > 0 else TopKBuffer(*sizes), fdr)
+        return Composition(test, rule if self.redundancy_weight > 0 else TopKBuffer(*sizes), fdr)
 
     @property
     def _rate(self) -> float:
@@ -232,8 +233,8 @@ class TopK(ColumnSelector):
     def merge(self, other: Self) -> Self:
         """Become the selector of these columns followed by the other's, over the same rows.
 
-        Exact, and only for ``redundancy=0`` and ``fdr=None``: the top k of two streams are among the top k of
-        each.
+        Exact, and only for ``redundancy_weight=0`` and ``fdr=None``: the top k of two streams are among
+        the top k of each.
 
         Parameters
         ----------
@@ -246,8 +247,9 @@ class TopK(ColumnSelector):
         """
         if not self.traits.merges:
             raise CapabilityError(
-                "TopK merges with redundancy=0 and fdr=None only, where the order of columns is no matter; "
-                f"got redundancy={self.redundancy!r} and fdr={self.fdr!r}: offer all columns to one selector"
+                "TopK merges with redundancy_weight=0 and fdr=None only, where the order of columns does not "
+                f"matter; got redundancy_weight={self.redundancy_weight!r} and fdr={self.fdr!r}: offer all "
+                "columns to one selector"
             )
         self._check_same(other)
         mine, theirs = self._identity_, other._identity_

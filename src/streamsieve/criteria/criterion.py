@@ -171,7 +171,7 @@ def summary_for(
     target: str = "classes",
     half_life: float | None = None,
     window: int | None = None,
-    epsilon: float = 1e-3,
+    max_rank_error: float = 1e-3,
     exact: bool = False,
 ) -> Any:
     """Return an empty summary of what a criterion needs.
@@ -182,7 +182,7 @@ def summary_for(
     target : "classes" or "numeric"; a numeric one is cut into bins where the summary needs classes
     half_life : rows after which an observation weighs half
     window : number of last rows to summarize
-    epsilon : largest rank error of quantiles
+    max_rank_error : largest rank error of quantiles
     exact : keep all rows and sort their columns, where the criterion needs quantiles
     """
     criterion.check_values()
@@ -193,22 +193,26 @@ def summary_for(
                 f"criterion={criterion.name!r} needs {needs}, which cannot fade by half_life={half_life:g}: "
                 "use window, or criterion='mutual_info'"
             )
-        return RecentRows(target, criterion.default_window if window is None else window)
+        return RecentRows(target, size=criterion.default_window if window is None else window)
     sorts = exact and sorts_columns(criterion)
-    summary = SortedColumns() if sorts else _plain(needs, half_life, epsilon)
+    summary = SortedColumns() if sorts else _plain(needs, half_life, max_rank_error)
     if target == "numeric" and summary.target == "classes":
         summary = (
-            TargetBins(summary, criterion.bins, ALL_ROWS) if sorts else TargetBins(summary, criterion.bins)
+            TargetBins(summary, bins=criterion.bins, warm_up=ALL_ROWS)
+            if sorts
+            else TargetBins(summary, bins=criterion.bins)
         )
-    return summary if window is None else Window(summary, window)
+    return summary if window is None else Window(summary, size=window)
 
 
-def _plain(needs: Needs | type[Any], half_life: float | None, epsilon: float) -> Any:
+def _plain(needs: Needs | type[Any], half_life: float | None, max_rank_error: float) -> Any:
     if isinstance(needs, type):
         if half_life is not None:
             raise CapabilityError(f"a {needs.__name__} does not fade by half_life={half_life:g}: use window")
         return needs()
-    return Quantiles(epsilon, half_life) if needs is Needs.QUANTILES else PROVIDES[needs](half_life)
+    if needs is Needs.QUANTILES:
+        return Quantiles(max_rank_error, half_life=half_life)
+    return PROVIDES[needs](half_life)
 
 
 def sorts_columns(criterion: Criterion) -> bool:

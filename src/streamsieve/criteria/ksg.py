@@ -1,4 +1,4 @@
-"""Mutual information by nearest neighbours, without bins."""
+"""Mutual information by nearest neighbors, without bins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOOKED_UP = 4096
 @register
 @dataclass(frozen=True)
 class KSG(Criterion):
-    """Score by the mutual information of feature and target, estimated from nearest neighbours, in nats.
+    """Score by the mutual information of feature and target, estimated from nearest neighbors, in nats.
 
     No bins: it sees dependence of any shape at the scale the rows themselves suggest.  A numeric target is
     scored by the first estimator of Kraskov, Stoegbauer and Grassberger, class labels by Ross's.  Never below
@@ -37,8 +37,8 @@ class KSG(Criterion):
 
     Parameters
     ----------
-    neighbours : int, default=4
-        How many neighbours of a row decide how far it looks, at least 1.  More of them vary less, and blur
+    n_neighbors : int, default=4
+        How many neighbors of a row decide how far it looks, at least 1.  More of them vary less, and blur
         what changes within their distance.
 
     Notes
@@ -59,7 +59,7 @@ class KSG(Criterion):
     the papers advise the same.  Counting what is there needs no noise.  Where all values are tied, the
     estimate is that of the table of their counts, with Grassberger's correction of its bias.
 
-    A weight is a number of copies of a row, so it must be whole; a row with copies has neighbours at
+    A weight is a number of copies of a row, so it must be whole; a row with copies has neighbors at
     distance 0.
 
     There are no p-values, as there is no distribution known: neither ``alpha`` nor ``on_drift`` can be used.
@@ -92,18 +92,18 @@ class KSG(Criterion):
     tasks: ClassVar[frozenset[Task]] = ANY_TASK
     needs: ClassVar[Needs] = Needs.ROWS
 
-    neighbours: int = 4
+    n_neighbors: int = 4
 
     def check_values(self) -> None:
         """Raise ``ParameterError`` for parameters out of range."""
-        check_number("neighbours", self.neighbours, low=1, integer=True)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
 
     def score(self, block: ColumnsBlock) -> FloatArray:
         """Information in nats."""
-        check_number("neighbours", self.neighbours, low=1, integer=True)
+        check_number("n_neighbors", self.n_neighbors, low=1, integer=True)
         n_features = len(block.indptr) - 1
         out = np.zeros(n_features)
-        columns, ways = (block.indptr, block.indices, block.data), (int(self.neighbours), _table())
+        columns, ways = (block.indptr, block.indices, block.data), (int(self.n_neighbors), _table())
         if block.n_classes:
 
             def work(low: int, high: int) -> None:

@@ -16,7 +16,7 @@ from streamsieve.offline.fgm import FGM as FGM
 from streamsieve.offline.gdm import GDM as GDM
 from streamsieve.offline.hiton import HITONPC as HITONPC
 from streamsieve.offline.inf_fs import InfFS as InfFS
-from streamsieve.offline.lars import LARSSelector as LARSSelector
+from streamsieve.offline.lars import LARS as LARS
 from streamsieve.offline.mrmr import MRMR as MRMR
 from streamsieve.offline.relief import Relief as Relief
 from streamsieve.offline.relieff import ReliefF as ReliefF
@@ -31,11 +31,11 @@ __all__ = [
     "FGM",
     "GDM",
     "HITONPC",
+    "LARS",
     "MRMR",
     "SPEC",
     "SPFS",
     "InfFS",
-    "LARSSelector",
     "RReliefF",
     "Relief",
     "ReliefF",

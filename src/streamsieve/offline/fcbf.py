@@ -43,7 +43,8 @@ class FCBF(OfflineSelector):
     Attributes
     ----------
     scores_ : float64 array, one per feature: its symmetric uncertainty with y
-    selected_ : columns of the selected features, the most relevant first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, the most relevant first
     removed_by_ : int64 array, one per feature: the column that made it redundant, or -1
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
@@ -85,7 +86,7 @@ class FCBF(OfflineSelector):
         "removed_by_": Array("i8", "features", low=-1),
     }
 
-    def __init__(self, delta: float = 0.0, bins: int = 5, task: str = "auto", ledger: str = "all") -> None:
+    def __init__(self, delta: float = 0.0, *, bins: int = 5, task: str = "auto", ledger: str = "all") -> None:
         self.delta = delta
         self.bins = bins
         self.task = task

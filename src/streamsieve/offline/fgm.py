@@ -23,7 +23,7 @@ class FGM(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Most features to keep, those of the first groups, at least 1.  If None, those of all groups.
     group_size : int, default=10
         Features in a group, at least 1; the sparsity that the machine is asked for.
@@ -38,7 +38,8 @@ class FGM(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, in the order they joined
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they joined
     n_iter_ : int, how many groups joined
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
@@ -62,14 +63,14 @@ class FGM(OfflineSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 40))
     >>> y = X[:, 7] + X[:, 21] - X[:, 30] > 0
-    >>> ss.FGM(n_features=3, group_size=3).fit(X, y).get_support(indices=True)
+    >>> ss.FGM(k=3, group_size=3).fit(X, y).get_support(indices=True)
     array([ 7, 21, 30])
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features")
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
     parameters = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         "group_size": Int(1),
         "C": Float(0, open_low=True),
         "tol": Float(0),
@@ -83,14 +84,15 @@ class FGM(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
+        k: int | None = None,
+        *,
         group_size: int = 10,
         C: float = 1.0,
         tol: float = 0.05,
         max_rounds: int = 30,
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
+        self.k = k
         self.group_size = group_size
         self.C = C
         self.tol = tol
@@ -101,11 +103,11 @@ class FGM(OfflineSelector):
     def variants(cls) -> Iterable[Self]:
         """All that groups bring, and a few."""
         yield cls()
-        yield cls(n_features=1, group_size=2, C=0.5)
+        yield cls(k=1, group_size=2, C=0.5)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         features = StandardFeatures(X)
         machine = Machine(features, y, self.group_size, self.C)
-        most = features.p if self.n_features is None else wanted
+        most = features.p if self.k is None else wanted
         order, self.n_iter_ = generate(machine, tol=float(self.tol), rounds=self.max_rounds, wanted=most)
         return order

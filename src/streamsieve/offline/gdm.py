@@ -23,7 +23,7 @@ class GDM(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Supporting features at most, those of the first groups, at least 1; affiliated ones come on top.
         None: all that the groups bring.
     tau : float, default=0.9
@@ -41,7 +41,8 @@ class GDM(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features: supporting ones in the order they joined, then affiliated
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns: supporting ones in the order they joined, then affiliated
         ones by falling correlation
     supporting_ : columns of the supporting features
     affiliated_ : int64 array, one per feature: the supporting feature it is most correlated with, or -1
@@ -66,15 +67,15 @@ class GDM(OfflineSelector):
     >>> X = rng.normal(size=(300, 30))
     >>> X[:, 11] = X[:, 4] + 0.1 * rng.normal(size=300)
     >>> y = X[:, 4] + X[:, 21] > 0
-    >>> found = ss.GDM(n_features=2, group_size=2).fit(X, y)
+    >>> found = ss.GDM(k=2, group_size=2).fit(X, y)
     >>> sorted(found.supporting_), found.get_support(indices=True)
     ([np.int64(4), np.int64(21)], array([ 4, 11, 21]))
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features")
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
     parameters = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         "tau": Float(0, 1, open_high=True),
         "group_size": Int(1),
         "C": Float(0, open_low=True),
@@ -91,7 +92,8 @@ class GDM(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
+        k: int | None = None,
+        *,
         tau: float = 0.9,
         group_size: int = 10,
         C: float = 1.0,
@@ -99,7 +101,7 @@ class GDM(OfflineSelector):
         max_rounds: int = 30,
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
+        self.k = k
         self.tau = tau
         self.group_size = group_size
         self.C = C
@@ -111,12 +113,12 @@ class GDM(OfflineSelector):
     def variants(cls) -> Iterable[Self]:
         """All that groups bring, and a few with more around them."""
         yield cls()
-        yield cls(n_features=1, tau=0.5, group_size=2)
+        yield cls(k=1, tau=0.5, group_size=2)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         features = StandardFeatures(X)
         machine = Machine(features, y, self.group_size, self.C)
-        most = features.p if self.n_features is None else wanted
+        most = features.p if self.k is None else wanted
         self.supporting_, self.n_iter_ = generate(
             machine, tol=float(self.tol), rounds=self.max_rounds, wanted=most
         )
@@ -127,8 +129,8 @@ class GDM(OfflineSelector):
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
-        if not np.array_equal(self.supporting_, self.selected_[: len(self.supporting_)]):
-            yield "the supporting features are not the first of the selected ones"
+        if not np.array_equal(self.supporting_, self.ranked_[: len(self.supporting_)]):
+            yield "the supporting features are not the first of the ranked ones"
         if np.any(self.affiliated_ >= self.n_features_in_):
             yield "a feature is affiliated with none of the features"
 

@@ -63,7 +63,8 @@ class HITONPC(OfflineSelector):
     scores_ : float64 array, one per feature: the statistic of the test given nothing (absolute correlation,
         or correlation ratio for more than two classes; G2 or chi-squared)
     pvalues_ : float64 array, one per feature: the p-value of that test
-    selected_ : columns of the selected features, the most associated first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, the most associated first
     separated_by_ : int64 array (features, 3): the set that made a feature independent of y, -1 where there is
         none or it is smaller
     ledger_ : one decision per feature: why it was kept or rejected
@@ -119,6 +120,7 @@ class HITONPC(OfflineSelector):
     def __init__(
         self,
         alpha: float = 0.01,
+        *,
         test: str = "fisher_z",
         max_conditioning: int = 3,
         degrees: str = "strata",

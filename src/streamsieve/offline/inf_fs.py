@@ -42,10 +42,10 @@ class InfFS(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
-    alpha : float, default=0.5
-        Share of the strength of the features in an edge, 0 <= alpha <= 1; the rest is their dissimilarity.
+    mixing : float, default=0.5
+        Share of the strength of the features in an edge, 0 <= mixing <= 1; the rest is their dissimilarity.
     supervised : bool, default=False
         False: y is not looked at, and the strength of a feature is its standard deviation.  True: it is a
         mixture of its mutual information with y, its Fisher score and its standard deviation.
@@ -66,13 +66,14 @@ class InfFS(OfflineSelector):
     Attributes
     ----------
     scores_ : float64 array, one per feature, larger is better; 0 for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"
 
     Notes
     -----
-    ``A_ij = alpha max(s_i, s_j) + (1 - alpha) (1 - |Spearman_ij|)``, the strengths s scaled from 0 to 1;
+    ``A_ij = mixing max(s_i, s_j) + (1 - mixing) (1 - |Spearman_ij|)``, the strengths s scaled from 0 to 1;
     ``r = 0.9 / rho(A)`` with rho the largest eigenvalue.  The scores are the row sums of
     ``(I - r A)^-1 - I``, found as the solution of ``(I - r A) x = 1`` by conjugate gradients: the
     eigenvalues of that matrix lie between 0.1 and 1.9, so some forty products with A suffice.  Constant
@@ -95,16 +96,16 @@ class InfFS(OfflineSelector):
     >>> import numpy as np, streamsieve as ss
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 6)) * [1, 1, 3, 1, 1, 1]
-    >>> ss.InfFS(n_features=1).fit(X).selected_
+    >>> ss.InfFS(k=1).fit(X).selected_
     array([2])
     >>> y = X[:, 4] > 0
-    >>> ss.InfFS(n_features=1, supervised=True, deviation=0).fit(X, y).selected_
+    >>> ss.InfFS(k=1, supervised=True, deviation=0).fit(X, y).selected_
     array([4])
     """
 
     parameters = {
-        "n_features": Int(1, optional=True),
-        "alpha": Float(0, 1),
+        "k": Int(1, optional=True),
+        "mixing": Float(0, 1),
         "supervised": Bool(),
         **{name: Float(0) for name in PARTS},
         "bins": Int(2, 1024),
@@ -118,9 +119,10 @@ class InfFS(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
-        alpha: float = 0.5,
-        supervised: bool = False,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
+        k: int | None = None,
+        *,
+        mixing: float = 0.5,
+        supervised: bool = False,
         information: float = 1.0,
         fisher: float = 1.0,
         deviation: float = 1.0,
@@ -128,8 +130,8 @@ class InfFS(OfflineSelector):
         task: str = "auto",
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
-        self.alpha = alpha
+        self.k = k
+        self.mixing = mixing
         self.supervised = supervised
         self.information = information
         self.fisher = fisher
@@ -142,13 +144,13 @@ class InfFS(OfflineSelector):
     def variants(cls) -> Iterable[Self]:
         """Without a target, and with one."""
         yield cls()
-        yield cls(n_features=1, alpha=0.2, supervised=True)
+        yield cls(k=1, mixing=0.2, supervised=True)
 
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
         tasks = ANY_TASK if bool(self.supervised) else frozenset()
-        return Traits(tasks=tasks, size_parameter="n_features", nested_sizes=True)
+        return Traits(tasks=tasks, size_parameter="k", nested_sizes=True)
 
     def _check_together(self) -> None:
         if not any(getattr(self, name) for name in PARTS):
@@ -195,8 +197,8 @@ class InfFS(OfflineSelector):
             np.abs(some, out=some)
             some[some > 1.0 - DUST] = 1.0
             some -= 1.0
-            some *= self.alpha - 1.0
-            some += self.alpha * np.maximum(strength, strength[low : low + ROWS, None])
+            some *= self.mixing - 1.0
+            some += self.mixing * np.maximum(strength, strength[low : low + ROWS, None])
         return np.asarray(graph)
 
 

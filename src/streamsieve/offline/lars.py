@@ -23,7 +23,7 @@ METHODS = ("lar", "lasso")
 STEPS_A_FEATURE = 8
 
 
-class LARSSelector(OfflineSelector):
+class LARS(OfflineSelector):
     """The first features that enter a least angle regression, or a lasso path.
 
     The regression begins with the feature most correlated with y and moves its coefficient until another
@@ -31,7 +31,7 @@ class LARSSelector(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept
         where those inside explain y, or every other feature.
     method : {"lar", "lasso"}, default="lar"
@@ -45,7 +45,8 @@ class LARSSelector(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, in the order they entered (last, for one that left and came
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they entered (last, for one that left and came
         again)
     coef_ : float64 array, one per feature: coefficients of the standardized features where the path was left,
         in units of the length of y; 0 for features outside
@@ -75,14 +76,14 @@ class LARSSelector(OfflineSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 6))
     >>> y = 3 * X[:, 4] - X[:, 1] + 0.1 * rng.normal(size=100)
-    >>> ss.LARSSelector(n_features=2).fit(X, y).selected_
+    >>> ss.LARS(k=2).fit(X, y).ranked_
     array([4, 1])
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="n_features")
+    _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="k")
 
     parameters = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         "method": Choice(*METHODS),
         "task": Choice(*TASKS),
         **OfflineSelector.parameters,
@@ -93,9 +94,9 @@ class LARSSelector(OfflineSelector):
     }
 
     def __init__(
-        self, n_features: int | None = None, method: str = "lar", task: str = "auto", ledger: str = "all"
+        self, k: int | None = None, *, method: str = "lar", task: str = "auto", ledger: str = "all"
     ) -> None:
-        self.n_features = n_features
+        self.k = k
         self.method = method
         self.task = task
         self.ledger = ledger
@@ -104,7 +105,7 @@ class LARSSelector(OfflineSelector):
     def variants(cls) -> Iterable[Self]:
         """Both methods, labels and numbers."""
         yield cls()
-        yield cls(n_features=1, method="lasso", task="regression")
+        yield cls(k=1, method="lasso", task="regression")
 
     @property
     def _elsewhere(self) -> str:
@@ -160,8 +161,8 @@ def lasso(features: StandardFeatures, y: FloatArray, wanted: int) -> tuple[IntAr
     else:
         if inside.order:
             warnings.warn(
-                f"features left and came again for {steps} steps, and {len(inside.order)} of n_features="
-                f"{wanted} are inside: use a smaller n_features, or method='lar', in which none leaves",
+                f"features left and came again for {steps} steps, and {len(inside.order)} of k="
+                f"{wanted} are inside: use a smaller k, or method='lar', in which none leaves",
                 ConvergenceWarning, stacklevel=5,
             )  # fmt: skip
     return np.array(inside.order, np.int64), coefficients[inside.order]

@@ -32,7 +32,7 @@ class MRMR(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     scheme : {"mid", "miq", "fcd", "fcq"}, default="mid"
         "mi": relevance and redundancy are mutual information of codes, in nats.  "fc": relevance is the F
@@ -48,9 +48,10 @@ class MRMR(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, in the order they were chosen
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they were chosen
     relevance_ : float64 array, one per feature: information or F with the target
-    objective_ : float64 array, one per selected feature: its balance when it was chosen
+    objective_ : float64 array, one per feature of ``ranked_``: its balance when it was chosen
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 
@@ -77,14 +78,14 @@ class MRMR(OfflineSelector):
     >>> y = rng.integers(0, 2, 400)
     >>> dose = y + 0.5 * rng.normal(size=400)
     >>> X = np.c_[dose, dose, y + rng.normal(size=400), rng.normal(size=400)]
-    >>> ss.MRMR(n_features=2).fit(X, y).selected_  # not the copy
+    >>> ss.MRMR(k=2).fit(X, y).selected_  # not the copy
     array([0, 2])
     """
 
-    _traits = Traits(size_parameter="n_features", nested_sizes=True)
+    _traits = Traits(size_parameter="k", nested_sizes=True)
 
     parameters = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         "scheme": Choice(*SCHEMES),
         "bins": Int(2, 1024),
         "task": Choice(*TASKS),
@@ -98,13 +99,14 @@ class MRMR(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
+        k: int | None = None,
+        *,
         scheme: str = "mid",
         bins: int = 5,
         task: str = "auto",
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
+        self.k = k
         self.scheme = scheme
         self.bins = bins
         self.task = task

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
+from streamsieve.base.seeded import Seeded
 from streamsieve.offline.relieff import hit_and_miss
 from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, nominal_mask, sampled_rows
 from streamsieve.offline.shared.ranking import best_first
@@ -15,7 +16,7 @@ from streamsieve.protocols import IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Int
 
 
-class Relief(OfflineSelector):
+class Relief(Seeded, OfflineSelector):
     """Relief for two classes: weights from the nearest hit and the nearest miss of each row.
 
     Of each row the nearest row of its own class (hit) and of the other one (miss) are looked up.  A feature
@@ -24,24 +25,26 @@ class Relief(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     metric : {"euclidean", "manhattan"}, default="euclidean"
         How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
     nominal : None, "all" or list, default=None
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
-    sample : int or None, default=None
+    n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
-    random_state : int, default=0
-        Seed of that draw, 0 <= random_state < 2^63.
+    random_state : int or None, default=0
+        Seed of that draw, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
@@ -50,7 +53,7 @@ class Relief(OfflineSelector):
     ``W_j = mean over rows of [ difference to the miss - difference to the hit ]``.  The paper squares these
     differences; since Kononenko everybody takes their size, which ranks the same way for nominal features and
     is what :class:`ReliefF` does with ``k=1``.  The paper draws rows at random with repetition; here every
-    row counts once unless ``sample`` is given.
+    row counts once unless ``n_rows_sampled`` is given.
 
     References
     ----------
@@ -62,14 +65,14 @@ class Relief(OfflineSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((200, 5))
     >>> y = X[:, 3] > 0.5
-    >>> ss.Relief(n_features=1).fit(X, y).get_feature_names_out()
+    >>> ss.Relief(k=1).fit(X, y).get_feature_names_out()
     array(['x3'], dtype=object)
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features", nested_sizes=True)
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k", nested_sizes=True)
 
     parameters = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         **NEIGHBOR_PARAMETERS,
         **OfflineSelector.parameters,
     }
@@ -80,17 +83,18 @@ class Relief(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
+        k: int | None = None,
+        *,
         metric: str = "euclidean",
         nominal: str | Sequence[int | str] | None = None,
-        sample: int | None = None,
-        random_state: int = 0,
+        n_rows_sampled: int | None = None,
+        random_state: int | None = 0,
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
+        self.k = k
         self.metric = metric
         self.nominal = nominal
-        self.sample = sample
+        self.n_rows_sampled = n_rows_sampled
         self.random_state = random_state
         self.ledger = ledger
 
@@ -98,9 +102,9 @@ class Relief(OfflineSelector):
     def variants(cls) -> Iterable[Self]:
         """Both metrics, nominal features, and a sample of rows."""
         yield cls()
-        yield cls(n_features=1, metric="manhattan", nominal="all", sample=80)
+        yield cls(k=1, metric="manhattan", nominal="all", n_rows_sampled=80)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        rows = sampled_rows(X.shape[0], self.sample, self.random_state)
+        rows = sampled_rows(X.shape[0], self.n_rows_sampled, self._seed)
         self.scores_ = hit_and_miss(X, y, 1, self.metric, nominal_mask(self), rows)
         return best_first(self.scores_, wanted)

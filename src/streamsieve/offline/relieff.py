@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
+from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import TargetError
 from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
 from streamsieve.offline.shared.ranking import best_first
@@ -16,7 +17,7 @@ from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, 
 from streamsieve.state import Array, Int
 
 
-class ReliefF(OfflineSelector):
+class ReliefF(Seeded, OfflineSelector):
     """ReliefF: features that differ between near rows of different classes; finds interactions.
 
     Of each row the nearest rows of its own class (hits) and of every other class (misses) are looked up.  A
@@ -26,26 +27,28 @@ class ReliefF(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
-    k : int, default=10
+    n_neighbors : int, default=10
         Hits, and misses of every class, that a row looks at, at least 1; a smaller class gives all it has.
     metric : {"euclidean", "manhattan"}, default="euclidean"
         How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
     nominal : None, "all" or list, default=None
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
-    sample : int or None, default=None
+    n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
-    random_state : int, default=0
-        Seed of that draw, 0 <= random_state < 2^63.
+    random_state : int or None, default=0
+        Seed of that draw, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary" or "multiclass"
 
@@ -74,15 +77,15 @@ class ReliefF(OfflineSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 2, (300, 8)).astype(float)
     >>> y = np.logical_xor(X[:, 2], X[:, 5])  # no feature says anything on its own
-    >>> ss.ReliefF(n_features=2, nominal="all").fit(X, y).get_support(indices=True)
+    >>> ss.ReliefF(k=2, nominal="all").fit(X, y).get_support(indices=True)
     array([2, 5])
     """
 
-    _traits = Traits(tasks=CLASSIFICATION, size_parameter="n_features", nested_sizes=True)
+    _traits = Traits(tasks=CLASSIFICATION, size_parameter="k", nested_sizes=True)
 
     parameters = {
-        "n_features": Int(1, optional=True),
-        "k": Int(1),
+        "k": Int(1, optional=True),
+        "n_neighbors": Int(1),
         **NEIGHBOR_PARAMETERS,
         **OfflineSelector.parameters,
     }
@@ -93,19 +96,20 @@ class ReliefF(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
-        k: int = 10,
+        k: int | None = None,
+        *,
+        n_neighbors: int = 10,
         metric: str = "euclidean",
         nominal: str | Sequence[int | str] | None = None,
-        sample: int | None = None,
-        random_state: int = 0,
+        n_rows_sampled: int | None = None,
+        random_state: int | None = 0,
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
         self.k = k
+        self.n_neighbors = n_neighbors
         self.metric = metric
         self.nominal = nominal
-        self.sample = sample
+        self.n_rows_sampled = n_rows_sampled
         self.random_state = random_state
         self.ledger = ledger
 
@@ -113,11 +117,11 @@ class ReliefF(OfflineSelector):
     def variants(cls) -> Iterable[Self]:
         """Both metrics, and a sample of rows; nominal features are those of Relief."""
         yield cls()
-        yield cls(n_features=1, k=3, metric="manhattan", sample=40, random_state=1)
+        yield cls(k=1, n_neighbors=3, metric="manhattan", n_rows_sampled=40, random_state=1)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        rows = sampled_rows(X.shape[0], self.sample, self.random_state)
-        self.scores_ = hit_and_miss(X, y, self.k, self.metric, nominal_mask(self), rows)
+        rows = sampled_rows(X.shape[0], self.n_rows_sampled, self._seed)
+        self.scores_ = hit_and_miss(X, y, self.n_neighbors, self.metric, nominal_mask(self), rows)
         return best_first(self.scores_, wanted)
 
 

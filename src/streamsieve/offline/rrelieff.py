@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import OfflineSelector
+from streamsieve.base.seeded import Seeded
 from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
 from streamsieve.offline.shared.ranking import best_first
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Float, Int
 
 
-class RReliefF(OfflineSelector):
+class RReliefF(Seeded, OfflineSelector):
     """RReliefF: features that differ between near rows whose numeric targets differ.
 
     :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbor is a
@@ -23,9 +24,9 @@ class RReliefF(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
-    k : int, default=10
+    n_neighbors : int, default=10
         Neighbors that a row looks at, at least 1; all others if there are fewer.
     sigma : float or None, default=50.0
         The r-th nearest row counts ``exp(-(r / sigma)^2)``, sigma > 0; None: all neighbors count alike.
@@ -34,17 +35,19 @@ class RReliefF(OfflineSelector):
     nominal : None, "all" or list, default=None
         Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
         X has names.  All others are numbers and differ by their distance over the range of the feature.
-    sample : int or None, default=None
+    n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
-    random_state : int, default=0
-        Seed of that draw, 0 <= random_state < 2^63.
+    random_state : int or None, default=0
+        Seed of that draw, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature, between -1 and 1; larger is better, 0 for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "regression"
 
@@ -68,15 +71,15 @@ class RReliefF(OfflineSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((300, 6))
     >>> y = np.abs(X[:, 1] - 0.5) + 0.2 * X[:, 4]
-    >>> ss.RReliefF(n_features=2).fit(X, y).selected_
+    >>> ss.RReliefF(k=2).fit(X, y).selected_
     array([1, 4])
     """
 
-    _traits = Traits(tasks=frozenset({Task.REGRESSION}), size_parameter="n_features", nested_sizes=True)
+    _traits = Traits(tasks=frozenset({Task.REGRESSION}), size_parameter="k", nested_sizes=True)
 
     parameters = {
-        "n_features": Int(1, optional=True),
-        "k": Int(1),
+        "k": Int(1, optional=True),
+        "n_neighbors": Int(1),
         "sigma": Float(0, open_low=True, optional=True),
         **NEIGHBOR_PARAMETERS,
         **OfflineSelector.parameters,
@@ -88,21 +91,22 @@ class RReliefF(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
-        k: int = 10,
+        k: int | None = None,
+        *,
+        n_neighbors: int = 10,
         sigma: float | None = 50.0,
         metric: str = "euclidean",
         nominal: str | Sequence[int | str] | None = None,
-        sample: int | None = None,
-        random_state: int = 0,
+        n_rows_sampled: int | None = None,
+        random_state: int | None = 0,
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
         self.k = k
+        self.n_neighbors = n_neighbors
         self.sigma = sigma
         self.metric = metric
         self.nominal = nominal
-        self.sample = sample
+        self.n_rows_sampled = n_rows_sampled
         self.random_state = random_state
         self.ledger = ledger
 
@@ -110,16 +114,16 @@ class RReliefF(OfflineSelector):
     def variants(cls) -> Iterable[Self]:
         """Both metrics, equal weights, and a sample of rows."""
         yield cls()
-        yield cls(k=5, sigma=None, metric="manhattan", sample=80)
+        yield cls(n_neighbors=5, sigma=None, metric="manhattan", n_rows_sampled=80)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]
-        rows = sampled_rows(n, self.sample, self.random_state)
+        rows = sampled_rows(n, self.n_rows_sampled, self._seed)
         data = Neighbors(X, nominal_mask(self), self.metric)
-        weight = self._weights(min(self.k, n - 1))
+        weight = self._weights(min(self.n_neighbors, n - 1))
         span = float(y.max() - y.min())
         apart, both, p_apart = np.zeros(data.p), np.zeros(data.p), 0.0
-        for some, (found,) in data.nearest(rows, np.array([0, n]), self.k):
+        for some, (found,) in data.nearest(rows, np.array([0, n]), self.n_neighbors):
             ranked = data.by_rank(some, found)
             one, other = np.repeat(some, ranked.shape[1]), ranked.reshape(-1)
             d = np.tile(weight, len(some))

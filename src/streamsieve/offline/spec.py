@@ -28,7 +28,7 @@ class SPEC(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     variant : {1, 2, 3}, default=2
         1: the energy.  2: the energy over what is left without the trivial constant direction, the usual
@@ -48,7 +48,8 @@ class SPEC(OfflineSelector):
     ----------
     scores_ : float64 array, one per feature, larger is better: minus the energy for variants 1 and 2; a
         constant feature has the worst
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary" or "multiclass"
 
@@ -78,12 +79,12 @@ class SPEC(OfflineSelector):
     >>> group = rng.integers(0, 3, 200)
     >>> noise = rng.normal(size=(200, 5))
     >>> X = noise + np.outer(group, [0, 0, 0, 6, -5])
-    >>> ss.SPEC(n_features=2).fit(X).get_support(indices=True)
+    >>> ss.SPEC(k=2).fit(X).get_support(indices=True)
     array([3, 4])
     """
 
     parameters = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         "variant": Int(1, 3),
         "supervised": Bool(),
         "gamma": Float(0, open_low=True, optional=True),
@@ -97,14 +98,15 @@ class SPEC(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
+        k: int | None = None,
+        *,
         variant: int = 2,
-        supervised: bool = False,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
+        supervised: bool = False,
         gamma: float | None = None,
         clusters: int | None = None,
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
+        self.k = k
         self.variant = variant
         self.supervised = supervised
         self.gamma = gamma
@@ -118,13 +120,13 @@ class SPEC(OfflineSelector):
         yield cls(variant=1, supervised=True)
         yield cls(variant=3)
         yield cls(variant=3, supervised=True)
-        yield cls(n_features=1, variant=3, clusters=2)
+        yield cls(k=1, variant=3, clusters=2)
 
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
         tasks = CLASSIFICATION if bool(self.supervised) else frozenset()
-        return Traits(tasks=tasks, size_parameter="n_features", nested_sizes=True)
+        return Traits(tasks=tasks, size_parameter="k", nested_sizes=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         n = X.shape[0]

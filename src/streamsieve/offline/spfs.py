@@ -30,10 +30,10 @@ class SPFS(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept
         where those chosen explain the similarities, or every other feature.
-    step : {"lars", "omp"}, default="lars"
+    method : {"lars", "omp"}, default="lars"
         "lars": least angle regression with several responses; after each entrance it moves on only until
         another feature explains as much.  "omp": each entrance is followed by a full regression.
     supervised : bool, default=True
@@ -52,8 +52,9 @@ class SPFS(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, in the order they entered
-    explained_ : float64 array, one per selected feature: the share of the responses' squares that a
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they entered
+    explained_ : float64 array, one per feature of ``ranked_``: the share of the responses' squares that a
         regression on it and those before it explains
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : if supervised, "binary", "multiclass" or "regression"
@@ -79,13 +80,13 @@ class SPFS(OfflineSelector):
     >>> y = rng.integers(0, 3, 300)
     >>> one, two = (y == [[1], [2]]) + 0.3 * rng.normal(size=(2, 300))
     >>> X = np.c_[rng.normal(size=(300, 3)), one, one + 0.1 * rng.normal(size=300), two]
-    >>> ss.SPFS(n_features=2).fit(X, y).get_support(indices=True)  # not column 4, which repeats column 3
+    >>> ss.SPFS(k=2).fit(X, y).get_support(indices=True)  # not column 4, which repeats column 3
     array([3, 5])
     """
 
     parameters = {
-        "n_features": Int(1, optional=True),
-        "step": Choice(*STEPS),
+        "k": Int(1, optional=True),
+        "method": Choice(*STEPS),
         "supervised": Bool(),
         "gamma": Float(0, open_low=True, optional=True),
         "rank": Int(1),
@@ -99,16 +100,17 @@ class SPFS(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
-        step: str = "lars",
-        supervised: bool = True,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
+        k: int | None = None,
+        *,
+        method: str = "lars",
+        supervised: bool = True,
         gamma: float | None = None,
         rank: int = 5,
         task: str = "auto",
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
-        self.step = step
+        self.k = k
+        self.method = method
         self.supervised = supervised
         self.gamma = gamma
         self.rank = rank
@@ -119,16 +121,16 @@ class SPFS(OfflineSelector):
     def variants(cls) -> Iterable[Self]:
         """Both steps, labels, numbers, and no target."""
         yield cls()
-        yield cls(step="omp", task="regression")
+        yield cls(method="omp", task="regression")
         yield cls(supervised=False, rank=1)
 
     @property
     def traits(self) -> Traits:
         """What it can do with its present parameters."""
-        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset(), size_parameter="n_features")
+        return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset(), size_parameter="k")
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
-        by_lars = self.step == "lars"
+        by_lars = self.method == "lars"
         if self.supervised:
             correlated = CorrelatedFeatures(X, y, Task(self.task_))
             path = entering(correlated, correlated.basis, wanted, by_lars=by_lars)

@@ -34,7 +34,7 @@ class StumpBoosting(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Rounds, and features, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where a stump
         makes no error, or none is better than a coin.
     ledger : {"all", "kept", "none"}, default="all"
@@ -42,12 +42,13 @@ class StumpBoosting(OfflineSelector):
 
     Attributes
     ----------
-    selected_ : columns of the selected features, by round
-    errors_ : float64 array, one per selected feature: the weighted error of its stump
-    thresholds_ : float64 array, one per selected feature: the largest value below the threshold
-    signs_ : float64 array, one per selected feature: 1 if rows above the threshold are of the second class
-        (in sorted order), else -1
-    votes_ : float64 array, one per selected feature: how much its stump counts, ``ln((1 - e) / e) / 2``
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, by round
+    errors_ : float64 array, one per feature of ``ranked_``: the weighted error of its stump
+    thresholds_ : float64 array, one per feature of ``ranked_``: the largest value below the threshold
+    signs_ : float64 array, one per feature of ``ranked_``: 1 if rows above the threshold are of the second
+        class (in sorted order), else -1
+    votes_ : float64 array, one per feature of ``ranked_``: how much its stump counts, ``ln((1 - e) / e) / 2``
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
@@ -70,15 +71,15 @@ class StumpBoosting(OfflineSelector):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((300, 6))
     >>> y = X[:, 4] + 0.5 * X[:, 1] > 0.75
-    >>> boosting = ss.StumpBoosting(n_features=2).fit(X, y)
-    >>> boosting.selected_, boosting.thresholds_.round(1), boosting.signs_
+    >>> boosting = ss.StumpBoosting(k=2).fit(X, y)
+    >>> boosting.ranked_, boosting.thresholds_.round(1), boosting.signs_
     (array([4, 1]), array([0.6, 0.5]), array([1., 1.]))
     """
 
-    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="n_features", nested_sizes=True)
+    _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k", nested_sizes=True)
 
     parameters = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         **OfflineSelector.parameters,
     }
     fields = {
@@ -86,15 +87,15 @@ class StumpBoosting(OfflineSelector):
         **{name: Array("f8", "selected", finite=True) for name in ROUND},
     }
 
-    def __init__(self, n_features: int | None = None, ledger: str = "all") -> None:
-        self.n_features = n_features
+    def __init__(self, k: int | None = None, *, ledger: str = "all") -> None:
+        self.k = k
         self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Some rounds, and one."""
         yield cls()
-        yield cls(n_features=1)
+        yield cls(k=1)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         sign = np.where(y == np.unique(y)[1], 1.0, -1.0)

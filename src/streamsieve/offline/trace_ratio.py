@@ -25,9 +25,9 @@ class TraceRatio(OfflineSelector):
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Size of the set, at least 1.  None: 10, or all if there are fewer.
-    scaled : bool, default=False
+    standardize : bool, default=False
         True: features are scaled to one variance first, so that their units do not matter; the set is then
         that of the best Fisher scores.
     ledger : {"all", "kept", "none"}, default="all"
@@ -37,7 +37,8 @@ class TraceRatio(OfflineSelector):
     ----------
     scores_ : float64 array, one per feature: ``b - ratio_ w``, in units of the largest spread; the set has
         the largest ones; the smallest float for a constant feature
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     ratio_ : float, the ratio of the set; the largest float where nothing is spread within classes
     n_iter_ : int, how many sets were looked at
     ledger_ : one decision per feature: why it was kept or rejected
@@ -51,8 +52,8 @@ class TraceRatio(OfflineSelector):
     single ratio, so it cannot exchange one.
 
     The sums b and w of a feature need variances only, which is one pass over X.  Features in large units
-    decide: scale X, or set ``scaled``, unless the units mean something.  A constant feature has b = w = 0 and
-    would not spoil any set; it comes last all the same, as it is not informative.
+    decide: scale X, or set ``standardize``, unless the units mean something.  A constant feature has b = w =
+    0 and would not spoil any set; it comes last all the same, as it is not informative.
 
     References
     ----------
@@ -64,15 +65,15 @@ class TraceRatio(OfflineSelector):
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 300)
     >>> X = rng.normal(size=(300, 5)) + np.outer(y, [0, 2, 0, 1, 0])
-    >>> ss.TraceRatio(n_features=2).fit(X, y).selected_
+    >>> ss.TraceRatio(k=2).fit(X, y).selected_
     array([1, 3])
     """
 
-    _traits = Traits(tasks=CLASSIFICATION, size_parameter="n_features")
+    _traits = Traits(tasks=CLASSIFICATION, size_parameter="k")
 
     parameters = {
-        "n_features": Int(1, optional=True),
-        "scaled": Bool(),
+        "k": Int(1, optional=True),
+        "standardize": Bool(),
         **OfflineSelector.parameters,
     }
     fields = {
@@ -84,24 +85,25 @@ class TraceRatio(OfflineSelector):
 
     def __init__(
         self,
-        n_features: int | None = None,
-        scaled: bool = False,  # noqa: FBT001, FBT002 - a parameter of an estimator is given by name
+        k: int | None = None,
+        *,
+        standardize: bool = False,
         ledger: str = "all",
     ) -> None:
-        self.n_features = n_features
-        self.scaled = scaled
+        self.k = k
+        self.standardize = standardize
         self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """In the units of the features, and scaled."""
         yield cls()
-        yield cls(n_features=1, scaled=True)
+        yield cls(k=1, standardize=True)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         features = CorrelatedFeatures(X, y, Task(self.task_))
         largest = float(features.norm.max())
-        length = features.varies.astype(np.float64) if self.scaled else features.norm / (largest or 1.0)
+        length = features.varies.astype(np.float64) if self.standardize else features.norm / (largest or 1.0)
         share = np.where(features.share > 1 - DUST, 1.0, features.share)
         between, within = share * length**2, (1 - share) * length**2
         usable, constant = np.flatnonzero(features.varies), np.flatnonzero(~features.varies)

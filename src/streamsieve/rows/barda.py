@@ -32,21 +32,23 @@ class BARDA(RowSelector):
         Features to keep, k >= 1; the paper's B.  None: 10, or all features if there are fewer.
     learning_rate : float, default=0.05
         Length of the first steps, above 0 and at most 1000; the paper's eta.  It matters little.
-    ridge : float, default=0.01
+    l2 : float, default=0.01
         Strength of the L2 penalty, between 0 and 1e6; the paper's lambda.
     damping : float, default=0.01
         What is added to the root of the sum of squares, between 1e-30 and 1e6; the paper's delta.
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     scores_ : float64 array, ``w**2 * H`` of every feature, its weight not yet set to 0; with several classes,
         the largest over them
-    selected_ : columns of the k largest scores, best first; fewer as long as fewer have a score above 0
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns of the k largest scores, best first; fewer as long as fewer have a score above 0
     coef_ : float64 array (classes, features), the weights that predict, at most k a row; for two classes one
         row, which speaks for ``classes_[1]``
     classes_ : the labels seen, sorted
@@ -96,7 +98,7 @@ class BARDA(RowSelector):
 
     parameters = {
         "learning_rate": Float(0, 1e3, open_low=True),
-        "ridge": Float(0, 1e6),
+        "l2": Float(0, 1e6),
         "damping": Float(1e-30, 1e6),
     }
     fields = {"_learners_": Nested(OneVsRest)}
@@ -106,31 +108,31 @@ class BARDA(RowSelector):
         k: int | None = None,
         *,
         learning_rate: float = 0.05,
-        ridge: float = 0.01,
+        l2: float = 0.01,
         damping: float = 0.01,
         output: str = "drop",
         ledger: str = "all",
     ) -> None:
         self.k = k
         self.learning_rate = learning_rate
-        self.ridge = ridge
+        self.l2 = l2
         self.damping = damping
         self.output = output
         self.ledger = ledger
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield the defaults, the smallest budget, and no ridge with output of fixed width."""
+        """Yield the defaults, the smallest k, and no L2 penalty with output of fixed width."""
         yield cls()
-        yield cls(k=1, ridge=0.5)
-        yield cls(k=1, learning_rate=0.5, ridge=0.0, damping=0.1, output="zero")
+        yield cls(k=1, l2=0.5)
+        yield cls(k=1, learning_rate=0.5, l2=0.0, damping=0.1, output="zero")
 
     # ---------------------------------------------------------------- learning
 
     @property
     def _settings(self) -> Settings:
         return Settings.of(
-            min(self._most, 2**31), float(self.learning_rate), float(self.ridge), float(self.damping)
+            min(self._most, 2**31), float(self.learning_rate), float(self.l2), float(self.damping)
         )
 
     def _start(self, batch: RowBatch) -> None:
@@ -169,5 +171,5 @@ class BARDA(RowSelector):
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         learners = self._learners_
-        if learners.n_features != self.n_features_in_ or learners.models[0].n_rows != self.n_rows_seen_:
+        if learners.n_features != self.n_features_in_ or learners.models[0].n_rows != self.n_samples_seen_:
             yield "the learners saw other rows or features"

@@ -15,6 +15,7 @@ from streamsieve._kernels.poisson import poisson_weights
 from streamsieve._transaction import untouched_on_error
 from streamsieve.base import RowSelector
 from streamsieve.base.persistence import fitted_property
+from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.screen import Screen
@@ -24,7 +25,7 @@ from streamsieve.state.registry import registered
 #: Row numbers end here.
 LAST_ROW = 2**62
 #: Attributes that all members share with the bootstrap.
-SHARED = ("n_features_in_", "n_rows_seen_", "_fixed_", "_names_in_", "_vocabulary_")
+SHARED = ("n_features_in_", "n_samples_seen_", "_fixed_", "_names_in_", "_vocabulary_")
 #: Parameters of replicas, whose ledgers are never read.
 QUIET = {"ledger": "none", "review_every": None}
 #: Replicas whose weights are drawn together.
@@ -51,7 +52,7 @@ class Member(Nested):
         return {name: kind for name, kind in known if issubclass(kind, RowSelector) and kind is not Bootstrap}
 
 
-class Bootstrap(RowSelector):
+class Bootstrap(Seeded, RowSelector):
     """Keep the features that a selector keeps in most bootstrap replicas of the stream.
 
     Replicas of the selector learn the stream side by side.  Each counts every row 0, 1, 2, ... times, drawn
@@ -65,28 +66,31 @@ class Bootstrap(RowSelector):
         features it is to choose; it is copied.  None: ``Screen("f")``.
     replicas : int, default=20
         How many, 2 <= replicas <= 10,000.  Time and memory are those of ``replicas + 1`` selectors.
-    threshold : float, default=0.6
-        Keep features that at least this fraction of the replicas selects, 0 < threshold <= 1.
+    min_frequency : float, default=0.6
+        Keep features that at least this fraction of the replicas selects, 0 < min_frequency <= 1.
     k : int or None, default=None
         Keep the k most frequent of these at most, k >= 1; among equals those that score best on all rows.
-    random_state : int, default=0
-        Seed of the draws, 0 <= random_state < 2^63.
+    random_state : int or None, default=0
+        Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
     first_row : int, default=0
         Number of the first row.  A row's draws depend on its number alone: give parts of one stream the
         numbers they have there, and their merge is the result of one pass over it.
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what frequency.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what frequency.  "kept"
+        is the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
-    frequencies_, scores_ : float64 array, one per feature: the fraction of the replicas that select it
-    selected_ : columns of the selected features, the most frequent first
+    scores_ : float64 array, one per feature: the fraction of the replicas that select it
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, the most frequent first
     stability_ : float, at most 1: how much the replicas' selections agree beyond chance (Nogueira et al.)
     expected_false_ : float: bound on the expected number of false features among those of a frequency of at
-        least ``threshold``; infinite for a threshold of at most 0.5
+        least ``min_frequency``; infinite for a ``min_frequency`` of at most 0.5
     selector_ : the selector after all rows, each counted once
     ledger_ : which features entered and left, after how many rows, at what frequency
 
@@ -96,11 +100,11 @@ class Bootstrap(RowSelector):
     saved and resumed stream and merged parts give the same result.  Parts that were all numbered from 0
     merge to a valid bootstrap too, though not to that of one pass.
 
-    With M replicas, d features, frequencies p and the mean number c of features selected, stability is
-    1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)], and 1 where all or none are selected by all.  The
-    bound on false features is c^2 / ((2 threshold - 1) d).  It is proved for selections from random halves
-    of the rows and noise features that are exchangeable; a bootstrap is as random as halves are, so here it
-    is a guide.
+    With M replicas, d features, frequencies p and the mean number c of features selected, stability is 1 - [M
+    / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)], and 1 where all or none are selected by all.  The bound
+    on false features is c^2 / ((2 min_frequency - 1) d).  It is proved for selections from random halves of
+    the rows and noise features that are exchangeable; a bootstrap is as random as halves are, so here it is a
+    guide.
 
     A row drawn 0 times takes no time: under a half-life or a window, replicas look back over 1.6 times as
     many rows of the stream as the selector does.  ``sample_weight`` is not taken, because copies of a row
@@ -128,7 +132,7 @@ class Bootstrap(RowSelector):
     ...     bootstrap = bootstrap.partial_fit(X, y)
     >>> bootstrap.get_feature_names_out(), len(bootstrap.selector_.selected_)
     (array(['x4', 'x7'], dtype=object), 3)
-    >>> bootstrap.frequencies_[[4, 7]]
+    >>> bootstrap.scores_[[4, 7]]
     array([1., 1.])
     """
 
@@ -136,8 +140,7 @@ class Bootstrap(RowSelector):
 
     parameters = {
         "replicas": Int(2, 10_000),
-        "threshold": Float(0, 1, open_low=True),
-        "random_state": Int(0, 2**63 - 1),
+        "min_frequency": Float(0, 1, open_low=True),
         "first_row": Int(0, LAST_ROW),
     }
     fields = {"_next_row_": Int(0, LAST_ROW + 2**61), "_members_": Members()}
@@ -147,16 +150,16 @@ class Bootstrap(RowSelector):
         selector: RowSelector | None = None,
         *,
         replicas: int = 20,
-        threshold: float = 0.6,
+        min_frequency: float = 0.6,
         k: int | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
         first_row: int = 0,
         output: str = "drop",
         ledger: str = "all",
     ) -> None:
         self.selector = selector
         self.replicas = replicas
-        self.threshold = threshold
+        self.min_frequency = min_frequency
         self.k = k
         self.random_state = random_state
         self.first_row = first_row
@@ -208,6 +211,10 @@ class Bootstrap(RowSelector):
     def _buffers_rows(self) -> bool:  # type: ignore[override]  # it depends on the selector
         return self._inner._buffers_rows  # noqa: SLF001
 
+    @property
+    def _learns_numbers(self) -> bool:
+        return self._members_[0]._learns_numbers  # noqa: SLF001
+
     def _known_labels(self) -> Iterable[Any]:
         return self._members_[0]._known_labels()  # noqa: SLF001
 
@@ -245,7 +252,7 @@ class Bootstrap(RowSelector):
             self._share()
             original._learn_rows(batch)  # noqa: SLF001
             for low in range(0, len(replicas), GROUP):
-                weights = poisson_weights(int(self.random_state), self._next_row_, n, low // GROUP)
+                weights = poisson_weights(self._seed, self._next_row_, n, low // GROUP)
                 # the last group may have fewer replicas
                 for member, weight in zip(replicas[low : low + GROUP], weights, strict=False):
                     member._learn_rows(RowBatch(batch.X, batch.y, weight))  # noqa: SLF001
@@ -276,11 +283,6 @@ class Bootstrap(RowSelector):
         return counts / self.replicas
 
     @fitted_property
-    def frequencies_(self) -> FloatArray:
-        """The fraction of the replicas that select a feature."""
-        return self.scores_
-
-    @fitted_property
     def stability_(self) -> float:
         """How much the replicas' selections agree: 1 if they are equal, about 0 if they are random."""
         p, m = self.scores_, self.replicas
@@ -291,17 +293,17 @@ class Bootstrap(RowSelector):
 
     @fitted_property
     def expected_false_(self) -> float:
-        """Bound on the expected number of false features of a frequency of at least ``threshold``."""
+        """Bound on the expected number of false features of a frequency of at least ``min_frequency``."""
         frequencies = self.scores_
-        if self.threshold <= 0.5:
+        if self.min_frequency <= 0.5:
             return math.inf
-        return float(frequencies.sum()) ** 2 / ((2 * self.threshold - 1) * len(frequencies))
+        return float(frequencies.sum()) ** 2 / ((2 * self.min_frequency - 1) * len(frequencies))
 
     def _ranked(self, features: IntArray) -> IntArray:
         return np.lexsort((-self._members_[0].scores_[features], -self.scores_[features]))
 
     def _choose(self) -> BoolArray:
-        mask: BoolArray = self.scores_ >= self.threshold
+        mask: BoolArray = self.scores_ >= self.min_frequency
         if self.k is not None:
             often = np.flatnonzero(mask)
             mask[often[self._ranked(often)[self.k :]]] = False

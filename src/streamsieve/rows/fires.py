@@ -37,7 +37,7 @@ class FIRES(RowSelector):
         Length of the steps of standard deviations, between 0 and 1000.
     penalty_spread : float, default=0.01
         How much an uncertain weight counts less, between 0 and 1e6; the paper's gamma_s.
-    penalty_ridge : float, default=0.01
+    l2 : float, default=0.01
         Scale of the scores, between 1e-30 and 1e6; the paper's gamma_r.  It never changes their order.
     epochs : int, default=1
         Steps for the same rows one after another, at least 1.
@@ -48,17 +48,20 @@ class FIRES(RowSelector):
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     scores_ : float64 array, the paper's omega,
-        ``(mean_**2 - penalty_spread * spread_**2) / (2 * penalty_ridge)``
-    weights_ : float64 array, the scores moved and stretched to the range from 0 to 1
-    selected_ : columns of the k largest scores, best first
-    mean_, spread_ : float64 arrays, mean and standard deviation of every weight; at first 0 and 1
-    classes_ : the labels seen, the negative one first
+        ``(coef_**2 - penalty_spread * spread_**2) / (2 * l2)``
+    normalized_scores_ : float64 array, the scores scaled to [0, 1]
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns of the k largest scores, best first
+    coef_, spread_ : float64 arrays, mean and standard deviation of every coefficient; initially 0 and 1.
+        A positive coefficient is evidence for ``classes_[1]``.
+    classes_ : the labels seen, sorted
     n_waiting_ : rows that wait for a step
     ledger_ : which features entered and left, after how many rows, at what score
 
@@ -91,7 +94,7 @@ class FIRES(RowSelector):
     >>> for _ in range(10):
     ...     X = rng.normal(size=(100, 8))
     ...     selector = selector.partial_fit(X, X[:, 3] - X[:, 5] > 0)
-    >>> sorted(selector.selected_.tolist()), np.sign(selector.mean_[[3, 5]]).tolist()
+    >>> sorted(selector.selected_.tolist()), np.sign(selector.coef_[[3, 5]]).tolist()
     ([3, 5], [1.0, -1.0])
     """
 
@@ -101,7 +104,7 @@ class FIRES(RowSelector):
         "learning_rate_mean": Float(0, 1e3),
         "learning_rate_spread": Float(0, 1e3),
         "penalty_spread": Float(0, 1e6),
-        "penalty_ridge": Float(1e-30, 1e6),
+        "l2": Float(1e-30, 1e6),
         "epochs": Int(1),
         "batch_size": Int(1, optional=True),
     }
@@ -118,7 +121,7 @@ class FIRES(RowSelector):
         learning_rate_mean: float = 0.01,
         learning_rate_spread: float = 0.01,
         penalty_spread: float = 0.01,
-        penalty_ridge: float = 0.01,
+        l2: float = 0.01,
         epochs: int = 1,
         batch_size: int | None = 1,
         output: str = "drop",
@@ -128,7 +131,7 @@ class FIRES(RowSelector):
         self.learning_rate_mean = learning_rate_mean
         self.learning_rate_spread = learning_rate_spread
         self.penalty_spread = penalty_spread
-        self.penalty_ridge = penalty_ridge
+        self.l2 = l2
         self.epochs = epochs
         self.batch_size = batch_size
         self.output = output
@@ -176,11 +179,11 @@ class FIRES(RowSelector):
 
     def _scores(self) -> FloatArray:
         mean, spread = self._model_.mean, self._model_.spread
-        scores: FloatArray = (mean**2 - self.penalty_spread * spread**2) / (2 * self.penalty_ridge)
+        scores: FloatArray = (mean**2 - self.penalty_spread * spread**2) / (2 * self.l2)
         return scores
 
     @fitted_property
-    def weights_(self) -> FloatArray:
+    def normalized_scores_(self) -> FloatArray:
         """The scores scaled to the range from 0 to 1; all 0 if they are equal."""
         scores = self.scores_
         lowest = scores.min()
@@ -188,19 +191,19 @@ class FIRES(RowSelector):
         return np.asarray((scores - lowest) / (length if length > 0 else 1.0))
 
     @fitted_property
-    def mean_(self) -> FloatArray:
-        """Mean of every weight, positive where a feature is evidence for the positive class."""
-        return self._model_.mean.copy()
+    def coef_(self) -> FloatArray:
+        """Mean of every coefficient, positive where a feature is evidence for ``classes_[1]``."""
+        return self._model_.mean.copy() if self._labels_.positive_is_larger else 0.0 - self._model_.mean
 
     @fitted_property
     def spread_(self) -> FloatArray:
-        """Standard deviation of every weight."""
+        """Standard deviation of every coefficient."""
         return self._model_.spread.copy()
 
     @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
-        """The labels seen, the negative one first."""
-        return np.array(self._labels_.classes)
+        """The labels seen, sorted."""
+        return np.sort(np.array(self._labels_.classes))
 
     @fitted_property
     def n_waiting_(self) -> int:
@@ -211,5 +214,7 @@ class FIRES(RowSelector):
         yield from super()._consistent()
         if self._model_.n_features != self.n_features_in_ or not self._minibatch_.fits(self.n_features_in_):
             yield "the model or the minibatch has another number of features"
-        if len(self._minibatch_) != (0 if self.batch_size is None else self.n_rows_seen_ % self.batch_size):
+        if len(self._minibatch_) != (
+            0 if self.batch_size is None else self.n_samples_seen_ % self.batch_size
+        ):
             yield "there are not as many rows buffered as the number of rows leaves over"

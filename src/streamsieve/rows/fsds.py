@@ -40,7 +40,7 @@ class FSDS(RowSelector):
     penalty : float, default=8.0
         Ridge penalty of the regression on a direction, in units of the last direction's length, at least
         1e-6.
-    centre : bool, default=True
+    center : bool, default=True
         Look at rows about their mean, which is tracked; False takes the origin for the mean.
     batch_size : int or None, default=None
         Rows that are compressed together, at least 1.  None: as many as the sketch has, at least 128.  More
@@ -48,13 +48,15 @@ class FSDS(RowSelector):
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature; larger is better
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     sketch_ : float64 array of fewer than ``sketch_size`` orthogonal rows, longest first
     sketch_error_ : bound on the spectral norm of (scatter of all rows - scatter of the sketch); at most the
         rows' sum of squares about their mean divided by ``sketch_size``
@@ -106,7 +108,7 @@ class FSDS(RowSelector):
         "rank": Int(1),
         "sketch_size": Int(2, optional=True),
         "penalty": Float(1e-6),
-        "centre": Bool(),
+        "center": Bool(),
         "batch_size": Int(1, LARGEST_BLOCK, optional=True),
     }
     fields = {"_directions_": Nested(FrequentDirections)}
@@ -118,7 +120,7 @@ class FSDS(RowSelector):
         rank: int = 2,
         sketch_size: int | None = None,
         penalty: float = 8.0,
-        centre: bool = True,
+        center: bool = True,
         batch_size: int | None = None,
         output: str = "drop",
         ledger: str = "all",
@@ -127,7 +129,7 @@ class FSDS(RowSelector):
         self.rank = rank
         self.sketch_size = sketch_size
         self.penalty = penalty
-        self.centre = centre
+        self.center = center
         self.batch_size = batch_size
         self.output = output
         self.ledger = ledger
@@ -137,7 +139,7 @@ class FSDS(RowSelector):
         """The usual one, one that loses much, and one that takes the origin for the mean."""
         yield cls()
         yield cls(sketch_size=4, batch_size=5, rank=3)
-        yield cls(centre=False, output="zero")
+        yield cls(center=False, output="zero")
 
     @property
     def _target(self) -> None:
@@ -165,13 +167,13 @@ class FSDS(RowSelector):
         return self.batch_size or max(LEAST_BLOCK, self._size)
 
     def _learn(self, batch: RowBatch) -> None:
-        self._directions_.learn(batch.X, self._size, self._block, self.rank, centre=self.centre)
+        self._directions_.learn(batch.X, self._size, self._block, self.rank, centre=self.center)
 
     # ---------------------------------------------------------------- choosing
 
     def _sketch(self) -> Sketch:
         if "sketch" not in self._cache_:
-            sketch = self._directions_.current(self.n_features_in_, self._size, self.rank, centre=self.centre)
+            sketch = self._directions_.current(self.n_features_in_, self._size, self.rank, centre=self.center)
             for array in (sketch.rows, sketch.mean):
                 array.setflags(write=False)  # shared with every later access
             self._cache_["sketch"] = sketch
@@ -207,7 +209,7 @@ class FSDS(RowSelector):
         yield from super()._consistent()
         directions = self._directions_
         fits = directions.buffer.fits(self.n_features_in_) and directions.n_features <= self.n_features_in_
-        if directions.n_rows != self.n_rows_seen_ or not fits:
+        if directions.n_rows != self.n_samples_seen_ or not fits:
             yield "the sketch has another number of rows or features"
         if len(directions.sketch.rows) >= self._size or len(directions.buffer) >= self._block:
             yield f"the sketch has more rows than sketch_size={self._size} allows"

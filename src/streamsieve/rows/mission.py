@@ -13,7 +13,8 @@ from streamsieve._frames import is_frame, names_of, take_named, zero_columns
 from streamsieve.base import RowSelector
 from streamsieve.base.forgetful_vocabulary import ForgetfulVocabulary
 from streamsieve.base.persistence import fitted_property
-from streamsieve.exceptions import ParameterError, SchemaError
+from streamsieve.base.seeded import Seeded
+from streamsieve.exceptions import MergeError, ParameterError, SchemaError
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.linear.entries import row_entries
 from streamsieve.rows.linear.heavy_hitters import MOST
@@ -25,7 +26,7 @@ SCORED_AT_ONCE = 2**20
 NOTHING = np.zeros(0, np.int64)
 
 
-class MISSION(RowSelector):
+class MISSION(Seeded, RowSelector):
     """Keep the features of largest weight in a linear model, among more features than fit into memory.
 
     The weights of all features live in a count sketch of fixed size, and a heap holds the k largest.  So a
@@ -49,17 +50,20 @@ class MISSION(RowSelector):
         for p standardised columns about ``0.5 / sqrt(p)`` is.
     half_life : float or None, default=None
         Rows after which a step counts half, at least 1; None remembers all steps alike.
-    random_state : int, default=0
-        Seed of the hash functions, 0 to 2**32 - 1.  Only selectors with equal seeds merge.
+    random_state : int or None, default=0
+        Seed of the hash functions, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with
+        the state.  Only selectors with equal seeds merge.
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     selected_scores_ : their scores: the absolute weight, summed over the models of more than two classes
     coef_ : their weights, one model a row.  For up to two classes one row, which speaks for ``classes_[-1]``;
         for more one row a class
@@ -117,7 +121,6 @@ class MISSION(RowSelector):
         "depth": Int(1, MOST_DEPTH),
         "learning_rate": Float(0, 1e6, open_low=True),
         "half_life": Float(1, optional=True),
-        "random_state": Int(0, 2**32 - 1),
     }
     fields = {
         "_vocabulary_": Nested(ForgetfulVocabulary, optional=True),
@@ -132,7 +135,7 @@ class MISSION(RowSelector):
         depth: int = 3,
         learning_rate: float = 0.5,
         half_life: float | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
         output: str = "drop",
         ledger: str = "all",
     ) -> None:
@@ -169,7 +172,7 @@ class MISSION(RowSelector):
 
     def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the size of the sketch is a parameter
         self._model_ = SketchedModel(
-            width=self.width, depth=self.depth, capacity=self._capacity, seed=self.random_state,
+            width=self.width, depth=self.depth, capacity=self._capacity, seed=self._seed,
             half_life=self.half_life,
         )  # fmt: skip
 
@@ -189,6 +192,10 @@ class MISSION(RowSelector):
         return self._model_.labels.values
 
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:  # noqa: ARG002 - ids are hashes
+        if self._seed != other._seed:
+            raise MergeError(
+                "the two began with random_state=None and have other hash functions: give both the same seed"
+            )
         self._model_ = self._model_.merged(other._model_)
         if not self._fixed_:
             self._keep_names()
@@ -296,7 +303,7 @@ class MISSION(RowSelector):
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         model = self._model_
-        if model.shape != (self.depth, self.width) or model.seed != self.random_state:
+        if model.shape != (self.depth, self.width) or model.seed != self._seed:
             yield "the sketch is not that of the parameters"
         if model.hitters.capacity != self._capacity:
             yield f"a heap of {model.hitters.capacity} does not fit k={self.k}"

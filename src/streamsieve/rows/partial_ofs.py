@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from streamsieve._kernels.ofs import learn_partial_rows
 from streamsieve.base import RowSelector
+from streamsieve.base.seeded import Seeded
 from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.linear.entries import RowEntries
 from streamsieve.rows.linear.selector import LinearScores
@@ -14,7 +15,7 @@ from streamsieve.rows.linear.sparse_weights import SparseWeights
 from streamsieve.state import Float, Int, Nested
 
 
-class PartialOFS(LinearScores, RowSelector):
+class PartialOFS(Seeded, LinearScores, RowSelector):
     """Choose k features while no more than k entries of any row are looked at.
 
     For rows whose values are costly to get.  Now and then k columns drawn at random are looked at, otherwise
@@ -33,22 +34,25 @@ class PartialOFS(LinearScores, RowSelector):
         Share of rows in which columns are drawn at random, between 1e-6 and 1.
     radius : float, default=10.0
         Greatest length of the weights, above 0 and at most 1e6.
-    random_state : int, default=0
-        Seed of the draws, between 0 and 2^32 - 1.  The draws for a row depend on the seed, the number of the
-        row and the number of features, and on nothing else.
+    random_state : int or None, default=0
+        Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.  The draws for a row depend on the seed, the number of the row and the number of features, and
+        on nothing else.
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     coef_ : float64 array, one weight per feature, at most k of them not 0
     scores_ : float64 array, the absolute weights
-    selected_ : columns with a weight, largest first; never more than k, fewer as long as fewer have one
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns with a weight, largest first; never more than k, fewer as long as fewer have one
     observed_ : entries looked at so far, never more than k a row
-    classes_ : the labels seen, the negative one first
+    classes_ : the labels seen, sorted
     mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 
@@ -93,7 +97,6 @@ class PartialOFS(LinearScores, RowSelector):
         "learning_rate": Float(0, 1e6, open_low=True),
         "exploration": Float(1e-6, 1),
         "radius": Float(0, 1e6, open_low=True),
-        "random_state": Int(0, 2**32 - 1),
     }
     fields = {"_model_": Nested(SparseWeights), "observed_": Int()}
 
@@ -104,7 +107,7 @@ class PartialOFS(LinearScores, RowSelector):
         learning_rate: float = 0.02,
         exploration: float = 0.2,
         radius: float = 10.0,
-        random_state: int = 0,
+        random_state: int | None = 0,
         output: str = "drop",
         ledger: str = "all",
     ) -> None:
@@ -134,7 +137,7 @@ class PartialOFS(LinearScores, RowSelector):
         kept, mistakes, observed = learn_partial_rows(
             entries.indptr, entries.indices, entries.data, signs, columns, values, len(self._model_.columns),
             self.n_features_in_, float(self.learning_rate), float(self.radius), float(self.exploration),
-            int(self.random_state), self.n_rows_seen_,
+            self._seed, self.n_samples_seen_,
         )  # fmt: skip
         self._model_ = SparseWeights(columns[:kept], values[:kept])
         self.observed_ += int(observed)
@@ -142,5 +145,5 @@ class PartialOFS(LinearScores, RowSelector):
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
-        if self.observed_ > self.n_rows_seen_ * self._most:
-            yield f"{self.observed_} entries of {self.n_rows_seen_} rows were looked at"
+        if self.observed_ > self.n_samples_seen_ * self._most:
+            yield f"{self.observed_} entries of {self.n_samples_seen_} rows were looked at"

@@ -33,7 +33,7 @@ from streamsieve.summaries.cross_products import CrossProducts
 CORRECTIONS = ("none", "bonferroni", "bh")
 DEFAULT_ALPHA = 0.05
 #: Parameters that may change at any time: they ask another question about what was learnt.
-QUERY = ("k", "model", "alpha", "correction", "ridge", "steps", "annealing", "gamma", "balanced")
+QUERY = ("k", "model", "alpha", "correction", "l2", "steps", "annealing", "gamma", "balanced")
 
 
 class RunningAverages(WeightedRows, RowSelector):
@@ -48,27 +48,27 @@ class RunningAverages(WeightedRows, RowSelector):
     k : int or None, default=None
         Keep k features, k >= 1; fewer only where the others are constant, copies, or explain nothing more.
         None keeps 10, or with "t_test" those that pass.
-    model : str, default="omcp"
-        "omcp" and "olasso": the first penalty (minimax concave, absolute value) that leaves k coefficients;
-        "oelnet" and "oadalasso": the lasso's relatives.  "ofsa": gradient steps that drop the smallest
-        coefficients on the way.  "omp": orthogonal matching pursuit.  "mrmr": most relevance, least
-        redundancy.  "olsth": the largest coefficients of least squares.  "t_test": tests of each coefficient
-        given all other features.
+    model : str, default="mcp"
+        "mcp" and "lasso": the first penalty (minimax concave, absolute value) that leaves k coefficients;
+        "elastic_net" and "adaptive_lasso": the lasso's relatives.  "fsa": feature selection with annealing,
+        gradient steps that drop the smallest coefficients on the way.  "omp": orthogonal matching pursuit.
+        "mrmr": most relevance, least redundancy.  "ols_threshold": the largest coefficients of least squares.
+        "t_test": tests of each coefficient given all other features.
     alpha : float or None, default=None
         With "t_test": keep features whose p-value is at most alpha, 0 < alpha < 1.  None is 0.05 where k is
         None, too.
     correction : {"none", "bonferroni", "bh"}, default="bh"
         With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
         false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
-    ridge : float, default=1e-3
-        What "olsth", "ofsa", "oelnet" and the first fit of "oadalasso" add to every feature's variance of 1,
-        at least 0.
+    l2 : float, default=1e-3
+        L2 penalty of "ols_threshold", "fsa", "elastic_net" and the first fit of "adaptive_lasso", at least 0;
+        it is added to every feature's variance of 1.
     steps : int, default=300
-        Gradient steps of "ofsa", at least 2.
+        Gradient steps of "fsa", at least 2.
     annealing : float, default=10
-        How early "ofsa" drops features, at least 0: the more, the earlier.
+        How early "fsa" drops features, at least 0: the more, the earlier.
     gamma : float, default=3
-        How concave the penalty of "omcp" is, above 1; very large is the lasso.
+        How concave the penalty of "mcp" is, above 1; very large is the lasso.
     half_life : float or None, default=None
         Rows after which an observation weighs half, at least 1; None remembers all rows alike.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -79,8 +79,9 @@ class RunningAverages(WeightedRows, RowSelector):
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
@@ -90,7 +91,8 @@ class RunningAverages(WeightedRows, RowSelector):
         outside the model.
     pvalues_ : float64 array, one per feature: of its test given all other features, whatever the model
     untestable_ : why there are no tests, or nothing
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     coef_, intercept_ : least squares on the selected features, in the units of the data, with zeros for the
         others; labels count as -1 and 1.  Shapes are those of scikit-learn's linear models.
     classes_ : labels in order; with two of them, ``coef_`` is about the second
@@ -115,7 +117,7 @@ class RunningAverages(WeightedRows, RowSelector):
     is a linear combination of others has p-value 1.  Every query is valid by itself; looking again and again
     until something passes is not corrected for.  For labels they are tests of a linear model of -1 and 1.
 
-    The paper tunes annealing and ridge; here they have fixed defaults.
+    The paper tunes annealing and the L2 penalty; here they have fixed defaults.
 
     References
     ----------
@@ -132,9 +134,9 @@ class RunningAverages(WeightedRows, RowSelector):
     ...     X = rng.normal(size=(100, 6))
     ...     y = X[:, 4] - 0.5 * X[:, 1] + 0.1 * rng.normal(size=100)
     ...     selector = selector.partial_fit(X, y)
-    >>> selector.selected_, selector.coef_.round(1)
+    >>> selector.ranked_, selector.coef_.round(1)
     (array([4, 1]), array([ 0. , -0.5,  0. ,  0. ,  1. ,  0. ]))
-    >>> selector.set_params(model="t_test", k=None, alpha=0.01).selected_
+    >>> selector.set_params(model="t_test", k=None, alpha=0.01).ranked_
     array([4, 1])
     """
 
@@ -142,7 +144,7 @@ class RunningAverages(WeightedRows, RowSelector):
         "model": Choice(*MODELS),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "correction": Choice(*CORRECTIONS),
-        "ridge": Float(0),
+        "l2": Float(0),
         "steps": Int(2),
         "annealing": Float(0),
         "gamma": Float(1, open_low=True),
@@ -156,10 +158,10 @@ class RunningAverages(WeightedRows, RowSelector):
         self,
         k: int | None = None,
         *,
-        model: str = "omcp",
+        model: str = "mcp",
         alpha: float | None = None,
         correction: str = "bh",
-        ridge: float = 1e-3,
+        l2: float = 1e-3,
         steps: int = 300,
         annealing: float = 10.0,
         gamma: float = 3.0,
@@ -173,7 +175,7 @@ class RunningAverages(WeightedRows, RowSelector):
         self.model = model
         self.alpha = alpha
         self.correction = correction
-        self.ridge = ridge
+        self.l2 = l2
         self.steps = steps
         self.annealing = annealing
         self.gamma = gamma
@@ -218,7 +220,7 @@ class RunningAverages(WeightedRows, RowSelector):
         y = batch.y
         fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
         self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
-        self._summary_ = CrossProducts(self.half_life, "numeric" if self._regression_ else "classes")
+        self._summary_ = CrossProducts(self.half_life, target="numeric" if self._regression_ else "classes")
 
     def _check_together(self) -> None:
         if self.alpha is not None and self.model != "t_test":
@@ -269,7 +271,7 @@ class RunningAverages(WeightedRows, RowSelector):
 
     def _problem(self) -> Problem:
         known = self._standardised()
-        numbers = float(self.ridge), int(self.steps), float(self.annealing), float(self.gamma)
+        numbers = float(self.l2), int(self.steps), float(self.annealing), float(self.gamma)
         return Problem(known.R, known.c, known.n, self._k, *numbers)
 
     def _tests(self) -> Tests:

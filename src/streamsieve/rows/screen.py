@@ -59,7 +59,7 @@ class Screen(WeightedRows, RowSelector):
         of the values "mutual_info", "chi2", "gini", "su"; by nearest neighbours "ksg", which always looks at
         a window; or an object from ``streamsieve.criteria``, such as ``MutualInfo(bins=10)``.
     k : int or None, default=None
-        Keep the k best, k >= 1.  Without k, percentile, alpha and threshold: the 10 best, or all if fewer.
+        Keep the k best, k >= 1.  Without k, percentile, alpha and min_zscore: the 10 best, or all if fewer.
     percentile : float or None, default=None
         Keep this percentage of the features, 0 < percentile <= 100.
     alpha : float or None, default=None
@@ -67,8 +67,8 @@ class Screen(WeightedRows, RowSelector):
     correction : {"none", "bonferroni", "bh"}, default="none"
         With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
         false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
-    threshold : float or None, default=None
-        Keep features whose score is above mean + threshold x standard deviation of the scores,
+    min_zscore : float or None, default=None
+        Keep features whose score is above mean + min_zscore x standard deviation of the scores,
         any number; with k, at most the k best of them.  The selection may be empty.
     half_life : float or None, default=None
         Rows after which an observation weighs half, at least 1; None remembers all rows alike.
@@ -86,7 +86,7 @@ class Screen(WeightedRows, RowSelector):
     task : {"auto", "classification", "regression"}, default="auto"
         What y is, where the criterion can do both ("mutual_info", "ksg").  "auto" takes fractional numbers
         for a numeric target and all else for labels.
-    epsilon : float, default=1e-3
+    max_rank_error : float, default=1e-3
         For criteria over bins: the largest error of a rank, as a share of the rows; see
         :class:`streamsieve.summaries.Quantiles`.
     exact : bool, default=False
@@ -102,14 +102,16 @@ class Screen(WeightedRows, RowSelector):
     review_every : int or None, default=None
         Number of rows between two updates of the ledger.  If None, changes are recorded when the selection
         or the ledger is accessed.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     scores_ : float64 array, one per feature; larger is better
     pvalues_ : float64 array, one per feature; not for "ksg"
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     summary_ : the summary behind the scores
     ledger_ : which features entered and left, after how many rows, at what score
     drift_ : list of (row, feature, before, after): changes of relevance that were noticed
@@ -120,7 +122,7 @@ class Screen(WeightedRows, RowSelector):
     With ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.
     Under a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
 
-    The mean and the standard deviation behind ``threshold`` are those of scores that measure something:
+    The mean and the standard deviation behind ``min_zscore`` are those of scores that measure something:
     features that say nothing at all (they are constant, or never came) are left out, however many there are,
     and so are those that separate the classes perfectly, which are always kept.  Of m features none can
     be more than sqrt(m - 1) deviations above the mean.
@@ -128,7 +130,7 @@ class Screen(WeightedRows, RowSelector):
     Screens of the literature: counts of discrete values and their chi-squared or information (Katakis) are
     ``Screen(ChiSquare(discrete=True))``; sums of n log n and n^2 that grow, shrink and fade with the rows
     (Sovdat) are the same with ``MutualInfo`` or ``Gini`` and ``window`` or ``half_life``; a window with a
-    dynamic threshold (Gomes) is ``threshold``, whose rule is ours, as the paper's is not known to us;
+    dynamic threshold (Gomes) is ``min_zscore``, whose rule is ours, as the paper's is not known to us;
     neighbours in a window (Keller) are "ksg".
 
     References
@@ -149,7 +151,7 @@ class Screen(WeightedRows, RowSelector):
     ...     X[:, 4] += 2 * y
     ...     X[:, 1] *= 1 + 2 * y
     ...     screen = screen.partial_fit(X, y)
-    >>> screen.selected_, screen.get_feature_names_out()
+    >>> screen.ranked_, screen.get_feature_names_out()
     (array([4, 1]), array(['x1', 'x4'], dtype=object))
     """
 
@@ -161,14 +163,14 @@ class Screen(WeightedRows, RowSelector):
         "percentile": Float(0, 100, open_low=True, optional=True),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "correction": Choice("none", "bonferroni", "bh"),
-        "threshold": Float(optional=True),
+        "min_zscore": Float(optional=True),
         "half_life": Float(1, optional=True),
         "window": Int(1, optional=True),
         "on_drift": Choice(None, "reset", "reweigh"),
         "drift_every": Int(10),
         "detector": Choice("page_hinkley", "adwin"),
         "task": Choice(*TASKS),
-        "epsilon": Float(1e-6, 1, open_high=True),
+        "max_rank_error": Float(1e-6, 1, open_high=True),
         "exact": Bool(),
         "hashed": Int(1, 2**31 - 1, optional=True),
         "review_every": Int(1, optional=True),
@@ -187,14 +189,14 @@ class Screen(WeightedRows, RowSelector):
         percentile: float | None = None,
         alpha: float | None = None,
         correction: str = "none",
-        threshold: float | None = None,
+        min_zscore: float | None = None,
         half_life: float | None = None,
         window: int | None = None,
         on_drift: str | None = None,
         drift_every: int = 1000,
         detector: str = "page_hinkley",
         task: str = "auto",
-        epsilon: float = 1e-3,
+        max_rank_error: float = 1e-3,
         exact: bool = False,
         hashed: int | None = None,
         output: str = "drop",
@@ -206,14 +208,14 @@ class Screen(WeightedRows, RowSelector):
         self.percentile = percentile
         self.alpha = alpha
         self.correction = correction
-        self.threshold = threshold
+        self.min_zscore = min_zscore
         self.half_life = half_life
         self.window = window
         self.on_drift = on_drift
         self.drift_every = drift_every
         self.detector = detector
         self.task = task
-        self.epsilon = epsilon
+        self.max_rank_error = max_rank_error
         self.exact = exact
         self.hashed = hashed
         self.output = output
@@ -233,8 +235,8 @@ class Screen(WeightedRows, RowSelector):
         yield cls("gini", percentile=50, half_life=100)
         yield cls("mutual_info", percentile=50, window=120)
         yield cls("f", percentile=50, window=50, review_every=40)
-        yield cls("mutual_info", threshold=0.5, window=120)
-        yield cls(criteria.KSG(neighbours=3), percentile=20, window=100, task="regression")
+        yield cls("mutual_info", min_zscore=0.5, window=120)
+        yield cls(criteria.KSG(n_neighbors=3), percentile=20, window=100, task="regression")
         yield cls("chi2", percentile=50, on_drift="reset", drift_every=25)
         yield cls("mutual_info", percentile=50, on_drift="reweigh", drift_every=25)
         yield cls("f", output="zero")
@@ -261,7 +263,7 @@ class Screen(WeightedRows, RowSelector):
         return Traits(
             tasks=tasks, missing=True, text=needs is Needs.COUNTS and self.window is None, weights=True,
             merges=self.on_drift is None, forgets=adapts or needs is Needs.ROWS,
-            size_parameter="k" if self.percentile is self.alpha is self.threshold is None else None,
+            size_parameter="k" if self.percentile is self.alpha is self.min_zscore is None else None,
             nested_sizes=True,
         )  # fmt: skip
 
@@ -288,7 +290,7 @@ class Screen(WeightedRows, RowSelector):
     def _new_summary(self) -> Any:
         return summary_for(
             self._criterion, target="numeric" if self._regression_ else "classes", half_life=self.half_life,
-            window=self.window, epsilon=self.epsilon, exact=self.exact,
+            window=self.window, max_rank_error=self.max_rank_error, exact=self.exact,
         )  # fmt: skip
 
     def _check_together(self) -> None:
@@ -307,13 +309,13 @@ class Screen(WeightedRows, RowSelector):
                 raise ParameterError(f"exact=True keeps all rows, and {given} forgets them: give one of them")
 
     def _check_choice_of_features(self) -> None:
-        ways = {name: getattr(self, name) for name in ("k", "percentile", "alpha", "threshold")}
+        ways = {name: getattr(self, name) for name in ("k", "percentile", "alpha", "min_zscore")}
         given = [f"{name}={value!r}" for name, value in ways.items() if value is not None]
-        if self.threshold is None and len(given) > 1:
+        if self.min_zscore is None and len(given) > 1:
             raise ParameterError(f"give one of k, percentile and alpha, not {' and '.join(given)}")
-        if self.threshold is not None and (self.percentile is not None or self.alpha is not None):
+        if self.min_zscore is not None and (self.percentile is not None or self.alpha is not None):
             raise ParameterError(
-                f"threshold goes with k or alone, not {' and '.join(given)}: give one of them"
+                f"min_zscore goes with k or alone, not {' and '.join(given)}: give one of them"
             )
         if self.alpha is not None and not self._criterion.has_p_values:
             able = [name for name, c in _BY_NAME.items() if c.has_p_values]
@@ -368,7 +370,7 @@ class Screen(WeightedRows, RowSelector):
         n, low = batch.X.shape[0], 0
         monitor: DriftMonitor | None = getattr(self, "_monitor_", None)
         while low < n:
-            seen = self.n_rows_seen_ + low
+            seen = self.n_samples_seen_ + low
             room = n - low if monitor is None else min(n - low, monitor.room)
             if self.review_every is not None:
                 room = min(room, self.review_every - seen % self.review_every)
@@ -391,7 +393,7 @@ class Screen(WeightedRows, RowSelector):
     def _new_block(self) -> Any:
         """Make the summary of one block of rows, for the drift monitor."""
         target = "numeric" if self._regression_ else "classes"
-        return summary_for(self._criterion, target=target, epsilon=self.epsilon)
+        return summary_for(self._criterion, target=target, max_rank_error=self.max_rank_error)
 
     def _adapt(self, moved: IntArray) -> None:
         """Forget, of some features or a little of all, what is no longer so."""
@@ -442,8 +444,8 @@ class Screen(WeightedRows, RowSelector):
     def _choose(self) -> BoolArray:
         if self.alpha is not None:
             return significant(self.pvalues_, self.alpha, self.correction)
-        if self.threshold is not None:
-            return above_mean(self.scores_, self.threshold, self._criterion.worst, self.k)
+        if self.min_zscore is not None:
+            return above_mean(self.scores_, self.min_zscore, self._criterion.worst, self.k)
         if self.percentile is not None:
             return best(self.scores_, max(1, round(self.n_features_in_ * self.percentile / 100)))
         return best(self.scores_, self._k)

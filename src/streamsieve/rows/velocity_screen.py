@@ -45,14 +45,16 @@ class VelocityScreen(RowSelector):
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     scores_ : float64 array, mutual information with the class in nats, one per feature
     velocity_ : float64 array, the velocities when the last window ended
-    selected_ : columns of the selected features, best first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, best first
     drift_ : list of (row, feature, before, after): features scored again, with their scores
     ledger_ : which features entered and left, after how many rows, at what score
 
@@ -149,7 +151,7 @@ class VelocityScreen(RowSelector):
         self._scored_ = np.zeros(0, bool)
 
     def _new_window(self) -> RecentRows:
-        return RecentRows("classes", self.window)
+        return RecentRows("classes", size=self.window)
 
     def _known_labels(self) -> Iterable[Any]:
         return self._rows_.classes
@@ -171,7 +173,7 @@ class VelocityScreen(RowSelector):
             self._rows_.update(X if whole else X[part], y[part])
             low += room
             if self._rows_.n_rows == self.window:
-                self._turn(self.n_rows_seen_ + low)
+                self._turn(self.n_samples_seen_ + low)
 
     def _turn(self, rows: int) -> None:
         """End a window: score what has to be, and begin with the next one."""
@@ -226,7 +228,7 @@ class VelocityScreen(RowSelector):
             yield f"the rows are not those of a window of {self.window} with class labels"
         elif (monitor.fence, monitor.alarm) != (self.fence, self.alarm):
             yield "the monitor has other parameters"
-        elif divmod(self.n_rows_seen_, self.window) != (monitor.turns, rows.n_rows):
+        elif divmod(self.n_samples_seen_, self.window) != (monitor.turns, rows.n_rows):
             yield "the windows do not fit the number of rows"
         elif len(monitor.velocity) != len(self._scored_):
             yield "the monitor and the scores have different numbers of features"

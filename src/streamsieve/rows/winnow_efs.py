@@ -35,24 +35,26 @@ class WinnowEFS(LinearScores, RowSelector):
         Factor of the weight that grows, above 1 and at most 100; the paper's alpha.
     demotion : float, default=0.5
         Factor of the weight that shrinks, between 1e-6 and 1, 1 excepted; the paper's beta.
-    threshold : float, default=1.0
+    theta : float, default=1.0
         What the sum of (u - v) x must exceed for the positive class, between -1e6 and 1e6.
     margin : float, default=1.0
-        Rows beyond the threshold by this much are not learnt from, between 0 and 1e6.
+        Rows beyond theta by this much are not learnt from, between 0 and 1e6.
     extremes : float, default=0.0
         Share of the k features to take from the lower end of the ranking, between 0 and 0.5.
     output : {"drop", "zero", "frozen"}, default="drop"
         What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
         width), or keep to the selection "frozen" at the first transform.
-    ledger : {"all", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.
+    ledger : {"all", "kept", "none"}, default="all"
+        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
+        the same as "all", because only changes of the selected set are recorded.
 
     Attributes
     ----------
     coef_ : float64 array, u - v of every feature; 1, as in the beginning, where nothing was learnt
     scores_ : float64 array, abs(u - v), and 0 where nothing was learnt
-    selected_ : columns of the selected features, largest score first
-    classes_ : the labels seen, the negative one first
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, largest score first
+    classes_ : the labels seen, sorted
     mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
     ledger_ : which features entered and left, after how many rows, at what score
 
@@ -96,7 +98,7 @@ class WinnowEFS(LinearScores, RowSelector):
     parameters = {
         "promotion": Float(1, 100, open_low=True),
         "demotion": Float(1e-6, 1, open_high=True),
-        "threshold": Float(-1e6, 1e6),
+        "theta": Float(-1e6, 1e6),
         "margin": Float(0, 1e6),
         "extremes": Float(0, 0.5),
     }
@@ -108,7 +110,7 @@ class WinnowEFS(LinearScores, RowSelector):
         *,
         promotion: float = 1.5,
         demotion: float = 0.5,
-        threshold: float = 1.0,
+        theta: float = 1.0,
         margin: float = 1.0,
         extremes: float = 0.0,
         output: str = "drop",
@@ -117,7 +119,7 @@ class WinnowEFS(LinearScores, RowSelector):
         self.k = k
         self.promotion = promotion
         self.demotion = demotion
-        self.threshold = threshold
+        self.theta = theta
         self.margin = margin
         self.extremes = extremes
         self.output = output
@@ -158,7 +160,7 @@ class WinnowEFS(LinearScores, RowSelector):
         mistakes: int = self._model_.learn(
             entries, signs, self.n_features_in_,
             promotion=float(self.promotion), demotion=float(self.demotion),
-            threshold=float(self.threshold), margin=float(self.margin),
+            threshold=float(self.theta), margin=float(self.margin),
         )  # fmt: skip
         return mistakes
 

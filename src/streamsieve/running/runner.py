@@ -98,7 +98,7 @@ def run(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "clicks.sieve")
     ...     screen = ss.run(source, ss.Screen("f", k=1), checkpoint=path, resume=True, batch_size=100)
-    ...     ss.load(path).n_rows_seen_
+    ...     ss.load(path).n_samples_seen_
     1000
     >>> screen.selected_
     array([1])

@@ -64,7 +64,7 @@ def birth_death_process(
     rate: float = 1.0,
     duration: float = 10.0,
     start: str = "stationary",
-    random_state: int = 0,
+    random_state: int | None = 0,
 ) -> FeatureLives:
     """Draw features that are born and die, such that at any time they are an Indian buffet.
 
@@ -80,8 +80,8 @@ def birth_death_process(
         How long to watch, at least 0.
     start : {"stationary", "empty"}, default="stationary"
         What is there at time 0: features as at any other time, or none.
-    random_state : int, default=0
-        Seed, 0 <= random_state < 2^32.
+    random_state : int or None, default=0
+        Seed, in [0, 2^32).  If None, every call draws another process.
 
     Returns
     -------
@@ -121,7 +121,8 @@ def birth_death_process(
     check_number("rate", rate, low=0, open_low=True)
     check_number("duration", duration, low=0)
     check_choice("start", start, STARTS)
-    check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
+    if random_state is not None:
+        check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
     about = math.log(n_objects) + np.euler_gamma + 0.5 / n_objects  # H_N, without an array as long as N
     expected = about * (rate * duration + (alpha if start == "stationary" else 0.0))
     if n_objects > MOST_OBJECTS or expected * n_objects > MOST:

@@ -82,7 +82,7 @@ class TargetBins(Part):
     }
 
     def __init__(
-        self, inner: Any, bins: int = 5, warm_up: int = 1024, cuts: npt.ArrayLike | None = None
+        self, inner: Any, *, bins: int = 5, warm_up: int = 1024, cuts: npt.ArrayLike | None = None
     ) -> None:
         check_empty("bins of a target", inner, ("classes",))
         check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
@@ -255,7 +255,7 @@ class TargetBins(Part):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        binned = cls(record["_inner"], record["bins"], record["warm_up"])
+        binned = cls(record["_inner"], bins=record["bins"], warm_up=record["warm_up"])
         binned.__dict__.update(record)
         return binned
 

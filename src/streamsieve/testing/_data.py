@@ -28,8 +28,10 @@ def assert_same(a: Any, b: Any, what: str, *, names: bool = False) -> None:
         if hasattr(a, attribute):
             x, y = getattr(a, attribute), getattr(b, attribute)
             assert np.allclose(x, y, rtol=RELATIVE, atol=1e-12), f"{what}: {attribute} differ"
-    if hasattr(a, "selected_"):
-        assert np.array_equal(a.selected_, b.selected_), f"{what}: selected_ differ"
+    for attribute in ("selected_", "ranked_"):
+        if hasattr(a, attribute):
+            x, y = getattr(a, attribute), getattr(b, attribute)
+            assert np.array_equal(x, y), f"{what}: {attribute} differ"
     if names:
         assert a.get_feature_names_out().tolist() == b.get_feature_names_out().tolist(), (
             f"{what}: names differ"

@@ -74,10 +74,13 @@ def check_refit_forgets(selector: Any) -> None:
 
 
 def check_deterministic(selector: Any) -> None:
-    """The same data twice give the same result, bit for bit."""
+    """The same data twice give the same result, bit for bit; ``selected_`` is in column order."""
     X, y, _ = sample_for(selector)
     a, b = (fresh(selector).fit(X, y) for _ in range(2))
     assert_same(a, b, "second run")
+    assert np.array_equal(a.selected_, a.get_support(indices=True)), "selected_ is not in column order"
+    if hasattr(a, "ranked_"):
+        assert np.array_equal(np.sort(a.ranked_), a.selected_), "ranked_ has other columns than selected_"
     if hasattr(a, "scores_"):
         assert np.array_equal(a.scores_, b.scores_), "second run: scores_ differ"
 

@@ -72,8 +72,8 @@ class TwoWay(ColumnSelector):
         evicts, and as ``step`` the number of columns offered so far; "left the top set" is the reason of
         ``row_screen``, with its score
     n_features_in_ : columns offered
-    n_rows_ : rows held
-    n_rows_seen_ : rows so far
+    n_samples_held_ : number of rows held, at most ``window``
+    n_samples_seen_ : number of rows so far
     screen_ : the row screen over the kept columns, or None
     stopped_ : which rule of ``stop`` was met, or None
 
@@ -112,7 +112,7 @@ class TwoWay(ColumnSelector):
     >>> from streamsieve.columns.two_way import TwoWay
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 200)
-    >>> both = TwoWay(ss.FastOSFS(), ss.Screen("f", alpha=0.01, half_life=200)).begin(y)
+    >>> both = TwoWay(ss.FastOSFS(), row_screen=ss.Screen("f", alpha=0.01, half_life=200)).begin(y)
     >>> _ = both.offer(np.c_[y + rng.normal(size=200), y - rng.normal(size=200)], names=["dose", "fad"])
     >>> both.get_feature_names_out()
     array(['dose', 'fad'], dtype=object)
@@ -134,7 +134,8 @@ class TwoWay(ColumnSelector):
         "review_every": Int(1, optional=True),
     }
     fields = {
-        "n_rows_seen_": Int(1),
+        "n_samples_seen_": Int(1),
+        "n_samples_held_": Int(1, 2**31, size="rows"),
         "_table_": Nested(GrowingTable, shares=("rows",)),
         "_columns_": Nested(ColumnSelector, derived=True),
         "_numbering_": Nested(Numbering),
@@ -148,6 +149,7 @@ class TwoWay(ColumnSelector):
     def __init__(
         self,
         column_selector: ColumnSelector | None = None,
+        *,
         row_screen: RowSelector | None = None,
         window: int | None = None,
         review_every: int | None = None,
@@ -249,7 +251,7 @@ class TwoWay(ColumnSelector):
         self._table_ = GrowingTable(y, classes=Task(self.task_) in CLASSIFICATION)
         self._columns_ = self._fresh().begin(self._table_.y)
         self._screen_ = None
-        self.n_rows_seen_ = len(y)
+        self.n_samples_held_ = len(y)
         #: Number of rows that came since the last review.
         self._unjudged_ = 0
         self._numbering_ = Numbering(np.zeros(0, np.int64), 0)
@@ -259,15 +261,19 @@ class TwoWay(ColumnSelector):
 
     # ---------------------------------------------------------------- columns
 
+    @property
+    def _n_rows(self) -> int:
+        return self.n_samples_held_
+
     def _selected(self) -> IntArray:
         return self._numbering_.outer(self._columns_.selected_)
 
     def _checked(self, X: Any, names: Sequence[str] | None) -> ColumnBlock:
-        rows = np.shape(X)[0] if hasattr(X, "shape") and np.ndim(X) else self.n_rows_
-        if rows != self.n_rows_:
+        rows = np.shape(X)[0] if hasattr(X, "shape") and np.ndim(X) else self.n_samples_held_
+        if rows != self.n_samples_held_:
             raise SchemaError(
-                f"the block has {rows} rows, but {self.n_rows_} rows are held ({self.n_rows_seen_} came so "
-                "far): give a value for each of them, oldest first"
+                f"the block has {rows} rows, but {self.n_samples_held_} rows are held "
+                f"({self.n_samples_seen_} came so far): give a value for each of them, oldest first"
             )
         return super()._checked(X, names)
 
@@ -338,7 +344,7 @@ class TwoWay(ColumnSelector):
             self._take_rows(values[part][:, np.isin(kept, self._table_.features)], target[part])
             low = part.stop
         self._prints_.append(prints)
-        if sum(len(each) for each, _ in self._prints_) > self.n_rows_:
+        if sum(len(each) for each, _ in self._prints_) > self.n_samples_held_:
             self._settle_identity()
         return self
 
@@ -365,17 +371,17 @@ class TwoWay(ColumnSelector):
     def _until_review(self, most: int) -> int:
         """Return the number of rows to take before the next review."""
         every = self.review_every
-        return most if every is None else min(most, every - self.n_rows_seen_ % every)
+        return most if every is None else min(most, every - self.n_samples_seen_ % every)
 
     def _take_rows(self, values: FloatArray, y: npt.NDArray[Any]) -> None:
         screen = self.screen_
         if screen is not None:
             screen.partial_fit(values, y)
         self._table_.append(values, y, self.window)
-        self.n_rows_ = self._table_.n
-        self.n_rows_seen_ += len(y)
+        self.n_samples_held_ = self._table_.n
+        self.n_samples_seen_ += len(y)
         self._unjudged_ += len(y)
-        due = self.review_every is not None and self.n_rows_seen_ % self.review_every == 0
+        due = self.review_every is not None and self.n_samples_seen_ % self.review_every == 0
         if due and len(np.unique(self._table_.y)) > 1:
             self._note(self._review())
 
@@ -465,7 +471,7 @@ class TwoWay(ColumnSelector):
         """Bring the identity of the rows up to date with the rows held."""
         if not self._prints_:
             return
-        old, n = self._identity_, self.n_rows_
+        old, n = self._identity_, self.n_samples_held_
         ys = _joined([old.y, *(y for y, _ in self._prints_)])
         ids = _joined([old.rows, *(rows for _, rows in self._prints_)])
         self._identity_ = RowsIdentity(n, None if ys is None else ys[-n:], None if ids is None else ids[-n:])
@@ -492,7 +498,7 @@ class TwoWay(ColumnSelector):
             yield "the selector over columns was offered other columns"
         elif not np.array_equal(self._selected(), table.features):
             yield "the table has other columns than are kept"
-        elif not self._unjudged_ and columns.n_rows_ != self.n_rows_:
+        elif not self._unjudged_ and columns.n_samples_seen_ != self.n_samples_held_:
             yield "the selector over columns was offered other rows"
 
 

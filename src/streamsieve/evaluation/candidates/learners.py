@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier, is_regressor
 
 from streamsieve._parameters import did_you_mean
-from streamsieve.evaluation.engine.copies import parameters_of, seeds_for, unfitted
+from streamsieve.evaluation.engine.copies import seeds_for, unfitted
 from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.protocols import FloatArray, Matrix
 
 #: Sparse rows become dense where that takes no more values than this (64 MB): most learners are then faster,
@@ -149,9 +150,9 @@ def check_scores(learners: Mapping[str, Any], metric: str) -> None:
 def fresh(learner: Any, seed: int, width: int | None = None) -> Any:
     """Return an unfitted copy, seeded where it is randomized, for a number of features."""
     changed = seeds_for(learner, seed)
-    wanted = parameters_of(learner).get("n_features")
-    if width is not None and isinstance(wanted, int) and wanted > width:
-        changed["n_features"] = width  # of a learner that selects further
+    wanted = learner.k if isinstance(learner, AnnealedLearner) else None  # it selects further
+    if width is not None and wanted is not None and wanted > width:
+        changed["k"] = width
     return unfitted(learner, changed)
 
 

@@ -46,7 +46,7 @@ class RandomChoice(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - it does not look
         """Draw."""
         self.scores_ = np.random.default_rng(self.random_state).random(X.shape[1])
-        self.selected_ = np.argsort(-self.scores_)[: self.k]
+        self.ranked_ = np.argsort(-self.scores_)[: self.k]
         return self
 
 
@@ -108,7 +108,7 @@ def _selector(selector: Any) -> Any:
             f"a selector is a name, None for all features, or an object with fit; got {selector!r}"
         )
     transforms = hasattr(selector, "transform")
-    says = any(hasattr(type(selector), name) for name in ("get_support", "selected_"))
+    says = any(hasattr(type(selector), name) for name in ("get_support", "ranked_", "selected_"))
     if not hasattr(selector, "get_params") or (transforms and not says):  # as PCA, or a pipeline
         raise CapabilityError(
             f"{type(selector).__name__} does not say which features it keeps: a selector has get_params, fit "
@@ -177,7 +177,7 @@ def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -
 
 def chosen(selector: Any) -> IntArray:
     """Return the columns that a fitted selector keeps, best first where it says so."""
-    found = getattr(selector, "selected_", None)
+    found = getattr(selector, "ranked_", getattr(selector, "selected_", None))
     if found is None:
         found = np.flatnonzero(support_of(selector))
     return np.asarray(found, np.int64)

@@ -156,7 +156,7 @@ def online_offline(
     >>> import streamsieve as ss
     >>> from streamsieve.evaluation import online_offline
     >>> stream = ss.DriftingStream(n_rows=2_000, n_features=10, n_relevant=3)
-    >>> screens = {"exact": ss.Screen("fisher"), "rough": ss.Screen("gini", epsilon=0.2)}
+    >>> screens = {"exact": ss.Screen("fisher"), "rough": ss.Screen("gini", max_rank_error=0.2)}
     >>> report = online_offline(stream, screens)
     >>> [bool(difference < 1e-9) for difference in report.table["score_difference"]]
     [True, False]

@@ -106,7 +106,7 @@ def screening_protocol(
         What y is.
     names : list of str, default=None
         Names of the features; a dataframe brings its own.
-    random_state : int, default=0
+    random_state : int or None, default=0
         Seed of everything: rows are dealt, and learners seeded, alike for all selectors.
     folder : path, default=None
         Where to write results as they come, and the report in the end.

@@ -107,7 +107,7 @@ def final_fits(
     problem : rows, target and names
     selectors : by name; None, which keeps all features, is left out
     sizes : number of features for those that have one; 0 leaves theirs
-    random_state : int, default=0
+    random_state : int or None, default=0
         Seed of randomized selectors.
     scale : bool, default=True
         Whether they get features in units of their standard deviation, as in the protocols over columns.

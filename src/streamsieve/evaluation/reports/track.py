@@ -32,7 +32,7 @@ class Tracked(Protocol):
     """What is asked of a screen: to learn, and to return the selected features and scores."""
 
     @property
-    def selected_(self) -> IntArray:
+    def ranked_(self) -> IntArray:
         """Selected columns, best first."""
         ...
 
@@ -211,7 +211,7 @@ class _Notes:
         self.scores: list[FloatArray] = []
 
     def look(self, screen: Tracked) -> None:
-        top = np.array(screen.selected_, np.int64)
+        top = np.array(screen.ranked_, np.int64)
         new = [column for column in top.tolist() if column not in self.known]
         self.known.update(new)
         self.columns += new

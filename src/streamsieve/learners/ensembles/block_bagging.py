@@ -38,17 +38,18 @@ class BlockBagging(Ensemble):
         Whether weights must sum to 1; for "stack".
     block_size : int, default=100
         Columns per block when ``fit`` cuts a whole matrix, at least 1.
-    random_state : int, default=0
-        Seed of the draws, 0 <= random_state < 2^32.
+    random_state : int or None, default=0
+        Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
 
     Attributes
     ----------
-    weights_ : float64 array, one non-negative number per block
+    member_weights_ : float64 array, one non-negative number per block
     edges_ : int64 array, the first column of every block, and the number of columns
     classes_ : the labels, in order; in classification
     n_features_in_ : columns offered
     feature_names_in_ : their names; if any came with a name
-    n_rows_ : rows
+    n_samples_seen_ : rows
 
     Notes
     -----
@@ -78,7 +79,7 @@ class BlockBagging(Ensemble):
     >>> y = rng.integers(0, 2, 200)
     >>> noise, signal = rng.normal(size=(200, 8)), rng.normal(size=(200, 8)) + y[:, None]
     >>> model = BlockBagging().begin(y).offer(noise).offer(signal)
-    >>> model.weights_.argmax(), model.score(np.hstack([noise, signal]), y) > 0.9
+    >>> model.member_weights_.argmax(), model.score(np.hstack([noise, signal]), y) > 0.9
     (np.int64(1), True)
     """
 
@@ -99,7 +100,7 @@ class BlockBagging(Ensemble):
         combine: str = "stack",
         convex: bool = False,
         block_size: int = 100,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.estimator = estimator
         self.task = task
@@ -125,7 +126,7 @@ class BlockBagging(Ensemble):
         return min(p, int(self.block_size))
 
     def _plan(self) -> None:
-        self._bags_, self._seed_ = int(self.bags), int(self.random_state)
+        self._bags_, self._seed_ = int(self.bags), self._seed
 
     @property
     def _estimator(self) -> Any:
@@ -135,7 +136,7 @@ class BlockBagging(Ensemble):
 
     def _draws(self) -> list[IntArray]:
         """Return the rows of every bag: as many as there are, class by class."""
-        groups = [np.arange(self.n_rows_)]
+        groups = [np.arange(self.n_samples_seen_)]
         if self._n_classes:
             groups = [np.flatnonzero(self._y_ == code) for code in range(self._n_classes)]
         draws = []
@@ -146,18 +147,18 @@ class BlockBagging(Ensemble):
 
     def _left_out(self, rows: IntArray) -> IntArray:
         """Return the rows that a bag has not drawn."""
-        out = np.ones(self.n_rows_, bool)
+        out = np.ones(self.n_samples_seen_, bool)
         out[rows] = False
         return np.flatnonzero(out)
 
     def _judged(self) -> BoolArray:
-        judged = np.zeros(self.n_rows_, bool)
+        judged = np.zeros(self.n_samples_seen_, bool)
         for rows in self._draws():
             judged[self._left_out(rows)] = True
         return judged
 
     def _new_members(self, X: Any) -> Iterator[tuple[list[Any], FloatArray]]:
-        total, count = np.zeros(self._predictions_.shape[1:]), np.zeros(self.n_rows_)
+        total, count = np.zeros(self._predictions_.shape[1:]), np.zeros(self.n_samples_seen_)
         learners = []
         for rows in self._draws():
             learner = fitted(self._estimator, X[rows], self._y_[rows])

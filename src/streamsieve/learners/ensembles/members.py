@@ -84,8 +84,8 @@ def check_member(what: str, member: Any, task: str) -> None:
 def fitted(estimator: Any, X: Any, y: npt.NDArray[Any]) -> Any:
     """Return a copy of an estimator, fitted to a block; it keeps no more columns than there are."""
     learner = clone(estimator)
-    if isinstance(learner, AnnealedLearner) and (learner.n_features or 0) > X.shape[1]:
-        learner.set_params(n_features=X.shape[1])
+    if isinstance(learner, AnnealedLearner) and (learner.k or 0) > X.shape[1]:
+        learner.set_params(k=X.shape[1])
     return learner.fit(X, y)
 
 

@@ -35,18 +35,19 @@ class SuperLearner(Ensemble):
         Parts of the rows that are held out in turn, at least 2.
     convex : bool, default=False
         Whether the weights must sum to 1.
-    random_state : int, default=0
-        Seed of the parts, 0 <= random_state < 2^32.
+    random_state : int or None, default=0
+        Seed of the parts, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
 
     Attributes
     ----------
-    weights_ : float64 array, one non-negative number per member, block by block
+    member_weights_ : float64 array, one non-negative number per member, block by block
     members_ : the members, each learned from all rows, block by block
     edges_ : int64 array, the first column of every block, and the number of columns
     classes_ : the labels, in order; in classification
     n_features_in_ : columns seen
     feature_names_in_ : their names; if any came with a name
-    n_rows_ : rows
+    n_samples_seen_ : rows
 
     Notes
     -----
@@ -84,10 +85,10 @@ class SuperLearner(Ensemble):
     >>> X = rng.normal(size=(200, 5))
     >>> y = X[:, 0] + 0.1 * rng.normal(size=200)
     >>> both = SuperLearner([DummyRegressor(), LinearRegression()], task="regression").fit(X, y)
-    >>> both.weights_.round(2).tolist()
+    >>> both.member_weights_.round(2).tolist()
     [0.0, 1.0]
     >>> late = rng.normal(size=(200, 3))  # columns that come later become new members
-    >>> both.offer(late).weights_.round().tolist()
+    >>> both.offer(late).member_weights_.round().tolist()
     [0.0, 1.0, 0.0, 0.0]
     """
 
@@ -101,7 +102,7 @@ class SuperLearner(Ensemble):
         task: str = "classification",
         folds: int = 5,
         convex: bool = False,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.members = members
         self.task = task
@@ -135,13 +136,13 @@ class SuperLearner(Ensemble):
         return [FSAClassifier(), SGDClassifier(loss="log_loss", random_state=0)]
 
     def _plan(self) -> None:
-        n = self.n_rows_
+        n = self.n_samples_seen_
         if n < 2:
             raise InputError(
                 f"n_samples = {n}, but one row must be held out and one learned: give two at least"
             )
         codes = self._y_ if self._n_classes else None
-        self._parts_ = _parts(codes, n, int(self.folds), int(self.random_state))
+        self._parts_ = _parts(codes, n, int(self.folds), self._seed)
 
     def _judged(self) -> BoolArray:
         return np.asarray(self._parts_ >= 0)

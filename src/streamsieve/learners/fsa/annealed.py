@@ -15,14 +15,14 @@ from streamsieve._validation import matrix
 from streamsieve._values import refuse_non_finite
 from streamsieve.base import Selector
 from streamsieve.base.persistence import fitted_property
+from streamsieve.base.ranking import DEFAULT_K
+from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import ParameterError
 from streamsieve.learners.fsa.model import MOST_FEATURES, AnnealedModel, FSAConfig
 from streamsieve.learners.fsa.rows import Rows
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.state import Array, Bool, Field, Float, FloatOr, Int, Nested, Texts, untouched_on_error
 
-#: Features kept by default.
-DEFAULT_FEATURES = 10
 #: Slope of the loss that may be left in the end, as a share of that at the start.
 SETTLED = 0.25
 #: Mean loss of an epoch, as a multiple of that without weights, above which learning went astray.
@@ -31,22 +31,21 @@ ASTRAY = 10.0
 SLOW = 0.1
 
 
-class AnnealedLearner(Selector):
+class AnnealedLearner(Seeded, Selector):
     """A linear model that learns and loses features by a schedule.
 
     A subclass has the parameters below, names its losses, and writes :meth:`_targets`.
     """
 
     parameters: ClassVar[Mapping[str, Any]] = {
-        "n_features": Int(1, optional=True),
+        "k": Int(1, optional=True),
         "epochs": Int(1),
         "annealing": Float(0, 1e6),
         "learning_rate": FloatOr("auto", 0, 1e3, open_low=True),
         "momentum": Float(0, 1, open_high=True),
-        "ridge": Float(0, 1e6),
+        "l2": Float(0, 1e6),
         "batch_size": Int(1),
         "standardize": Bool(),
-        "random_state": Int(0, 2**32 - 1),
     }
     fields: ClassVar[Mapping[str, Field]] = {
         "n_features_in_": Int(1, MOST_FEATURES),
@@ -57,16 +56,15 @@ class AnnealedLearner(Selector):
     #: Number in the kernel and largest second derivative of every loss.
     _losses: ClassVar[dict[str, tuple[int, float]]]
 
-    n_features: int | None
+    k: int | None
     loss: str
     epochs: int
     annealing: float
     learning_rate: float | str
     momentum: float
-    ridge: float
+    l2: float
     batch_size: int
     standardize: bool
-    random_state: int
 
     @abstractmethod
     def _targets(self, y: Any, n: int) -> tuple[FloatArray, FloatArray]:
@@ -87,22 +85,20 @@ class AnnealedLearner(Selector):
     def _config(self, p: int) -> FSAConfig:
         """Check the parameters for p features."""
         self._check_parameters()
-        if self.n_features is not None and self.n_features > p:
-            raise ParameterError(
-                f"n_features={self.n_features}, but the rows have {p} feature(s): choose at most {p}"
-            )
+        if self.k is not None and self.k > p:
+            raise ParameterError(f"k={self.k}, but the rows have {p} feature(s): choose at most {p}")
         loss, curvature = self._losses[self.loss]
         return FSAConfig(
-            n_features=min(p, DEFAULT_FEATURES if self.n_features is None else int(self.n_features)),
+            k=min(p, DEFAULT_K if self.k is None else int(self.k)),
             loss=loss,
             curvature=curvature,
             epochs=int(self.epochs),
             annealing=float(self.annealing),
             learning_rate=None if self.learning_rate == "auto" else float(self.learning_rate),
             momentum=float(self.momentum),
-            ridge=float(self.ridge),
+            l2=float(self.l2),
             batch_size=int(self.batch_size),
-            random_state=int(self.random_state),
+            random_state=self._seed,
         )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -218,6 +214,11 @@ class AnnealedLearner(Selector):
 
     @fitted_property
     def selected_(self) -> IntArray:
+        """Columns of the features that are left, in column order."""
+        return np.sort(self._model_.columns)
+
+    @fitted_property
+    def ranked_(self) -> IntArray:
         """Columns of the features that are left, largest weight first."""
         model = self._model_
         return model.columns[np.argsort(-model.strength, kind="stable")]

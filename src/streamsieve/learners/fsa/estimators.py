@@ -35,12 +35,12 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     """Linear classifier with k features, selected by annealing while it is fitted.
 
     Learning starts with all features.  After every pass over the rows those with the smallest weights go,
-    many at first and then fewer and fewer, until ``n_features`` are left.  What has gone costs nothing any
+    many at first and then fewer and fewer, until ``k`` are left.  What has gone costs nothing any
     more, so all passes together take the time of a few over all features.
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Features to keep, at least 1.  None: 10, or all features if there are fewer.
     loss : {"logistic", "lorenz", "hinge", "squared"}, default="logistic"
         Loss of a margin u: ``log(1 + exp(-u))``; ``log(1 + (u - 1)^2)`` below 1 and 0 above, which hardly
@@ -56,8 +56,8 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         found.
     momentum : float, default=0.9
         Share of the last direction in the next, 0 <= momentum < 1.
-    ridge : float, default=0.001
-        How strongly weights are pulled to 0, 0 to 1e6: ``ridge |b|^2 / 2`` is added to the mean loss.
+    l2 : float, default=0.001
+        How strongly weights are pulled to 0, 0 to 1e6: ``l2 |b|^2 / 2`` is added to the mean loss.
     batch_size : int, default=32
         Rows whose mean gradient makes a step, at least 1.
     balanced : bool, default=False
@@ -66,12 +66,14 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         Whether features are learned in units of their standard deviation.  False: they are only centered, so
         the weights of large or frequent ones are learned sooner, and in doubt these are preferred.  That may
         suit text, whose rare words would otherwise count as much as frequent ones.
-    random_state : int, default=0
-        Seed of the order of rows, 0 <= random_state < 2^32.
+    random_state : int or None, default=0
+        Seed of the order of rows, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with
+        the state.
 
     Attributes
     ----------
-    selected_ : columns of the features kept, largest weight first
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns of the features kept, largest weight first
     scores_ : float64 array, size of every feature's weight in units of its standard deviation; over several
         classes, the root of the sum of squares; 0 for features that went
     coef_ : float64 array (1, features), or (classes, features) for more than two; for values as they come
@@ -97,17 +99,17 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
     Dense and sparse rows give the same result.  Sparse ones are never made dense nor centered in memory:
     means are taken off in arithmetic, and a feature that is absent from a minibatch catches up with momentum
-    and ridge when it is met again.
+    and L2 penalty when it is met again.
 
     More than two classes have a linear function each.  The loss of a row is the sum over the margins of its
     own class to the others.  A feature is kept or dropped for all classes at once, by the length of its
     weights.  With the logistic loss the best functions are logarithms of probabilities (up to a common
     summand), so ``predict_proba`` is their softmax.
 
-    If the classes can be separated, the logistic loss has no least value and without a ridge weights only
-    grow; with the default ridge they settle.  A ``ConvergenceWarning`` of ``fit`` says what to change if the
-    loss exploded on the way or is still steep in the end, or if the classes are separated and there is no
-    ridge.
+    If the classes can be separated, the logistic loss has no least value and without an L2 penalty weights
+    only grow; with the default one they settle.  A ``ConvergenceWarning`` of ``fit`` says what to change if
+    the loss exploded on the way or is still steep in the end, or if the classes are separated and ``l2`` is
+    0.
 
     Where the papers leave things open or their programs differ from them: momentum is a moving average of
     gradients; the rate is chosen by default, because the programs' fixed one diverges for correlated features
@@ -130,14 +132,14 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(500, 200)) + rng.normal(size=(500, 1))  # any two are correlated by 0.5
     >>> y = X[:, 3] + X[:, 50] - X[:, 120] > 0
-    >>> model = FSAClassifier(n_features=3).fit(X, y)
+    >>> model = FSAClassifier(k=3).fit(X, y)
     >>> sorted(model.selected_.tolist())
     [3, 50, 120]
     >>> model.score(X, y) > 0.95
     True
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION, any_chunking=False, size_parameter="n_features")
+    _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION, any_chunking=False, size_parameter="k")
     _losses: ClassVar[dict[str, tuple[int, float]]] = {
         "logistic": (0, 0.25), "lorenz": (1, 2.0), "hinge": (2, 5.0), "squared": (3, 1.0),
     }  # fmt: skip
@@ -150,26 +152,26 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
     def __init__(
         self,
-        n_features: int | None = None,
+        k: int | None = None,
         *,
         loss: str = "logistic",
         epochs: int = 100,
         annealing: float = 30.0,
         learning_rate: float | str = "auto",
         momentum: float = 0.9,
-        ridge: float = 1e-3,
+        l2: float = 1e-3,
         batch_size: int = 32,
         balanced: bool = False,
         standardize: bool = True,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
-        self.n_features = n_features
+        self.k = k
         self.loss = loss
         self.epochs = epochs
         self.annealing = annealing
         self.learning_rate = learning_rate
         self.momentum = momentum
-        self.ridge = ridge
+        self.l2 = l2
         self.batch_size = batch_size
         self.balanced = balanced
         self.standardize = standardize
@@ -181,7 +183,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         yield cls()
         yield cls(loss="lorenz", balanced=True, epochs=50)
         yield cls(loss="hinge", annealing=0.0, epochs=60)
-        squared = cls(n_features=2, loss="squared", momentum=0.0, epochs=50, random_state=1)
+        squared = cls(k=2, loss="squared", momentum=0.0, epochs=50, random_state=1)
         yield squared.set_params(standardize=False, batch_size=8)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
@@ -230,14 +232,14 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         return 1 if len(self._classes_) == 2 else len(self._classes_)
 
     def _look_back(self, rows: Rows, target: FloatArray) -> None:
-        if self.loss != "logistic" or self.ridge > 0:
+        if self.loss != "logistic" or self.l2 > 0:
             return
         outputs = rows.products(self._model_.beta) + self._model_.intercept[0]
         right = np.sign(outputs[:, 0]) if self._outputs == 1 else np.argmax(outputs, axis=1)
         if np.array_equal(right, target):
             warnings.warn(
-                "the features separate the classes, so that without a ridge the best weights are infinite "
-                "and these are as large as the epochs let them get: set ridge above 0, for example 0.001",
+                "the features separate the classes, so that with l2=0 the best weights are infinite "
+                "and these are as large as the epochs let them get: set l2 above 0, for example 0.001",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -300,11 +302,11 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     """Linear regression with k features, selected by annealing while it is fitted.
 
     Learning starts with all features.  After every pass over the rows those with the smallest weights go,
-    many at first and then fewer and fewer, until ``n_features`` are left.
+    many at first and then fewer and fewer, until ``k`` are left.
 
     Parameters
     ----------
-    n_features : int or None, default=None
+    k : int or None, default=None
         Features to keep, at least 1.  None: 10, or all features if there are fewer.
     loss : {"squared", "lorenz"}, default="squared"
         Loss of a residual r in units of the target's spread: ``r^2 / 2``, or ``log(1 + r^2)``, which hardly
@@ -319,20 +321,22 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         found.
     momentum : float, default=0.9
         Share of the last direction in the next, 0 <= momentum < 1.
-    ridge : float, default=0.001
-        How strongly weights are pulled to 0, 0 to 1e6: ``ridge |b|^2 / 2`` is added to the mean loss.
+    l2 : float, default=0.001
+        How strongly weights are pulled to 0, 0 to 1e6: ``l2 |b|^2 / 2`` is added to the mean loss.
     batch_size : int, default=32
         Rows whose mean gradient makes a step, at least 1.
     standardize : bool, default=True
         Whether features are learned in units of their standard deviation.  False: they are only centered, so
         the weights of large or frequent ones are learned sooner, and in doubt these are preferred.  That may
         suit text, whose rare words would otherwise count as much as frequent ones.
-    random_state : int, default=0
-        Seed of the order of rows, 0 <= random_state < 2^32.
+    random_state : int or None, default=0
+        Seed of the order of rows, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with
+        the state.
 
     Attributes
     ----------
-    selected_ : columns of the features kept, largest weight first
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns of the features kept, largest weight first
     scores_ : float64 array, size of every feature's weight, feature in units of its standard
         deviation and target in units of its spread; 0 for features that went
     coef_ : float64 array, one weight per feature, for values as they come
@@ -359,13 +363,13 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 200)) + rng.normal(size=(300, 1))  # any two are correlated by 0.5
     >>> y = 5 + X[:, 3] + X[:, 50] - 2 * X[:, 120] + rng.normal(size=300)
-    >>> model = FSARegressor(n_features=3).fit(X, y)
+    >>> model = FSARegressor(k=3).fit(X, y)
     >>> sorted(model.selected_.tolist()), bool(abs(model.coef_[120] + 2) < 0.2)
     ([3, 50, 120], True)
     """
 
     _traits: ClassVar[Traits] = Traits(
-        tasks=frozenset({Task.REGRESSION}), any_chunking=False, size_parameter="n_features"
+        tasks=frozenset({Task.REGRESSION}), any_chunking=False, size_parameter="k"
     )
     _losses: ClassVar[dict[str, tuple[int, float]]] = {"squared": (4, 1.0), "lorenz": (5, 2.0)}
     parameters = {**AnnealedLearner.parameters, "loss": Choice(*_losses)}
@@ -378,25 +382,25 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     def __init__(
         self,
-        n_features: int | None = None,
+        k: int | None = None,
         *,
         loss: str = "squared",
         epochs: int = 100,
         annealing: float = 30.0,
         learning_rate: float | str = "auto",
         momentum: float = 0.9,
-        ridge: float = 1e-3,
+        l2: float = 1e-3,
         batch_size: int = 32,
         standardize: bool = True,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
-        self.n_features = n_features
+        self.k = k
         self.loss = loss
         self.epochs = epochs
         self.annealing = annealing
         self.learning_rate = learning_rate
         self.momentum = momentum
-        self.ridge = ridge
+        self.l2 = l2
         self.batch_size = batch_size
         self.standardize = standardize
         self.random_state = random_state
@@ -405,7 +409,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     def variants(cls) -> Iterable[Self]:
         """Yield both losses, and the other ways of stepping and scaling."""
         yield cls()
-        lorenz = cls(n_features=1, loss="lorenz", momentum=0.0, epochs=50, random_state=1)
+        lorenz = cls(k=1, loss="lorenz", momentum=0.0, epochs=50, random_state=1)
         yield lorenz.set_params(standardize=False, annealing=0.0, batch_size=8)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:

@@ -34,26 +34,26 @@ class FSAConfig:
 
     Attributes
     ----------
-    n_features : columns to keep in the end, at least 1 and at most all
+    k : number of columns to keep in the end, at least 1 and at most all
     loss : number of the loss in the kernel
     curvature : largest second derivative of the loss
     learning_rate : length of steps, or None to choose it
     """
 
-    n_features: int
+    k: int
     loss: int
     curvature: float
     epochs: int
     annealing: float
     learning_rate: float | None
     momentum: float
-    ridge: float
+    l2: float
     batch_size: int
     random_state: int
 
     def columns_left(self, p: int, epoch: int) -> int:
         """Return how many of p columns are left after an epoch (equation 2.26 of the thesis)."""
-        k, n = self.n_features, self.epochs
+        k, n = self.k, self.epochs
         share = max(0.0, (n - 2.0 * epoch) / (2.0 * epoch * self.annealing + n))
         return int(k + (p - k) * share)
 
@@ -153,7 +153,7 @@ class AnnealedModel(Part):
         rate, chosen = config.learning_rate, config.learning_rate is None
         if rate is None:
             rate = self.safe_rate(rows, order, weight, config) * config.cooling(epoch)
-        decay = 1.0 - min(rate * config.ridge, 1.0)
+        decay = 1.0 - min(rate * config.l2, 1.0)
         steps = Steps(config.batch_size, rate, config.momentum, decay, config.loss, chosen)
         total = rows.epoch(order, y, weight, Weights(self.beta, self.velocity, self.intercept), steps)
         self.epoch = epoch
@@ -167,7 +167,7 @@ class AnnealedModel(Part):
         """Return the longest step that shortens every error of a minibatch, by the steepest one sampled.
 
         A step of rate a changes the outputs of a minibatch by a times the products of its rows, so 1 over
-        their largest eigenvalue, times the loss's curvature, never overshoots; the ridge adds to the
+        their largest eigenvalue, times the loss's curvature, never overshoots; the L2 penalty adds to the
         curvature.  One minibatch an epoch is sampled; steps for a steeper one are shortened when it is met.
         """
         if len(self.columns) < REMEASURE * self.steep_columns:
@@ -178,7 +178,7 @@ class AnnealedModel(Part):
         self.steepness = max(self.steepness, _steepness(rows.pair_products(sample), weight[sample]))
         # the sum over the other classes is as steep as a star with one edge for each of them
         several = max(1, self.outputs)
-        return 1.0 / (config.curvature * several * self.steepness + config.ridge)
+        return 1.0 / (config.curvature * several * self.steepness + config.l2)
 
     def _drop(self, rows: Rows, left: int) -> None:
         kept = largest(self.strength, left)
@@ -225,7 +225,7 @@ class AnnealedModel(Part):
         (first, slopes_first, start), (last, slopes_last, _) = found
         typical = max(float(np.sqrt(np.mean(slopes_first**2))), FLAT)
         chance = 2.0 * typical / np.sqrt(rows.n) if self.standardize else FLAT
-        steepest = float(np.abs(last + config.ridge * self.beta).max())
+        steepest = float(np.abs(last + config.l2 * self.beta).max())
         share = max(
             steepest / max(float(np.abs(first).max()), chance),
             float(np.abs(slopes_last.mean(axis=0)).max()) / typical,

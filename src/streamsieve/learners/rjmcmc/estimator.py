@@ -18,6 +18,7 @@ from streamsieve._validation import check_block, matrix
 from streamsieve._values import refuse_non_finite
 from streamsieve.base import Selector
 from streamsieve.base.persistence import fitted_property
+from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import InputError, NotBegunError, TargetError
 from streamsieve.learners.block_names import names_with
 from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior
@@ -31,7 +32,7 @@ UNSETTLED = 0.5
 LEAST_ROWS = 3
 
 
-class RJMCMC(RegressorMixin, Selector):
+class RJMCMC(Seeded, RegressorMixin, Selector):
     """Posterior inclusion probabilities of streaming columns, by reversible-jump MCMC.
 
     A Markov chain walks over the sets of columns.  A move proposes the birth of a column that is not in the
@@ -52,23 +53,25 @@ class RJMCMC(RegressorMixin, Selector):
     g : float or "benchmark", default="benchmark"
         How widely coefficients spread before the data, in units of what the data would tell, above 0 and at
         most 1e30.  "benchmark": the number of rows, or the squared number of columns if that is larger.
-    threshold : float, default=0.5
+    min_inclusion : float, default=0.5
         Probability from which a column is selected, between 0 and 1.
-    random_state : int, default=0
-        Seed of the moves, 0 <= random_state < 2^32.
+    random_state : int or None, default=0
+        Seed of the moves, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
+        state.
 
     Attributes
     ----------
     inclusion_ : float64 array, probability of every column to be in the model, given the data
     scores_ : the same
-    selected_ : columns with a probability of at least ``threshold``, most probable first
+    selected_ : columns of the selected features, in column order
+    ranked_ : columns with a probability of at least ``min_inclusion``, most probable first
     coef_ : float64 array, mean coefficient of every column over the models, weighted by their probability
     intercept_ : float
     model_ : columns in the model where the chain is now
     acceptance_ : share of the counted moves that were accepted
     n_features_in_ : columns offered
     feature_names_in_ : their names; if any came with a name
-    n_rows_ : rows
+    n_samples_seen_ : rows
 
     Notes
     -----
@@ -119,11 +122,10 @@ class RJMCMC(RegressorMixin, Selector):
         "moves_per_column": Int(),
         "prior": Float(0, 1, open_low=True, open_high=True),
         "g": FloatOr("benchmark", 0, 1e30, open_low=True),
-        "threshold": Float(0, 1),
-        "random_state": Int(0, 2**32 - 1),
+        "min_inclusion": Float(0, 1),
     }
     fields = {
-        "n_rows_": Int(LEAST_ROWS, size="rows"),
+        "n_samples_seen_": Int(LEAST_ROWS, size="rows"),
         "n_features_in_": Int(0, size="columns"),
         "feature_names_in_": Texts("columns", unique=True, optional=True),
         "_sampler_": Nested(ModelSampler, shares=("columns", "rows")),
@@ -137,22 +139,22 @@ class RJMCMC(RegressorMixin, Selector):
         moves_per_column: int = 20,
         prior: float = 0.5,
         g: float | str = "benchmark",
-        threshold: float = 0.5,
-        random_state: int = 0,
+        min_inclusion: float = 0.5,
+        random_state: int | None = 0,
     ) -> None:
         self.moves = moves
         self.burn_in = burn_in
         self.moves_per_column = moves_per_column
         self.prior = prior
         self.g = g
-        self.threshold = threshold
+        self.min_inclusion = min_inclusion
         self.random_state = random_state
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Yield the defaults, and another prior without moves on arrival."""
         yield cls(moves=5000)
-        yield cls(moves=5000, moves_per_column=0, prior=0.1, g=50.0, threshold=0.2, random_state=1)
+        yield cls(moves=5000, moves_per_column=0, prior=0.1, g=50.0, min_inclusion=0.2, random_state=1)
 
     # ---------------------------------------------------------------- columns
 
@@ -184,7 +186,7 @@ class RJMCMC(RegressorMixin, Selector):
                 f"y is constant ({y[0]:g}), so there is nothing to explain: give a target that varies"
             )
         self._sampler_ = ModelSampler(y)
-        self.n_rows_, self.n_features_in_ = n, 0
+        self.n_samples_seen_, self.n_features_in_ = n, 0
 
     def offer(self, X: Any, names: Sequence[str] | str | None = None) -> Self:
         """Let columns arrive: for each, the space grows and the chain makes a few moves.
@@ -201,7 +203,7 @@ class RJMCMC(RegressorMixin, Selector):
         if not hasattr(self, "_sampler_"):
             raise NotBegunError("call RJMCMC.begin(y) before offering columns")
         self._check_parameters()
-        block = check_block(X, [names] if isinstance(names, str) else names, self.n_rows_)
+        block = check_block(X, [names] if isinstance(names, str) else names, self.n_samples_seen_)
         all_names = names_with(self, block)
         self._arrive(block.X)
         if all_names is not None:
@@ -213,7 +215,7 @@ class RJMCMC(RegressorMixin, Selector):
         for j in range(X.shape[1]):
             column = X[:, [j]].toarray()[:, 0] if sp.issparse(X) else X[:, j]
             sampler.arrive(np.ascontiguousarray(column, np.float64))
-            rng = np.random.default_rng([self.random_state, 0, sampler.p])
+            rng = np.random.default_rng([self._seed, 0, sampler.p])
             sampler.walk(self.moves_per_column, self._prior(sampler), rng, count=False)
         self.n_features_in_ = sampler.p
 
@@ -241,7 +243,7 @@ class RJMCMC(RegressorMixin, Selector):
         sampler = self._sampler_
         prior = self._prior(sampler)
         sampler.believe(prior)
-        rng = np.random.default_rng([self.random_state, 1, sampler.p, sampler.moves])
+        rng = np.random.default_rng([self._seed, 1, sampler.p, sampler.moves])
         if sampler.moves == 0:
             sampler.walk(int(self.burn_in), prior, rng, count=False)
         start = sampler.stays
@@ -315,10 +317,15 @@ class RJMCMC(RegressorMixin, Selector):
 
     @property
     def selected_(self) -> IntArray:
+        """Columns that are probable enough, in column order."""
+        return np.flatnonzero(self._sampled("selected_").inclusion >= self.min_inclusion)
+
+    @property
+    def ranked_(self) -> IntArray:
         """Columns that are probable enough, most probable first."""
-        inclusion = self._sampled("selected_").inclusion
+        inclusion = self._sampled("ranked_").inclusion
         order = np.argsort(-inclusion, kind="stable")
-        return order[inclusion[order] >= self.threshold]
+        return order[inclusion[order] >= self.min_inclusion]
 
     @fitted_property
     def model_(self) -> IntArray:
@@ -343,7 +350,7 @@ class RJMCMC(RegressorMixin, Selector):
 
     def _support(self) -> BoolArray:
         self._check_sampled()
-        return np.asarray(self.inclusion_ >= self.threshold)
+        return np.asarray(self.inclusion_ >= self.min_inclusion)
 
     def _transform_frame(self, X: Any) -> Any:
         self._check_sampled()

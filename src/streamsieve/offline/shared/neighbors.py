@@ -186,8 +186,7 @@ def _scaled_csr(X: Any, nominal: BoolArray) -> Any:
 #: Parameters that the Relief family shares; ``nominal`` depends on the features, see :func:`nominal_mask`.
 NEIGHBOR_PARAMETERS = {
     "metric": Choice(*METRICS),
-    "sample": Int(1, optional=True),
-    "random_state": Int(0, 2**63 - 1),
+    "n_rows_sampled": Int(1, optional=True),
 }
 
 

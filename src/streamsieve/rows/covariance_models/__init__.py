@@ -23,13 +23,13 @@ from streamsieve.rows.covariance_models.problem import Problem
 
 #: Functions that score every feature of a problem, by name; larger is better, 0 is outside the model.
 MODELS: dict[str, Callable[[Problem], FloatArray]] = {
-    "ofsa": ofsa,
-    "olasso": lasso,
-    "oelnet": elastic_net,
-    "oadalasso": adaptive_lasso,
-    "omcp": mcp,
+    "fsa": ofsa,
+    "lasso": lasso,
+    "elastic_net": elastic_net,
+    "adaptive_lasso": adaptive_lasso,
+    "mcp": mcp,
     "omp": omp,
     "mrmr": mrmr,
-    "olsth": olsth,
+    "ols_threshold": olsth,
     "t_test": t_scores,
 }

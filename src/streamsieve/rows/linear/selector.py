@@ -80,14 +80,14 @@ class LinearScores(Beside):
 
     @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
-        """The labels seen, the negative one first."""
-        return np.array(self._labels_.classes)
+        """The labels seen, sorted."""
+        return np.sort(np.array(self._labels_.classes))
 
     @fitted_property
     def coef_(self) -> FloatArray:
-        """One weight per feature, 0 for those that are not kept."""
+        """One weight per feature, positive where it is evidence for ``classes_[1]``; 0 if it is not kept."""
         coefficients: FloatArray = self._model_.coefficients(self.n_features_in_)
-        return coefficients
+        return coefficients if self._labels_.positive_is_larger else 0.0 - coefficients
 
     def _scores(self) -> FloatArray:
         scores: FloatArray = self._model_.scores(self.n_features_in_)
@@ -102,5 +102,5 @@ class LinearScores(Beside):
         # few weights prove nothing about the number of features, and ``scores_`` has one number for each
         yield from self._proven_features(WIDEST)
         yield from self._model_.problems(self.n_features_in_, self._most)
-        if self._mistakes_ > self.n_rows_seen_:
-            yield f"{self._mistakes_} mistakes in {self.n_rows_seen_} rows"
+        if self._mistakes_ > self.n_samples_seen_:
+            yield f"{self._mistakes_} mistakes in {self.n_samples_seen_} rows"

@@ -36,6 +36,11 @@ class SignedLabels(Part):
         """The labels seen, the negative one first."""
         return [label for label in (self.negative, self.positive) if label is not None]
 
+    @property
+    def positive_is_larger(self) -> bool:
+        """Whether the positive label comes last in sorted order, or one of the two is not known yet."""
+        return self.negative is None or self.positive is None or bool(self.negative < self.positive)
+
     def encode(self, y: npt.NDArray[Any], method: str) -> FloatArray:
         """Return -1 or +1 for every label; refuse a third one, and remember new ones."""
         known = self.classes

@@ -36,16 +36,16 @@ class Quantiles(ClassTotals):
     """Quantile sketches of every feature per class, in one pass and with a certified rank error.
 
     The number of values up to any x is known to within ``rank_error()`` times the rows of the class: always
-    at most epsilon, deterministically, for any number and order of rows and after any merges.  Streams that
-    fit the budget are exact: the first ``1 / epsilon`` rows of a class, dense columns of up to 64
-    different values a class, and sparse columns of up to ``2 / epsilon``.
+    at most ``max_rank_error``, deterministically, for any number and order of rows and after any merges.
+    Streams that fit the budget are exact: the first ``1 / max_rank_error`` rows of a class, dense columns of
+    up to 64 different values a class, and sparse columns of up to ``2 / max_rank_error``.
 
     Dense and sparse rows, weights, missing values (NaN), labels and features that appear late, fading.
 
     Parameters
     ----------
-    epsilon : float, default=1e-3
-        Largest error of a rank, as a share of the rows, 1e-6 <= epsilon < 1.
+    max_rank_error : float, default=1e-3
+        Largest error of a rank, as a share of the rows, 1e-6 <= max_rank_error < 1.
     half_life : float or None, default=None
         Number of rows after which an observation weighs half, at least 1.  None for no fading.
 
@@ -86,24 +86,24 @@ class Quantiles(ClassTotals):
 
     fields = {
         **ClassTotals.fields,
-        "_epsilon": Float(1e-6, 1, open_high=True),
+        "_max_rank_error": Float(1e-6, 1, open_high=True),
         "_whole": Bool(),
         "_store": Nested(DenseQuantiles, SparseQuantiles, shares=("classes", "features"), optional=True),
     }
 
-    def __init__(self, epsilon: float = 1e-3, half_life: float | None = None) -> None:
-        check_number("epsilon", epsilon, low=1e-6, high=1, open_high=True)
+    def __init__(self, max_rank_error: float = 1e-3, *, half_life: float | None = None) -> None:
+        check_number("max_rank_error", max_rank_error, low=1e-6, high=1, open_high=True)
         super().__init__(half_life)
-        self._epsilon = float(epsilon)
+        self._max_rank_error = float(max_rank_error)
         self._whole = half_life is None
         self._store: DenseQuantiles | SparseQuantiles | None = None
 
     # ---------------------------------------------------------------- facts
 
     @property
-    def epsilon(self) -> float:
+    def max_rank_error(self) -> float:
         """Largest error of a rank, as a share of the rows."""
-        return self._epsilon
+        return self._max_rank_error
 
     @property
     def n_features(self) -> int:
@@ -116,7 +116,7 @@ class Quantiles(ClassTotals):
         return 0 if self._store is None else self._store.nbytes
 
     def rank_error(self) -> FloatArray:
-        """Return the certified rank error per class, at most epsilon.
+        """Return the certified rank error per class, at most ``max_rank_error``.
 
         For dense rows it is a share of the rows of the class, for sparse rows of a feature's non-zeros in it.
         """
@@ -205,10 +205,10 @@ class Quantiles(ClassTotals):
     def _make_room(self, n_classes: int, n_features: int, *, sparse: bool) -> None:
         if self._store is None:
             if sparse:
-                self._store = SparseQuantiles(n_classes, n_features, self._epsilon)
+                self._store = SparseQuantiles(n_classes, n_features, self._max_rank_error)
             else:
                 weighted = self.half_life is not None
-                self._store = DenseQuantiles(n_classes, n_features, self._epsilon, weighted=weighted)
+                self._store = DenseQuantiles(n_classes, n_features, self._max_rank_error, weighted=weighted)
         if n_classes > len(self._mass):
             self._add_classes(n_classes)
         self._store.grow(n_classes, n_features)
@@ -292,7 +292,7 @@ class Quantiles(ClassTotals):
         """Become the summary of this stream followed by the other's."""
         if not isinstance(other, Quantiles):
             raise MergeError(f"quantiles only merge with quantiles, not with a {type(other).__name__}")
-        for name in ("epsilon", "half_life"):
+        for name in ("max_rank_error", "half_life"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise MergeError(f"only quantiles of equal {name} merge: {mine} here, {theirs} there")
@@ -320,8 +320,9 @@ class Quantiles(ClassTotals):
         if self._store is None:
             if len(self._labels):
                 yield "there are labels, but no rows"
-        elif self._store.epsilon != self._epsilon:
-            yield f"runs with an epsilon of {self._store.epsilon} do not go with one of {self._epsilon}"
+        elif self._store.epsilon != self._max_rank_error:
+            wanted = self._max_rank_error
+            yield f"sketches with a rank error of {self._store.epsilon} do not go with one of {wanted}"
         elif isinstance(self._store, DenseQuantiles):
             off = np.abs(self._store.mass - self._mass)
             if np.any(off > 1e-6 * self._mass + FAINTEST):  # sums of the same weights, but for rounding

@@ -74,7 +74,7 @@ class RecentRows(Part):
 
     fields = {"_target": Choice(*TARGETS), "_rows": Nested(RowStore)}
 
-    def __init__(self, target: str = "classes", size: int = 1000) -> None:
+    def __init__(self, target: str = "classes", *, size: int = 1000) -> None:
         check_choice("target", target, TARGETS)
         check_number("size", size, low=1, high=LARGEST, integer=True)
         self._target = target

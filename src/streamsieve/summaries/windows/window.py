@@ -64,7 +64,7 @@ class Window(Part):
 
     fields = {"_inner": AnySummary(), "_rows": Nested(RowStore)}
 
-    def __init__(self, inner: Any, size: int) -> None:
+    def __init__(self, inner: Any, *, size: int) -> None:
         check_empty("a window", inner, ("classes", "numeric"))
         check_number("size", size, low=1, high=LARGEST, integer=True)
         self._inner = inner.copy()
@@ -217,7 +217,7 @@ class Window(Part):
 
     @classmethod
     def _of(cls, inner: Any, rows: RowStore) -> Self:
-        window = cls(inner, rows.size or 0)
+        window = cls(inner, size=rows.size or 0)
         window._rows = rows
         return window
 
