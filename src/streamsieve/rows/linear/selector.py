@@ -48,7 +48,7 @@ class LinearScores(Beside):
     """
 
     fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int()}
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}))
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
     def _new_model(self) -> LinearModel:
         """Return a model that has learnt nothing."""
