@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from streamsieve.criteria._formula import Formula
 
 from streamsieve import criteria
+from streamsieve.criteria.criterion import Criterion
 from streamsieve.evaluation import detection_curve, plots, track
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
 from streamsieve.rows import Screen
@@ -22,8 +22,8 @@ FACTORS = {250: 0.95, 1000: 0.98}
 LOOKS = 40
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 #: Criteria by the summary they read: one screen of each kind learns for all.
-MOMENTS: dict[str, Formula] = {"t": criteria.WelchT(), "fisher": criteria.Fisher()}
-BINS: dict[str, Formula] = {
+MOMENTS: dict[str, Criterion] = {"t": criteria.WelchT(), "fisher": criteria.Fisher()}
+BINS: dict[str, Criterion] = {
     "mutual_info": criteria.MutualInfo(), "chi2": criteria.ChiSquare(), "gini": criteria.Gini(),
 }  # fmt: skip
 NAMES = (*MOMENTS, *BINS)
@@ -33,7 +33,7 @@ WAYS = ("forgetting", "remembering")
 class Reading:
     """A criterion over the summary of a screen that learns elsewhere; it ranks all features."""
 
-    def __init__(self, screen: Screen, formula: Formula) -> None:
+    def __init__(self, screen: Screen, formula: Criterion) -> None:
         self.screen, self.formula = screen, formula
 
     def learn(self, batch: RowBatch) -> None:
@@ -45,7 +45,7 @@ class Reading:
         return self.formula(self.screen.summary_)
 
     @property
-    def selected_(self) -> IntArray:
+    def ranked_(self) -> IntArray:
         """All columns, best first."""
         return np.argsort(-self.scores_, kind="stable").astype(np.int64)
 

@@ -44,7 +44,7 @@ class LinearSelector(RowSelector):
     """
 
     fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int()}
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}))
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
     @abstractmethod
     def _new_model(self) -> LinearModel:
