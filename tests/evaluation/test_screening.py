@@ -244,10 +244,10 @@ def test_what_is_cut_from_a_ranking_is_what_a_fit_of_that_size_gives(cls):
 def test_selectors_with_a_number_are_fitted_for_each_and_others_once():
     X, y = data()
     found = {}
-    for name in ("trace_ratio", "ofs", "saola", "lars_selector"):
+    for name in ("trace_ratio", "ofs", "saola", "lars"):
         selector = as_selectors(name, Task.BINARY)[name]
         found[name] = [choice.size for choice in choices(selector, X, y, [1, 3, 50], seed=0)]
-    assert found == {"trace_ratio": [1, 3, 8], "ofs": [1, 3, 8], "saola": [0], "lars_selector": [1, 3, 8]}
+    assert found == {"trace_ratio": [1, 3, 8], "ofs": [1, 3, 8], "saola": [0], "lars": [1, 3, 8]}
     assert size_parameter(ss.TopK()) == "k"
     assert size_parameter(ss.Screen("f", alpha=0.1)) is None
     assert size_parameter(ss.ReliefF()) == "k"

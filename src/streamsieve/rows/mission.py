@@ -64,9 +64,10 @@ class MISSION(Seeded, RowSelector):
     ----------
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, best first
-    selected_scores_ : their scores: the absolute weight, summed over the models of more than two classes
-    coef_ : their weights, one model a row.  For up to two classes one row, which speaks for ``classes_[-1]``;
-        for more one row a class
+    selected_scores_ : their scores, in the order of ``ranked_``: the absolute weight, summed over the
+        models of more than two classes
+    coef_ : their weights, in the same order, one model per row.  For up to two classes one
+        row, which speaks for ``classes_[-1]``; for more one row per class
     classes_ : the labels seen, sorted
     mistakes_ : number of rows whose class was not clearly predicted before they were learnt
     scores_ : float64 array, one per feature, computed on access: mind the memory for very many columns

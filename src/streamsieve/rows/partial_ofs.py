@@ -47,7 +47,8 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
 
     Attributes
     ----------
-    coef_ : float64 array, one weight per feature, at most k of them not 0
+    coef_ : float64 array, one weight per feature, at most k of them not 0; positive where a feature is
+        evidence for ``classes_[1]``
     scores_ : float64 array, the absolute weights
     selected_ : columns of the selected features, in column order
     ranked_ : columns with a weight, largest first; never more than k, fewer as long as fewer have one

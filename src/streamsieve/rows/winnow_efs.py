@@ -50,7 +50,9 @@ class WinnowEFS(LinearScores, RowSelector):
 
     Attributes
     ----------
-    coef_ : float64 array, u - v of every feature; 1, as in the beginning, where nothing was learnt
+    coef_ : float64 array, u - v of every feature, or v - u where the positive class is ``classes_[0]``, so
+        that positive numbers are evidence for ``classes_[1]``; 1 or -1, the initial value, if nothing was
+        learnt
     scores_ : float64 array, abs(u - v), and 0 where nothing was learnt
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, largest score first
