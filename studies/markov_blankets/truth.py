@@ -94,7 +94,7 @@ def _selections(X: npt.NDArray[np.float64], target: int) -> dict[str, Any]:
         return others[selector.set_params(task="classification").fit(columns, y).selected_]
 
     found = {
-        _name(algorithm, reading, level): kept(make(level, "g2", **rules))
+        _name(algorithm, reading, level): kept(make(level, test="g2", **rules))
         for algorithm, make in ALGORITHMS.items()
         for reading, rules in READINGS.items()
         for level in LEVELS

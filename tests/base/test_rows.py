@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import streamsieve as ss
 from streamsieve.base import RowSelector
@@ -240,7 +241,12 @@ def test_the_type_of_target_is_known_over_rows():
     assert screen.partial_fit(X[:1], [7]).task_ == "multiclass"
     assert ss.Screen("correlation").fit(X, X[:, 0]).task_ == "regression"
     assert ss.Bootstrap(ss.Screen("correlation"), replicas=2).fit(X, X[:, 0]).task_ == "regression"
+    for selector in (ss.RunningAverages(2), ss.MISSION(2), ss.BARDA(2)):
+        assert clone(selector).fit(X, y).task_ == "binary"
+        assert clone(selector).fit(X, np.arange(len(y)) % 3).task_ == "multiclass"
+    assert ss.OFS(2).fit(X, y).task_ == "binary"
     assert not hasattr(ss.FSDS(2).fit(X), "task_")
+    assert not hasattr(ss.VelocityScreen(2).fit(X, y), "task_")
     assert not hasattr(ss.Screen("f"), "task_")
 
 

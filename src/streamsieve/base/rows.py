@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -248,12 +248,17 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
 
     @fitted_property
     def task_(self) -> str:
-        """Type of target: "binary" as long as there are at most two labels, "multiclass" or "regression"."""
-        if not self.traits.tasks:
-            raise AttributeError(f"{type(self).__name__} takes no target, so there is no task_")
+        """Type of target: "regression", "binary" for at most two labels remembered, or "multiclass"."""
         if self._learns_numbers:
             return str(Task.REGRESSION)
-        return str(Task.BINARY if len({*self._known_labels()}) <= 2 else Task.MULTICLASS)
+        n_labels = 2 if self.traits.tasks == {Task.BINARY} else len({*self._remembered_labels()})
+        if n_labels == 0:
+            raise AttributeError(f"{type(self).__name__} remembers no labels, so there is no task_")
+        return str(Task.BINARY if n_labels <= 2 else Task.MULTICLASS)
+
+    def _remembered_labels(self) -> Iterable[Any]:
+        """Return the labels seen, or nothing if they are not remembered."""
+        return self._known_labels()
 
     @property
     def _learns_numbers(self) -> bool:

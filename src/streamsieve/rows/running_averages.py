@@ -222,6 +222,9 @@ class RunningAverages(WeightedRows, RowSelector):
         self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
         self._summary_ = CrossProducts(self.half_life, target="numeric" if self._regression_ else "classes")
 
+    def _known_labels(self) -> Iterable[Any]:
+        return () if self._regression_ else self._summary_.classes
+
     def _check_together(self) -> None:
         if self.alpha is not None and self.model != "t_test":
             raise ParameterError(

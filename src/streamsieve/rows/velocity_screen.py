@@ -156,6 +156,9 @@ class VelocityScreen(RowSelector):
     def _known_labels(self) -> Iterable[Any]:
         return self._rows_.classes
 
+    def _remembered_labels(self) -> Iterable[Any]:
+        return ()  # those of a window are forgotten at its end
+
     def _learn(self, batch: RowBatch) -> None:
         X, y = batch.X, np.asarray(batch.y)
         if (y.dtype.kind == "U") is not self._text_:
