@@ -298,7 +298,7 @@ def test_weights_become_float64_one_a_row():
     [
         ([1, 1, 1, -0.5], r"sample_weight must lie between 0 and 1e\+30; got -0\.5"),
         (-1, r"sample_weight must lie between 0 and 1e\+30; got -1"),
-        ([1, 1, 1], r"Sample weights must be 1D array or scalar of 4 values, one a row; got shape \(3,\)"),
+        ([1, 1, 1], r"Sample weights must be 1D array or scalar of 4 values, one per row; got shape \(3,\)"),
         (np.ones((4, 1)), r"got shape \(4, 1\)"),
         ([1, 1, 1, np.nan], "Input sample_weight contains NaN"),
         ([1, 1, 1, np.inf], "Input sample_weight contains infinity"),

@@ -87,7 +87,7 @@ def test_nothing_on_top_is_said():
     rng = np.random.default_rng(0)
     source = ss.sources.ArraySource(rng.normal(size=(50, 3)), rng.integers(0, 2, 50))
     seen = track(source, ss.Screen("f", alpha=1e-12), every=10)
-    with pytest.raises(ParameterError, match="no feature was ever on top"):
+    with pytest.raises(ParameterError, match="no feature was ever selected"):
         plots.scores(seen)
 
 

@@ -72,8 +72,8 @@ def test_pairs_are_compared_over_joint_rows():
 
 
 @pytest.mark.parametrize("bound", ["min", "max"])
-@pytest.mark.parametrize("mode", ["paper", "two_phase"])
-def test_decisions_are_those_of_the_twin_also_with_few_slots(bound, mode):
+@pytest.mark.parametrize("variant", ["paper", "corrected"])
+def test_decisions_are_those_of_the_twin_also_with_few_slots(bound, variant):
     rng = np.random.default_rng(3)
     happened = 0
     for slots in (2, 3, 16):
@@ -81,7 +81,7 @@ def test_decisions_are_those_of_the_twin_also_with_few_slots(bound, mode):
         y = rng.normal(size=n)
         X = with_gaps(rng, n, m)
         X += np.where(rng.random(m) < 0.7, y[:, None], 0) + np.where(rng.random(m) < 0.5, X[:, :1] * 0.3, 0)
-        kept, decisions = paired_saola(X, y, "regression", alpha=0.5, bound=bound, mode=mode)
+        kept, decisions = paired_saola(X, y, "regression", alpha=0.5, bound=bound, variant=variant)
         relevant = [
             d.feature for d in decisions if d.event != "evicted" and d.reason in {"relevant", "redundant"}
         ]
@@ -90,12 +90,12 @@ def test_decisions_are_those_of_the_twin_also_with_few_slots(bound, mode):
             [abs(fisher_z.correlation(x[~np.isnan(x)], y[~np.isnan(x)])) for x in X[:, relevant].T]
         )
         store = Store(n, slots, len(relevant))
-        done, q, n_evicted = store.decide(fresh, seen, relevance, np.array(relevant), bound, mode)
+        done, q, n_evicted = store.decide(fresh, seen, relevance, np.array(relevant), bound, variant)
         while done < len(relevant):
             assert q == len(store.order)
             store.grow()
             done, q, n_evicted = store.decide(
-                fresh, seen, relevance, np.array(relevant), bound, mode, done, q, n_evicted
+                fresh, seen, relevance, np.array(relevant), bound, variant, done, q, n_evicted
             )
         assert store.feature[store.order[:q]].tolist() == kept
         lost = {d.feature: d for d in decisions if d.event == "rejected" and d.by}
@@ -130,9 +130,9 @@ class Store:
         )
         self.order = np.concatenate([self.order, np.arange(more, 2 * more)])
 
-    def decide(self, fresh, seen, relevance, feature, bound, mode, first=0, q=0, n_evicted=0):
+    def decide(self, fresh, seen, relevance, feature, bound, variant, first=0, q=0, n_evicted=0):
         return paired_columns.decide(
-            fresh, seen, relevance, feature, first, mode == "two_phase", bound == "max", 1e-12,
+            fresh, seen, relevance, feature, first, variant == "corrected", bound == "max", 1e-12,
             self.columns, self.seen, self.relevance, self.feature, self.order, q,
             self.by, self.pair, self.rows,
             self.evicted, self.evicted_by, self.evicted_pair, self.evicted_rows, n_evicted,

@@ -129,7 +129,7 @@ def test_the_same_seed_gives_the_same_lives():
         ({"rate": -1.0}, "rate must be a number above 0"),
         ({"duration": float("inf")}, "duration must be a number at least 0"),
         ({"start": "full"}, "start must be one of 'stationary', 'empty'"),
-        ({"random_state": None}, "random_state must be a whole number"),
+        ({"random_state": 1.5}, "random_state must be a whole number"),
         ({"n_objects": 10**15}, "too many for memory"),  # before anything that long is made
         ({"n_objects": 10**15, "duration": 0.0, "start": "empty"}, "too many for memory"),
         ({"duration": 1e12}, "too many for memory: choose a smaller"),
