@@ -155,6 +155,7 @@ def test_foreign_names_are_pointed_out():
     assert vocabulary.collisions == 1
 
 
+@pytest.mark.full
 def test_slots_are_the_same_in_every_process():
     """MurmurHash3 of "a" is 0x3c2569b2 = 1009084850, and of nothing 0."""
     code = (

@@ -293,6 +293,7 @@ def test_ctrl_c_says_how_to_go_on(done, table, tmp_path, monkeypatch, capsys):
     assert (out / "ledger_saola.csv").read_bytes() == (done / "ledger_saola.csv").read_bytes()
 
 
+@pytest.mark.full
 def test_a_killed_group_of_processes_leaves_parts_to_resume(tmp_path):
     """Ctrl-C in a terminal reaches all processes; what is printed is two lines, and no traceback."""
     out = tmp_path / "out"

@@ -84,6 +84,7 @@ def test_detection_of_the_drifting_stream(tmp_path, capsys):
         assert name in said
 
 
+@pytest.mark.full
 def test_the_real_command(tmp_path):
     command = [sys.executable, "-c", "from streamsieve.cli import main; main()", "plot", "detection",
                "--rows", "500", "--features", "20", "--relevant", "2", "--k", "4", "--every", "100",

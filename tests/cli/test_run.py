@@ -158,6 +158,7 @@ def test_a_stream_that_is_not_the_one_of_the_checkpoint_is_refused(table, tmp_pa
     assert ss.load(path).n_samples_seen_ == N
 
 
+@pytest.mark.full
 def test_a_real_ctrl_c_and_a_real_resume(tmp_path):
     """Press Ctrl-C in a process of its own, as soon as there is a checkpoint; then resume."""
     rng = np.random.default_rng(0)

@@ -5,6 +5,7 @@ import numpy as np
 from streamsieve.columns.deferred import DeferredDecisions, leaves, outcome_of
 from streamsieve.decisions import KEPT
 from streamsieve.protocols import Reason
+from tests.helpers.tier import cases
 
 
 def rows(decisions):
@@ -15,7 +16,7 @@ def rows(decisions):
 def test_a_random_history_equals_plain_lists():
     rng = np.random.default_rng(0)
     deferred, plain, start = DeferredDecisions(), [], 0
-    for _ in range(300):
+    for _ in range(cases(300)):
         m = int(rng.integers(0, 9))
         reason, statistic, p_value = rng.integers(0, 5, m).astype(np.uint8), rng.random(m), rng.random(m)
         deferred.append(reason, statistic, p_value)

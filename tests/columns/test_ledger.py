@@ -6,6 +6,7 @@ import scipy.stats
 
 import streamsieve as ss
 from tests.columns.streams import columns, lines, offered, target
+from tests.helpers.tier import cases
 
 SIEVES = {
     "saola": ss.SAOLA(alpha=0.3),
@@ -33,7 +34,7 @@ def fisher_p(a, b):
 def test_saolas_p_values_are_those_of_scipy(task):
     rng = np.random.default_rng(0)
     reasons = set()
-    for _ in range(30):
+    for _ in range(cases(30)):
         y = target(rng, task, 30)
         X = y[:, None] * rng.normal(size=12) + 2 * rng.normal(size=(30, 12)) + rng.normal(size=(30, 1))
         sieve = offered(ss.SAOLA(alpha=0.3).begin(y), X, rng)

@@ -13,6 +13,7 @@ from streamsieve.exceptions import ParameterError, StateError, TargetError
 from streamsieve.independence.multiple_testing import RULES, OnlineFDRProcedure
 from studies.discovery._simulation import EVERY, NOTHING, SITUATIONS, Rates, known, shares, simulate
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.reference import online_fdr as twin
 
 every_rule = pytest.mark.parametrize("rule", RULES)
@@ -87,7 +88,7 @@ def test_decisions_are_those_of_the_package_online_fdr(rule):
 @every_rule
 def test_levels_equal_the_twin_with_any_lag_in_any_pieces(rule):
     rng = np.random.default_rng(1)
-    for case in range(30):
+    for case in range(cases(30)):
         n, lag = int(rng.integers(1, 100)), int(rng.choice([0, 1, 5, 20]))
         alpha = float(rng.choice([0.05, 0.2]))
         p_values = mixed_p_values(rng, n, float(rng.choice([0, 0.1, 0.4, 0.8])))
@@ -259,7 +260,7 @@ SETTINGS = [
 def test_random_streams_in_mixed_blocks_equal_the_twin(rule, lag, test):
     rng = np.random.default_rng(5)
     seen = Counter()
-    for case in range(40):
+    for case in range(cases(40)):
         task = TASKS[case % 3] if test == "marginal" else ("binary", "regression")[case % 2]
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)

@@ -18,6 +18,7 @@ from streamsieve.columns.online_substitution import OnlineSubstitution
 from streamsieve.exceptions import BadValueError, ParameterError, StateError, TargetError
 from streamsieve.protocols import ColumnBlock
 from tests.columns.streams import FORMS, WHOLE, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.reference.online_substitution import online_substitution
 
 LOSSES = {"squared": "regression", "logistic": "binary"}
@@ -47,7 +48,7 @@ def planted(seed, n=400, p=200, k=8):
 def test_random_streams_in_mixed_blocks_equal_the_twin(loss, task):
     rng = np.random.default_rng(0)
     seen = Counter()
-    for case in range(80):
+    for case in range(cases(80)):
         y = target(rng, task, rows(rng, task))
         far = case % 3 == 0
         X = columns(rng, y, int(rng.integers(1, 25)), far=far)

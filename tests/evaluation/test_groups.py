@@ -6,6 +6,7 @@ import pytest
 from streamsieve.evaluation.significance import at_peak, count_groups, pairwise_p_values, table_of_groups
 from streamsieve.evaluation.significance.groups import _groups
 from streamsieve.exceptions import InputError, ParameterError
+from tests.helpers.tier import cases
 from tests.reference import significance as twin
 
 
@@ -22,7 +23,7 @@ def test_groups_equal_the_twin():
 
 def test_table_equals_the_twin():
     rng = np.random.default_rng(1)
-    for _ in range(200):
+    for _ in range(cases(200)):
         k = int(rng.integers(2, 9))
         runs = rng.normal(size=(k, 7)) + 0.8 * rng.integers(0, 4, k)[:, None]
         found = table_of_groups(runs, [f"m{i}" for i in range(k)], test_over_train=1 / 6)

@@ -58,6 +58,7 @@ def test_results_stand_in_the_order_of_the_cells_and_progress_is_told():
     assert told == [(done, 12) for done in range(13)]
 
 
+@pytest.mark.full
 def test_two_processes_give_the_same(tmp_path):
     assert squares(run(folder=tmp_path / "a", n_jobs=2)) == EXPECTED
     assert squares(run(folder=tmp_path / "a", resume=True)) == EXPECTED
@@ -178,6 +179,7 @@ def _warn(key, notes):
     return {"square": 0}
 
 
+@pytest.mark.full
 def test_kill_minus_nine_costs_one_cell_at_most(tmp_path):
     """A process that is killed at any moment leaves every cell it had finished."""
     folder = tmp_path / "run"

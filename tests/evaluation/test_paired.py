@@ -8,11 +8,12 @@ from scipy import stats
 
 from streamsieve.evaluation.significance import paired_t, pairwise_p_values, win_tie_loss
 from streamsieve.exceptions import InputError, ParameterError
+from tests.helpers.tier import cases
 
 
 def test_equals_scipy():
     rng = np.random.default_rng(0)
-    for _ in range(300):
+    for _ in range(cases(300)):
         a, b = rng.normal(size=(2, rng.integers(2, 60)))
         found, expected = paired_t(a, b), stats.ttest_rel(a, b)
         assert found.t == pytest.approx(expected.statistic, rel=1e-9)

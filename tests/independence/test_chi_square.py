@@ -7,6 +7,7 @@ from scipy.stats import chi2, chi2_contingency
 from streamsieve.decisions import REASONS
 from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.protocols import Task
+from tests.helpers.tier import cases
 from tests.independence.test_g_squared import FORMS, TASKS, block, by_scipy, case
 from tests.reference import g_squared as twin
 from tests.reference.chi_square import chi_square
@@ -14,7 +15,7 @@ from tests.reference.chi_square import chi_square
 
 def test_statistic_and_freedom_are_those_of_scipy():
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(cases(200)):
         y, x, Z = case(rng)
         tested = ChiSquareTest(y, TASKS[y.max() + 1], 0.01).given(x, Z)
         statistic, freedom = by_scipy(x, y, Z)

@@ -19,6 +19,7 @@ from streamsieve.exceptions import (
 from streamsieve.independence.contingency_test import p_value
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.protocols import Reason, Task
+from tests.helpers.tier import cases
 from tests.reference import g_squared as twin
 
 FORMS = {
@@ -73,7 +74,7 @@ def information(*columns):
 
 def test_statistic_and_freedom_are_those_of_scipy():
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(cases(200)):
         y, x, Z = case(rng)
         tested = GSquared(y, TASKS[y.max() + 1], 0.01).given(x, Z)
         statistic, freedom = by_scipy(x, y, Z, lambda_="log-likelihood")
@@ -111,7 +112,7 @@ def test_it_is_twice_the_rows_times_the_conditional_information():
 def test_every_rule_is_that_of_the_twin(degrees, reliable):
     rng = np.random.default_rng(3)
     seen = set()
-    for _ in range(100):
+    for _ in range(cases(100)):
         y, x, Z = case(rng)
         test = GSquared(y, TASKS[y.max() + 1], 0.01, degrees=degrees, reliable=reliable)
         tested = test.given(x, Z)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from streamsieve._kernels import ofs
+from tests.helpers.tier import cases
 from tests.reference import ofs as twin
 from tests.reference import partial_ofs as partial_twin
 
@@ -64,7 +65,7 @@ def test_the_largest_values_are_found(kind):
 
 def test_truncation_shortens_and_keeps_the_largest_of_equals_the_first():
     rng = np.random.default_rng(3)
-    for turn in range(40):
+    for turn in range(cases(40)):
         w = rng.normal(size=12) if turn % 2 else rng.integers(-2, 3, 12).astype(float)
         k, radius = int(rng.integers(1, 13)), (1.0, 100.0)[turn % 3 > 0]
         places, sums, n = listed(w)

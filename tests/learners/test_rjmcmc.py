@@ -15,6 +15,7 @@ from streamsieve.exceptions import (
 )
 from streamsieve.learners.rjmcmc import RJMCMC
 from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior
+from tests.helpers.tier import cases
 from tests.reference import rjmcmc as twin
 
 
@@ -42,7 +43,7 @@ def models(history, start=()):
 
 def test_equals_the_twin_move_by_move():
     rng = np.random.default_rng(0)
-    for case in range(60):
+    for case in range(cases(60)):
         p, n = int(rng.integers(1, 8)), int(rng.integers(3, 30))
         X, y = a_case(rng, p, n)
         if p > 2 and case % 3 == 0:

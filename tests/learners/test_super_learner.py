@@ -12,13 +12,14 @@ from streamsieve.exceptions import InputError, ParameterError, StateError, Targe
 from streamsieve.learners.ensembles.stacking import stacking_weights
 from streamsieve.learners.ensembles.super_learner import SuperLearner
 from streamsieve.learners.fsa import FSAClassifier
+from tests.helpers.tier import cases
 from tests.reference import super_learner as twin
 
 
 @pytest.mark.parametrize("convex", [False, True])
 def test_weights_equal_the_twin_on_many_problems(convex):
     rng = np.random.default_rng(0)
-    for _ in range(500):
+    for _ in range(cases(500)):
         members, values = int(rng.integers(1, 5)), int(rng.integers(1, 12))
         y = np.round(rng.normal(size=values) * 4) / 4
         Z = np.round(rng.normal(size=(members, values)) * 4) / 4 + rng.integers(0, 2) * y

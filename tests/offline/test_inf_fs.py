@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.offline.inf_fs import path_sums
+from tests.helpers.tier import cases
 from tests.offline.cases import features, labels, some_form
 from tests.reference.inf_fs import graph, inf_fs, paths, unit
 
@@ -21,7 +22,7 @@ def target(rng, task, n):
 
 def test_the_unsupervised_form_equals_its_twin():
     rng = np.random.default_rng(0)
-    for case in range(60):
+    for case in range(cases(60)):
         y = labels(rng, int(rng.integers(5, 40)), 2)
         X = features(rng, y, int(rng.integers(1, 9)))
         alpha = float(rng.choice([0.0, 0.3, 0.5, 1.0]))
@@ -32,7 +33,7 @@ def test_the_unsupervised_form_equals_its_twin():
 @pytest.mark.parametrize("task", TASKS)
 def test_the_supervised_form_equals_its_twin(task):
     rng = np.random.default_rng(1)
-    for case in range(40):
+    for case in range(cases(40)):
         y = target(rng, task, int(rng.integers(10, 60)))
         X = features(rng, y, int(rng.integers(1, 9)))
         weights = [(1, 1, 1), (2, 0, 1), (0, 5, 0)][case % 3]

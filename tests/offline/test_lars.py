@@ -9,6 +9,7 @@ from sklearn.linear_model import Lasso, lars_path
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError, TargetError
+from tests.helpers.tier import cases
 from tests.offline.cases import labels, some_form
 from tests.reference.lars import lars
 
@@ -17,7 +18,7 @@ from tests.reference.lars import lars
 @pytest.mark.parametrize("task", ["binary", "regression"])
 def test_random_data_equal_the_twin(task, method):
     rng = np.random.default_rng(0)
-    for case in range(100):
+    for case in range(cases(100)):
         n, p = int(rng.integers(10, 40)), int(rng.integers(1, 9))
         y = labels(rng, n, 2) if task == "binary" else rng.normal(size=n)
         shared = rng.normal(size=(n, 1))

@@ -5,6 +5,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError
+from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.reference.mrmr import mrmr
 
@@ -22,7 +23,7 @@ def target(rng, task, n):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_random_data_equal_the_twin(scheme, task):
     rng = np.random.default_rng(0)
-    for case in range(60):
+    for case in range(cases(60)):
         y = target(rng, task, int(rng.choice([rng.integers(10, 20), rng.integers(40, 60)])))
         X = features(rng, y, int(rng.integers(1, 9)))
         wanted, bins = int(rng.integers(1, X.shape[1] + 1)), int(rng.choice([2, 3, 5]))

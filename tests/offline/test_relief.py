@@ -6,6 +6,7 @@ import pytest
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError, TargetError
 from streamsieve.offline.shared.neighbors import sampled_rows
+from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.real_data import load_real
 from tests.reference.relief import relief
@@ -143,7 +144,7 @@ def test_a_constant_feature_scores_nothing_and_changes_nothing(selector):
 
 def test_scores_stay_between_minus_one_and_one():
     rng = np.random.default_rng(7)
-    for _ in range(30):
+    for _ in range(cases(30)):
         y = labels(rng, 20, 3)
         X = features(rng, y, 6)
         for scores in (

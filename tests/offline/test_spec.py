@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.exceptions import InputError, ParameterError
+from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.reference.spec import labelled, similarity, spec
 
@@ -27,7 +28,7 @@ def clear_cut(rng, W):
 @pytest.mark.parametrize("variant", [1, 2, 3])
 def test_without_labels_it_equals_its_twin(variant):
     rng = np.random.default_rng(0)
-    for case in range(60):
+    for case in range(cases(60)):
         n = int(rng.integers(4, 30))
         X = near(rng, labels(rng, n, 2), int(rng.integers(1, 8)))
         gamma = None if case % 2 else float(rng.choice([0.01, 1.0]))
@@ -41,7 +42,7 @@ def test_without_labels_it_equals_its_twin(variant):
 @pytest.mark.parametrize("variant", [1, 2, 3])
 def test_with_labels_it_equals_its_twin(variant):
     rng = np.random.default_rng(1)
-    for case in range(60):
+    for case in range(cases(60)):
         classes = int(rng.integers(2, 5))
         y = labels(rng, int(rng.integers(2 * classes, 30)), classes, least=1)
         X = near(rng, y, int(rng.integers(1, 8)))

@@ -6,6 +6,7 @@ from sklearn.linear_model import lars_path, orthogonal_mp
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError
+from tests.helpers.tier import cases
 from tests.offline.cases import features, labels, some_form
 from tests.reference.spec import similarity
 from tests.reference.spfs import leading, responses, spfs
@@ -23,7 +24,7 @@ def target(rng, task, n):
 @pytest.mark.parametrize("task", TASKS)
 def test_with_a_target_it_equals_its_twin(task, step):
     rng = np.random.default_rng(0)
-    for case in range(80):
+    for case in range(cases(80)):
         y = target(rng, task, int(rng.integers(8, 40)))
         X = features(rng, y, int(rng.integers(1, 12)))
         wanted = int(rng.integers(1, X.shape[1] + 1))
@@ -36,7 +37,7 @@ def test_with_a_target_it_equals_its_twin(task, step):
 @pytest.mark.parametrize("step", ["lars", "omp"])
 def test_without_a_target_it_equals_its_twin(step):
     rng = np.random.default_rng(1)
-    for case in range(50):
+    for case in range(cases(50)):
         n, p, rank = int(rng.integers(8, 30)), int(rng.integers(1, 9)), int(rng.integers(1, 5))
         X = rng.normal(size=(n, p)) * rng.choice([0.5, 1, 3], p)
         order, explained = spfs(X, leading(similarity(X), rank), p, step)

@@ -6,13 +6,14 @@ import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError, TargetError
+from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.reference.stump_boosting import stump_boosting
 
 
 def test_random_data_equal_the_twin():
     rng = np.random.default_rng(0)
-    for case in range(120):
+    for case in range(cases(120)):
         y = labels(rng, int(rng.integers(4, 25)), 2)
         X = features(rng, y, int(rng.integers(1, 9)))
         wanted = int(rng.integers(1, X.shape[1] + 1))

@@ -8,6 +8,7 @@ from streamsieve.exceptions import CapabilityError, ParameterError, StateError, 
 from streamsieve.rows.barda import BARDA
 from streamsieve.rows.linear.dual_averaging import DualAveraging, Settings
 from streamsieve.rows.linear.entries import row_entries
+from tests.helpers.tier import cases
 from tests.reference.barda import Learner, barda
 
 RATES = (0.005, 0.02, 0.05, 0.2, 1.0)
@@ -55,7 +56,7 @@ def expected_coef(twin):
 def test_one_learner_with_a_tiny_pool_equals_the_twin():
     """The smaller pool and zone are, the more often they are renewed; the result must not show it."""
     rng = np.random.default_rng(0)
-    for turn in range(420):
+    for turn in range(cases(420)):
         n, p = int(rng.integers(5, 80)), int(rng.integers(1, 50))
         X = random_rows(turn, n, p, rng)
         y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
@@ -75,7 +76,7 @@ def test_one_learner_with_a_tiny_pool_equals_the_twin():
 
 def test_selector_equals_the_twin_for_any_labels_in_any_batches():
     rng = np.random.default_rng(1)
-    for turn in range(200):
+    for turn in range(cases(200)):
         n, p, classes = int(rng.integers(1, 80)), int(rng.integers(1, 12)), int(rng.integers(1, 7))
         k = int(rng.integers(1, p + 1))
         X = random_rows(turn, n, p, rng)

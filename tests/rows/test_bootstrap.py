@@ -14,6 +14,7 @@ from streamsieve.protocols import RowBatch
 from streamsieve.rows import Screen
 from streamsieve.rows.bootstrap import Bootstrap
 from streamsieve.rows.fsds import FSDS
+from tests.helpers.tier import cases
 from tests.reference import bootstrap as twin
 from tests.rows.toys import table, table_for
 
@@ -37,7 +38,7 @@ def selections(bootstrap):
 @pytest.mark.parametrize("criterion", ["f", "fisher", "correlation", "t"])
 def test_equals_the_slow_twin_on_random_rows(criterion):
     rng = np.random.default_rng(1)
-    for seed in range(40):
+    for seed in range(cases(40)):
         n, p = int(rng.integers(30, 60)), int(rng.integers(2, 9))
         X, y = table_for(criterion, n=n, p=p, seed=seed)
         X += rng.normal(size=X.shape) * 1e-3  # no equal columns: rounding decides between equals

@@ -10,6 +10,7 @@ from streamsieve.exceptions import ParameterError, StateError, TargetError
 from streamsieve.rows.fires import FIRES
 from streamsieve.rows.linear.minibatch_buffer import rows_of
 from streamsieve.rows.linear.probit import ProbitModel
+from tests.helpers.tier import cases
 from tests.reference.fires import Fires, fires, log_likelihood
 
 
@@ -51,7 +52,7 @@ def packages_class():
 
 def test_any_batches_equal_the_twin():
     rng = np.random.default_rng(0)
-    for turn in range(250):
+    for turn in range(cases(250)):
         n, p, size = int(rng.integers(1, 40)), int(rng.integers(1, 9)), int(rng.integers(1, 9))
         X, y = random_rows(turn, n, p, rng)
         epochs, rate = int(rng.integers(1, 4)), float(10 ** rng.uniform(-2, 0))

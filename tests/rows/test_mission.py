@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from streamsieve import state
 from streamsieve.exceptions import MergeError, ParameterError, SchemaError, StateError, TargetError
 from streamsieve.rows.mission import MISSION
+from tests.helpers.tier import cases
 from tests.reference import mission as twin
 
 
@@ -45,7 +46,7 @@ def assert_like(mission, peer):
 @pytest.mark.parametrize("depth", [1, 3, 5])
 def test_every_result_is_the_twins(width, depth):
     """Crowded sketches and roomy ones, one to four labels that come late, any cut, dense and sparse."""
-    for case in range(40):
+    for case in range(cases(40)):
         rng = np.random.default_rng([width, depth, case])
         n, p = int(rng.integers(1, 30)), int(rng.integers(1, 20))
         X, y = rows(rng, n, p, rng.choice([0.1, 0.5, 1]), int(rng.integers(1, 5)))

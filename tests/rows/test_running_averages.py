@@ -11,6 +11,7 @@ from streamsieve.rows.covariance_models.ofsa import largest_eigenvalue
 from streamsieve.rows.covariance_models.path import first_with
 from streamsieve.rows.covariance_models.problem import Problem
 from streamsieve.rows.running_averages import RunningAverages
+from tests.helpers.tier import cases
 from tests.reference import running_averages as twin
 
 each_model = pytest.mark.parametrize("model", MODELS)
@@ -72,7 +73,7 @@ def test_weights_and_fading_are_weighted_batches(model):
 
 
 def test_pursuit_and_redundancy_enter_in_the_twins_order():
-    for seed in range(40):
+    for seed in range(cases(40)):
         X, y = regression(seed)
         Z, t, w = twin.standardise(X, y)
         k = 1 + seed % 8

@@ -31,6 +31,7 @@ def common_factor(seed, n, p=200, true=20, noise=3.0):
     return X, X[:, support].sum(axis=1) + noise * rng.normal(size=n), set(support.tolist())
 
 
+@pytest.mark.full
 def test_support_recovery_of_the_study():
     """MODERN.md M0.1; n = 500: OFSA, OMCP 1.00, OLSth .99, OMP .97, OLasso .81, marginal screening .56.
 
@@ -65,6 +66,7 @@ def autoregressive(rng, n, p, rho):
     return X
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("rho", [0.0, 0.5])
 def test_the_false_discovery_rate_is_that_promised_for_conditional_effects(rho):
     """MODERN.md M2 (120 columns, 20 true, n = 1500, q = .1): FDR .088 / .095, power .99 / .95.

@@ -14,6 +14,8 @@ import pytest
 
 from tests.running.killing import SELECTORS
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parents[2]
 FULL = os.environ.get("STREAMSIEVE_FAULTS") == "full"
 KILLS, CHECKPOINTS = (200, 1_000) if FULL else (6, 25)

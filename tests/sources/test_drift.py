@@ -6,6 +6,7 @@ import pytest
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources import DriftingStream
 from streamsieve.sources import drift as module
+from tests.helpers.tier import cases
 from tests.reference import drift as twin
 
 
@@ -29,7 +30,7 @@ def test_it_is_its_twin(small_chunks, shift_every, seed):
         expected_X, expected_y = twin.rows(*stream._draws(number), 10 * number, 4, shift_every)
         np.testing.assert_array_equal(X[10 * number : 10 * number + 10], expected_X)
         np.testing.assert_array_equal(y[10 * number : 10 * number + 10], expected_y)
-    for row in range(50):
+    for row in range(cases(50)):
         assert stream.relevant(row).tolist() == twin.support(row, 6, 4, shift_every)
 
 

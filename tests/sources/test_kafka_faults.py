@@ -16,6 +16,8 @@ if sys.platform != "linux":
 
 from tests.sources.mock_broker import MockBroker
 
+pytestmark = pytest.mark.full
+
 ROWS, PARTITIONS = 20_000, 3
 #: When the cluster goes, little has been fetched ahead.
 SLOWLY = {

@@ -10,7 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.sources.kafka_killing import PARTITIONS, ROWS_A_LIFE, messages
+
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = os.environ.get("STREAMSIEVE_FAULTS") == "full"

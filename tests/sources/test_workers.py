@@ -208,6 +208,7 @@ SCRIPT = textwrap.dedent(
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_script_that_is_interrupted_or_killed_leaves_no_worker_behind(how):
     script = subprocess.Popen(

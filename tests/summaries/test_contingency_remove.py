@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import CapabilityError, InputError, SchemaError
 from streamsieve.summaries import Contingency
+from tests.helpers.tier import cases
 from tests.reference.contingency import OTHER, contingency
 from tests.summaries.pieces import (
     KINDS,
@@ -245,7 +246,7 @@ def existing_pieces(rng):
 
 def test_any_sequence_of_operations_counts_what_is_left():
     rng = np.random.default_rng(30)
-    for _ in range(80):
+    for _ in range(cases(80)):
         summary, pieces = Contingency(), []
         for act in rng.choice(["update", "merge", "remove", "forget", "reindex", "state"], 10):
             width, new = summary.n_features, existing_pieces(rng)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from streamsieve.exceptions import SchemaError
+from tests.helpers.tier import cases
 from tests.summaries.streams import (
     HALF_LIVES,
     KINDS,
@@ -23,7 +24,7 @@ FORMS = ["C", "F", "csr_array"]
 @pytest.mark.parametrize("forms", [["C", "F"], ["csr_array"], FORMS], ids=["dense", "sparse", "mixed"])
 def test_forgotten_features_equal_the_twin_with_nan_put_in(kind, target, forms):
     rng = np.random.default_rng(1)
-    for case in range(150):
+    for case in range(cases(150)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         stream = random_stream(rng, target, n=int(rng.integers(4, 30)), p=4)
         summary, past = kind(half_life), 0

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from streamsieve.summaries import Quantiles
+from tests.helpers.tier import cases
 from tests.summaries.quantile_truth import (
     QUICK,
     ROUNDING,
@@ -39,7 +40,7 @@ def small_stream(rng, **shape):
 
 def test_small_streams_in_any_form_and_cut():
     rng = np.random.default_rng(1)
-    for case in range(1000):
+    for case in range(cases(1000)):
         stream, half_life = small_stream(rng), HALF_LIVES[case % len(HALF_LIVES)]
         summary = Quantiles(half_life=half_life)
         for part in stream.cut(rng, int(rng.integers(1, 5))):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from streamsieve.exceptions import SchemaError
+from tests.helpers.tier import cases
 from tests.summaries.streams import (
     HALF_LIVES,
     KINDS,
@@ -35,7 +36,7 @@ def places(rng, p, n_features):
 @each_form
 def test_moved_features_equal_the_rows_with_moved_columns(kind, target, form, absent):
     rng = np.random.default_rng(1)
-    for case in range(100):
+    for case in range(cases(100)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         stream = random_stream(rng, target, p=3)
         n_features = int(rng.integers(3, 8))
