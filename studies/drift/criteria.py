@@ -45,7 +45,7 @@ class Reading:
         return self.formula(self.screen.summary_)
 
     @property
-    def selected_(self) -> IntArray:
+    def ranked_(self) -> IntArray:
         """All columns, best first."""
         return np.argsort(-self.scores_, kind="stable").astype(np.int64)
 

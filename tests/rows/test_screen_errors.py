@@ -96,7 +96,7 @@ INPUTS = [
         r"sample_weight must lie between 0 and 1e\+30; got -1",
     ),
     ("NaN weight", {}, X, Y, np.full(60, np.nan), ex.InputError, "sample_weight contains NaN"),
-    ("short weight", {}, X, Y, np.ones(3), ex.InputError, r"of 60 values, one a row; got shape \(3,\)"),
+    ("short weight", {}, X, Y, np.ones(3), ex.InputError, r"of 60 values, one per row; got shape \(3,\)"),
     ("no weight at all", {}, X, Y, np.zeros(60), ex.InputError, "all sample weights are zero"),
     ("infinity", {}, INFINITE, Y, None, ex.BadValueError, "feature 'x3' holds inf"),
     ("text matrix", {}, [["a", "b"]] * 60, Y, None, ex.InputError, "could not convert string to float"),
