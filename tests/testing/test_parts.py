@@ -5,8 +5,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.columns.composition import Composition
-from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, RedundancyRule
-from streamsieve.decisions import Eviction, Outcome
+from streamsieve.columns.redundancy import REDUNDANT, RELEVANT, Eviction, Outcome, RedundancyRule
 from streamsieve.exceptions import TargetError
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import ColumnBlock, Reason, Task

@@ -85,7 +85,8 @@ class Criterion(ABC):
     #: Number of classes it can compare, or None for any; 2 for every class whose ``tasks`` have
     #: ``Task.BINARY`` without ``Task.MULTICLASS``.
     most_classes: ClassVar[int | None] = None
-    #: Bins of equal frequency that a numeric target is cut into where labels are needed.
+    #: Bins of equal frequency of the tables that ``Needs.QUANTILES`` gives, and of a numeric target where
+    #: labels are needed.
     bins: int = 5
     #: With ``Needs.ROWS``: rows in the window if the caller gives none.
     default_window: ClassVar[int] = 1000
@@ -93,7 +94,7 @@ class Criterion(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.has_p_values = cls.p_value is not Criterion.p_value
-        tasks = getattr(cls, "tasks", frozenset())
+        tasks: Any = getattr(cls, "tasks", None)
         if isinstance(tasks, frozenset) and Task.BINARY in tasks and Task.MULTICLASS not in tasks:
             cls.most_classes = 2
 
@@ -126,8 +127,12 @@ class Criterion(ABC):
             )
 
     def blocks(self, summary: Any) -> Iterator[Any]:
-        """Yield what :meth:`score` takes, some features at a time, so that a block stays in cache."""
-        return iter(summary.blocks())
+        """Yield what :meth:`score` takes, some features at a time, so that a block stays in cache.
+
+        By default ``summary.tables(self.bins)`` where the criterion needs tables, else ``summary.blocks()``.
+        """
+        tables = self.needs in (Needs.QUANTILES, Needs.COUNTS)
+        return iter(summary.tables(self.bins) if tables else summary.blocks())
 
     def __call__(self, summary: Any) -> FloatArray:
         """Score every feature of a summary."""

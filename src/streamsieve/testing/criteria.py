@@ -13,7 +13,7 @@ from streamsieve.criteria.criterion import target_of
 from streamsieve.exceptions import StateError, TargetError
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.rows import Screen
-from streamsieve.summaries.nesting import innermost
+from streamsieve.summaries.nesting import innermost, lacks
 from streamsieve.testing._data import TASKS, Sample, named, sample
 from streamsieve.testing.summaries import same_bits
 
@@ -53,7 +53,10 @@ def has_the_members(criterion: Any) -> None:
     assert isinstance(criterion, Criterion), f"{kind} must derive from streamsieve.criteria.Criterion"
     for name in ("name", "tasks", "needs"):
         assert hasattr(criterion, name), f"{kind} has no `{name}`"
-    assert isinstance(criterion.needs, Needs), f"{kind}.needs must be one of {', '.join(Needs.__members__)}"
+    needs = criterion.needs
+    assert isinstance(needs, Needs) or (isinstance(needs, type) and lacks(needs()) is None), (
+        f"{kind}.needs must be one of {', '.join(Needs.__members__)}, or the class of a summary"
+    )
     assert criterion.tasks, f"{kind}.tasks is empty: name the targets it can score, such as Task.BINARY"
     assert all(isinstance(task, Task) for task in criterion.tasks), f"{kind}.tasks must hold Task members"
 
