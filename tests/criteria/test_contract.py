@@ -60,7 +60,7 @@ BROKEN = {
     "has no `needs`": {"base": Criterion, "name": "x", "tasks": frozenset(), "score": nan},
     "tasks is empty": {"tasks": frozenset()},
     "must be finite": {"score": nan},
-    "scores for 14 features": {"score": lambda self, block: np.zeros(3)},
+    "for 14 features: return one number": {"score": lambda self, block: np.zeros(3)},
     "must outscore noise": {"score": negated},
     "must not outscore any other": {
         "score": lambda self, block: np.where(block.variance.sum(axis=0) == 0, 99.0, Fisher().score(block))

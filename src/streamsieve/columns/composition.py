@@ -105,6 +105,7 @@ class Composition(Part):
             return Outcome(reason, statistic, p_value, start=start)
         places = block.places(chosen) if isinstance(block, MeasuredBlock) else chosen
         outcome = self.rule.settle(Candidates(block.X, places, start + chosen, relevance.at(chosen)))
+        statistic = statistic.copy()  # p-values computed on access read the statistics of relevance
         reason[chosen], statistic[chosen] = outcome.reason, outcome.statistic
         p_value = _p_values(p_value, chosen, outcome)
         return Outcome(reason, statistic, p_value, outcome.by, outcome.evictions, start)

@@ -14,6 +14,7 @@ from streamsieve.columns.redundancy.markov_blanket.complete_pairs import MarkovB
 from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlanketCorrelation
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
+from streamsieve.dependence.contract import tasks_of
 from streamsieve.dependence.target import numeric_target
 from streamsieve.independence.any_test import AnyTest
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
@@ -94,7 +95,7 @@ class MarkovBlanketSelector(Beside):
     @property
     def traits(self) -> Traits:
         """What the selector can do: whether it takes missing values is a parameter."""
-        return Traits(missing=self.missing == "omit")
+        return Traits(tasks=tasks_of(self.test), missing=self.missing == "omit")
 
     def _check_together(self) -> None:
         check_missing(self.missing, "test", self.test)

@@ -15,7 +15,7 @@ from streamsieve.columns.redundancy.pairwise.correlation import PairwiseCorrelat
 from streamsieve.columns.redundancy.pairwise.discrete import PairwiseDiscrete
 from streamsieve.columns.redundancy.pairwise.rule import Pairwise, PairwiseConfig
 from streamsieve.dependence.any_measure import AnyMeasure
-from streamsieve.dependence.contract import Measure
+from streamsieve.dependence.contract import Measure, tasks_of
 from streamsieve.dependence.information import Information
 from streamsieve.dependence.target import discretize_target, numeric_target
 from streamsieve.exceptions import ParameterError
@@ -170,7 +170,7 @@ class SAOLA(ColumnSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do: whether it takes missing values is a parameter."""
-        return Traits(missing=self.missing == "omit")
+        return Traits(tasks=tasks_of(self.measure), missing=self.missing == "omit")
 
     def _check_together(self) -> None:
         check_missing(self.missing, "measure", self.measure)

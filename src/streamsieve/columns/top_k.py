@@ -16,7 +16,7 @@ from streamsieve.columns.redundancy.top_k.correlation import TopKBuffer, TopKCor
 from streamsieve.columns.redundancy.top_k.discrete import TopKDiscrete
 from streamsieve.columns.redundancy.top_k.rule import TopKMeasured
 from streamsieve.dependence.any_measure import AnyMeasure
-from streamsieve.dependence.contract import Measure, RelevanceTest
+from streamsieve.dependence.contract import Measure, RelevanceTest, tasks_of
 from streamsieve.dependence.target import discretize_target, numeric_target
 from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, SchemaError
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
@@ -172,6 +172,7 @@ class TopK(ColumnSelector):
     def traits(self) -> Traits:
         """What the selector can do: missing values and merging depend on its parameters."""
         return Traits(
+            tasks=tasks_of(self.measure),
             missing=self.missing == "omit",
             merges=self.redundancy_weight == 0 and self.fdr is None,
             size_parameter="k",

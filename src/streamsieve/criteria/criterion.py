@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import fdtrc
 
-from streamsieve.exceptions import CapabilityError
+from streamsieve.exceptions import CapabilityError, TargetError
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.summaries import (
     CoMoments,
@@ -82,9 +82,11 @@ class Criterion(ABC):
     has_p_values: ClassVar[bool] = False
     #: Score of a feature that carries no information.
     worst: ClassVar[float] = 0.0
-    #: Number of classes it can compare, or None for any.
+    #: Number of classes it can compare, or None for any; 2 for every class whose ``tasks`` have
+    #: ``Task.BINARY`` without ``Task.MULTICLASS``.
     most_classes: ClassVar[int | None] = None
-    #: Bins of equal frequency that a numeric target is cut into where labels are needed.
+    #: Bins of equal frequency of the tables that ``Needs.QUANTILES`` gives, and of a numeric target where
+    #: labels are needed.
     bins: int = 5
     #: With ``Needs.ROWS``: rows in the window if the caller gives none.
     default_window: ClassVar[int] = 1000
@@ -92,6 +94,9 @@ class Criterion(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.has_p_values = cls.p_value is not Criterion.p_value
+        tasks: Any = getattr(cls, "tasks", None)
+        if isinstance(tasks, frozenset) and Task.BINARY in tasks and Task.MULTICLASS not in tasks:
+            cls.most_classes = 2
 
     @abstractmethod
     def score(self, block: Any) -> FloatArray:
@@ -106,22 +111,50 @@ class Criterion(ABC):
     def check_values(self) -> None:  # noqa: B027 - most criteria have no parameters
         """Raise ``ParameterError`` for parameters out of range."""
 
-    def check(self, summary: Any) -> None:  # noqa: B027 - most criteria take any summary of their kind
-        """Raise an error for a summary that this criterion has no meaning for."""
+    def check(self, summary: Any) -> None:
+        """Raise an error for a summary that this criterion has no meaning for: with too many classes."""
+        # a criterion for numeric targets may read their bins, of which there are more
+        if self.most_classes is not None and Task.REGRESSION not in self.tasks:
+            self.check_classes(summary.classes)
+
+    def check_classes(self, labels: Collection[Any]) -> None:
+        """Raise ``TargetError`` for more labels than ``most_classes``."""
+        if self.most_classes is not None and len(labels) > self.most_classes:
+            shown = ", ".join(map(repr, sorted(labels)[:4]))
+            raise TargetError(
+                f"criterion={self.name!r} compares {self.most_classes} classes, but y holds {len(labels)} "
+                f"({shown}, ...): use a criterion for more classes, such as 'f' or 'fisher'"
+            )
 
     def blocks(self, summary: Any) -> Iterator[Any]:
-        """Yield what :meth:`score` takes, some features at a time, so that a block stays in cache."""
-        return iter(summary.blocks())
+        """Yield what :meth:`score` takes, some features at a time, so that a block stays in cache.
+
+        By default ``summary.tables(self.bins)`` where the criterion needs tables, else ``summary.blocks()``.
+        """
+        tables = self.needs in (Needs.QUANTILES, Needs.COUNTS)
+        return iter(summary.tables(self.bins) if tables else summary.blocks())
 
     def __call__(self, summary: Any) -> FloatArray:
         """Score every feature of a summary."""
         self.check(summary)
-        return _concatenated([self.score(block) for block in self.blocks(summary)])
+        return self._per_feature("score", summary)
 
     def p_values(self, summary: Any) -> FloatArray:
         """Return, for every feature, the probability of such a score under independence."""
         self.check(summary)
-        return _concatenated([self.p_value(block) for block in self.blocks(summary)])
+        return self._per_feature("p_value", summary)
+
+    def _per_feature(self, method: str, summary: Any) -> FloatArray:
+        """Return what a method says of every feature, block after block."""
+        parts = [getattr(self, method)(block) for block in self.blocks(summary)]
+        shapes = [np.shape(part) for part in parts]
+        if any(len(shape) != 1 for shape in shapes) or sum(n for (n,) in shapes) != summary.n_features:
+            found = shapes[0] if len(shapes) == 1 else shapes
+            raise ValueError(
+                f"{type(self).__name__}.{method} returned an array of shape {found} for "
+                f"{summary.n_features} features: return one number per feature of the block"
+            )
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     def exact(self, columns: Any) -> FloatArray:
         """Score every feature from its sorted values; called if ``exact=True``."""
@@ -146,10 +179,6 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
         out = numerator / denominator
     out[numerator <= 0] = 0.0
     return np.minimum(np.nan_to_num(out, nan=0.0, posinf=LARGEST, neginf=0.0), LARGEST)
-
-
-def _concatenated(parts: list[FloatArray]) -> FloatArray:
-    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 # ------------------------------------------------------------------------------------ its summary

@@ -9,10 +9,8 @@ import numpy as np
 from scipy.special import stdtr
 
 from streamsieve.criteria.criterion import Criterion, Needs, ratio
-from streamsieve.exceptions import TargetError
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.state import register
-from streamsieve.summaries import Moments
 from streamsieve.summaries.moments import MomentsBlock
 
 
@@ -48,17 +46,8 @@ class WelchT(Criterion):
     name: ClassVar[str] = "t"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
     needs: ClassVar[Needs] = Needs.MOMENTS
-    most_classes: ClassVar[int | None] = 2
 
     ddof: int = 1
-
-    def check(self, summary: Moments) -> None:
-        """Refuse more than two classes."""
-        if len(summary.classes) > 2:
-            raise TargetError(
-                f"criterion='t' compares two classes, but the summary has {len(summary.classes)}: "
-                "use criterion='f' or 'fisher'"
-            )
 
     def score(self, block: MomentsBlock) -> FloatArray:
         """|difference of means| over its standard error."""

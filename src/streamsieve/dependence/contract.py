@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.decisions import KEPT, PValues
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason
+from streamsieve.protocols import ANY_TASK, ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Part
 
 
@@ -21,11 +21,19 @@ class Measure(Protocol):
     A measure may also have ``p_value(dependence, n)``, the p-value of a dependence over n rows under
     independence.  With it columns are tested at ``alpha`` and ``fdr=`` works; without it ``SAOLA`` compares
     with ``delta`` and ``TopK`` needs ``alpha=None``.
+
+    The target is one of the two columns; labels arrive as 0, 1, 2, ...  A measure that takes them for numbers
+    says ``tasks = frozenset({Task.BINARY, Task.REGRESSION})``, and any other target is refused.
     """
 
     def dependence(self, x: FloatArray, z: FloatArray) -> float:
         """Return the dependence of two columns: symmetric, at least 0, larger is stronger, never NaN."""
         ...
+
+
+def tasks_of(part: Any) -> frozenset[Task]:
+    """Return the kinds of target that a measure or test has a meaning for: its ``tasks``, or any."""
+    return frozenset(getattr(part, "tasks", ANY_TASK))
 
 
 class Relevance(NamedTuple):

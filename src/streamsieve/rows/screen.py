@@ -16,7 +16,7 @@ from streamsieve.base.choose import above_mean, best, significant
 from streamsieve.base.persistence import fitted_property
 from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.criterion import serves, sorts_columns, summary_for, target_of
-from streamsieve.exceptions import CapabilityError, ParameterError, TargetError
+from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
 from streamsieve.rows.drift.drift_monitor import Drift, DriftMonitor
 from streamsieve.state import Bool, Choice, Float, Int, Nested
@@ -298,10 +298,11 @@ class Screen(WeightedRows, RowSelector):
         self._check_adaptation()
         criterion = self._criterion
         if self.task != "auto" and not self.traits.tasks:
-            able = [name for name, c in _BY_NAME.items() if Task.REGRESSION in c.tasks]
+            kind = Task.REGRESSION if self.task == "regression" else Task.MULTICLASS
+            able = [name for name, c in _BY_NAME.items() if kind in c.tasks]
             raise CapabilityError(
-                f"criterion={criterion.name!r} is not made for task={self.task!r}; "
-                f"with a numeric target use {' or '.join(able)}"
+                f"criterion={criterion.name!r} is not made for task={self.task!r}; with "
+                f"{'a numeric target' if kind is Task.REGRESSION else 'labels'} use {' or '.join(able)}"
             )
         for name in ("half_life", "window", "on_drift") if self.exact else ():
             if getattr(self, name) is not None:
@@ -348,15 +349,9 @@ class Screen(WeightedRows, RowSelector):
         return () if self._regression_ else self._summary_.classes
 
     def _learn(self, batch: RowBatch) -> None:
-        most = self._criterion.most_classes
-        if most is not None and batch.y is not None:
-            labels = {*self._summary_.classes, *np.unique(batch.y).tolist()}
-            if len(labels) > most:
-                shown = ", ".join(map(repr, sorted(labels)[:4]))
-                raise TargetError(
-                    f"criterion={self._criterion.name!r} compares {most} classes, but y holds {len(labels)} "
-                    f"({shown}, ...): use criterion='f' or 'fisher'"
-                )
+        criterion = self._criterion
+        if criterion.most_classes is not None and batch.y is not None and not self._regression_:
+            criterion.check_classes({*self._summary_.classes, *np.unique(batch.y).tolist()})
         if self.on_drift is None and self.review_every is None:
             self._summary_.update(batch.X, batch.y, batch.weight)
         else:

@@ -176,8 +176,11 @@ def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None
         )
     # a polars frame has a method rows, too
     if not callable(getattr(source, "rows", None)) or not hasattr(source, "n_rows"):
+        has = callable(getattr(source, "rows", None))
+        missing = "n_rows (None if it is not known)" if has else "rows(batch_size, start)"
         raise SourceError(
-            f"run wants a source of rows, got {type(source).__name__}: use streamsieve.open(data, target=...)"
+            f"run wants a source of rows, got {type(source).__name__}, which has no {missing}: use "
+            "streamsieve.open(data, target=...)"
         )
     if checkpoint is None:
         if resume:
@@ -191,9 +194,11 @@ def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None
 
 def _check_columns(source: Any, selector: ColumnSelector, checkpoint: Any, *, resume: bool) -> None:
     if not callable(getattr(source, "columns", None)) or not hasattr(source, "y"):
+        has = callable(getattr(source, "columns", None))
+        missing = "y, the target" if has else "columns(block_size, start)"
         raise SourceError(
-            f"run wants a source of columns, got {type(source).__name__}: use streamsieve.open(data, "
-            "target=...) or streamsieve.features(make_columns, y)"
+            f"run wants a source of columns, got {type(source).__name__}, which has no {missing}: use "
+            "streamsieve.open(data, target=...) or streamsieve.features(make_columns, y)"
         )
     if checkpoint is not None or resume:
         raise CapabilityError(

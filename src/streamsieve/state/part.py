@@ -161,11 +161,22 @@ class Nested(Field):
     def write(self, value: Any) -> Node:
         name = name_of(type(value))
         if self._allowed(name) is not type(value):
-            raise StateError(f"a {type(value).__name__} cannot be saved here; {', '.join(self.kinds)} can")
+            raise StateError(self._why_not(type(value)))
+        if not hasattr(value, "fields"):
+            raise StateError(f"a {type(value).__name__} cannot be saved: its class declares no `fields`")
         node: dict[str, Node] = value.tree()
         if len(self.kinds) > 1 or self.derived:
             node[KIND] = text(name)
         return node
+
+    def _why_not(self, kind: type[Any]) -> str:
+        """Say why a part of this class cannot be saved, and what to do if it is one's own."""
+        if self.derived and issubclass(kind, tuple(self.kinds.values())):
+            return (
+                f"a {kind.__name__} cannot be saved: decorate its class with streamsieve.state.register and "
+                "declare its fields"
+            )
+        return f"a {kind.__name__} cannot be saved here; {', '.join(self.kinds)} can"
 
     def check(self, node: Node, place: Place) -> None:
         kind, own = self._kind(node, place)
@@ -183,7 +194,8 @@ class Nested(Field):
         name = untext(node[KIND], place.at(KIND)) if KIND in node else ""
         kind = self._allowed(name)
         if kind is None:
-            place.refuse(f"should be one of {', '.join(self.kinds)}, but is {name[:60]!r}")
+            own = "; if it is your own, import its module first" if self.derived else ""
+            place.refuse(f"should be one of {', '.join(self.kinds)}, but is {name[:60]!r}{own}")
         return kind, {key: value for key, value in node.items() if key != KIND}
 
     def _allowed(self, name: str) -> type[Any] | None:

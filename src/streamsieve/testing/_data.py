@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,17 @@ from sklearn.base import clone
 from streamsieve.protocols import FloatArray, Task
 
 RELATIVE = 1e-9
+
+
+@contextmanager
+def named(what: str) -> Iterator[None]:
+    """Turn whatever a part raises into an ``AssertionError`` that begins with a sentence on what to do."""
+    try:
+        yield
+    except AssertionError:
+        raise
+    except Exception as error:
+        raise AssertionError(f"{what} ({type(error).__name__}: {error})") from error
 
 
 def fresh(selector: Any, /, **parameters: Any) -> Any:

@@ -10,11 +10,11 @@ import numpy as np
 
 from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.criterion import target_of
-from streamsieve.exceptions import StateError
+from streamsieve.exceptions import StateError, TargetError
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.rows import Screen
-from streamsieve.summaries.nesting import innermost
-from streamsieve.testing._data import TASKS, Sample, sample
+from streamsieve.summaries.nesting import innermost, lacks
+from streamsieve.testing._data import TASKS, Sample, named, sample
 from streamsieve.testing.summaries import same_bits
 
 #: Columns of :func:`streamsieve.testing._data.sample`: informative, constant, noise.
@@ -40,9 +40,11 @@ def check_criterion(criterion: Any) -> None:
             data = sample(task)
             for law in (
                 scores_are_numbers, larger_is_better, degenerate_columns_score_worst, columns_are_apart,
-                rows_come_in_any_batches, p_values_are_probabilities, survives_a_file,
+                rows_come_in_any_batches, p_values_are_probabilities, mass_has_no_unit, survives_a_file,
             ):  # fmt: skip
-                law(criterion, data, task)
+                with named(f"{type(criterion).__name__} fails with a {task} target"):
+                    law(criterion, data, task)
+    too_many_classes_are_refused(criterion)
 
 
 def has_the_members(criterion: Any) -> None:
@@ -51,7 +53,10 @@ def has_the_members(criterion: Any) -> None:
     assert isinstance(criterion, Criterion), f"{kind} must derive from streamsieve.criteria.Criterion"
     for name in ("name", "tasks", "needs"):
         assert hasattr(criterion, name), f"{kind} has no `{name}`"
-    assert isinstance(criterion.needs, Needs), f"{kind}.needs must be one of {', '.join(Needs.__members__)}"
+    needs = criterion.needs
+    assert isinstance(needs, Needs) or (isinstance(needs, type) and lacks(needs()) is None), (
+        f"{kind}.needs must be one of {', '.join(Needs.__members__)}, or the class of a summary"
+    )
     assert criterion.tasks, f"{kind}.tasks is empty: name the targets it can score, such as Task.BINARY"
     assert all(isinstance(task, Task) for task in criterion.tasks), f"{kind}.tasks must hold Task members"
 
@@ -113,6 +118,36 @@ def p_values_are_probabilities(criterion: Criterion, data: Sample, task: Task) -
     assert np.all((p >= 0) & (p <= 1)), f"p-values must lie in [0, 1], got {p}"
     assert p[CONSTANT] == 1, f"the p-value of a constant column must be 1, got {p[CONSTANT]}"
     assert p[INFORMATIVE] < 0.05, f"the p-value of an informative column is {p[INFORMATIVE]:.3g}"
+
+
+def mass_has_no_unit(criterion: Criterion, data: Sample, task: Task) -> None:
+    """Neither scores nor p-values change with a common factor of ``mass`` or ``counts``, as fading has it."""
+    methods = [criterion.score, criterion.p_value] if criterion.has_p_values else [criterion.score]
+    for block in criterion.blocks(innermost(summary_of(criterion, task, data))):
+        for name in {"mass", "counts"} & {*getattr(block, "_fields", ())}:
+            faded = block._replace(**{name: 2.0**-20 * getattr(block, name)})
+            for method in methods:
+                _same(
+                    method(block), method(faded), f"{method.__name__} depends on the unit of {name}, which "
+                    "fading moves: use ratios of it, and `n` as the number of rows",
+                )  # fmt: skip
+
+
+def too_many_classes_are_refused(criterion: Criterion) -> None:
+    """``Screen`` refuses more than two classes if ``tasks`` do not have ``Task.MULTICLASS``."""
+    if Task.BINARY not in criterion.tasks or Task.MULTICLASS in criterion.tasks:
+        return
+    if target_of(criterion) == "numeric":
+        return  # labels are numbers to it
+    data = sample(Task.MULTICLASS)
+    try:
+        Screen(criterion, k=2, task="classification").fit(data.X, data.y)
+    except TargetError:
+        return
+    raise AssertionError(
+        f"{type(criterion).__name__}.tasks have no Task.MULTICLASS, but four classes are taken: "
+        "say most_classes = 2"
+    )
 
 
 def survives_a_file(criterion: Criterion, data: Sample, task: Task) -> None:  # noqa: ARG001

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from streamsieve.columns import SAOLA, FastOSFS
+from streamsieve.columns.composition import Composition
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
-from streamsieve.decisions import KEPT, Outcome
+from streamsieve.decisions import KEPT, Eviction, Outcome
 from streamsieve.dependence.contract import Measure
 from streamsieve.exceptions import StateError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.contract import ConditionalTest
-from streamsieve.protocols import FloatArray, Task
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task
+from streamsieve.state.registry import name_of, registered
 from streamsieve.testing._data import decisions
 
 #: Pairs of independent columns by which the size of a test is estimated, and the level at which.
@@ -93,8 +95,9 @@ def check_rule(make: Callable[[FisherZ], RedundancyRule]) -> None:
     """Check a redundancy rule.
 
     Settling two blocks must be the same as settling one that holds both; every candidate gets a reason, and
-    only kept features are evicted; ``features`` are what was kept and not evicted, in order of arrival.  A
-    registered rule with ``fields`` must come back from its state and go on alike.
+    only kept features are evicted; ``features`` are what was kept and not evicted, in order of arrival.
+    ``by`` names features that have arrived; p-values are in [0, 1], or NaN where there was no test.  A
+    registered rule must come back from its state and go on alike.
 
     Parameters
     ----------
@@ -110,7 +113,9 @@ def check_rule(make: Callable[[FisherZ], RedundancyRule]) -> None:
     X = source[:, rng.integers(0, 6, 40)] + rng.normal(size=(120, 40)) * rng.choice([0.05, 1.0], 40)
     test = FisherZ(y, Task.REGRESSION, 0.5)
     whole = make(test)
-    assert isinstance(whole, RedundancyRule), f"{type(whole).__name__} must derive from RedundancyRule"
+    name = type(whole).__name__
+    assert isinstance(whole, RedundancyRule), f"{name} must derive from RedundancyRule"
+    assert getattr(whole, "n", None) == test.n, f"{name}.n must be the number of rows, {test.n}"
     expected = _settled(whole, test, X, [40])
     kept: set[int] = set()
     for feature, reason, gone in expected:
@@ -121,13 +126,20 @@ def check_rule(make: Callable[[FisherZ], RedundancyRule]) -> None:
     assert whole.nbytes > 0, "nbytes must be the memory of the kept columns"
     for sizes in ([1] * 40, [7] * 5 + [5]):
         assert _settled(make(test), test, X, sizes) == expected, f"blocks of {sizes[0]} decide otherwise"
+    _check_ledger(make, test, X)
     half = make(test)
+    if registered().get(name_of(type(half))) is not type(half):
+        return  # it cannot be saved, and saving says so
+    assert getattr(half, "fields", None), f"{name} is registered, but declares no `fields` to be saved by"
     first = _settled(half, test, X[:, :20], [20])
     try:
         half = type(half).from_state(half.state())
-    except (StateError, AttributeError):
-        return  # it cannot be saved, and says so when somebody tries
-    rest = _settled(half, test, X[:, 20:], [20], start=20)
+        rest = _settled(half, test, X[:, 20:], [20], start=20)
+    except (StateError, AttributeError, TypeError, ValueError) as error:
+        raise AssertionError(
+            f"{name} does not come back from its state: its `fields` must declare every attribute that "
+            f"`settle` needs, with its type and shape ({error})"
+        ) from error
     assert first + rest == expected, "a rule that comes back from its state decides otherwise"
 
 
@@ -140,13 +152,54 @@ def _settled(
         part = X[:, low : low + size]
         relevance = test.measure(part)
         at = np.flatnonzero(relevance.reason == KEPT)
-        outcome: Outcome = rule.settle(Candidates(part, at, start + low + at, relevance.at(at)))
-        assert len(outcome.reason) == len(at), "an outcome has one reason per candidate"
-        for j, feature in enumerate((start + low + at).tolist()):
+        features = start + low + at
+        outcome: Outcome = rule.settle(Candidates(part, at, features, relevance.at(at)))
+        _check_outcome(outcome, features)
+        for j, feature in enumerate(features.tolist()):
             gone = {eviction.feature for eviction in outcome.evictions if eviction.step == feature}
             lines.append((feature, int(outcome.reason[j]), gone))
         low += size
     return lines
+
+
+def _check_outcome(outcome: Outcome, features: IntArray) -> None:
+    """Check what a rule said of the candidates with these arrival numbers."""
+    assert isinstance(outcome, Outcome), f"settle must return an Outcome, not a {type(outcome).__name__}"
+    assert len(outcome.reason) == len(features), "an outcome has one reason per candidate"
+    assert len(outcome.statistic) == len(features), "an outcome has one statistic per candidate"
+    coming = int(features.max(initial=-1)) + 1
+    for feature, by in outcome.by.items():
+        assert feature in features, f"`by` has an entry for {feature}, which is not a candidate"
+        assert all(0 <= other < coming for other in by), f"`by` of {feature} names {by}: no such features"
+    for eviction in outcome.evictions:
+        assert isinstance(eviction, Eviction), f"evictions must be Eviction objects; got {eviction!r}"
+        assert isinstance(eviction.reason, Reason), (
+            f"the reason of an Eviction is a Reason, such as Reason.REDUNDANT; got {eviction.reason!r}"
+        )
+        assert eviction.step in features, f"the step of an Eviction is its newcomer; got {eviction.step}"
+        assert all(0 <= other < coming for other in eviction.by), (
+            f"the `by` of the eviction of {eviction.feature} names {eviction.by}: no such features"
+        )
+
+
+def _check_ledger(make: Callable[[FisherZ], RedundancyRule], test: FisherZ, X: FloatArray) -> None:
+    """Check the p-values of the ledger: those of relevance, or the rule's own for what it rejected."""
+    relevance = test.measure(X)
+    at = np.flatnonzero(relevance.reason == KEPT)
+    outcome = make(test).settle(Candidates(X, at, at, relevance.at(at)))
+    expected = np.array(test.measure(X).p_value)
+    if outcome.p_value is not None:
+        own, rejected = np.array(outcome.p_value), outcome.reason != KEPT
+        assert own.shape == at.shape, f"there are {own.shape} p-values for {len(at)} candidates"
+        expected[at[rejected]] = own[rejected]
+        legal = np.isnan(own) | ((own >= 0) & (own <= 1))
+        assert np.all(legal[rejected]), (
+            "the p-values of rejected candidates must be in [0, 1], or NaN where it was no test"
+        )
+    found = Composition(test, make(test)).offer(ColumnBlock(X), 0).p_values()
+    assert np.array_equal(found, expected, equal_nan=True), (
+        "the ledger's p-values are not those of relevance, nor the rule's for the candidates it rejected"
+    )
 
 
 def _needs(part: Any, method: str, signature: str) -> None:

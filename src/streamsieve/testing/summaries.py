@@ -36,8 +36,13 @@ def check_summary(make: Make, read: Read | None = None) -> None:
     Parameters
     ----------
     make : returns an empty summary; it is called many times
-    read : returns what a summary knows as a list of arrays.  If None, its ``blocks()``, ``tables(5)`` or
-        ``moments()``.
+    read : returns what a summary knows as a list of arrays.  If None, its ``blocks()`` (arrays or tuples of
+        arrays), ``tables(5)`` or ``moments()``.
+
+    Notes
+    -----
+    What a sparse row does not hold is 0: a feature that appears late was 0 in every earlier row, and a place
+    that ``reindexed`` leaves empty must read like a feature that was 0 in every row.
 
     Examples
     --------
@@ -155,7 +160,12 @@ def features_come_late(make: Make, read: Read) -> None:
     late = learnt(make, [Batch(first.X[:, :3], first.y), second], "sparse")
     wide = learnt(make, [Batch(narrow, first.y), second], "sparse")
     assert late.n_features == P, f"n_features is {late.n_features} after rows with {P}"
-    same(read(wide), read(late), "late features of sparse rows were not 0 before")
+    same(
+        read(wide),
+        read(late),
+        "late features of sparse rows were not 0 before: a feature must read as if it had been 0 in the rows "
+        "before its first",
+    )
 
 
 def reindexing_moves_columns(make: Make, read: Read) -> None:
@@ -167,7 +177,12 @@ def reindexing_moves_columns(make: Make, read: Read) -> None:
     summary = learnt(make, [batch], "sparse")
     before = summary.state()
     moved = summary.reindexed(columns, 7)
-    same(read(learnt(make, [Batch(wide, batch.y)], "sparse")), read(moved), "reindexed moved columns wrongly")
+    same(
+        read(learnt(make, [Batch(wide, batch.y)], "sparse")),
+        read(moved),
+        "reindexed moved columns wrongly, or a place without a feature does not read as one that was 0 in "
+        "every row",
+    )
     same_bits(before, summary.state(), "reindexed changed the summary itself")
     order = np.array([2, 0, 1, 4, 3])
     back = learnt(make, [batch], "dense").reindexed(order, P).reindexed(np.argsort(order), P)
@@ -288,6 +303,9 @@ def known(summary: Any) -> list[npt.NDArray[Any]]:
 def _comparable(block: Any) -> Iterator[Any]:
     """Yield the arrays of a block; masses without their common factor, and rows with copies written out."""
     if not hasattr(block, "copies"):
+        if not hasattr(block, "_fields"):
+            yield from block if isinstance(block, (tuple, list)) else [block]
+            return
         for name, array in zip(block._fields, block, strict=True):
             yield array / max(array.sum(), TINY) if name in ("mass", "counts") else array
         return

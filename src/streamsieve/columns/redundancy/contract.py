@@ -5,23 +5,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
-from streamsieve.decisions import REASON_CODE, Outcome
+from streamsieve.decisions import Outcome
 from streamsieve.dependence.contract import Relevance
 from streamsieve.protocols import IntArray, Matrix, Reason
 from streamsieve.state import Part
 
-RELEVANT, REDUNDANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.REDUNDANT]
-
 
 class Candidates(NamedTuple):
-    """The relevant columns of a block, in order of arrival."""
+    """The relevant columns of a block, in order of arrival.
 
-    #: Values; candidate j is column ``at[j]``.
+    Fields
+    ------
+    X : values, dense or sparse; candidate j is column ``at[j]``, see `streamsieve.dependence.blocks`
+    at : position of each candidate in ``X``
+    feature : arrival number of each candidate, increasing
+    relevance : what `RelevanceTest.measure` found, one entry per candidate: ``reason``, ``statistic``,
+        ``p_value``.  The statistic may carry a sign (correlations do): compare by ``abs(statistic)``
+    """
+
     X: Matrix
     at: IntArray
-    #: Arrival numbers, increasing.
     feature: IntArray
-    #: What `RelevanceTest.measure` found, one entry per candidate.
     relevance: Relevance
 
 

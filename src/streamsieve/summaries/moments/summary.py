@@ -32,6 +32,7 @@ class MomentsBlock(NamedTuple):
     mass: FloatArray
     #: Effective number of rows: (sum of weights)^2 / sum of squares under fading.
     n: FloatArray
+    #: Mean of the observed values; 0 where there are none.
     mean: FloatArray
     #: Population variance (ddof 0).
     variance: FloatArray

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candidates, RedundancyRule
-from streamsieve.decisions import Eviction, Outcome
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.decisions import REDUNDANT, RELEVANT, Eviction, Outcome
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.independence.contract import ConditionalTest
 from streamsieve.protocols import FloatArray, IntArray, Reason

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import dominance as kernel
 from streamsieve._kernels.dominance import LANES
-from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candidates, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots
-from streamsieve.decisions import Outcome, PValues, evictions, sets
+from streamsieve.decisions import REDUNDANT, RELEVANT, Outcome, PValues, evictions, sets
 from streamsieve.dependence.blocks import TIE, column_slices
 from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.protocols import FloatArray, IntArray

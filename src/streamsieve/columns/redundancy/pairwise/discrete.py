@@ -15,10 +15,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import codes as kernel
-from streamsieve.columns.redundancy.contract import REDUNDANT, Candidates, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import Outcome, evictions, sets
+from streamsieve.decisions import REDUNDANT, Outcome, evictions, sets
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.information import LEDGER_CODES, Information
 from streamsieve.protocols import IntArray

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candidates, RedundancyRule
-from streamsieve.decisions import Eviction, Outcome, PValues
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.decisions import REDUNDANT, RELEVANT, Eviction, Outcome, PValues
 from streamsieve.dependence.blocks import TIE, dense_column
 from streamsieve.dependence.contract import Measure
 from streamsieve.protocols import FloatArray, IntArray, Reason

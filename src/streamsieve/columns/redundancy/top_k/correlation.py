@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import budget as kernel
 from streamsieve._kernels.budget import LANES
-from streamsieve.columns.redundancy.contract import REDUNDANT, RELEVANT, Candidates, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Shape, Slots
-from streamsieve.decisions import REASON_CODE, Outcome, evictions, sets
+from streamsieve.decisions import REASON_CODE, REDUNDANT, RELEVANT, Outcome, evictions, sets
 from streamsieve.dependence.blocks import TIE, column_slices
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Float, Int, register
