@@ -42,7 +42,7 @@ class RankedFeatures:
 
     def _scores(self: Any) -> FloatArray:
         """Return one score per feature, larger is better."""
-        raise NotImplementedError(f"{type(self).__name__} must write _scores or _select")
+        raise TypeError(f"{type(self).__name__} must write _scores or _select")
 
     def _choose(self: Any) -> BoolArray:
         """Return a mask of the selected features; by default the k best."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -50,13 +51,13 @@ class LinearScores(Beside):
     fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int()}
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
+    @abstractmethod
     def _new_model(self) -> LinearModel:
         """Return a model that has learnt nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
         """Learn rows in their order; return how many of them were misclassified before they were learnt."""
-        raise NotImplementedError
 
     def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the models grow with the features
         self._labels_ = SignedLabels()
