@@ -89,6 +89,7 @@ def check_output(X: Any, width: int) -> Matrix:
 
 def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
     """Validate X through scikit-learn, so that widths and feature names follow its conventions."""
+    refuse_sparse(selector, X)
     if _is_plain(X, sparse):
         if reset:
             selector.n_features_in_ = X.shape[1]
@@ -105,6 +106,14 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
             selector, X, reset=reset, accept_sparse=sparse, dtype=list(_FLOATS), ensure_all_finite=False
         )
     return _canonical(X) if sp.issparse(X) else X
+
+
+def refuse_sparse(selector: Any, X: Any) -> None:
+    """Refuse sparse values for a selector whose traits say that it takes none."""
+    if sp.issparse(X) and not selector.traits.sparse:
+        raise InputTypeError(
+            f"{type(selector).__name__} takes dense arrays only, but X is sparse: use X.toarray()"
+        )
 
 
 def check_frame(selector: Any, X: Any) -> None:

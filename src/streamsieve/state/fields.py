@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
+from streamsieve._parameters import check_choice, check_number, did_you_mean
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.registry import decode, encode
@@ -358,14 +358,23 @@ class NameOrObject:
 
     def check_value(self, name: str, value: Any) -> None:
         """Raise ``ParameterError`` unless the value is a name or has every method."""
+        wanted = " and ".join(f"`{signature}`" for signature in self.needs.values())
         if isinstance(value, str):
-            check_choice(name, value, self.names)
+            if value not in self.names:
+                raise ParameterError(
+                    f"{name} must be one of {', '.join(map(repr, self.names))}, or an object with {wanted}; "
+                    f"got {value!r}{did_you_mean(value, self.names)}"
+                )
             return
+        if isinstance(value, type):
+            raise ParameterError(
+                f"{name} must be a name or an object; got the class {value.__name__}: make an object of it, "
+                f"such as {value.__name__}()"
+            )
         missing = [sign for method, sign in self.needs.items() if not callable(getattr(value, method, None))]
         if missing:
             raise ParameterError(
-                f"{name}={value!r} has no `{missing[0]}`: an object for {name} needs "
-                + " and ".join(f"`{signature}`" for signature in self.needs.values())
+                f"{name}={value!r} has no `{missing[0]}`: an object for {name} needs {wanted}"
             )
 
 

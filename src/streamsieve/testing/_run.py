@@ -8,6 +8,7 @@ from typing import Any
 
 from streamsieve.base import ColumnSelector, RowSelector, Selector
 from streamsieve.testing import columns, common, rows
+from streamsieve.testing._data import named
 
 #: Checks of input and output, the same for all variants of a class.
 DOORS = frozenset(
@@ -62,8 +63,10 @@ def check_selector(selector: Selector) -> None:
     >>> from streamsieve.testing import check_selector
     >>> check_selector(ss.Screen("fisher", k=3))
     """
-    for _, check in contracts(selector):
-        check()
+    assert not isinstance(selector, type), f"check_selector takes an instance: {selector.__name__}()"
+    for name, check in contracts(selector):
+        with named(f"{type(selector).__name__} fails in {name}"):
+            check()
 
 
 def parametrize_with_contracts(selectors: Iterable[Selector], *, doors: str = "each") -> Any:

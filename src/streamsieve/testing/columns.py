@@ -20,7 +20,8 @@ def check_any_block_size(selector: Any) -> None:
     """Blocks of any size, dense or sparse, give the decisions of ``fit``, one by one."""
     X, y, _ = sample(task_for(selector), p=40)
     expected = fresh(selector).fit(X, y)
-    for form in (np.ascontiguousarray, np.asfortranarray, sp.csc_array):
+    dense = np.ascontiguousarray, np.asfortranarray
+    for form in (*dense, sp.csc_array) if selector.traits.sparse else dense:
         for size in (1, 3, 40):
             streamed = _offered(fresh(selector).begin(y), form(X), size)
             assert_same(expected, streamed, f"{form.__name__} in blocks of {size}")

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from streamsieve.base import OfflineSelector, RowSelector
 from streamsieve.exceptions import ParameterError, StreamSieveError
 from streamsieve.protocols import Task
-from streamsieve.testing._data import Sample, assert_same, fresh, sample_for
+from streamsieve.testing._data import Sample, assert_same, fresh, named, sample_for
 
 
 def check_containers_agree(selector: Any) -> None:
@@ -27,7 +27,10 @@ def check_containers_agree(selector: Any) -> None:
         kinds = (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix)
         forms |= {kind.__name__: kind(X) for kind in kinds}
     for name, form in forms.items():
-        assert_same(expected, fresh(selector).fit(form, y), name)
+        advice = ": take CSC blocks or CSR batches, or say Traits(sparse=False)" * sp.issparse(form)
+        with named(f"{name} cannot be fitted{advice}"):
+            fitted = fresh(selector).fit(form, y)
+        assert_same(expected, fitted, name)
     for name, frame in frames(X, names):
         fitted = fresh(selector).fit(frame, y)
         assert_same(expected, fitted, name)
@@ -131,8 +134,16 @@ def check_parameter_errors(selector: Any) -> None:
             broken.fit(X, y)
         except ParameterError as error:
             text = str(error)
+        except Exception as error:
+            raise AssertionError(
+                f"{name}='no such value' must raise ParameterError, not {type(error).__name__}: declare "
+                f"{name} in `parameters`, and call self._check_parameters() in `_begin`"
+            ) from error
         else:
-            raise AssertionError(f"{name}='no such value' was accepted")
+            raise AssertionError(
+                f"{name}='no such value' was accepted: declare {name} in `parameters`, and call "
+                "self._check_parameters() in `_begin`"
+            )
         assert name in text, f"the error does not name {name}: {text}"
         assert "no such value" in text, f"the error does not say what came: {text}"
 

@@ -49,12 +49,13 @@ def check_criterion(criterion: Any) -> None:
 
 def has_the_members(criterion: Any) -> None:
     """The criterion derives from ``Criterion`` and says its name, its tasks and what it needs."""
+    assert not isinstance(criterion, type), f"check_criterion takes an instance: {criterion.__name__}()"
     kind = type(criterion).__name__
     assert isinstance(criterion, Criterion), f"{kind} must derive from streamsieve.criteria.Criterion"
     for name in ("name", "tasks", "needs"):
         assert hasattr(criterion, name), f"{kind} has no `{name}`"
     needs = criterion.needs
-    assert isinstance(needs, Needs) or (isinstance(needs, type) and lacks(needs()) is None), (
+    assert isinstance(needs, Needs) or (isinstance(needs, type) and lacks(needs) is None), (
         f"{kind}.needs must be one of {', '.join(Needs.__members__)}, or the class of a summary"
     )
     assert criterion.tasks, f"{kind}.tasks is empty: name the targets it can score, such as Task.BINARY"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ from streamsieve.independence import FisherZ
 from streamsieve.independence.contract import ConditionalTest
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason, Task
 from streamsieve.state.registry import name_of, registered
-from streamsieve.testing._data import decisions
+from streamsieve.testing._data import decisions, named
 
 #: Pairs of independent columns by which the size of a test is estimated, and the level at which.
 NULL_PAIRS, LEVEL = 400, 0.05
@@ -43,7 +44,8 @@ def check_measure(measure: Measure) -> None:
     x, z = rng.normal(size=(2, 200))
     z += x
     before = x.copy(), z.copy()
-    value = _number("dependence(x, z)", measure.dependence(x, z))
+    with named("dependence(x, z) fails"):
+        value = _number("dependence(x, z)", measure.dependence(x, z))
     assert np.array_equal([x, z], before), "dependence changed its arguments"
     assert value >= 0, f"dependence must be at least 0; got {value}"
     other = _number("dependence(z, x)", measure.dependence(z, x))
@@ -78,8 +80,9 @@ def check_independence_test(test: ConditionalTest) -> None:
     y = dose + rng.normal(size=400)
     nothing = np.zeros((400, 0))
     for given in (nothing, *(rng.normal(size=(400, k)) for k in (1, 2, 3))):
-        found = test.conditional(cause, y, given)
-        assert len(found) == 2, f"conditional must return (statistic, p-value); got {found!r}"
+        with named(f"conditional(x, y, given) fails with {given.shape[1]} given columns"):
+            found = test.conditional(cause, y, given)
+            assert len(found) == 2, f"conditional must return (statistic, p-value); got {found!r}"
         _number("the statistic", found[0])
         p = _probability(found[1])
         assert p < 1e-3, f"a direct dependence has p = {p} given {given.shape[1]} columns"
@@ -116,7 +119,8 @@ def check_rule(make: Callable[[FisherZ], RedundancyRule]) -> None:
     name = type(whole).__name__
     assert isinstance(whole, RedundancyRule), f"{name} must derive from RedundancyRule"
     assert getattr(whole, "n", None) == test.n, f"{name}.n must be the number of rows, {test.n}"
-    expected = _settled(whole, test, X, [40])
+    with named(f"{name}.settle(candidates) fails"):
+        expected = _settled(whole, test, X, [40])
     kept: set[int] = set()
     for feature, reason, gone in expected:
         assert gone <= kept, f"features {sorted(gone - kept)} were evicted, but not kept"
@@ -203,7 +207,11 @@ def _check_ledger(make: Callable[[FisherZ], RedundancyRule], test: FisherZ, X: F
 
 
 def _needs(part: Any, method: str, signature: str) -> None:
-    assert callable(getattr(part, method, None)), f"{type(part).__name__} has no `{signature}`"
+    assert not isinstance(part, type), f"the check takes an object, not the class: {part.__name__}()"
+    name = type(part).__name__
+    assert callable(getattr(part, method, None)), f"{name} has no `{signature}`"
+    saved = registered().get(name_of(type(part))) is type(part)
+    assert is_dataclass(part) or not saved, f"{name} is registered: to be saved, it must be a dataclass"
 
 
 def _number(what: str, value: Any) -> float:

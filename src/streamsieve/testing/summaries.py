@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from streamsieve.exceptions import InputError, MergeError, SchemaError, TargetError
 from streamsieve.protocols import Arrays, Fades, FloatArray, Subtracts
 from streamsieve.summaries.nesting import innermost, lacks
+from streamsieve.testing._data import named
 
 Make = Callable[[], Any]
 #: Reads everything a summary knows as arrays whose values can be compared.
@@ -50,12 +51,14 @@ def check_summary(make: Make, read: Read | None = None) -> None:
     >>> from streamsieve.testing import check_summary
     >>> check_summary(lambda: Window(Moments(), size=50))
     """
+    assert callable(make), f"check_summary takes what makes an empty summary, such as its class; got {make!r}"
     for law in (
         has_the_members, starts_empty, batches_are_immaterial, merging_is_concatenating, merging_refuses,
         weights_are_copies, labels_come_late, features_come_late, reindexing_moves_columns,
         forgetting_is_missing, removing_undoes_updating, states_round_trip, refused_rows_leave_no_trace,
     ):  # fmt: skip
-        law(make, known if read is None else read)
+        with named(f"the summary fails where {law.__name__.replace('_', ' ')}"):
+            law(make, known if read is None else read)
 
 
 def has_the_members(make: Make, read: Read) -> None:  # noqa: ARG001
