@@ -63,7 +63,7 @@ class Option:
     forms: tuple[str, ...] = FORMS
 
 
-def _screen(of: Parameters) -> None:  # noqa: C901 - so many options exclude each other
+def _screen(of: Parameters) -> None:  # noqa: C901 - many options exclude each other
     criterion = of.get("criterion", "f")
     name = criterion if isinstance(criterion, str) else criterion["class"]
     tables = name in ("mutual_info", "chi2", "gini", "su", *TABLES)

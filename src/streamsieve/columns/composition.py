@@ -10,7 +10,9 @@ A selector is a named composition: it chooses a test (`dependence/`, `independen
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -18,10 +20,11 @@ import numpy as np
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.decisions import KEPT, Outcome, PValues, ReplacedPValues
 from streamsieve.dependence.contract import MeasuredBlock, Relevance, RelevanceTest
-from streamsieve.exceptions import ParameterError
+from streamsieve.exceptions import ParameterError, SchemaError, StateError
 from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
 from streamsieve.state import Choice, Int, Nested, Part, register
+from streamsieve.state.tree import flat
 
 MISSING = ("refuse", "omit")
 
@@ -91,8 +94,29 @@ class Composition(Part):
         if self.fdr is None:
             held = np.flatnonzero(relevance.reason == KEPT)
         return MeasuredBlock(
-            block.X[:, held], block.names, block.position, block.seconds, relevance=relevance, held=held
-        )
+            block.X[:, held], block.names, block.position, block.seconds,
+            relevance=relevance, held=held, measured_by=self.fingerprint,
+        )  # fmt: skip
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the test is made of: target and parameters, on which everything measured depends."""
+        digest = hashlib.sha256(f"{type(self.test).__name__} {self.n} {self.fdr is None}".encode())
+        try:
+            arrays = flat(self.test.tree())
+        except StateError:  # a part of one's own that cannot be saved: its numbers reach no kernel
+            arrays = {}
+        for name in sorted(arrays):
+            digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
+        return digest.hexdigest()
+
+    def check(self, block: MeasuredBlock) -> None:
+        """Refuse a block that another test measured: kernels trust its numbers."""
+        if block.measured_by != self.fingerprint:
+            raise SchemaError(
+                "this block was measured by a selector with another target or other parameters: measure it "
+                "with the selector that began with this y"
+            )
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``."""

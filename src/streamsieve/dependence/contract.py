@@ -76,6 +76,8 @@ class MeasuredBlock(ColumnBlock):
 
     relevance: Relevance = field(default_factory=lambda: Relevance.unmeasured(0))
     held: IntArray | None = None
+    #: Fingerprint of the test that measured it; `offer` takes blocks of an equal test only.
+    measured_by: str = ""
 
     def places(self, chosen: IntArray) -> IntArray:
         """Return where in ``X`` some columns of the block are."""

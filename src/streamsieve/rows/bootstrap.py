@@ -43,7 +43,7 @@ class Member(Nested):
     """A fitted row selector of any registered class, a bootstrap excepted."""
 
     def __init__(self) -> None:
-        pass  # the classes are asked for when they are needed
+        """Take no classes: those registered are looked up on access."""
 
     @property
     def kinds(self) -> dict[str, type[RowSelector]]:  # type: ignore[override]

@@ -125,7 +125,7 @@ def drop(state: Arrays, name: str, rng: np.random.Generator) -> Arrays:  # noqa:
 
 
 def add(state: Arrays, name: str, rng: np.random.Generator) -> Arrays:
-    """Add an array that nobody declared, or one inside of another."""
+    """Add an undeclared array, or one inside of another."""
     extra = (f"{name}_", f"{name}/more", name.rpartition("/")[0] + "/$kind", "evil_")[rng.integers(4)]
     return {**state, extra: state[name]}
 

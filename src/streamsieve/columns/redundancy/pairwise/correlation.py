@@ -108,7 +108,7 @@ def tested_outcome(
     candidates: Candidates, by: IntArray, pair: FloatArray, rows: IntArray | int,
     evicted: Sequence[npt.NDArray[Any]], evicted_rows: IntArray | int,
 ) -> Outcome:  # fmt: skip
-    """Return the outcome of candidates that lost to ``by`` with correlation ``pair`` over so many rows."""
+    """Return the outcome of candidates that lost to ``by`` with correlation ``pair`` over ``rows`` rows."""
     lost = by >= 0
     reason = np.where(lost, REDUNDANT, RELEVANT).astype(np.uint8)
     statistic = np.where(lost, pair, candidates.relevance.statistic)
