@@ -127,10 +127,7 @@ TAMPERED = {
     "a path": (array("../../evil_", [1.0]), r"\.\. belongs to nothing"),
     "a name that is no name": (array("a b_", [1.0]), "a b_ belongs to nothing"),
     "an unknown part": (array("summary_/$kind", text("os.system")), "names an unknown class 'os.system'"),
-    "a part that is none": (
-        array("summary_/$kind", text("streamsieve.WelchT")),
-        "which is not a summary",
-    ),
+    "a part that is none": (array("summary_/$kind", text("streamsieve.WelchT")), "which is not a summary"),
     "a part without a name": (without("summary_/$kind"), "should be a summary and name its class"),
     "the wrong summary": (array("summary_/$kind", text("streamsieve.CoMoments")), "belongs to nothing"),
     "a summary of another criterion": (

@@ -24,13 +24,7 @@ from sklearn.utils.validation import check_array, validate_data
 from streamsieve._frames import as_objects, holds_text, is_series, names_of, refuse_text
 from streamsieve._parameters import check_choice
 from streamsieve._values import HEAVIEST, LIMIT, refuse_non_finite
-from streamsieve.exceptions import (
-    CapabilityError,
-    InputError,
-    InputTypeError,
-    SchemaError,
-    TargetError,
-)
+from streamsieve.exceptions import CapabilityError, InputError, InputTypeError, SchemaError, TargetError
 from streamsieve.protocols import ColumnBlock, FloatArray, Matrix, RowBatch, Task
 
 #: More different whole numbers than this, and than a tenth of the rows, are not taken for labels unasked.

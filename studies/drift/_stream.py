@@ -89,10 +89,7 @@ def truths(stream: DriftingStream, rows: Sequence[int] | IntArray) -> list[IntAr
 
 
 def rates(
-    stream: DriftingStream,
-    screens: Mapping[str, Any],
-    tops: Sequence[int],
-    share: float = 0.25,
+    stream: DriftingStream, screens: Mapping[str, Any], tops: Sequence[int], share: float = 0.25
 ) -> dict[str, list[float]]:
     """Return, for each screen and each number of features selected, the detection rate.
 

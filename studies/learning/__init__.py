@@ -10,11 +10,7 @@ from studies.learning import auc, recovery
 def run(desk: Desk) -> str | None:
     """Compute, and return the page."""
     return _report.page(
-        desk,
-        "Row selectors that learn",
-        _INTRODUCTION,
-        auc.section(desk),
-        recovery.section(desk),
+        desk, "Row selectors that learn", _INTRODUCTION, auc.section(desk), recovery.section(desk)
     )
 
 

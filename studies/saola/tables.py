@@ -22,7 +22,7 @@ REASONS = {
     ("III", "dorothea", "SAOLA"): (
         "No count of 350 rows gives the printed share, and no way to break ties reaches it (at most {high}); "
         "0.9613 is 522 of 543, a share of thrombin's test rows."
-    ),
+    )
 }
 
 

@@ -39,7 +39,7 @@ EXCEPTIONS = {
     (
         "RunningAverages",
         "check_shuffle_features_no_impact",
-    ): "of columns that are copies, as all are after two rows, the first to come stands for all",
+    ): "of columns that are copies, as all are after two rows, the first to come stands for all"
 }
 
 

@@ -24,10 +24,7 @@ def exceptions(selector):
         return {}
     reason = "copies of a row take time, and under a half-life time fades"
     return dict.fromkeys(
-        (
-            "check_sample_weight_equivalence_on_dense_data",
-            "check_sample_weight_equivalence_on_sparse_data",
-        ),
+        ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
         reason,
     )
 

@@ -13,13 +13,7 @@ import streamsieve as ss
 from streamsieve.evaluation import ProtocolError, prequential
 from streamsieve.evaluation.measures.fading import FadingClasses, FadingNumbers
 from streamsieve.evaluation.measures.memory import array_bytes
-from streamsieve.exceptions import (
-    CapabilityError,
-    ParameterError,
-    SourceError,
-    StateError,
-    TargetError,
-)
+from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError, TargetError
 from streamsieve.protocols import RowBatch
 from tests.reference.prequential import fading, fading_numbers, followed
 

@@ -451,10 +451,7 @@ def test_separable_classes_without_a_ridge_are_named():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        (
-            {"k": 6},
-            "k=6, but the rows have 5 feature\\(s\\): choose at most 5",
-        ),
+        ({"k": 6}, "k=6, but the rows have 5 feature\\(s\\): choose at most 5"),
         ({"k": 0}, "k must be a whole number at least 1"),
         ({"loss": "logistik"}, "did you mean 'logistic'"),
         ({"epochs": 0}, "epochs must be a whole number"),

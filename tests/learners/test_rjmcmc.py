@@ -6,13 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from streamsieve.exceptions import (
-    InputError,
-    NotBegunError,
-    ParameterError,
-    SchemaError,
-    TargetError,
-)
+from streamsieve.exceptions import InputError, NotBegunError, ParameterError, SchemaError, TargetError
 from streamsieve.learners.rjmcmc import RJMCMC
 from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior
 from tests.helpers.tier import cases

@@ -8,13 +8,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve import state
-from streamsieve.exceptions import (
-    CapabilityError,
-    ParameterError,
-    SourceError,
-    StateError,
-    TargetError,
-)
+from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError, TargetError
 from streamsieve.protocols import Traits
 from streamsieve.running import checkpointer
 from streamsieve.state.tree import pack_texts

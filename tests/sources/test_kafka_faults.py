@@ -20,11 +20,7 @@ pytestmark = pytest.mark.full
 
 ROWS, PARTITIONS = 20_000, 3
 #: When the cluster goes, little has been fetched ahead.
-SLOWLY = {
-    "queued.max.messages.kbytes": 16,
-    "fetch.message.max.bytes": 16_000,
-    "fetch.queue.backoff.ms": 5,
-}
+SLOWLY = {"queued.max.messages.kbytes": 16, "fetch.message.max.bytes": 16_000, "fetch.queue.backoff.ms": 5}
 
 
 def record(k):

@@ -62,7 +62,7 @@ def no_reindexed(_):
 BROKEN = {
     "has no `reindexed`": {"reindexed": property(no_reindexed)},
     "rows of weight 0, changed the summary": {
-        "update": lambda self, X, y, weight=None: Moments.update(self, X, y),
+        "update": lambda self, X, y, weight=None: Moments.update(self, X, y)
     },
     "merging differs from concatenating": {"merge": lambda self, other: None},
     "merging changed the other": {"merge": lambda self, other: (Moments.merge(self, other), other.fade(0.5))},

@@ -19,15 +19,7 @@ import pytest
 from streamsieve.summaries import Quantiles
 from tests.reference.moments import decay, existing
 from tests.reference.quantiles import bin_size, cuts_of, tables
-from tests.summaries.quantile_truth import (
-    QUICK,
-    ROUNDING,
-    WEIGHTS,
-    all_orders,
-    all_tables,
-    learnt,
-    scale_of,
-)
+from tests.summaries.quantile_truth import QUICK, ROUNDING, WEIGHTS, all_orders, all_tables, learnt, scale_of
 from tests.summaries.streams import Stream
 
 

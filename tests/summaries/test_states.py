@@ -6,14 +6,7 @@ import pytest
 from streamsieve.exceptions import StateError
 from streamsieve.state.tree import text
 from streamsieve.summaries import CoMoments, Moments
-from tests.summaries.streams import (
-    HALF_LIVES,
-    KINDS,
-    assert_same_bits,
-    feed,
-    random_stream,
-    snapshot,
-)
+from tests.summaries.streams import HALF_LIVES, KINDS, assert_same_bits, feed, random_stream, snapshot
 
 both = pytest.mark.parametrize(("kind", "target"), KINDS.values(), ids=KINDS)
 

@@ -16,14 +16,7 @@ from streamsieve.exceptions import (
 from streamsieve.state.tree import pack_texts, text
 from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
 from streamsieve.summaries.windows import row_store as held_rows
-from tests.summaries.listing import (
-    Listing,
-    NumericListing,
-    Tally,
-    Twin,
-    assert_same_rows,
-    random_segments,
-)
+from tests.summaries.listing import Listing, NumericListing, Tally, Twin, assert_same_rows, random_segments
 from tests.summaries.streams import Stream, assert_same_bits, check, snapshot
 
 LISTS = {"made anew": Listing, "followed": Tally, "numeric": NumericListing}

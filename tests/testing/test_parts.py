@@ -81,9 +81,7 @@ BROKEN = {
     "must be in \\[0, 1\\], or NaN": {"p_value": 2.0},
     "declares no `fields`": {"fields": {}},
     "does not come back from its state": {"fields": {"n": Int(size="rows")}},
-    "fields. must declare": {
-        "fields": {"n": Int(size="rows"), "kept": Array("i8", "kept", "rows")},
-    },
+    "fields. must declare": {"fields": {"n": Int(size="rows"), "kept": Array("i8", "kept", "rows")}},
     "n must be the number of rows": {"n": 3, "__init__": lambda self, n: None},
 }
 

@@ -87,10 +87,7 @@ def test_a_selector_that_is_not_registered_is_loaded_by_its_class(tmp_path):
 
 @pytest.mark.parametrize(
     ("rule", "message"),
-    [
-        (First, "decorate its class with streamsieve.st"),
-        (FieldlessFirst, "declares no `fi"),
-    ],
+    [(First, "decorate its class with streamsieve.st"), (FieldlessFirst, "declares no `fi")],
 )
 def test_a_rule_that_cannot_be_saved_says_what_to_do(rule, message):
     selector = type("Other", (FirstSelector,), {"rule": rule})().fit(X, Y)

@@ -138,12 +138,7 @@ def _weight(flat: FloatArray, spots: IntArray, at: int, m: int, values: FloatArr
 
 @nb.njit(nogil=True, cache=True)
 def _norm(
-    feature: int,
-    cells: FloatArray,
-    models: int,
-    seeds: Seeds,
-    spots: IntArray,
-    values: FloatArray,
+    feature: int, cells: FloatArray, models: int, seeds: Seeds, spots: IntArray, values: FloatArray
 ) -> Any:
     """Return the sum of the absolute weights of a feature over all models."""
     _locate(feature, seeds, cells, spots, 0)

@@ -171,10 +171,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
         "refit": Choice(*REFITS),
         "group_size": Int(1, optional=True),
     }
-    fields = {
-        "ledger_": Nested(ProvisionalLedger),
-        "_process_": Nested(GroupProcess, shares=("rows",)),
-    }
+    fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(GroupProcess, shares=("rows",))}
 
     _elsewhere = "use stages='unsupervised', or Grafting"
     _process_: GroupProcess[DiverseGroups]

@@ -117,10 +117,7 @@ class Grafting(ColumnSelector):
         "tol": Float(1e-9, 0.1),
     }
     _process_: LassoModel
-    fields = {
-        "_process_": Nested(LassoModel, shares=("rows",)),
-        "n_sweeps_": Int(1),
-    }
+    fields = {"_process_": Nested(LassoModel, shares=("rows",)), "n_sweeps_": Int(1)}
 
     def __init__(
         self,

@@ -126,10 +126,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         "fdr": Choice(None, *RULES),
         "lag": Int(0, LONGEST_LAG),
     }
-    fields = {
-        "ledger_": Nested(ProvisionalLedger),
-        "_process_": Nested(GroupProcess, shares=("rows",)),
-    }
+    fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(GroupProcess, shares=("rows",))}
 
     def __init__(
         self,

@@ -93,10 +93,7 @@ class InteractionScan(ColumnSelector):
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "bins": Int(2, LEVELS),
     }
-    fields = {
-        "ledger_": Nested(ProvisionalLedger),
-        "_process_": Nested(Interactions, shares=("rows",)),
-    }
+    fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(Interactions, shares=("rows",))}
 
     def __init__(
         self,

@@ -109,10 +109,7 @@ class OGFS(OffersGroups, ColumnSelector):
         "l1": Float(0, open_low=True),
         "group_size": Int(1, optional=True),
     }
-    fields = {
-        "ledger_": Nested(ProvisionalLedger),
-        "_process_": Nested(GroupProcess, shares=("rows",)),
-    }
+    fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(GroupProcess, shares=("rows",))}
 
     def __init__(
         self,

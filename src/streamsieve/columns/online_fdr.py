@@ -175,10 +175,7 @@ class OnlineFDR(ColumnSelector):
         "scope": Choice(*TESTS),
     }
     _process_: Composition | ConditionalFDR
-    fields = {
-        "_process_": Nested(Composition, ConditionalFDR, shares=("rows",)),
-        "_levels_": Nested(Levels),
-    }
+    fields = {"_process_": Nested(Composition, ConditionalFDR, shares=("rows",)), "_levels_": Nested(Levels)}
 
     def __init__(
         self,

@@ -126,10 +126,7 @@ class OnlineSubstitution(ColumnSelector):
         "n_jobs": Int(-1, optional=True),
     }
     _process_: SubstitutionModel
-    fields = {
-        "_process_": Nested(SubstitutionModel, shares=("rows",)),
-        "n_sweeps_": Int(1),
-    }
+    fields = {"_process_": Nested(SubstitutionModel, shares=("rows",)), "n_sweeps_": Int(1)}
 
     def __init__(
         self,

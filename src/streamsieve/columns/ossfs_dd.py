@@ -107,10 +107,7 @@ class OSSFSDD(ColumnSelector):
         "variant": Choice(*VARIANTS),
         "alpha": Float(0, 1, open_low=True, open_high=True),
     }
-    fields = {
-        "ledger_": Nested(ProvisionalLedger),
-        "_process_": Nested(ThreeWay, shares=("rows",)),
-    }
+    fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(ThreeWay, shares=("rows",))}
 
     def __init__(
         self,

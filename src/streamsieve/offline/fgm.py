@@ -77,10 +77,7 @@ class FGM(OfflineSelector):
         "max_rounds": Int(1),
         **OfflineSelector.parameters,
     }
-    fields = {
-        **OfflineSelector.narrow_fields,
-        "n_iter_": Int(),
-    }
+    fields = {**OfflineSelector.narrow_fields, "n_iter_": Int()}
 
     def __init__(
         self,

@@ -112,10 +112,7 @@ class InfFS(OfflineSelector):
         "task": Choice(*TASKS),
         **OfflineSelector.parameters,
     }
-    fields = {
-        **OfflineSelector.fields,
-        "scores_": Array("f8", "features", finite=True),
-    }
+    fields = {**OfflineSelector.fields, "scores_": Array("f8", "features", finite=True)}
 
     def __init__(
         self,

@@ -88,10 +88,7 @@ class LARS(OfflineSelector):
         "task": Choice(*TASKS),
         **OfflineSelector.parameters,
     }
-    fields = {
-        **OfflineSelector.fields,
-        "coef_": Array("f8", "features", finite=True),
-    }
+    fields = {**OfflineSelector.fields, "coef_": Array("f8", "features", finite=True)}
 
     def __init__(
         self, k: int | None = None, *, method: str = "lar", task: str = "auto", ledger: str = "all"

@@ -71,15 +71,8 @@ class Relief(Seeded, OfflineSelector):
 
     _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k", nested_sizes=True)
 
-    parameters = {
-        "k": Int(1, optional=True),
-        **NEIGHBOR_PARAMETERS,
-        **OfflineSelector.parameters,
-    }
-    fields = {
-        **OfflineSelector.fields,
-        "scores_": Array("f8", "features", finite=True),
-    }
+    parameters = {"k": Int(1, optional=True), **NEIGHBOR_PARAMETERS, **OfflineSelector.parameters}
+    fields = {**OfflineSelector.fields, "scores_": Array("f8", "features", finite=True)}
 
     def __init__(
         self,

@@ -84,10 +84,7 @@ class RReliefF(Seeded, OfflineSelector):
         **NEIGHBOR_PARAMETERS,
         **OfflineSelector.parameters,
     }
-    fields = {
-        **OfflineSelector.fields,
-        "scores_": Array("f8", "features", finite=True),
-    }
+    fields = {**OfflineSelector.fields, "scores_": Array("f8", "features", finite=True)}
 
     def __init__(
         self,

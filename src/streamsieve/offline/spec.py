@@ -91,10 +91,7 @@ class SPEC(OfflineSelector):
         "clusters": Int(2, optional=True),
         **OfflineSelector.parameters,
     }
-    fields = {
-        **OfflineSelector.fields,
-        "scores_": Array("f8", "features", finite=True),
-    }
+    fields = {**OfflineSelector.fields, "scores_": Array("f8", "features", finite=True)}
 
     def __init__(
         self,

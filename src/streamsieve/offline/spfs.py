@@ -93,10 +93,7 @@ class SPFS(OfflineSelector):
         "task": Choice(*TASKS),
         **OfflineSelector.parameters,
     }
-    fields = {
-        **OfflineSelector.narrow_fields,
-        "explained_": Array("f8", "selected", finite=True),
-    }
+    fields = {**OfflineSelector.narrow_fields, "explained_": Array("f8", "selected", finite=True)}
 
     def __init__(
         self,

@@ -78,10 +78,7 @@ class StumpBoosting(OfflineSelector):
 
     _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k", nested_sizes=True)
 
-    parameters = {
-        "k": Int(1, optional=True),
-        **OfflineSelector.parameters,
-    }
+    parameters = {"k": Int(1, optional=True), **OfflineSelector.parameters}
     fields = {
         **OfflineSelector.narrow_fields,
         **{name: Array("f8", "selected", finite=True) for name in ROUND},

@@ -71,11 +71,7 @@ class TraceRatio(OfflineSelector):
 
     _traits = Traits(tasks=CLASSIFICATION, size_parameter="k")
 
-    parameters = {
-        "k": Int(1, optional=True),
-        "standardize": Bool(),
-        **OfflineSelector.parameters,
-    }
+    parameters = {"k": Int(1, optional=True), "standardize": Bool(), **OfflineSelector.parameters}
     fields = {
         **OfflineSelector.fields,
         "scores_": Array("f8", "features", finite=True),
@@ -83,13 +79,7 @@ class TraceRatio(OfflineSelector):
         "n_iter_": Int(1),
     }
 
-    def __init__(
-        self,
-        k: int | None = None,
-        *,
-        standardize: bool = False,
-        ledger: str = "all",
-    ) -> None:
+    def __init__(self, k: int | None = None, *, standardize: bool = False, ledger: str = "all") -> None:
         self.k = k
         self.standardize = standardize
         self.ledger = ledger

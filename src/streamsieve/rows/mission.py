@@ -123,10 +123,7 @@ class MISSION(Seeded, RowSelector):
         "learning_rate": Float(0, 1e6, open_low=True),
         "half_life": Float(1, optional=True),
     }
-    fields = {
-        "_vocabulary_": Nested(ForgetfulVocabulary, optional=True),
-        "_model_": Nested(SketchedModel),
-    }
+    fields = {"_vocabulary_": Nested(ForgetfulVocabulary, optional=True), "_model_": Nested(SketchedModel)}
 
     def __init__(
         self,

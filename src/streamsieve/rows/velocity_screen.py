@@ -100,12 +100,7 @@ class VelocityScreen(RowSelector):
     _traits = Traits(tasks=CLASSIFICATION, missing=True, forgets=True, size_parameter="k", nested_sizes=True)
     _buffers_rows: ClassVar[bool] = True
 
-    parameters = {
-        "window": Int(10),
-        "bins": Int(2),
-        "fence": Float(0),
-        "alarm": Float(0, open_low=True),
-    }
+    parameters = {"window": Int(10), "bins": Int(2), "fence": Float(0), "alarm": Float(0, open_low=True)}
     fields = {
         "_text_": Bool(),
         "_monitor_": Nested(VelocityMonitor),

@@ -69,11 +69,7 @@ class SvmlightSource:
     """
 
     def __init__(
-        self,
-        paths: Paths,
-        n_features: int | None = None,
-        *,
-        zero_based: bool | Literal["auto"] = "auto",
+        self, paths: Paths, n_features: int | None = None, *, zero_based: bool | Literal["auto"] = "auto"
     ) -> None:
         if n_features is not None:
             n_features = check_size("n_features", n_features)

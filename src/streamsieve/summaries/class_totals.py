@@ -52,11 +52,7 @@ class Fading(Part):
     shift : whole powers of two taken out so far
     """
 
-    fields = {
-        "half_life": Float(1, LONGEST, optional=True),
-        "ticks": Int(),
-        "shift": Float(),
-    }
+    fields = {"half_life": Float(1, LONGEST, optional=True), "ticks": Int(), "shift": Float()}
 
     def __init__(self, half_life: float | None, ticks: int = 0, shift: float = 0.0) -> None:
         if half_life is not None:

@@ -21,10 +21,7 @@ class KeepAll(RedundancyRule):
     n : number of rows
     """
 
-    fields = {
-        "n": Int(1, 2**31, size="rows"),
-        "features": Array("i8", "kept", low=0, order="rising"),
-    }
+    fields = {"n": Int(1, 2**31, size="rows"), "features": Array("i8", "kept", low=0, order="rising")}
 
     def __init__(self, n: int) -> None:
         self.n = n

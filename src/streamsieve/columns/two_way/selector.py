@@ -129,10 +129,7 @@ class TwoWay(ColumnSelector):
     """
 
     _caches: ClassVar[frozenset[str]] = frozenset({"_prints_"})
-    parameters = {
-        "window": Int(2, optional=True),
-        "review_every": Int(1, optional=True),
-    }
+    parameters = {"window": Int(2, optional=True), "review_every": Int(1, optional=True)}
     fields = {
         "n_samples_seen_": Int(1),
         "n_samples_held_": Int(1, 2**31, size="rows"),

@@ -10,9 +10,7 @@ from streamsieve.protocols import FloatArray
 
 
 def by_size(
-    sizes: Sequence[int],
-    panels: Mapping[str, Mapping[str, tuple[FloatArray, FloatArray]]],
-    n_features: int,
+    sizes: Sequence[int], panels: Mapping[str, Mapping[str, tuple[FloatArray, FloatArray]]], n_features: int
 ) -> Any:
     """Show how many relevant features are found as more are selected, with and without forgetting.
 

@@ -18,10 +18,7 @@ CELL = 20
 
 
 def drift(
-    rows: Sequence[int],
-    tops: Mapping[str, Sequence[IntArray]],
-    truths: Sequence[IntArray],
-    n_features: int,
+    rows: Sequence[int], tops: Mapping[str, Sequence[IntArray]], truths: Sequence[IntArray], n_features: int
 ) -> Any:
     """Plot how screens follow relevant features that drift.
 

@@ -12,13 +12,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from streamsieve._parameters import check_choice, check_number
-from streamsieve.evaluation.significance.scores import (
-    as_floats,
-    check_member,
-    check_scores,
-    ranks,
-    rounding,
-)
+from streamsieve.evaluation.significance.scores import as_floats, check_member, check_scores, ranks, rounding
 from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray

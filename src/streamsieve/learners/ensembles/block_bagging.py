@@ -83,12 +83,7 @@ class BlockBagging(Ensemble):
     (np.int64(1), True)
     """
 
-    parameters = {
-        **Ensemble.parameters,
-        "bags": Int(1),
-        "combine": Choice(*COMBINE),
-        "block_size": Int(1),
-    }
+    parameters = {**Ensemble.parameters, "bags": Int(1), "combine": Choice(*COMBINE), "block_size": Int(1)}
     fields = {**Ensemble.fields, "_seed_": Int(0, 2**32 - 1)}
 
     def __init__(

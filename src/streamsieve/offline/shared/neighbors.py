@@ -184,10 +184,7 @@ def _scaled_csr(X: Any, nominal: BoolArray) -> Any:
 
 
 #: Parameters that the Relief family shares; ``nominal`` depends on the features, see :func:`nominal_mask`.
-NEIGHBOR_PARAMETERS = {
-    "metric": Choice(*METRICS),
-    "n_rows_sampled": Int(1, optional=True),
-}
+NEIGHBOR_PARAMETERS = {"metric": Choice(*METRICS), "n_rows_sampled": Int(1, optional=True)}
 
 
 def nominal_mask(selector: Any) -> BoolArray:

@@ -165,11 +165,7 @@ class DriftMonitor(Part):
     # ---------------------------------------------------------------- watching
 
     def learn(
-        self,
-        X: Matrix,
-        y: npt.NDArray[Any],
-        weight: FloatArray | None,
-        make_summary: Callable[[], Any],
+        self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None, make_summary: Callable[[], Any]
     ) -> None:
         """Take rows of the present block into account, all of them or (on an error) none.
 

@@ -34,11 +34,7 @@ def converted(batches: Iterable[list[Any]], layout: Layout, folder: Path) -> Pat
     if layout.target is not None:
         schema = schema.append(pa.field(layout.target, layout.target_type))
     path = folder / "converted.arrow"
-    with (
-        full_disk_named(folder),
-        pa.OSFile(str(path), "wb") as sink,
-        pa.ipc.new_file(sink, schema) as writer,
-    ):
+    with full_disk_named(folder), pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         for pieces in batches:
             table = pa.Table.from_batches([batch.cast(schema, safe=False) for batch in pieces])
             writer.write_table(table.combine_chunks())

@@ -93,10 +93,7 @@ def parse(
                 raise bad_line(path, number, line, str(found)) from found
         raise SourceError(f"{path}, lines from {before + 1:,} on: {error}") from error
     short = np.int32 if X.nnz < np.iinfo(np.int32).max else np.int64
-    return (
-        sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(short)), shape=X.shape),
-        y,
-    )
+    return (sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(short)), shape=X.shape), y)
 
 
 def _parse(lines: list[bytes], n_features: int, *, zero_based: bool) -> tuple[Any, FloatArray]:
