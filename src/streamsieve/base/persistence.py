@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -80,6 +81,12 @@ class Persistent(BaseEstimator):
             state.register(cls)
 
     # ---------------------------------------------------------------- parameters
+
+    @classmethod
+    @cache  # scikit-learn reads the signature at every call, which takes longer than a small block
+    def _get_param_names(cls) -> list[str]:
+        names: list[str] = super()._get_param_names()
+        return names
 
     def _check_parameters(self) -> None:
         """Raise ``ParameterError`` unless every parameter is legal."""
