@@ -180,6 +180,16 @@ def test_screens_of_different_parameters_do_not_merge(other, message):
     assert screen.n_samples_seen_ == 60
 
 
+def test_screens_of_more_classes_than_the_criterion_compares_do_not_merge():
+    a, b = (Screen("t", k=1).fit(X, np.where(np.arange(len(X)) % 2, *labels)) for labels in ("ab", "cd"))
+    before = a.scores_
+    with pytest.raises(
+        ex.TargetError, match=r"compares 2 classes, but y holds 4 \('a', 'b', 'c', 'd', ...\)"
+    ):
+        a.merge(b)
+    assert np.array_equal(a.scores_, before)
+
+
 def test_screens_over_different_features_do_not_merge():
     screen = Screen("f", k=2).fit(X, Y)
     with pytest.raises(ex.MergeError, match=r"the features differ \(4 here, 3 there\)"):

@@ -105,14 +105,20 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains it")
     parser.add_argument("--rounds", type=int, default=15, help="most runs of a case in each tree (15)")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds a case may take in all (10)")
-    parser.add_argument("--allowance", type=float, default=0.03, help="slower by this much is reported (0.03)")
+    parser.add_argument(
+        "--allowance", type=float, default=0.03, help="slower by this much is reported (0.03)"
+    )
     options = parser.parse_args()
     trees = [Tree(root.resolve()) for root in options.roots]
     suites = options.suite or sorted(set(trees[0].ask("suites")) & set(trees[1].ask("suites")))
     slower = []
     for suite in suites:
         old, new = (tree.ask("cases", suite) for tree in trees)
-        pairs = [(name, name) for name in old if name in new] if len(old) != len(new) else zip(old, new, strict=True)
+        pairs = (
+            [(name, name) for name in old if name in new]
+            if len(old) != len(new)
+            else zip(old, new, strict=True)
+        )
         for pair in pairs:
             if options.only not in pair[1]:
                 continue

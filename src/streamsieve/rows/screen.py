@@ -405,6 +405,8 @@ class Screen(WeightedRows, RowSelector):
         theirs = other._summary_
         if columns is not None:
             theirs = theirs.reindexed(columns, self.n_features_in_)
+        if not self._regression_:
+            self._criterion.check_classes({*self._summary_.classes, *theirs.classes})
         self._summary_.merge(theirs)
 
     # ---------------------------------------------------------------- choosing

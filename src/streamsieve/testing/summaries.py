@@ -300,22 +300,33 @@ def known(summary: Any) -> list[npt.NDArray[Any]]:
     )
     answer = summary.tables(5) if name == "tables" else getattr(summary, name)()
     blocks = [answer] if name == "moments" else answer
-    return [np.asarray(array) for block in blocks for array in _comparable(block)]
+    order = np.argsort(np.array(summary.classes, dtype=object), kind="stable")
+    return [np.asarray(array) for block in blocks for array in _comparable(block, order)]
 
 
-def _comparable(block: Any) -> Iterator[Any]:
-    """Yield the arrays of a block; masses without their common factor, and rows with copies written out."""
-    if not hasattr(block, "copies"):
-        if not hasattr(block, "_fields"):
-            yield from block if isinstance(block, (tuple, list)) else [block]
-            return
-        for name, array in zip(block._fields, block, strict=True):
-            yield array / max(array.sum(), TINY) if name in ("mass", "counts") else array
-        return
-    shape = len(block.y), len(block.indptr) - 1
-    X = sp.csc_array((block.data, block.indices, block.indptr), shape=shape).toarray()
-    yield np.repeat(X, block.copies, axis=0)
-    yield np.repeat(block.y, block.copies)
+def _comparable(block: Any, order: npt.NDArray[np.int64]) -> Iterator[Any]:
+    """Yield the arrays of a block, with its classes in ``order`` and masses relative to their sum."""
+    if hasattr(block, "counts"):
+        counts = block.counts[:, order] / max(block.counts.sum(), TINY)
+        # categories stand in any order, and may have no rows left
+        yield from [counts] if block.ordered else map(_sorted_categories, counts)
+        yield block.n
+    elif hasattr(block, "copies"):
+        shape = len(block.y), len(block.indptr) - 1
+        X = sp.csc_array((block.data, block.indices, block.indptr), shape=shape).toarray()
+        yield np.repeat(X, block.copies, axis=0)
+        yield np.repeat(block.y, block.copies)
+    elif hasattr(block, "mass"):
+        yield block.mass[order] / max(block.mass.sum(), TINY)
+        yield from (array[order] for array in block[1:])
+    else:
+        yield from block if isinstance(block, (tuple, list)) else [block]
+
+
+def _sorted_categories(table: FloatArray) -> FloatArray:
+    """Return a table of classes by categories without empty categories, in an order of its own."""
+    table = table[:, table.any(axis=0)]
+    return table[:, np.lexsort(np.round(table, 9))]
 
 
 def same(a: list[npt.NDArray[Any]], b: list[npt.NDArray[Any]], message: str) -> None:
