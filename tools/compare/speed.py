@@ -1,8 +1,8 @@
 """Time the benchmarks of two trees in turn: ``python -m tools.compare.speed OLD_ROOT NEW_ROOT``.
 
-Each tree has a process of its own, which builds a case and waits; the two then run in turn, round after round,
-so that a busy moment disturbs both alike, and the best time of each counts.  Peers are not run.  Cases are
-matched by suite and name, or by their order where a case was renamed.
+Each tree has a process of its own, which builds a case and waits; the two then run in turn, round after
+round, so that a busy moment disturbs both alike, and the best time of each counts.  Peers are not run.  Cases
+are matched by suite and name, or by their order where a case was renamed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Tree:
 
     def __init__(self, root: Path) -> None:
         path = os.pathsep.join([str(root / "src"), str(root)])
-        self.process = subprocess.Popen(
+        self.process = subprocess.Popen(  # noqa: S603 - our own benchmarks
             [sys.executable, "-c", WORKER],
             cwd=root,
             env=os.environ | {"PYTHONPATH": path},
@@ -68,11 +68,11 @@ class Tree:
 
     def ask(self, *command: Any) -> Any:
         """Send a command and return its answer."""
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(json.dumps(command) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+        pipe: Any = self.process.stdin
+        pipe.write(json.dumps(command) + "\n")
+        pipe.flush()
+        pipe = self.process.stdout
+        answer = pipe.readline()
         if not answer:
             raise RuntimeError(f"the process died at {command}")
         return json.loads(answer)
