@@ -1,0 +1,70 @@
+"""Command line: ``python -m campaigns [NAME ...] [--minutes N] [--cases N] [--seed S] [--write]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+
+import numpy as np
+
+from campaigns import isolated, report
+from campaigns.outcome import Tally
+
+NAMES = ("programs", "sparse", "states", "values", "readers", "files", "kill", "signals", "threads", "soak")
+
+
+def main() -> int:
+    """Run campaigns; return 1 if one of them found something."""
+    options = _options()
+    reached = True
+    for name in options.names or NAMES:
+        tally = run(name, seed=options.seed, minutes=options.minutes, cases=options.cases)
+        reached &= tally.reached
+        _say(tally.line() + f", {tally.seconds:.0f} s")
+        for case, outcome in tally.failures[: options.show]:
+            _say(f"  {outcome.kind}: {case}: {outcome.text}")
+        if not 2 * tally.progressed >= tally.tried:
+            _say("  too few cases came far enough to mean anything")
+        if options.write:
+            report.store(tally)
+    return 0 if reached else 1
+
+
+def run(name: str, *, seed: int = 0, minutes: float = 1.0, cases: int | None = None) -> Tally:
+    """Run one campaign and return its counts."""
+    campaign = importlib.import_module(f"campaigns.{name}")
+    tally = Tally(name, campaign.GOAL, seed)
+    began = time.monotonic()
+    stream = campaign.cases(np.random.default_rng(seed))
+    patience = getattr(campaign, "PATIENCE", 30.0)
+    found = isolated.outcomes(stream, campaign.attempt, patience=patience, deadline=began + 60 * minutes)
+    for case, outcome in found:
+        tally.add(case, outcome)
+        if tally.tried == cases:
+            break
+    tally.seconds = time.monotonic() - began
+    return tally
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m campaigns", description="Try to break StreamSieve.")
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*NAMES, []], help=", ".join(NAMES))
+    parser.add_argument("--minutes", type=float, default=1.0, help="longest time of a campaign (1)")
+    parser.add_argument(
+        "--cases", type=int, help="most cases of a campaign; default: as many as the time allows"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
+    parser.add_argument("--show", type=int, default=20, help="failures to print (20)")
+    parser.add_argument("--write", action="store_true", help="write docs/evidence/reliability.md")
+    return parser.parse_args()
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

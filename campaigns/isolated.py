@@ -1,0 +1,95 @@
+"""Run cases in child processes: whatever dies or hangs is counted, and the campaign goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import select
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from campaigns.outcome import Outcome
+
+#: Cases that a child process runs before it is replaced.
+BATCH = 200
+Attempt = Callable[[Any], Outcome]
+
+
+def outcomes(
+    cases: Iterable[Any], attempt: Attempt, *, patience: float, deadline: float
+) -> Iterator[tuple[Any, Outcome]]:
+    """Yield each case with what came of it, until the cases or the time are over.
+
+    Parameters
+    ----------
+    cases : what to try; each is handed to ``attempt`` in a child process
+    attempt : tries a case
+    patience : seconds without an answer after which a case counts as hung
+    deadline : ``time.monotonic()`` at which no further case begins
+    """
+    stream = iter(cases)
+    while batch := list(itertools.islice(stream, BATCH)):
+        while batch:
+            if time.monotonic() > deadline:
+                return
+            done = 0
+            for outcome in _in_child(batch, attempt, patience, deadline):
+                yield batch[done], outcome
+                done += 1
+            if not done:
+                return
+            batch = batch[done:]
+
+
+def _in_child(batch: list[Any], attempt: Attempt, patience: float, deadline: float) -> Iterator[Outcome]:
+    """Yield the outcomes of a child process; the last of them may be its death."""
+    readable, writable = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(readable)
+        _work(batch, attempt, writable, deadline)
+    os.close(writable)
+    done = 0
+    with os.fdopen(readable, "rb") as pipe:
+        while select.select([pipe], [], [], patience)[0]:
+            line = pipe.readline()
+            if not line:
+                break
+            yield Outcome(**json.loads(line))
+            done += 1
+        else:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            yield Outcome("hung", f"no answer in {patience:g} s")
+            return
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status < 0:
+        yield Outcome("crashed", signal.Signals(-status).name)
+    elif status:
+        yield Outcome("crashed", f"exit status {status}")
+
+
+def _work(batch: list[Any], attempt: Attempt, writable: int, deadline: float) -> None:
+    """Try the cases and write their outcomes; does not return."""
+    with os.fdopen(writable, "w") as pipe, open(os.devnull, "w") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+        for case in batch:
+            if time.monotonic() > deadline:
+                break
+            try:
+                outcome = attempt(case)
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it is the outcome
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                text = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"  # noqa: PTH119
+                outcome = Outcome("unclear", text[:500])
+            with contextlib.suppress(BrokenPipeError):
+                pipe.write(json.dumps(asdict(outcome)) + "\n")
+                pipe.flush()
+    os._exit(0)
