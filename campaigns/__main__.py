@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +21,9 @@ NAMES = ("programs", "sparse", "states", "values", "readers", "files", "kill", "
 def main() -> int:
     """Run campaigns; return 1 if one of them found something."""
     options = _options()
+    if options.bounds_check:  # read by Numba when it is imported; code with checks has a cache of its own
+        folder = Path(tempfile.gettempdir()) / "streamsieve-bounds-checked"
+        os.environ |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)}
     reached = True
     for name in options.names or NAMES:
         tally = run(name, seed=options.seed, minutes=options.minutes, cases=options.cases)
@@ -56,6 +62,7 @@ def _options() -> argparse.Namespace:
         "--cases", type=int, help="most cases of a campaign; default: as many as the time allows"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
+    parser.add_argument("--bounds-check", action="store_true", help="kernels raise on a bad index; compiles")
     parser.add_argument("--show", type=int, default=20, help="failures to print (20)")
     parser.add_argument("--write", action="store_true", help="write docs/evidence/reliability.md")
     return parser.parse_args()
