@@ -133,8 +133,6 @@ class ArrowSource:
             if isinstance(self._files[len(known["files"]) - 1], CsvTable):
                 check_last_line(known["files"], files)
 
-    # ---------------------------------------------------------------- rows
-
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in batches.
 
@@ -184,8 +182,6 @@ class ArrowSource:
             yield pieces, position
         elif row == 0:
             raise self._no_rows()
-
-    # ---------------------------------------------------------------- columns
 
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None

@@ -152,8 +152,6 @@ class Features:
                 if block.failure is not None:
                     raise block.failure[0] from block.failure[1]
 
-    # ---------------------------------------------------------------- one item, one column
-
     def _place(self, start: Mapping[str, int]) -> tuple[int, int]:
         """Return the item to begin with, and how many of the columns from there on to drop."""
         return start["column"], 0
@@ -175,8 +173,6 @@ class Features:
             return result._replace(name=self._given[at])
         text = f"has no name: names has {len(self._given)} entries; give one name per column"
         return result if isinstance(result, Failed) else Failed(None, text, None)
-
-    # ---------------------------------------------------------------- items and what comes of them
 
     def _items(self, number: int) -> Items:
         """Return the items, those before ``number`` let go."""

@@ -144,8 +144,6 @@ class KafkaSource:
             self._names = self._first_names(wait=False)
         return self._names
 
-    # ---------------------------------------------------------------- identity
-
     def identity(self) -> dict[str, Any]:
         """Return what makes this stream this stream, as JSON: cluster, topic, partitions and fields."""
         names = self.names
@@ -177,8 +175,6 @@ class KafkaSource:
             if self._given:
                 same_names(names_identity(names), self._names)
             self._names = names
-
-    # ---------------------------------------------------------------- rows
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in batches.

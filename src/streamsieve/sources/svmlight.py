@@ -110,8 +110,6 @@ class SvmlightSource:
                     "beginning, when higher indices may come)"
                 )
 
-    # ---------------------------------------------------------------- rows
-
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in batches.
 
@@ -184,8 +182,6 @@ class SvmlightSource:
         # with labels only, there is still a matrix
         self.n_columns = max(wanted, 1) if self._n_features is None else self._n_features
         return self.n_columns, zero_based
-
-    # ---------------------------------------------------------------- columns
 
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None

@@ -133,9 +133,6 @@ def _told(name: str, selector: Any, task: Task) -> Any:
     return selector
 
 
-# ------------------------------------------------------------------------------------ choosing
-
-
 def size_parameter(selector: Any) -> str | None:
     """Return the parameter that says how many features to keep, or None if the selector decides itself."""
     if isinstance(selector, Selector):

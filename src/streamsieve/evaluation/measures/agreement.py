@@ -62,10 +62,6 @@ def recovered(selected: Iterable[int], relevant: Iterable[int], k: int | None = 
     k : int or None, default=None
         Count the first k of those selected only, k >= 0; None for all.
 
-    Returns
-    -------
-    Recovered
-
     Examples
     --------
     >>> from streamsieve.evaluation.measures.agreement import recovered
@@ -148,7 +144,7 @@ def rank_disagreement(
     -------
     float from 0 to 1
 
-    JobLog
+    Notes
     -----
     Equal scores rank in the order of their columns.  Wang 2021 divides by the number of all features in the
     formula; table 3.6 there reaches 1, so it was the number of those looked at.  A harsh measure: one

@@ -49,10 +49,6 @@ class Stability:
         Parameters
         ----------
         reference : a number, for example 0 for a selector that guesses
-
-        Returns
-        -------
-        float
         """
         return _two_sided(self.value - reference, self.variance)
 
@@ -62,10 +58,6 @@ class Stability:
         Parameters
         ----------
         other : stability of another selector, from runs of its own
-
-        Returns
-        -------
-        float
         """
         return _two_sided(self.value - other.value, self.variance + other.variance)
 
@@ -100,11 +92,7 @@ def stability(
     confidence : float, default=0.95
         Coverage of the interval, 0 < confidence < 1.
 
-    Returns
-    -------
-    Stability
-
-    JobLog
+    Notes
     -----
     With M selections, frequencies p of d features and the mean size c, the value is
     1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)].  It corrects for chance, is 1 only if all

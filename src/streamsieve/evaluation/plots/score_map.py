@@ -43,10 +43,6 @@ def score_map(
         What the scores are.
     title : str, default=""
         What the stream is.
-
-    Returns
-    -------
-    matplotlib Figure
     """
     at = check_places("rows", rows)
     values = np.asarray(scores, np.float64)

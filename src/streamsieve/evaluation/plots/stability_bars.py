@@ -32,10 +32,6 @@ def stability_bars(
         What the values are.
     title : str, default=""
         What was selected from.
-
-    Returns
-    -------
-    matplotlib Figure
     """
     found, lower, upper = (np.asarray(each, np.float64) for each in (values, low, high))
     if not len(methods) or any(each.shape != (len(methods),) for each in (found, lower, upper)):

@@ -106,7 +106,7 @@ def prequential(
         before was), or ``fading_r2``, ``mae`` and ``fading_mae``.  Its table "selections" holds what was
         selected at each look, "drift" the changes of relevance that selectors noticed.
 
-    JobLog
+    Notes
     -----
     The first batch is learned without a test, because no model exists before.
 

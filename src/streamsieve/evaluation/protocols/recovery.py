@@ -201,9 +201,6 @@ def online_offline(
     return report.finished(running)
 
 
-# ------------------------------------------------------------------------------------ finding
-
-
 @dataclass(frozen=True)
 class _Plan:
     every: int
@@ -337,9 +334,6 @@ def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome) ->
     extras = {"selections": Table.of([*SELECTIONS], selections, SELECTIONS)}
     table = Table.of([*FOUND], rows, FOUND)
     return Report("recovery", table, settings, extras, outcome.failures, outcome.warnings)
-
-
-# ------------------------------------------------------------------------------------ online and offline
 
 
 @dataclass(frozen=True)

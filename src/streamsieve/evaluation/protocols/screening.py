@@ -127,7 +127,7 @@ def screening_protocol(
         ``score``, ``select_seconds`` (for all sizes of a ranking) and ``learn_seconds``.  Its table
         "selections" holds what was chosen: :meth:`Report.selections`.
 
-    JobLog
+    Notes
     -----
     The best size is chosen by the scores that are then reported, in the thesis and in ``peaks``, so the
     peak of a wide grid is too good.  That hardly changes differences between screens, which have the same

@@ -94,7 +94,7 @@ def streaming_protocol(
         ``n_selected`` (kept by then), ``score``, ``seconds`` (of the selector for all columns by then; of a
         baseline for this fit) and ``learn_seconds``.  Its table "selections" holds what was kept.
 
-    JobLog
+    Notes
     -----
     A selector that has stopped by its ``stop`` rules is offered no more columns, and takes no more time.
 

@@ -115,7 +115,7 @@ def final_fits(
         Rows per batch; None for all at once.
     progress : called with 1 after each
 
-    JobLog
+    Notes
     -----
     Memory is what Python's ``tracemalloc`` sees: NumPy's arrays and Python's objects, but not what compiled
     code allocates for itself.
@@ -197,9 +197,6 @@ def _peak_of(work: Callable[[], Any]) -> int:
     finally:
         if not nested:
             tracemalloc.stop()
-
-
-# ------------------------------------------------------------------------------------ what, and why
 
 
 def _from_scores(selector: Any, columns: IntArray, names: list[str]) -> dict[str, Any]:

@@ -156,11 +156,7 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
     alpha : float, default=0.05
         Level of the tests, 0 < alpha < 1.
 
-    Returns
-    -------
-    Recommendation
-
-    JobLog
+    Notes
     -----
     Best sizes, and the best combination, are chosen by the scores that are then compared, so p-values are
     somewhat too small.  A selector that was tried at many sizes has more tries than keeping all features,
@@ -213,9 +209,6 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
     )
     made = replace(made, recommended=_recommended(made))
     return replace(made, sentence=sentence_of(made))
-
-
-# ------------------------------------------------------------------------------------ reading a report
 
 
 @dataclass(frozen=True)
@@ -346,9 +339,6 @@ def _test_over_train(report: Report) -> float:
     if (settings["orders"] or 1) < 2 or not isinstance(split, float):
         return math.nan  # one look at one set of rows, or the same rows again and again
     return split / (1.0 - split)
-
-
-# ------------------------------------------------------------------------------------ testing
 
 
 def _tested(standings: Sequence[Standing], values: FloatArray, alpha: float, ratio: float) -> list[Standing]:

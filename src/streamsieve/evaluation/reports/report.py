@@ -58,8 +58,6 @@ class Report:
     warnings: dict[str, int] = field(default_factory=dict)
     pictures: dict[str, Any] = field(default_factory=dict)
 
-    # ---------------------------------------------------------------- reading
-
     @property
     def metric(self) -> str:
         """What the column "score" holds: "auc", "accuracy", "r2", ..."""
@@ -139,8 +137,6 @@ class Report:
             )
         return self
 
-    # ---------------------------------------------------------------- files
-
     def finished(self, config: RunConfig) -> Self:
         """Write the report to the folder of its run; raise its failures, unless they are to be reported."""
         if config.folder is not None:
@@ -200,8 +196,6 @@ class Report:
             raise StateError(
                 f"{folder} does not hold a report ({error}): give the folder it was saved in"
             ) from error
-
-    # ---------------------------------------------------------------- text
 
     def __str__(self) -> str:
         lines = [f"{self.protocol}: {self.table.n_rows:,} rows, {_told(self.settings)}"]

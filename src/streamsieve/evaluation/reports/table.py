@@ -65,8 +65,6 @@ class Table(Mapping[str, npt.NDArray[Any]]):
             }
         )
 
-    # ---------------------------------------------------------------- reading
-
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         try:
             return self._columns[name]
@@ -177,8 +175,6 @@ class Table(Mapping[str, npt.NDArray[Any]]):
         if descending:
             values = -values.astype(np.float64)
         return self.take(np.argsort(values, kind="stable"))
-
-    # ---------------------------------------------------------------- in and out
 
     def kinds(self) -> dict[str, str]:
         """Return what every column holds: "bool", "int", "float" or "text"."""

@@ -135,10 +135,6 @@ def track(
     progress : function, default=None
         Called with the number of rows of every batch that was learnt.
 
-    Returns
-    -------
-    Track
-
     Examples
     --------
     >>> import streamsieve as ss
@@ -196,9 +192,6 @@ def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int
     """
     pairs = zip(tops, truths, strict=True)
     return np.array([np.isin(truth, top[:k]).mean() if len(truth) else np.nan for top, truth in pairs])
-
-
-# ------------------------------------------------------------------------------------ inside
 
 
 class _Notes:

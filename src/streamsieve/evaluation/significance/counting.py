@@ -87,10 +87,6 @@ def count_groups(groups: Mapping[str, Groups], *, none: str = "none") -> Counts:
     none : str, default="none"
         Name of the screen that stands for no screening.
 
-    Returns
-    -------
-    Counts
-
     Examples
     --------
     >>> from streamsieve.evaluation.significance import count_groups, table_of_groups

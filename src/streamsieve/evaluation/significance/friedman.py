@@ -65,11 +65,7 @@ def friedman(scores: npt.ArrayLike, methods: Sequence[str], *, higher_is_better:
     higher_is_better : bool, default=True
         Whether a high score is good; False for errors and times.
 
-    Returns
-    -------
-    Friedman
-
-    JobLog
+    Notes
     -----
     Equal scores share the mean of their ranks, and chi-square is corrected for them.  F is
     (N - 1) chi2 / (N (k - 1) - chi2) for N data sets and k methods.  If all data sets agree it is infinite;

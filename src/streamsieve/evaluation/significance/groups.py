@@ -93,10 +93,6 @@ def table_of_groups(
     higher_is_better : bool, default=True
         Whether a high value is good; False for errors.
 
-    Returns
-    -------
-    Groups
-
     References
     ----------
     Wang, Online and offline feature screening and applications, thesis, Florida State University, 2021,

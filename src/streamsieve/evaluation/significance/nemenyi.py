@@ -80,11 +80,7 @@ def nemenyi(
     higher_is_better : bool, default=True
         Whether a high score is good; False for errors and times.
 
-    Returns
-    -------
-    Nemenyi
-
-    JobLog
+    Notes
     -----
     A p-value is the probability that the range of k independent normal variables is at least the difference
     of two mean ranks over its standard error (the survival function; printed comparisons in this field have
@@ -122,10 +118,6 @@ def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) ->
     n_datasets : int, at least 2
     alpha : float, default=0.05
         Level of the test for all pairs together, 0 < alpha < 1.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -61,11 +61,7 @@ def paired_t(first: npt.ArrayLike, second: npt.ArrayLike, *, test_over_train: fl
         Rows tested over rows trained on, which corrects for the training rows that runs share (Nadeau and
         Bengio): 1 / (folds - 1) for cross-validation, 1/6 for seven folds.  0 is the plain test.
 
-    Returns
-    -------
-    PairedT
-
-    JobLog
+    Notes
     -----
     The plain test takes runs for independent.  Runs on the same rows are not, and it then finds differences
     that are not there far more often than it says.  The correction multiplies the variance of the mean by
@@ -209,10 +205,6 @@ def win_tie_loss(
         As for :func:`paired_t`.
     higher_is_better : bool, default=True
         Whether a high value is good; False for errors and times.
-
-    Returns
-    -------
-    WinTieLoss
 
     Examples
     --------

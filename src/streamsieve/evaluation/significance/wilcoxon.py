@@ -126,10 +126,6 @@ def wilcoxon(
     zeros : {"drop", "pratt"}, default="drop"
         What becomes of data sets on which two methods are equal: see :func:`signed_rank`.
 
-    Returns
-    -------
-    Wilcoxon
-
     References
     ----------
     Demsar, Statistical comparisons of classifiers over multiple data sets, Journal of Machine Learning
@@ -177,11 +173,7 @@ def signed_rank(first: npt.ArrayLike, second: npt.ArrayLike, *, zeros: str = "dr
         Differences of zero: "drop" them before ranking (Wilcoxon), or rank them too and drop their ranks
         (Pratt), so that many zeros weigh against a few small differences.
 
-    Returns
-    -------
-    SignedRank
-
-    JobLog
+    Notes
     -----
     Up to 100 differences the p-value is exact, given the ranks, ties or not: all assignments of signs
     are counted.  Beyond, it is that of the normal distribution of the same variance, without a correction for

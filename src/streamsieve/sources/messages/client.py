@@ -85,8 +85,6 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self._consumer.close()
 
-    # ---------------------------------------------------------------- questions
-
     def describe(self) -> Topic:
         """Return what the cluster knows of the topic, or say which topics there are."""
         found = self._asked(self._metadata)
@@ -138,8 +136,6 @@ class Client:
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    # ---------------------------------------------------------------- messages
-
     def assign(self, offsets: Sequence[int]) -> None:
         """Read every partition from its offset on."""
         from confluent_kafka import TopicPartition  # noqa: PLC0415
@@ -181,8 +177,6 @@ class Client:
             self.note(error.args[0])
             return False
         return bool(partitions) and all(p.leader >= 0 for p in partitions.values())
-
-    # ---------------------------------------------------------------- troubles
 
     def note(self, error: Any) -> None:
         """Remember an error that may pass; one that will not is raised."""

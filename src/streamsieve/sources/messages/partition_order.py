@@ -111,8 +111,6 @@ class PartitionOrder:
     def _pass_on(self) -> None:
         self.turn = (self.turn + 1) % len(self.at)
 
-    # ---------------------------------------------------------------- fetching
-
     def _fetch(self, at_most: int) -> None:
         self._balance()
         wanted = min(max(at_most, FEW), MANY)

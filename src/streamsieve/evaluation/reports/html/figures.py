@@ -57,9 +57,6 @@ class Picture:
         return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-# ------------------------------------------------------------------------------------ screening
-
-
 def by_size(report: Report) -> list[Picture]:
     """Draw the score against the number of features, a picture a learner."""
     found = curves(report)
@@ -186,9 +183,6 @@ def stable(found: Mapping[str, Stability]) -> Picture | None:
     return Picture("stability", caption, alt, figure)
 
 
-# ------------------------------------------------------------------------------------ streaming
-
-
 def column_streams(report: Report) -> list[Picture]:
     """Draw score and size as columns arrive, a picture a learner; and time."""
     table, measure = report.table, metric_label(report.metric)
@@ -246,9 +240,6 @@ def _by_look(part: Table, column: str, looks: Sequence[int]) -> FloatArray:
     return values
 
 
-# ------------------------------------------------------------------------------------ rows that stream
-
-
 def row_streams(report: Report) -> list[Picture]:
     """Draw the faded score as rows arrive, a picture a learner, with marks where drift was noticed."""
     table, drift = report.table, report.extras["drift"]
@@ -287,9 +278,6 @@ def _mark(axes: Any, rows: Sequence[int], colour: str) -> None:
         seen = sorted(set(rows))[:MOST_MARKS]
         across = axes.get_xaxis_transform()  # places in rows, heights in shares of the picture
         axes.vlines(seen, 0, 0.04, transform=across, color=colour, linewidth=0.9)
-
-
-# ------------------------------------------------------------------------------------ shared
 
 
 def _compact(figure: Any, height: float = HEIGHT) -> Any:

@@ -123,9 +123,6 @@ def _pictures(report: Report) -> list[figures.Picture]:
     return draw[report.protocol](report)
 
 
-# ------------------------------------------------------------------------------------ the top
-
-
 def _summary(report: Report, recommendation: Recommendation, facts: Facts) -> list[str]:
     data = report.settings["data"]
     rows = int(data.get("rows") or 0)
@@ -193,9 +190,6 @@ def _how(recommendation: Recommendation, report: Report) -> list[str]:
     return [
         f"Scores are from {repeated}; scaling and selection see the training rows only.", tests, chosen
     ]  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------ the end
 
 
 def _failures(report: Report, fits: Mapping[str, FinalFit]) -> dict[str, Any]:
