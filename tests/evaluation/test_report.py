@@ -34,7 +34,7 @@ def table():
 def test_a_table_comes_back_from_its_file_to_the_last_bit(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("t") / "table.csv"
     kinds = {"text": "text", "whole": "int", "real": "float", "truth": "bool"}
-    before = Table.of([*kinds], rows, kinds)
+    before = Table.of(rows, kinds)
     before.to_csv(path)
     after = Table.from_csv(path, before.kinds())
     assert after.kinds() == kinds

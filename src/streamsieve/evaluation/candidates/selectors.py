@@ -142,16 +142,11 @@ def size_parameter(selector: Any) -> str | None:
 
 
 def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -> Iterable[Choice]:
-    """Yield what a selector chooses from rows, for every size or once for all of them.
-
-    Parameters
-    ----------
-    selector : an unfitted one
-    X, y : the rows
-    sizes : numbers of features, rising
-    seed : for randomized selectors that have none
-    """
+    """Yield what an unfitted selector chooses from rows, for every size or once for all; None keeps all."""
     p = X.shape[1]
+    if selector is None:
+        yield Choice(0, np.arange(p), 0.0, nested=False)
+        return
     wanted = sorted({min(size, p) for size in sizes})
     parameter = size_parameter(selector)
     X = in_layout(selector, X)  # once for all sizes

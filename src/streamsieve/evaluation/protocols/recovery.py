@@ -14,14 +14,13 @@ from sklearn.base import clone
 from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector, RowSelector
 from streamsieve.evaluation.candidates.selectors import as_selectors, chosen, seeded
-from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
-from streamsieve.evaluation.engine.settings import described, plain, seed_of, versions
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
+from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sources import cut, identity_of, target_of
 from streamsieve.evaluation.measures.agreement import rank_disagreement, recovered, score_difference
 from streamsieve.evaluation.reports.report import Report
-from streamsieve.evaluation.reports.table import Table
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
-from streamsieve.protocols import IntArray, Matrix, RowBatch
+from streamsieve.protocols import IntArray, RowBatch
 from streamsieve.rows import Screen
 
 #: Columns that are known to matter, or a function that says which do for a row.
@@ -100,20 +99,12 @@ def recovery(
     named = as_selectors(selectors, kind)
     for name, selector in named.items():
         _check_axis(name, selector, source)
-    plan = _Plan(int(every), k, int(random_state))
-    settings = {
-        "protocol": "recovery",
-        "data": identity_of(source, running),
-        "selectors": {name: described(each) for name, each in named.items()},
-        "truth": plain(relevant),
-        "every": plan.every,
-        "k": k,
-        "random_state": plan.seed,
-        "versions": versions(),
-    }
+    plan: dict[str, Any] = {"every": int(every), "k": k, "random_state": int(random_state)}
+    identity = identity_of(source, running)
+    settings = settings_of("recovery", identity, {"selectors": named}, truth=relevant, **plan)
     cells: list[Key] = [{"selector": name} for name in named]
-    outcome = run_jobs(cells, _Finding(source, named, relevant, plan), settings, running)
-    return _report(settings, cells, outcome).finished(running)
+    job = _Finding(source, named, relevant, **plan)
+    return Report.of_jobs(cells, job, settings, running, {"table": FOUND, "selections": SELECTIONS})
 
 
 def online_offline(
@@ -176,36 +167,13 @@ def online_offline(
             )
     if offline is not None and not isinstance(offline, Mapping):
         raise ParameterError(f"offline is selectors by name, the names of online; got {offline!r}")
-    twins = {
-        name: _twin(name, selector, None if offline is None else as_selectors(dict(offline), kind))
-        for name, selector in named.items()
-    }
-    settings = {
-        "protocol": "online_offline",
-        "data": identity_of(source, running),
-        "selectors": {name: described(each) for name, each in named.items()},
-        "offline": {name: described(each) for name, each in twins.items()},
-        "every": every,
-        "best": best,
-        "versions": versions(),
-    }
+    given = None if offline is None else as_selectors(dict(offline), kind)
+    twins = {name: _twin(name, selector, given) for name, selector in named.items()}
+    methods = {"selectors": named, "offline": twins}
+    settings = settings_of("online_offline", identity_of(source, running), methods, every=every, best=best)
     cells: list[Key] = [{"selector": name} for name in named]
-    outcome = run_jobs(cells, _Comparing(source, named, twins, every, float(best)), settings, running)
-    rows = [
-        (key["selector"], *row)
-        for key, result in zip(cells, outcome.results, strict=True)
-        for row in (() if result is None else result["rows"])
-    ]
-    table = Table.of([*AGREEMENT], rows, AGREEMENT)
-    report = Report("online_offline", table, settings, {}, outcome.failures, outcome.warnings)
-    return report.finished(running)
-
-
-@dataclass(frozen=True)
-class _Plan:
-    every: int
-    k: int | None
-    seed: int
+    job = _Comparing(source, named, twins, every, float(best))
+    return Report.of_jobs(cells, job, settings, running, {"table": AGREEMENT})
 
 
 @dataclass(frozen=True)
@@ -215,47 +183,31 @@ class _Finding:
     source: Any
     selectors: dict[str, Any]
     truth: Any
-    plan: _Plan
+    every: int
+    k: int | None
+    random_state: int
 
     def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:  # noqa: ARG002 - a cell has no parts here
-        name, plan = str(key["selector"]), self.plan
-        selector = seeded(self.selectors[name], seed_of(plan.seed, "selector", name))
+        name = str(key["selector"])
+        selector = seeded(self.selectors[name], seed_of(self.random_state, "selector", name))
         rows: list[list[Any]] = []
         selections: list[list[Any]] = []
         by_columns = isinstance(selector, ColumnSelector)
-        looks = (
-            _offered(self.source, selector, plan.every)
-            if by_columns
-            else _learnt(self.source, selector, plan.every)
-        )
-        for seen in looks:
+        for seen in (_offered if by_columns else _learnt)(self.source, selector, self.every):
             kept = chosen(selector)
-            truth = self._truth(seen)
+            truth = _columns(self.truth(seen - 1)) if callable(self.truth) else self.truth
             width = getattr(selector, "n_features_in_", None)
             if not by_columns and width is not None and len(truth) and truth[-1] >= width:
                 raise ParameterError(f"truth names column {truth[-1]}, but there are {width} features")
             if by_columns:
                 truth = truth[truth < seen]
-            whole, first = recovered(kept, truth), recovered(kept, truth, plan.k)
-            rows.append(
-                [
-                    seen,
-                    len(kept),
-                    len(truth),
-                    whole.found,
-                    first.recall,
-                    whole.precision,
-                    whole.recall,
-                    whole.f1,
-                ]
-            )
-            selections.append([seen, len(kept), " ".join(map(str, kept.tolist()))])
+            whole, first = recovered(kept, truth), recovered(kept, truth, self.k)
+            rates = [first.recall, whole.precision, whole.recall, whole.f1]
+            rows.append([name, seen, len(kept), len(truth), whole.found, *rates])
+            selections.append([name, 0, False, seen, len(kept), " ".join(map(str, kept.tolist()))])
         if not rows:
             raise SourceError("the source is empty: there is nothing to find")
-        return {"rows": rows, "selections": selections}
-
-    def _truth(self, seen: int) -> IntArray:
-        return _columns(self.truth(seen - 1)) if callable(self.truth) else self.truth
+        return {"table": rows, "selections": selections}
 
 
 def _learnt(source: Any, selector: Any, every: int) -> Iterator[int]:
@@ -325,17 +277,6 @@ def _check_axis(name: str, selector: Any, source: Any) -> None:
         )
 
 
-def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome) -> Report:
-    rows, selections = [], []
-    for key, result in zip(cells, outcome.results, strict=True):
-        if result is not None:
-            rows += [(key["selector"], *row) for row in result["rows"]]
-            selections += [(key["selector"], 0, False, *kept) for kept in result["selections"]]
-    extras = {"selections": Table.of([*SELECTIONS], selections, SELECTIONS)}
-    table = Table.of([*FOUND], rows, FOUND)
-    return Report("recovery", table, settings, extras, outcome.failures, outcome.warnings)
-
-
 @dataclass(frozen=True)
 class _Comparing:
     """Computes a cell: one online selector and its offline twin."""
@@ -363,18 +304,16 @@ class _Comparing:
             raise SourceError("the source has no rows: there is nothing to compare")
         if every is None or seen % every:
             rows.append(self._compared(name, selector, batches, seen))
-        return {"rows": rows}
+        return {"table": rows}
 
     def _compared(self, name: str, selector: Any, batches: Sequence[RowBatch], seen: int) -> list[Any]:
         twin = clone(self.offline[name])
         y = np.concatenate([np.asarray(batch.y) for batch in batches])
-        twin.fit(_stacked([batch.X for batch in batches]), y)
+        parts = [batch.X for batch in batches]
+        twin.fit(sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts), y)
         online, offline = np.asarray(selector.scores_), np.asarray(twin.scores_)
-        return [seen, score_difference(online, offline), rank_disagreement(online, offline, best=self.best)]
-
-
-def _stacked(parts: Sequence[Matrix]) -> Matrix:
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        disagreement = rank_disagreement(online, offline, best=self.best)
+        return [name, seen, score_difference(online, offline), disagreement]
 
 
 def _twin(name: str, selector: Any, given: Mapping[str, Any] | None) -> Any:

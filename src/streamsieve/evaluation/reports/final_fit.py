@@ -142,7 +142,7 @@ def chosen_table(fits: Mapping[str, FinalFit]) -> Table:
         for name, fit in fits.items()
         for rank, each in enumerate(fit.features, 1)
     ]
-    return Table.of([*CHOSEN], rows, CHOSEN)
+    return Table.of(rows, CHOSEN)
 
 
 def _fitting(size: int, selector: Any, width: int) -> int:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.engine.jobs import Failure, RunConfig
+from streamsieve.evaluation.engine.jobs import Failure, Job, Key, RunConfig, run_jobs
 from streamsieve.evaluation.reports.table import Table, text_of
 from streamsieve.exceptions import ParameterError, ProtocolError, StateError
 from streamsieve.protocols import IntArray
@@ -57,6 +57,33 @@ class Report:
     failures: list[Failure] = field(default_factory=list)
     warnings: dict[str, int] = field(default_factory=dict)
     pictures: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_jobs(
+        cls,
+        cells: Sequence[Key],
+        job: Job,
+        settings: dict[str, Any],
+        config: RunConfig,
+        kinds: Mapping[str, Mapping[str, str]],
+    ) -> Self:
+        """Run the cells of a protocol, and join the rows that they return into tables.
+
+        ``kinds`` has the columns of every table by name, "table" among them.  The report is written to the
+        folder of the run; failures are raised, unless they are to be reported.
+        """
+        outcome = run_jobs(cells, job, settings, config)
+        results = [result for result in outcome.results if result is not None]
+        tables = {
+            name: Table.of([row for result in results for row in result[name]], columns)
+            for name, columns in kinds.items()
+        }
+        report = cls(
+            settings["protocol"], tables.pop(TABLE), settings, tables, outcome.failures, outcome.warnings
+        )
+        if config.folder is not None:
+            report.save(config.folder)
+        return report if config.errors == "report" else report.check()
 
     @property
     def metric(self) -> str:
@@ -136,12 +163,6 @@ class Report:
                 self,
             )
         return self
-
-    def finished(self, config: RunConfig) -> Self:
-        """Write the report to the folder of its run; raise its failures, unless they are to be reported."""
-        if config.folder is not None:
-            self.save(config.folder)
-        return self if config.errors == "report" else self.check()
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the report to a folder: tables as CSV, settings as JSON, pictures as PNG.

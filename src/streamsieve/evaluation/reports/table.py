@@ -54,16 +54,12 @@ class Table(Mapping[str, npt.NDArray[Any]]):
             raise ParameterError(f"the columns of a table have one length; got {lengths}")
 
     @classmethod
-    def of(cls, names: Sequence[str], rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> Self:
-        """Return a table of rows; ``kinds`` says what an empty column would hold."""
-        by_column: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    def of(cls, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> Self:
+        """Return a table of rows; ``kinds`` says by name what each column holds."""
+        by_column: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(kinds)
         types = {"bool": bool, "int": np.int64, "float": np.float64, "text": np.str_}
-        return cls(
-            {
-                name: np.array(list(values), types[kinds[name]])
-                for name, values in zip(names, by_column, strict=True)
-            }
-        )
+        columns = zip(kinds.items(), by_column, strict=True)
+        return cls({name: np.array(list(values), types[kind]) for (name, kind), values in columns})
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         try:
