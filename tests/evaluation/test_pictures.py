@@ -8,15 +8,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
-from streamsieve.evaluation.plots.column_stream import column_stream
-from streamsieve.evaluation.plots.critical_difference import critical_difference
-from streamsieve.evaluation.plots.curves import short
-from streamsieve.evaluation.plots.growth import growth
-from streamsieve.evaluation.plots.orders import orders
-from streamsieve.evaluation.plots.performance import performance
-from streamsieve.evaluation.plots.score_map import score_map
-from streamsieve.evaluation.plots.stability_bars import stability_bars
-from streamsieve.evaluation.plots.style import style
+from streamsieve.evaluation.plots.comparison import critical_difference, stability_bars
+from streamsieve.evaluation.plots.curves import column_stream, growth, orders, performance
+from streamsieve.evaluation.plots.scores import score_map
+from streamsieve.evaluation.plots.style import short, style
 from streamsieve.exceptions import CapabilityError, ParameterError
 
 SIZES = [5, 13, 44, 100, 400]

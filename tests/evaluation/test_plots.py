@@ -104,7 +104,7 @@ def test_detection_draws_shares_and_shifts(seen, shifts):
     axes = figure.axes[0]
     marked = len(axes.collections) + ("shift" in lines)
     assert marked == (1 if len(shifts) else 0)
-    assert any(text.get_text() == "chance" for text in axes.texts)
+    assert any(text.get_text() == "random selection" for text in axes.texts)
     assert axes.get_title() == "a stream"
 
 

@@ -52,18 +52,18 @@ class FadingClasses:
     def measures(self) -> dict[str, float]:
         """Return accuracy over all rows, and faded accuracy and kappas.
 
-        Kappa is the share of the way from chance to perfection: chance guesses classes as often as the
-        predictions do, or (``kappa_temporal``) says what the row before was.
+        Cohen's kappa corrects for agreement that is expected by chance, of independent predictions with the
+        same frequencies; ``kappa_temporal`` for a classifier that repeats the class of the row before.
         """
         total = float(self._table.sum())
         if total == 0:
             return dict.fromkeys(("accuracy", "fading_accuracy", "kappa", "kappa_temporal"), float("nan"))
         right = float(np.trace(self._table)) / total
-        chance = float(self._table.sum(axis=1) @ self._table.sum(axis=0)) / total**2
+        expected = float(self._table.sum(axis=1) @ self._table.sum(axis=0)) / total**2
         return {
             "accuracy": self.hits / self.rows,
             "fading_accuracy": right,
-            "kappa": _kappa(right, chance),
+            "kappa": _kappa(right, expected),
             "kappa_temporal": _kappa(right, self._same / total),
         }
 
@@ -132,5 +132,5 @@ class FadingNumbers:
         return "fading_r2"
 
 
-def _kappa(right: float, chance: float) -> float:
-    return (right - chance) / (1.0 - chance) if chance < 1 else float("nan")
+def _kappa(right: float, expected: float) -> float:
+    return (right - expected) / (1.0 - expected) if expected < 1 else float("nan")

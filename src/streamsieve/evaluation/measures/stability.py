@@ -81,7 +81,7 @@ def _two_sided(difference: float, variance: float) -> float:
 def stability(
     selections: Selections, n_features: int | None = None, *, confidence: float = 0.95
 ) -> Stability:
-    """Measure how alike selections are beyond chance, whatever their sizes.
+    """Measure how alike selections are, corrected for agreement by chance; their sizes may differ.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def stability(
     Notes
     -----
     With M selections, frequencies p of d features and the mean size c, the value is
-    1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)].  It corrects for chance, is 1 only if all
-    selections are equal, and is at least -1 / (M - 1).  For selections of one size it is the mean of
+    1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)].  It is about 0 for random
+    selections, 1 only if all are equal, and at least -1 / (M - 1).  For selections of one size it is the mean of
     Kuncheva's index over pairs.  Where every run selects nothing, or everything, it is 1 by convention and
     has no variance.  The interval is asymptotic in M; it takes selections for independent, as from bootstrap
     samples.  Folds share training rows and points in time share a past, so their interval is too narrow.  It
@@ -174,7 +174,7 @@ def kuncheva(selections: Selections, n_features: int | None = None) -> float:
 def jaccard(selections: Selections, n_features: int | None = None) -> float:
     """Return the mean over all pairs of selections of the share of features in both among those in either.
 
-    Not corrected for chance: large random selections look stable.
+    Not corrected for agreement by chance: large random selections look stable.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ import numpy as np
 from streamsieve.evaluation import plots
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.measures.stability import Stability
-from streamsieve.evaluation.plots.style import bare, count_rows, new_figure, style
+from streamsieve.evaluation.plots.style import bare, count_rows, labeled, new_figure, style
 from streamsieve.evaluation.reports.curves import Curve, curves
 from streamsieve.evaluation.reports.recommendation import Recommendation
 from streamsieve.evaluation.reports.report import Report
@@ -220,8 +220,7 @@ def _time_by_columns(table: Table, selectors: Sequence[str], looks: Sequence[int
     axes.set_ylim(bottom=0)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:,.6g}")
-    axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
-    bare(axes)
+    bare(axes, grid="y")
     alt = f"Milliseconds spent selecting as columns arrive, for {', '.join(selectors)}."
     caption = (
         "Time spent selecting, as columns arrive, median of folds and orders; what does not take columns as "
@@ -263,9 +262,8 @@ def row_streams(report: Report) -> list[Picture]:
         count_rows(axes, last)
         axes.set_xlim(0, 1.02 * last)  # so that the last mark is whole
         axes.set(ylabel=measure, title=learner)
-        axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
         axes.locator_params(axis="x", nbins=5)
-        bare(axes)
+        bare(axes, grid="y")
         marked = " Ticks at the foot are changes that selectors noticed." if drift.n_rows else ""
         alt = f"{measure} of {learner} as rows arrive, for {', '.join(selectors)}.{marked}"
         pictures.append(Picture(f"stream_{learner}", f"{learner}.{marked}", alt, _compact(figure)))
@@ -282,10 +280,7 @@ def _mark(axes: Any, rows: Sequence[int], colour: str) -> None:
 
 def _compact(figure: Any, height: float = HEIGHT) -> Any:
     """Return a figure for a narrow page: as wide as all others, with its legend below."""
-    known: dict[str, Any] = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            known.setdefault(label, handle)
+    known = labeled(figure)
     for legend in figure.legends[:]:
         legend.remove()
     columns = 2 if max(map(len, known), default=0) > 16 else 3
