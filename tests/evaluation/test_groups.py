@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamsieve.evaluation.significance import at_peak, count_groups, pairwise_p_values, table_of_groups
+from streamsieve.evaluation.significance import count_groups, pairwise_p_values, table_of_groups
 from streamsieve.evaluation.significance.groups import _groups
 from streamsieve.exceptions import InputError, ParameterError
 from tests.helpers.tier import cases
@@ -62,29 +62,6 @@ def test_text():
     assert found.tier(("none", "svm")) == 2
     with pytest.raises(ParameterError, match=r"no method 't \+ sv'; did you mean 't \+ svm'"):
         found.tier(("t", "sv"))
-
-
-# ------------------------------------------------------------------------------------ peaks
-
-
-def test_peaks():
-    rng = np.random.default_rng(3)
-    curves = rng.normal(size=(5, 6, 7))
-    curves[2, 3:] = np.nan  # sizes beyond its features
-    runs, places = at_peak(curves)
-    for i in range(5):
-        means = [curves[i, s].mean() for s in range(6) if not np.isnan(curves[i, s]).any()]
-        assert places[i] == int(np.argmax(means))
-        np.testing.assert_array_equal(runs[i], curves[i, places[i]])
-    lowest, _ = at_peak(-curves, higher_is_better=False)
-    np.testing.assert_array_equal(-lowest, runs)
-    with pytest.raises(InputError, match="combination 1 has no size"):
-        at_peak(np.array([[[1.0]], [[np.nan]]]))
-    with pytest.raises(InputError, match=r"\(combination, size, run\)"):
-        at_peak(np.ones((2, 2)))
-
-
-# ------------------------------------------------------------------------------------ counts
 
 
 def tables(seed, n_datasets=4):

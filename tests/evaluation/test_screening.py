@@ -21,7 +21,6 @@ from streamsieve.evaluation import (
     combinations,
     curves,
     learner_names,
-    masks,
     peaks,
     screening_protocol,
     selector_names,
@@ -29,8 +28,7 @@ from streamsieve.evaluation import (
 )
 from streamsieve.evaluation.candidates.learners import as_learners, fresh, scores_of
 from streamsieve.evaluation.candidates.selectors import as_selectors, choices, size_parameter
-from streamsieve.evaluation.engine.folds import fold_numbers, held_out
-from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.problem import Problem, fold_numbers, held_out
 from streamsieve.evaluation.engine.scaling import RunningScaler, Scaler
 from streamsieve.evaluation.engine.settings import seed_of
 from streamsieve.evaluation.measures.accuracy import auc, r2
@@ -384,9 +382,7 @@ def test_views_of_a_report():
     best = combinations(report)
     np.testing.assert_allclose(best.scores.mean(axis=1), tops["mean"])
     assert best.fold_scores.shape == (6, 3, 3)
-    mask = masks(report, "f", 2)
-    assert mask.shape == (9, 8)
-    assert np.all(mask.sum(axis=1) == 2)
+    assert [len(chosen) for chosen in report.selections("f", 2)] == [2] * 9
     pooled = screening_protocol(X, y, "f", "nb", sizes=[2], runs=2, folds=3, auc="pooled")
     assert combinations(pooled).fold_scores.shape == (1, 2, 1)
     assert "f" in str(report)

@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import streamsieve as ss
 from streamsieve.evaluation import (
     Report,
-    masks,
     online_offline,
     prequential,
     recovery,
@@ -148,8 +147,7 @@ def test_stability_over_time_knows_the_number_of_features():
     stream = ss.DriftingStream(n_rows=3_000, n_features=10, n_relevant=3, shift_every=300)
     report = prequential(stream, {"s": ss.Screen("f", k=3, half_life=200)}, "sgd")
     assert report.n_features == 10
-    assert masks(report, "s").shape == (3, 10)
-    assert stability(masks(report, "s")).n_features == 10
+    assert stability(report.selections("s"), report.n_features).n_runs == 3
 
 
 def test_a_mask_as_truth_is_read_as_a_mask():

@@ -75,23 +75,6 @@ def recovered(selected: Iterable[int], relevant: Iterable[int], k: int | None = 
     return Recovered(len(truth.intersection(chosen)), len(chosen), len(truth))
 
 
-def detection_rate(selected: Iterable[int], relevant: Iterable[int], k: int | None = None) -> float:
-    """Return the share of the relevant features among the first k selected (Wang 2021, equation 3.23).
-
-    Parameters
-    ----------
-    selected : columns of the selected features, best first
-    relevant : columns of the relevant features
-    k : int or None, default=None
-        How many of those selected count; None for all.
-
-    Returns
-    -------
-    float, NaN if nothing is relevant
-    """
-    return recovered(selected, relevant, k).recall
-
-
 def _distinct(what: str, columns: Iterable[int]) -> list[int]:
     listed = np.asarray(list(columns))
     if listed.size and (listed.ndim != 1 or listed.dtype.kind not in "iu"):

@@ -67,11 +67,6 @@ class FadingClasses:
             "kappa_temporal": _kappa(right, self._same / total),
         }
 
-    @property
-    def score(self) -> str:
-        """The measure that counts."""
-        return "fading_accuracy"
-
 
 class FadingNumbers:
     """Errors of predicted numbers, faded and of all rows.
@@ -125,11 +120,6 @@ class FadingNumbers:
             "fading_mae": size / n,
             "fading_r2": 1.0 - square / self._spread if self._spread > 0 else float("nan"),
         }
-
-    @property
-    def score(self) -> str:
-        """The measure that counts."""
-        return "fading_r2"
 
 
 def _kappa(right: float, expected: float) -> float:

@@ -44,21 +44,11 @@ class Stability:
     mean_size: float
 
     def p_value(self, reference: float) -> float:
-        """Return the two-sided p-value of the hypothesis that the true stability is a given value.
-
-        Parameters
-        ----------
-        reference : a number, for example 0 for a selector that guesses
-        """
+        """Return the two-sided p-value of the hypothesis that the true stability is ``reference``."""
         return _two_sided(self.value - reference, self.variance)
 
     def p_value_of_difference(self, other: Stability) -> float:
-        """Return the two-sided p-value of the hypothesis that two selectors are equally stable.
-
-        Parameters
-        ----------
-        other : stability of another selector, from runs of its own
-        """
+        """Return the two-sided p-value of equal stability of two selectors, each with its own runs."""
         return _two_sided(self.value - other.value, self.variance + other.variance)
 
     def __str__(self) -> str:
@@ -95,9 +85,9 @@ def stability(
     Notes
     -----
     With M selections, frequencies p of d features and the mean size c, the value is
-    1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)].  It is about 0 for random
-    selections, 1 only if all are equal, and at least -1 / (M - 1).  For selections of one size it is the mean of
-    Kuncheva's index over pairs.  Where every run selects nothing, or everything, it is 1 by convention and
+    1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)].  It is about 0 for random selections, 1 only if
+    all are equal, and at least -1 / (M - 1).  For selections of one size it is the mean of Kuncheva's index
+    over pairs.  Where every run selects nothing, or everything, it is 1 by convention and
     has no variance.  The interval is asymptotic in M; it takes selections for independent, as from bootstrap
     samples.  Folds share training rows and points in time share a past, so their interval is too narrow.  It
     is cut at 1, which no value exceeds.

@@ -17,9 +17,8 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector
 from streamsieve.evaluation.candidates.learners import as_learners, check_scores, fresh, predicted, taken
 from streamsieve.evaluation.candidates.selectors import as_selectors, choices, in_layout, wants_raw
-from streamsieve.evaluation.engine.folds import check_folds, fold_numbers
 from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
-from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.problem import Problem, check_folds, fold_numbers
 from streamsieve.evaluation.engine.scaling import Scaler
 from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sizes import checked_sizes

@@ -16,9 +16,8 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector
 from streamsieve.evaluation.candidates import selectors as candidates
 from streamsieve.evaluation.candidates.learners import as_learners, check_scores, fresh, predicted, taken
-from streamsieve.evaluation.engine.folds import check_folds, fold_numbers, held_out
 from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
-from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.problem import Problem, check_folds, fold_numbers, held_out
 from streamsieve.evaluation.engine.scaling import Scaler
 from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.measures.accuracy import measured, metric_for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,23 +117,6 @@ def combinations(report: Report) -> Combinations:
         names.append((selector, learner))
         sizes.append(size)
     return Combinations(names, np.array(sizes, np.int64), scores.mean(axis=2), scores)
-
-
-def masks(report: Report, selector: str, size: int | None = None) -> Any:
-    """Return which features were chosen, one row a run and fold, or a look: what measures of stability take.
-
-    Parameters
-    ----------
-    report : of any protocol that stores selections
-    selector : its name
-    size : number of features asked for; None as in :meth:`Report.selections`
-    """
-    chosen = report.selections(selector, size)
-    most = max((int(columns.max()) + 1 for columns in chosen if len(columns)), default=0)
-    mask = np.zeros((len(chosen), report.n_features or most), bool)
-    for row, columns in enumerate(chosen):
-        mask[row, columns] = True
-    return mask
 
 
 def _check(report: Report) -> None:

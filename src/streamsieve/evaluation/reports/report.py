@@ -219,7 +219,7 @@ class Report:
             ) from error
 
     def __str__(self) -> str:
-        lines = [f"{self.protocol}: {self.table.n_rows:,} rows, {_told(self.settings)}"]
+        lines = [f"{self.protocol}: {self.table.n_rows:,} rows, {_about(self.settings)}"]
         summary = self._summary()
         if summary is not None:
             lines += ["", text_of(summary, PRINTED)]
@@ -253,7 +253,7 @@ def _best(values: Any, rows: IntArray) -> int:
     return int(rows[int(np.argmax(known))])
 
 
-def _told(settings: Mapping[str, Any]) -> str:
+def _about(settings: Mapping[str, Any]) -> str:
     """Say in a line what a report is about."""
     data = settings.get("data", {})
     parts = []

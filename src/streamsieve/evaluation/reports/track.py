@@ -6,44 +6,18 @@ import csv
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from streamsieve._parameters import check_number, did_you_mean
 from streamsieve.evaluation.engine.sources import cut
 from streamsieve.exceptions import ParameterError, SourceError
-from streamsieve.protocols import FloatArray, IntArray, Position, RowBatch
+from streamsieve.protocols import FloatArray, IntArray, RowSource
 from streamsieve.state import replacing
 
 if TYPE_CHECKING:
     import os
-
-
-class Streamed(Protocol):
-    """What is asked of a source: rows, in batches."""
-
-    def rows(self, batch_size: int = ..., start: Position | None = None) -> Iterator[RowBatch]:
-        """Yield batches."""
-        ...
-
-
-class Tracked(Protocol):
-    """What is asked of a screen: to learn, and to return the selected features and scores."""
-
-    @property
-    def ranked_(self) -> IntArray:
-        """Selected columns, best first."""
-        ...
-
-    @property
-    def scores_(self) -> FloatArray:
-        """One score a feature."""
-        ...
-
-    def learn(self, batch: RowBatch) -> Any:
-        """Take a batch into account."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -111,8 +85,8 @@ def _lines(shown: ScreenTrack, look: int) -> Iterator[tuple[str, int, float, int
 
 
 def track(
-    source: Streamed,
-    screens: Tracked | Mapping[str, Tracked],
+    source: RowSource,
+    screens: Any,
     every: int = 1000,
     *,
     batch: int = 4096,
@@ -157,13 +131,15 @@ def track(
         n = part.X.shape[0]
         seen += n
         if seen % every == 0:
-            _look(rows, seen, named, notes)
+            rows.append(seen)
+            _look(named, notes)
         if progress is not None:
             progress(n)
     if not seen:
         raise SourceError("the source has no rows: there is nothing to track")
     if seen % every:
-        _look(rows, seen, named, notes)
+        rows.append(seen)
+        _look(named, notes)
     shown = {name: notes[name].collected(screen) for name, screen in named.items()}
     return Track(np.array(rows, np.int64), shown)
 
@@ -203,7 +179,7 @@ class _Notes:
         self.known: set[int] = set()
         self.scores: list[FloatArray] = []
 
-    def look(self, screen: Tracked) -> None:
+    def look(self, screen: Any) -> None:
         top = np.array(screen.ranked_, np.int64)
         new = [column for column in top.tolist() if column not in self.known]
         self.known.update(new)
@@ -211,7 +187,7 @@ class _Notes:
         self.selected.append(top)
         self.scores.append(screen.scores_[np.array(self.columns, np.int64)])
 
-    def collected(self, screen: Tracked) -> ScreenTrack:
+    def collected(self, screen: Any) -> ScreenTrack:
         scores = np.full((len(self.scores), len(self.columns)), np.nan)
         for look, values in enumerate(self.scores):
             scores[look, : len(values)] = values
@@ -220,13 +196,12 @@ class _Notes:
         return ScreenTrack(self.selected, np.array(self.columns, np.int64), names, scores)
 
 
-def _look(rows: list[int], seen: int, screens: Mapping[str, Tracked], notes: Mapping[str, _Notes]) -> None:
-    rows.append(seen)
+def _look(screens: Mapping[str, Any], notes: Mapping[str, _Notes]) -> None:
     for name, screen in screens.items():
         notes[name].look(screen)
 
 
-def _named(screens: Tracked | Mapping[str, Tracked]) -> dict[str, Tracked]:
+def _named(screens: Any) -> dict[str, Any]:
     named = dict(screens) if isinstance(screens, Mapping) else {"screen": screens}
     if not named:
         raise ParameterError("screens is empty: give a screen, or several by name")

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.significance.scores import check_scores, ranks
-from streamsieve.evaluation.significance.text import p_text, text_table
+from streamsieve.evaluation.significance.scores import check_scores, p_text, ranks, text_table
 from streamsieve.protocols import BoolArray, FloatArray
 
 

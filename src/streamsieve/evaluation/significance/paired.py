@@ -18,9 +18,10 @@ from streamsieve.evaluation.significance.scores import (
     check_methods,
     check_scores,
     order_of_pairs,
+    p_text,
     rounding,
+    text_table,
 )
-from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray, IntArray
 

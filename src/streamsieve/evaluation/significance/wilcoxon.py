@@ -12,8 +12,15 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from streamsieve._parameters import check_choice, check_number
-from streamsieve.evaluation.significance.scores import as_floats, check_member, check_scores, ranks, rounding
-from streamsieve.evaluation.significance.text import p_text, text_table
+from streamsieve.evaluation.significance.scores import (
+    as_floats,
+    check_member,
+    check_scores,
+    p_text,
+    ranks,
+    rounding,
+    text_table,
+)
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray
 
@@ -152,15 +159,11 @@ def wilcoxon(
     oriented = table if higher_is_better else -table
     tests = [signed_rank(oriented[:, i], oriented[:, j], zeros=zeros) for i, j in pairs]
     adjusted = holm([test.p_value for test in tests]).tolist()
-    comparisons = tuple(
-        Comparison(names[i], names[j], test, p, _better(names[i], names[j], test) if p < alpha else "")
-        for (i, j), test, p in zip(pairs, tests, adjusted, strict=True)
-    )
-    return Wilcoxon(names, control, len(table), float(alpha), comparisons)
-
-
-def _better(first: str, second: str, test: SignedRank) -> str:
-    return first if test.plus > test.minus else second
+    comparisons = []
+    for (i, j), test, p in zip(pairs, tests, adjusted, strict=True):
+        better = names[i] if test.plus > test.minus else names[j]
+        comparisons.append(Comparison(names[i], names[j], test, p, better if p < alpha else ""))
+    return Wilcoxon(names, control, len(table), float(alpha), tuple(comparisons))
 
 
 def signed_rank(first: npt.ArrayLike, second: npt.ArrayLike, *, zeros: str = "drop") -> SignedRank:
