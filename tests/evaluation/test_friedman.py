@@ -123,9 +123,6 @@ def test_level_under_the_null():
     assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.02)
 
 
-# ------------------------------------------------------------------------------------ Nemenyi
-
-
 @pytest.mark.parametrize(
     ("k", "q"),
     [
@@ -193,9 +190,6 @@ def test_text():
         "Nemenyi over 14 data sets: critical difference 1.2536 at 0.05"
     )
     assert str(friedman(DEMSAR, TREES)).splitlines()[1] == "C4.5+m+cf      1.964"
-
-
-# ------------------------------------------------------------------------------------ bad input
 
 
 @pytest.mark.parametrize("test", [friedman, nemenyi])

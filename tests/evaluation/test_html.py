@@ -106,9 +106,6 @@ def pages(tmp_path_factory):
     return {protocol: Made(protocol, folder) for protocol in PROTOCOLS}
 
 
-# ------------------------------------------------------------------------------------ the text
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_names_are_text_and_nothing_else(pages, protocol):
     page = pages[protocol]
@@ -222,9 +219,6 @@ def test_what_is_missing_is_named(monkeypatch):
         check_extra()
 
 
-# ------------------------------------------------------------------------------------ what was fitted
-
-
 def test_final_fits_are_those_of_the_selectors():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 150)
@@ -269,9 +263,6 @@ def test_memory_is_what_was_allocated():
     fit = final_fits(problem, {"greedy": Greedy()}, {})["greedy"]
     assert 8e6 <= fit.peak_bytes < 9e6
     assert (fit.measure, [each.name for each in fit.features]) == ("", ["x0", "x1"])
-
-
-# ------------------------------------------------------------------------------------ in a browser
 
 
 FLAGS = (

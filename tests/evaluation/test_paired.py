@@ -71,9 +71,6 @@ def test_all_pairs_at_once():
             assert p[i, j] == pytest.approx(expected, rel=1e-9)
 
 
-# ------------------------------------------------------------------------------------ win/tie/loss
-
-
 def test_counts_over_data_sets():
     rng = np.random.default_rng(4)
     tables = [rng.normal(size=(3, n)) + rng.integers(0, 3, 3)[:, None] for n in (5, 7, 10, 30)]

@@ -56,9 +56,6 @@ def lines_of(axes):
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
 
 
-# ------------------------------------------------------------------------------------ performance
-
-
 @pytest.mark.parametrize("k", [2, 6, 20])
 def test_performance(k):
     rng = np.random.default_rng(0)
@@ -90,9 +87,6 @@ def test_performance_refuses():
 def test_methods_differ_without_colour():
     looks = [style(i, 100) for i in range(20)]
     assert len({(look["linestyle"], look["marker"]) for look in looks}) == 20
-
-
-# ------------------------------------------------------------------------------------ critical difference
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 20])
@@ -128,9 +122,6 @@ def test_critical_difference_refuses():
         critical_difference([1, 2], ["a", "b"], np.nan)
 
 
-# ------------------------------------------------------------------------------------ column streams
-
-
 @pytest.mark.parametrize(("k", "n_orders"), [(2, 12), (20, 1)])
 def test_column_stream(k, n_orders):
     rng = np.random.default_rng(1)
@@ -162,9 +153,6 @@ def test_orders():
     assert median.get_xdata()[0] == np.median(found[names(k)[0]])
     with pytest.raises(ParameterError, match="the same methods"):
         orders({"a": found, "b": {}})
-
-
-# ------------------------------------------------------------------------------------ maps, bars, time
 
 
 @pytest.mark.parametrize("p", [1, 130])

@@ -42,9 +42,6 @@ def drawn(figure):
     return Image.open(content)
 
 
-# ------------------------------------------------------------------------------------ scores
-
-
 def test_scores_draws_the_best_features_of_one_screen(seen):
     figure = plots.scores(seen, "forgets", top=5, shifts=range(500, 3_000, 500))
     drawn(figure)
@@ -91,9 +88,6 @@ def test_nothing_on_top_is_said():
         plots.scores(seen)
 
 
-# ------------------------------------------------------------------------------------ detection
-
-
 @pytest.mark.parametrize("shifts", [(), range(500, 3_000, 500), range(10, 3_000, 10)])
 def test_detection_draws_shares_and_shifts(seen, shifts):
     figure = plots.detection(seen.rows, tops(seen), truths(seen), shifts, n_features=40, title="a stream")
@@ -112,9 +106,6 @@ def test_drift_draws_one_panel_a_screen(seen):
     figure = plots.drift(seen.rows.tolist(), tops(seen), truths(seen), 40)
     drawn(figure)
     assert len(figure.axes) == 3
-
-
-# ------------------------------------------------------------------------------------ grids
 
 
 def test_heat_map_writes_every_share_and_frames_the_best():
@@ -142,9 +133,6 @@ def test_by_size_draws_pairs_of_curves():
     assert (solid.get_linestyle(), dashed.get_linestyle()) == ("-", "--")
     np.testing.assert_array_equal(solid.get_ydata(), one["t"][0])
     np.testing.assert_array_equal(dashed.get_ydata(), one["t"][1])
-
-
-# ------------------------------------------------------------------------------------ print and files
 
 
 def test_curves_differ_without_colour():

@@ -56,9 +56,6 @@ class Nearest(BaseEstimator):
     learn = partial_fit
 
 
-# ------------------------------------------------------------------------------------ the twins
-
-
 @settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40),
@@ -131,9 +128,6 @@ def test_row_by_row_it_is_river():
     report = prequential(source, None, learners, batch_size=1, scale=False)
     assert report.table["accuracy"][0] == pytest.approx(metric.get())
     assert report.table["accuracy"][1] > 0.5
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 def test_looks_do_not_change_what_is_learnt():
@@ -248,9 +242,6 @@ def test_labels_are_looked_for_in_the_stream_unless_they_are_named():
     assert source.reads == 3
     with pytest.raises(ProtocolError, match="label 'yes' turned up, which is not among"):
         prequential(source, None, "majority", classes=["maybe", "no"])
-
-
-# ------------------------------------------------------------------------------------ bad input
 
 
 class Breaks(SGDClassifier):

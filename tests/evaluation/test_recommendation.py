@@ -213,9 +213,6 @@ def test_equal_scores_are_no_difference():
     assert str(found).startswith("No significant difference")
 
 
-# ------------------------------------------------------------------------------------ streams
-
-
 def test_of_columns_that_stream_the_end_counts():
     names = (
         "selector",
@@ -279,9 +276,6 @@ def test_of_rows_that_stream_nothing_is_tested():
     assert found.best.selector == "none"  # of errors the smallest
     assert not found.higher_is_better
     assert "mean absolute error 2.500 with all 40 features" in str(found)
-
-
-# ------------------------------------------------------------------------------------ form
 
 
 def test_as_table_and_as_plain_values():

@@ -65,9 +65,6 @@ def same(one, other):
         assert a[-1] == b[-1] or (np.isnan(a[-1]) and np.isnan(b[-1]))
 
 
-# ------------------------------------------------------------------------------------ the twin
-
-
 def folds_of(X, y, runs, folds, seed, *, literal):
     problem = Problem.of(X, y)
     return [
@@ -123,9 +120,6 @@ def check_twin(report, expected, *, literal):
         key = (size, run) if literal else (size, run, fold)
         assert fold == -1 or not literal
         assert score == pytest.approx(expected[key], rel=1e-9, abs=1e-12)
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 def test_the_numbers_depend_neither_on_processes_nor_on_resuming(tmp_path):
@@ -251,9 +245,6 @@ def test_selectors_with_a_number_are_fitted_for_each_and_others_once():
     assert size_parameter(ss.ReliefF()) == "k"
 
 
-# ------------------------------------------------------------------------------------ odd data
-
-
 def test_a_selector_that_keeps_nothing_is_reported_and_learners_guess():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), np.arange(60) % 3 == 0
@@ -335,9 +326,6 @@ def test_scales_are_those_of_scikit_learn(wrap):
         np.testing.assert_allclose(a, b, atol=1e-12)
 
 
-# ------------------------------------------------------------------------------------ sizes, names, views
-
-
 def test_the_grid_of_the_thesis():
     assert size_grid(10**6, tau=1.825)[:2] == [12, 44]
     assert size_grid(10**6, tau=1.825)[-1] == 6230
@@ -412,9 +400,6 @@ def test_integers_that_are_numbers_reach_selectors_as_numbers():
         X, y, ["saola", "mutual_info"], "ridge", sizes=[2], runs=1, folds=2, task="regression"
     )
     assert report.settings["selectors"]["saola"]["parameters"]["task"] == "regression"
-
-
-# ------------------------------------------------------------------------------------ bad input
 
 
 class Mute(ClassifierMixin, BaseEstimator):

@@ -125,9 +125,6 @@ def test_the_bootstrap_selector_says_the_same():
     assert stability(chosen).value == pytest.approx(bootstrap.stability_)
 
 
-# ------------------------------------------------------------------------------------ corners
-
-
 @pytest.mark.parametrize("mask", [np.zeros((4, 6), bool), np.ones((4, 6), bool)])
 def test_nothing_or_everything(mask):
     found = stability(mask)

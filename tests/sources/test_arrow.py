@@ -146,9 +146,6 @@ def test_the_row_numbers_that_pandas_writes_are_no_features(tmp_path):
         assert ArrowSource(tmp_path / name, target="y").names == ["a"]
 
 
-# ------------------------------------------------------------------------------------ text
-
-
 TEXT = {
     "text": pa.array(["u", "v"]),
     "coded text": pa.array(["u", "v"]).dictionary_encode(),
@@ -186,9 +183,6 @@ def test_many_text_columns_are_counted(tmp_path):
         ArrowSource(path)
     with pytest.raises(SourceError, match="no column of numbers besides the target"):
         ArrowSource(path, target="t0", skip_text=True)
-
-
-# ------------------------------------------------------------------------------------ csv
 
 
 def test_whole_numbers_that_turn_into_fractions_late_are_no_problem(tmp_path):
@@ -244,9 +238,6 @@ def test_an_unwritable_temporary_folder_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("streamsieve.sources.arrow.scratch_folder", lambda _: tmp_path / "gone")
     with pytest.raises(SourceError, match=r"temporary files in .*gone could not be written .*TMPDIR"):
         list(source.columns())
-
-
-# ------------------------------------------------------------------------------------ refused
 
 
 def test_a_missing_target_gets_a_suggestion(tmp_path):

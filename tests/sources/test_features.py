@@ -172,9 +172,6 @@ def test_it_has_no_rows():
         Features(powers, Y).rows()
 
 
-# ------------------------------------------------------------------------------------ functions
-
-
 class Factory:
     """Yields functions, and counts what was asked of them and how often each was called."""
 
@@ -235,8 +232,7 @@ def test_resuming_calls_no_function_before_the_place():
 
 def test_seconds_are_those_of_the_function_or_of_the_generator(monkeypatch):
     clock = iter([0, 1, 1, 11, 11, 13, 13, 14, 14, 34, 34])
-    for module in ("items", "compute"):
-        monkeypatch.setattr(f"streamsieve.sources.computed.{module}.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("streamsieve.sources.computed.compute.perf_counter", lambda: next(clock))
     items = [("a", lambda: [1, 2, 3]), ("b", [1, 2, 3]), ("c", lambda: [4, 5, 6])]
     (block,) = ss.features(items, Y).columns(9)
     # the first came after 1 s and took 10 s to compute, the second came ready after 2 s

@@ -73,9 +73,6 @@ def test_hostile_numbers_are_refused(tmp_path):
             source.check_identity(known)
 
 
-# ------------------------------------------------------------------------------------ files
-
-
 def path_of(folder, kind, number=0):
     suffix = ".svm" if kind == "svmlight" else FILES[kind][1]
     return folder / f"part{number}{suffix}"
@@ -237,9 +234,6 @@ def test_an_svmlight_line_that_went_on_is_refused_where_it_was_read(tmp_path):
         source.rows(1, start=last.position)
 
 
-# ------------------------------------------------------------------------------------ columns
-
-
 def frame_source(names, target="label", text=False):
     X, y = numbers()
     frame = {name: X[:, j % 7] for j, name in enumerate(names)}
@@ -300,9 +294,6 @@ def test_svmlight_that_becomes_wider_is_refused(tmp_path):
     SvmlightSource(path, n_features=9).check_identity(wide)
     path.write_text("1 1:5\n0 2:6\n1 0:1\n")
     refuses(SvmlightSource(path), known, "zero_based was False and is True now")
-
-
-# ------------------------------------------------------------------------------------ memory
 
 
 @pytest.fixture(params=["array", "csr", "pandas", "arrow"])

@@ -51,7 +51,7 @@ def test_comments_blank_lines_query_ids_and_windows_line_ends(tmp_path):
 
 def test_given_extent_needs_no_scan(tmp_path, monkeypatch):
     source = source_of("1 1:5\n0 2:6\n", tmp_path, n_features=4, zero_based=False)
-    monkeypatch.setattr(module, "scan", None)
+    monkeypatch.setattr(module, "_scan", None)
     np.testing.assert_array_equal(whole(source), [[5, 0, 0, 0], [0, 6, 0, 0]])
     assert (source.n_rows, source.n_columns) == (None, 4)
 

@@ -103,9 +103,6 @@ def test_the_published_page_is_whole(study):
     assert "mean nothing" not in text
 
 
-# ------------------------------------------------------------------------------------ splits
-
-
 def test_splits_part_the_rows(tiny_data):
     data = ColumnData("colon_raw")
     X, y = data.matrices
@@ -121,9 +118,6 @@ def test_splits_part_the_rows(tiny_data):
     again = data.random(1 / 3, 0)
     np.testing.assert_array_equal(again.test_X, data.random(1 / 3, 0).test_X)
     assert (again.test_X != data.random(1 / 3, 1).test_X).any()
-
-
-# ------------------------------------------------------------------------------------ classifiers
 
 
 def test_nearest_neighbours_by_hand():
@@ -160,9 +154,6 @@ def test_pessimistic_errors_are_those_of_c45():
     np.testing.assert_allclose(found[:3], [0.75, 0.206, 0.143], atol=5e-4)  # printed in Quinlan's book
     exact = beta.ppf(0.75, errors + 1, n - errors)
     np.testing.assert_allclose(found, exact, atol=0.01)  # C4.5 takes a normal limit for one error and more
-
-
-# ------------------------------------------------------------------------------------ the authors' programs
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -216,9 +207,6 @@ def test_printed_sizes_come_out():
     assert len(toolbox.saola_max_without_evictions(X, y)) == printed(
         "saola", "XIII", "hiva", "SAOLA-max", "n_selected"
     )
-
-
-# ------------------------------------------------------------------------------------ figures and truth
 
 
 def test_every_printed_figure_is_there():

@@ -67,9 +67,6 @@ def test_the_published_page_is_whole():
     assert "mean nothing" not in text
 
 
-# ------------------------------------------------------------------------------------ figures and readings
-
-
 def test_every_printed_figure_is_there():
     for name in _published.DATASETS:
         assert _published.described(name, "n_obs") > 0
@@ -121,9 +118,6 @@ def test_guessed_classifiers_learn_and_fall_back_on_the_largest_class():
     split = Split(X, y, X, y)
     assert min(_guesses.guessed(split, [0, 1]).values()) > 0.9
     assert _guesses.guessed(split, []) == dict.fromkeys(_guesses.GUESSES, 2 / 3)
-
-
-# ------------------------------------------------------------------------------------ words
 
 
 def test_floors_of_the_paper():

@@ -60,9 +60,6 @@ def test_the_published_page_is_whole():
     assert "mean nothing" not in text
 
 
-# ------------------------------------------------------------------------------------ runs
-
-
 def test_a_cell_selects_inside_the_fold_and_names_columns_by_their_place_in_the_file():
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2
@@ -116,9 +113,6 @@ def test_the_judge():
     assert judge(np.array([1, 2])) is judge(np.array([1, 2]))
 
 
-# ------------------------------------------------------------------------------------ statistics
-
-
 def test_mean_ranks_share_equal_places():
     accuracy = [[0.9, 0.5], [0.8, 0.7], [0.9, 0.6]]
     assert _statistics.mean_ranks(accuracy).tolist() == [2.25, 2.0, 1.75]
@@ -145,9 +139,6 @@ def test_holm_by_hand():
 def test_agreement_of_what_does_not_vary():
     assert _statistics.agreement([1, 2, 3], [2, 4, 9]) == pytest.approx(1)
     assert _statistics.agreement([1, 1, 1], [2, 4, 9]) == 0
-
-
-# ------------------------------------------------------------------------------------ figures and picture
 
 
 def test_every_printed_figure_is_there():

@@ -125,29 +125,13 @@ class ArraySource:
         return max(2, min(SAMPLED_ROWS, SAMPLED_VALUES // self._shape[1]))
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches.
-
-        Parameters
-        ----------
-        batch_size : int, default=4096
-            Rows in a batch; the last may be smaller.
-        start : position of a batch, default=None
-            Begin just after that batch.
-        """
+        """Yield the rows in batches; only the last may be smaller.  Begin just after ``start``."""
         return self._rows(spans(self, "row", self._shape[0], batch_size, start))
 
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks.
-
-        Parameters
-        ----------
-        block_size : int, default=1024
-            Columns in a block; the last may be smaller.
-        start : position of a block, default=None
-            Begin just after that block.
-        """
+        """Yield the columns in blocks; only the last may be smaller.  Begin just after ``start``."""
         return self._columns(spans(self, "column", self._shape[1], block_size, start))
 
     def _rows(self, pieces: Iterator[slice]) -> Iterator[RowBatch]:

@@ -134,15 +134,7 @@ class ArrowSource:
                 check_last_line(known["files"], files)
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches.
-
-        Parameters
-        ----------
-        batch_size : int, default=4096
-            Rows in a batch; only the last may be smaller.
-        start : position of a batch, default=None
-            Begin just after that batch.
-        """
+        """Yield the rows in batches; only the last may be smaller.  Begin just after ``start``."""
         size = check_size("batch_size", batch_size)
         at = check_start(self, start, _POSITION)
         if at["file"] >= len(self._files):
@@ -186,15 +178,7 @@ class ArrowSource:
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks, reading only the block's columns.
-
-        Parameters
-        ----------
-        block_size : int, default=1024
-            Columns in a block; the last may be smaller.
-        start : position of a block, default=None
-            Begin just after that block.
-        """
+        """Yield the columns in blocks, reading only the columns of a block; begin just after ``start``."""
         return self._columns(spans(self, "column", len(self._layout.features), block_size, start))
 
     def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position
 from streamsieve.sources.checks import as_target, beyond, check_size, check_start, no_axis
-from streamsieve.sources.computed.compute import Computed, Failed, Maker, One, outcome, said
-from streamsieve.sources.computed.items import Item, Items
+from streamsieve.sources.computed.compute import Computed, Failed, Item, Items, Maker, One, outcome, said
 from streamsieve.sources.computed.workers import in_order, parcel
 
 

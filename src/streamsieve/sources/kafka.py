@@ -17,10 +17,10 @@ from streamsieve.sources.identity import (
     same,
     same_names,
 )
-from streamsieve.sources.messages.batcher import MessageBuffer
 from streamsieve.sources.messages.client import Client, check_options, need_kafka
 from streamsieve.sources.messages.parser import (
     BadMessageError,
+    MessageBuffer,
     Parsed,
     Parser,
     decode_by,
@@ -177,14 +177,9 @@ class KafkaSource:
             self._names = names
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches.
+        """Yield the rows in batches; begin just after ``start``.
 
-        Parameters
-        ----------
-        batch_size : int, default=4096
-            Rows in a batch.  Only the last may be smaller; with stop=None, any batch that had to wait.
-        start : position of a batch, default=None
-            Begin just after that batch.
+        Only the last batch may be smaller than ``batch_size``; with stop=None, any batch that had to wait.
         """
         size = check_size("batch_size", batch_size)
         return self._rows(size, check_start(self, start, _POSITION), self._offsets(start))

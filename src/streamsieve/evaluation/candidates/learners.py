@@ -52,12 +52,7 @@ REGRESSORS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def learner_names(*, regression: bool = False) -> list[str]:
-    """Return the names of the learners for classes, or for numbers.
-
-    Parameters
-    ----------
-    regression : whether the target is numeric
-    """
+    """Return the names of the learners for classes, or for a numeric target."""
     return [*(REGRESSORS if regression else CLASSIFIERS)]
 
 

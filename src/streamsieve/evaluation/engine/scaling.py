@@ -11,13 +11,9 @@ from streamsieve.protocols import FloatArray, Matrix
 
 
 class Scaler:
-    """Takes off means and divides by standard deviations, as of the rows it was made from.
+    """Centers and divides by standard deviations, as of the rows it was made from.
 
     Sparse rows keep their zeros: they are divided only.  A constant feature is not divided.
-
-    Parameters
-    ----------
-    X : rows to learn from
     """
 
     def __init__(self, X: Matrix) -> None:

@@ -28,14 +28,7 @@ SYNCED_EVERY = 1.0
 
 
 class JobStore:
-    """Results of cells by name, in a folder.
-
-    Parameters
-    ----------
-    folder : where; it is made if it is not there
-    settings : what the results depend on, as JSON
-    resume : whether there may be results already
-    """
+    """Results of cells by name, in a folder, with the settings they depend on."""
 
     def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = Path(folder)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,10 +68,8 @@ def screening_protocol(
 
     Parameters
     ----------
-    X : array, sparse matrix or dataframe
-        One row an instance, finite numbers.
-    y : array
-        One label or number a row.
+    X : array, sparse matrix or dataframe of finite numbers, one row per instance
+    y : array of one label or number per row
     selectors : name, selector, None, or several of them as a list or by name
         "saola", "relief", "mutual_info" and so on (``selector_names()``), "none" for all features, "random",
         or any selector of StreamSieve or scikit-learn.  One that ranks features is fitted once a fold; one
@@ -81,12 +79,10 @@ def screening_protocol(
         or any estimator.
     sizes : list of int or None, default=None
         Numbers of features; None is the grid of :func:`size_grid` with ``n_sizes`` and ``tau``.
-    n_sizes : int, default=30
-        Length of the grid.
-    tau : float or None, default=None
-        How fast the grid grows.
+    n_sizes : int, default=30, and tau : float or None, default=None
+        Length of the grid, and how fast it grows.
     runs, folds : int, default=7
-        Number of folds that the rows are assigned to in each run.
+        Repetitions of the cross-validation, and folds in each.
     metric : {"auto", "auc", "accuracy", "r2"}, default="auto"
         "auto" is the area under the ROC curve for classes (of several the mean, each against the rest), and
         r2 for numbers.
@@ -210,10 +206,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class _Screening:
-    """Computes a cell: one selector, with all learners and sizes, on a fold or on all folds of a run.
-
-    Copies of it, in other processes, are equal.
-    """
+    """Computes a cell: one selector, with all learners and sizes; copies in other processes are equal."""
 
     problem: Problem
     selectors: dict[str, Any]
@@ -245,10 +238,9 @@ class _Screening:
 
     def _fold(self, name: str, run: int, fold: int, notes: JobLog, selections: list[list[Any]]) -> list[_Row]:
         plan, selector, at = self.plan, self.selectors[name], _fold_of(self, run, fold)
-        train, test, y = at.train, at.test, at.y
         seed = seed_of(plan.random_state, "selector", name, run, fold)
         rows: list[_Row] = []
-        for choice in choices(selector, at.rows_for(selector), y, plan.sizes, seed):
+        for choice in choices(selector, at.rows_for(selector), at.y, plan.sizes, seed):
             if selector is not None:
                 features = " ".join(map(str, choice.order.tolist()))
                 n = len(choice.order)
@@ -257,25 +249,28 @@ class _Screening:
             for size in [s for s in plan.sizes if s <= choice.size] if choice.nested else [choice.size]:
                 order = choice.order[:size] if choice.nested else choice.order
                 columns = None if selector is None else order
-                parts = _Parts(train, y, test, columns)
+                parts = cache(partial(at.taken, columns))  # when first needed, and once for all learners
                 for learner in self.learners:
                     key = (learner, len(order))
                     if key not in known:  # a ranking may have come to its end before the largest size
-                        known[key] = self._learnt(learner, parts, run, fold, size, notes)
+                        known[key] = self._learnt(learner, parts, at.y, run, fold, size, notes)
                     rows.append(known[key].at(size, len(order), choice.seconds, at.y_test))
         return rows
 
-    def _learnt(self, name: str, parts: _Parts, run: int, fold: int, size: int, notes: JobLog) -> _Row:
+    def _learnt(
+        self, name: str, parts: Callable[[], tuple[Matrix, Matrix]], y: npt.NDArray[Any], run: int, fold: int,
+        size: int, notes: JobLog,
+    ) -> _Row:  # fmt: skip
         """Fit a learner and let it predict; a failure is noted, and its predictions are absent."""
         found = None
         seconds = float("nan")
         with notes.part(f"learner {name}, size {size}, fold {fold}"):
-            train, test = parts.matrices()
+            train, test = parts()
             seed = seed_of(self.plan.random_state, "learner", name, run, fold)
             learner = fresh(self.learners[name], seed, train.shape[1])
             n_classes = max(2, len(self.problem.classes))
             started = time.perf_counter()
-            found = predicted(learner, train, parts.y, test, self.plan.metric, n_classes)
+            found = predicted(learner, train, y, test, self.plan.metric, n_classes)
             seconds = time.perf_counter() - started
         return _Row(name, fold, self.plan.metric, found, seconds)
 
@@ -292,13 +287,12 @@ class _Fold:
     """Rows of a fold in units of their standard deviation, prepared once for all selectors."""
 
     def __init__(self, problem: Problem, plan: Plan, tested: BoolArray) -> None:
-        raw, test = problem.X[~tested], problem.X[tested]
+        self._raw, self._test = problem.X[~tested], problem.X[tested]
         self.y, self.y_test = problem.y[~tested], problem.y[tested]
-        self._raw = raw
-        self.train, self.test = raw, test
+        self._train = self._raw
         if plan.scale:
-            scaler = Scaler(problem.X if plan.literal else raw)
-            self.train, self.test = scaler(raw), scaler(test)
+            scaler = Scaler(problem.X if plan.literal else self._raw)
+            self._train, self._test = scaler(self._raw), scaler(self._test)
         self._by_columns: Matrix | None = None
 
     def rows_for(self, selector: Any) -> Matrix:
@@ -306,32 +300,20 @@ class _Fold:
         if wants_raw(selector):
             return self._raw
         if not isinstance(selector, ColumnSelector):
-            return self.train
+            return self._train
         if self._by_columns is None:
-            self._by_columns = in_layout(selector, self.train)
+            self._by_columns = in_layout(selector, self._train)
         return self._by_columns
+
+    def taken(self, columns: IntArray | None) -> tuple[Matrix, Matrix]:
+        """Return some columns of the training and of the test rows."""
+        return taken(self._train, columns), taken(self._test, columns)
 
 
 @lru_cache(maxsize=1)
 def _fold_of(work: _Screening, run: int, fold: int) -> _Fold:
     """Return a fold; the cells of all its selectors come one after the other."""
     return _Fold(work.problem, work.plan, work.fold_numbers(run) == fold)
-
-
-class _Parts:
-    """Rows of a fold with some columns, taken when first needed and once for all learners."""
-
-    def __init__(self, train: Matrix, y: npt.NDArray[Any], test: Matrix, columns: IntArray | None) -> None:
-        self.y = y
-        self._from, self._columns = (train, test), columns
-        self._taken: tuple[Matrix, Matrix] | None = None
-
-    def matrices(self) -> tuple[Matrix, Matrix]:
-        """Return training and test rows."""
-        if self._taken is None:
-            train, test = self._from
-            self._taken = taken(train, self._columns), taken(test, self._columns)
-        return self._taken
 
 
 class _Row(NamedTuple):

@@ -41,13 +41,7 @@ class Combinations(NamedTuple):
 
 
 def curves(report: Report, learner: str | None = None) -> dict[tuple[str, str], Curve]:
-    """Return performance against the number of features, by selector and learner.
-
-    Parameters
-    ----------
-    report : of ``screening_protocol``
-    learner : one of them; None for all
-    """
+    """Return performance against the number of features by selector and learner, of one learner or all."""
     _check(report)
     if learner is not None and learner not in report.table.unique("learner"):
         known = ", ".join(map(repr, report.table.unique("learner")))
@@ -65,13 +59,7 @@ def curves(report: Report, learner: str | None = None) -> dict[tuple[str, str], 
 def peaks(report: Report) -> Table:
     """Return every selector and learner at the size where its mean score is highest, best first.
 
-    Parameters
-    ----------
-    report : of ``screening_protocol``
-
-    Returns
-    -------
-    table of ``selector``, ``learner``, ``size``, ``mean``, ``std``, ``n``; of equal means the smallest size
+    The columns are ``selector``, ``learner``, ``size``, ``mean``, ``std`` and ``n``; ties go to the smallest.
     """
     _check(report)
     means = report.mean(("selector", "learner", "size"))
@@ -85,10 +73,6 @@ def peaks(report: Report) -> Table:
 
 def combinations(report: Report) -> Combinations:
     """Return the scores that paired tests compare: every run of every selector and learner at its peak.
-
-    Parameters
-    ----------
-    report : of ``screening_protocol``
 
     Examples
     --------

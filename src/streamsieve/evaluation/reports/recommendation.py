@@ -41,15 +41,10 @@ class Standing:
     learn_seconds: float  #: median time of learning and predicting once
     complete: bool  #: whether no repetition failed
     keeps_all: bool  #: whether nothing is selected: all features are kept
-    p_value: float = (
-        math.nan
-    )  #: corrected paired t-test against the best; NaN if there was none
+    p_value: float = math.nan  #: corrected paired t-test against the best; NaN if there was none
     adjusted: float = math.nan  #: the same after Holm, over all comparisons with the best
     within: bool = False  #: whether the mean is at most one standard error of the best below it
-    tiers: tuple[int, int] = (
-        0,
-        0,
-    )  #: first and last group of equals, from 1; zeros if not tested
+    tiers: tuple[int, int] = (0, 0)  #: first and last group of equals, from 1; zeros if not tested
 
     @property
     def name(self) -> str:

@@ -104,29 +104,19 @@ class Report:
         return self.table.to_frame(backend)
 
     def mean(self, by: Sequence[str] = ("selector", "learner", "size"), column: str = "score") -> Table:
-        """Return means over all rows that agree; see :meth:`Table.mean`.
-
-        Parameters
-        ----------
-        by : columns to group by; those that the table does not have are left out
-        column : of numbers
-        """
+        """Return means over rows that agree in ``by``, as far as it is there; see :meth:`Table.mean`."""
         return self.table.mean(column, [name for name in by if name in self.table])
 
     def selections(
         self, selector: str, size: int | None = None, columns: int | None = None
     ) -> list[IntArray]:
-        """Return the features that a selector chose, for every run and fold.
+        """Return the features that a selector chose, for every run and fold, best first where it ranks them.
 
         Parameters
         ----------
         selector : its name
         size : number of features asked for; None for a selector that decides itself, or the largest
         columns : where columns streamed in, after how many; None for all
-
-        Returns
-        -------
-        list of columns, best first where the selector ranks them
         """
         stored = self._extra("selections")
         at = stored.where(selector=selector)
@@ -165,12 +155,7 @@ class Report:
         return self
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the report to a folder: tables as CSV, settings as JSON, pictures as PNG.
-
-        Parameters
-        ----------
-        folder : it is made if it is not there; files of a report that was there are replaced
-        """
+        """Write the report to a folder: tables as CSV, settings as JSON, pictures as PNG."""
         where = Path(folder)
         with as_state_error(f"make the folder {where}"):
             where.mkdir(parents=True, exist_ok=True)
@@ -194,12 +179,7 @@ class Report:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """Read a report that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        folder : where it was saved
-        """
+        """Read a report that :meth:`save` wrote to a folder."""
         path = Path(folder) / REPORT
         try:
             about = json.loads(path.read_text("utf-8"))

@@ -62,11 +62,9 @@ class Track:
             ) from None
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a tidy table: one line for every look, screen and feature known by then.
+        """Write a tidy table as CSV: one line for every look, screen and feature known by then.
 
-        Parameters
-        ----------
-        path : file to write; ``place`` is 1 for the best feature, and empty for one that is not selected
+        ``place`` is 1 for the best feature, and empty for one that is not selected.
         """
         with replacing(path) as file:
             writer = csv.writer(file)

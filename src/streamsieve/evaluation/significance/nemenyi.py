@@ -136,8 +136,7 @@ def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) ->
 def _unit(n_methods: int, n_datasets: int) -> float:
     """Return the standard deviation of a mean rank, as if ranks of different methods were independent.
 
-    They are not: they add up to a constant.  Their differences vary as much as those of independent
-    variables of this deviation do, and the range is made of differences.
+    They add up to a constant, but their differences vary as those of independent variables of this deviation.
     """
     return math.sqrt(n_methods * (n_methods + 1) / (12 * n_datasets))
 
@@ -157,17 +156,7 @@ def _p_values(means: FloatArray, n_datasets: int) -> FloatArray:
 
 
 def together(ordered: FloatArray, limit: float) -> list[tuple[int, int]]:
-    """Return the largest runs of ascending mean ranks whose ends differ by less than a limit.
-
-    Parameters
-    ----------
-    ordered : mean ranks, ascending
-    limit : critical difference
-
-    Returns
-    -------
-    list of (first, one after the last) with at least two members each
-    """
+    """Return the largest runs, (first, last + 1), of sorted mean ranks that differ by less than a limit."""
     runs: list[tuple[int, int]] = []
     covered = 0
     for first in range(len(ordered)):

@@ -92,18 +92,7 @@ def paired_t(first: npt.ArrayLike, second: npt.ArrayLike, *, test_over_train: fl
 
 
 def pairwise_p_values(runs: npt.ArrayLike, *, test_over_train: float = 0.0) -> FloatArray:
-    """Return the p-values of paired t-tests of all pairs of methods, not adjusted for their number.
-
-    Parameters
-    ----------
-    runs : (method, run) array
-    test_over_train : float, default=0
-        As for :func:`paired_t`.
-
-    Returns
-    -------
-    (method, method) float64 array, symmetric, 1 on the diagonal
-    """
+    """Return the (method, method) p-values of paired t-tests of (method, run) values, not adjusted."""
     return _all_pairs(_checked_runs(np.asarray(runs, np.float64)), test_over_train)[1]
 
 

@@ -81,13 +81,7 @@ def rounding(*values: FloatArray) -> FloatArray:
 
 
 def order_of_pairs(values: FloatArray, noise: FloatArray | None = None) -> FloatArray:
-    """Return for all pairs along the last axis whether the first is higher (1), equal (0) or lower (-1).
-
-    Parameters
-    ----------
-    values : (..., k) array
-    noise : by how much each may be off; None for rounding
-    """
+    """Return for all pairs along the last axis whether the first is higher (1), equal (0) or lower (-1)."""
     off = rounding(values) if noise is None else noise
     differences = values[..., :, None] - values[..., None, :]
     differences[np.abs(differences) <= np.maximum(off[..., :, None], off[..., None, :])] = 0.0
