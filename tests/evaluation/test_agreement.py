@@ -76,7 +76,7 @@ def test_bad_input_is_refused():
         recovered([1], [2, 2])
     with pytest.raises(ParameterError, match="k must be a whole number at least 0"):
         recovered([1], [2], k=-1)
-    with pytest.raises(InputError, match=r"one score a feature; got \(2,\) and \(3,\)"):
+    with pytest.raises(InputError, match=r"one score per feature; got \(2,\) and \(3,\)"):
         score_difference([1, 2], [1, 2, 3])
     with pytest.raises(InputError, match=r"feature 1 has nan online and 2\.0 offline"):
         rank_disagreement([1, np.nan], [1, 2])

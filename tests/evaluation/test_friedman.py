@@ -104,9 +104,7 @@ def test_rounding_makes_no_rank():
 def test_agreement_of_all_data_sets_is_not_certainty():
     found = friedman([[3, 2, 1]] * 2, names(3))
     assert found.f == math.inf
-    assert found.p_value == pytest.approx(
-        1 / 6
-    )  # of 6 orders the second data set happened to repeat the first
+    assert found.p_value == pytest.approx(1 / 6)  # of 6 orders the second happened to repeat the first
     assert friedman([[2, 1]] * 5, names(2)).p_value == pytest.approx(1 / 16)
 
 
@@ -123,20 +121,10 @@ def test_level_under_the_null():
     assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("k", "q"),
-    [
-        (2, 1.960),
-        (3, 2.343),
-        (4, 2.569),
-        (5, 2.728),
-        (6, 2.850),
-        (7, 2.949),
-        (8, 3.031),
-        (9, 3.102),
-        (10, 3.164),
-    ],
-)
+Q = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
+
+
+@pytest.mark.parametrize(("k", "q"), list(enumerate(Q, start=2)))
 def test_critical_values_of_demsar(k, q):
     """Table 5a: q at 0.05, the studentised range over the square root of two."""
     assert critical_difference(k, 20) == pytest.approx(q * math.sqrt(k * (k + 1) / 120), abs=1e-3)

@@ -36,7 +36,7 @@ def test_table_equals_the_twin():
         assert (np.diff(found.tiers) >= 0).all()
 
 
-def test_a_group_reaches_over_those_told_apart():
+def test_a_group_includes_significantly_different_ones_in_between():
     """A and C are alike, B between them differs from A: all three are in one group."""
     steady = np.array([0.02, -0.02, 0.01, -0.01, 0.015, -0.015, 0.0])
     a = 0.90 + steady

@@ -134,15 +134,8 @@ def test_it_needs_nothing_from_anywhere(pages, protocol):
 def test_it_says_the_important_first(pages, protocol):
     page = pages[protocol]
     headings = [text for _, text in page.tags.headings]
-    order = [
-        "Recommendation",
-        "All combinations",
-        "as rows arrive",
-        "What each selector",
-        "Failures",
-        "Settings",
-    ]
-    order[2] = {"screening": "Score against", "streaming": "as columns arrive"}.get(protocol, order[2])
+    scores = {"screening": "Score against", "streaming": "as columns arrive"}.get(protocol, "as rows arrive")
+    order = ["Recommendation", "All combinations", scores, "What each selector", "Failures", "Settings"]
     places = [next(i for i, text in enumerate(headings) if part in text) for part in order]
     assert places == sorted(places)
     levels = [int(tag[1]) for tag, _ in page.tags.headings]
@@ -159,13 +152,13 @@ def test_it_says_the_important_first(pages, protocol):
 
 def test_the_ledgers_reasons_are_there(pages):
     articles = pages["screening"].text.split("<article>")[1:]
-    told = {re.search(r"<h3>(\w+)", article)[1]: article for article in articles}
-    assert "makes redundant" in told["saola"]
-    assert "Left out, and why: the 20 that came nearest" in told["saola"]
-    assert re.search(r'class="wrap">redundant given ', told["saola"])
-    assert "irrelevant</td>" in told["saola"]
-    assert ">score</th>" in told["f"]
-    assert "<summary>5 more" in told["f"]  # 25 were asked for, 20 stand open
+    by_name = {re.search(r"<h3>(\w+)", article)[1]: article for article in articles}
+    assert "makes redundant" in by_name["saola"]
+    assert "Left out, and why: the 20 that came nearest" in by_name["saola"]
+    assert re.search(r'class="wrap">redundant given ', by_name["saola"])
+    assert "irrelevant</td>" in by_name["saola"]
+    assert ">score</th>" in by_name["f"]
+    assert "<summary>5 more" in by_name["f"]  # 25 were asked for, 20 stand open
 
 
 def test_a_page_stays_small_whatever_is_kept(pages, tmp_path):
@@ -179,7 +172,7 @@ def test_a_page_stays_small_whatever_is_kept(pages, tmp_path):
     assert "in chosen.csv" in path.read_text("utf-8")
 
 
-def test_failures_and_empty_choices_are_told(pages, tmp_path):
+def test_failures_and_empty_choices_are_shown(pages, tmp_path):
     page = pages["screening"]
     fits = {"f": FinalFit("f", 0, error="ValueError: <b>no</b>"), "saola": FinalFit("saola", 0)}
     kept = page.report.extras["selections"]["n_selected"]
@@ -199,14 +192,9 @@ def test_failures_and_empty_choices_are_told(pages, tmp_path):
 def test_it_is_complete_or_not_there(pages, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("before")
+    page = pages["screening"]
     with pytest.raises(AttributeError):
-        write_page(
-            path,
-            pages["screening"].report,
-            pages["screening"].recommendation,
-            {"f": None},
-            pages["screening"].facts,
-        )
+        write_page(path, page.report, page.recommendation, {"f": None}, page.facts)
     assert path.read_text() == "before"
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 
@@ -372,8 +360,7 @@ def test_in_chromium(pages, browser, protocol, width):
     session = browser.open(pages[protocol].path, width)
     seen = json.loads(browser.call("Runtime.evaluate", session, expression=LOOK)["result"]["value"])
     noise = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
-    told = [event for event in browser.events if event["method"] in noise]
-    assert told == []
+    assert [event for event in browser.events if event["method"] in noise] == []
     asked = [
         e["params"]["request"]["url"] for e in browser.events if e["method"] == "Network.requestWillBeSent"
     ]

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from streamsieve.evaluation.plots.comparison import critical_difference, stability_bars
 from streamsieve.evaluation.plots.curves import column_stream, growth, orders, performance
 from streamsieve.evaluation.plots.scores import score_map
-from streamsieve.evaluation.plots.style import short, style
+from streamsieve.evaluation.plots.style import short
 from streamsieve.exceptions import CapabilityError, ParameterError
 
 SIZES = [5, 13, 44, 100, 400]
@@ -82,11 +82,6 @@ def test_performance_refuses():
         performance([3, 2], {"p": {"a": [1, 2]}})
     with pytest.raises(ParameterError, match="panels is empty"):
         performance(SIZES, {})
-
-
-def test_methods_differ_without_colour():
-    looks = [style(i, 100) for i in range(20)]
-    assert len({(look["linestyle"], look["marker"]) for look in looks}) == 20
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 20])

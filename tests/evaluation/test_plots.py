@@ -80,7 +80,7 @@ def test_scores_takes_other_names_and_the_only_screen(seen):
         plots.scores(only, top=0)
 
 
-def test_nothing_on_top_is_said():
+def test_without_any_selected_feature_there_is_nothing_to_draw():
     rng = np.random.default_rng(0)
     source = ss.sources.ArraySource(rng.normal(size=(50, 3)), rng.integers(0, 2, 50))
     seen = track(source, ss.Screen("f", alpha=1e-12), every=10)
@@ -136,8 +136,8 @@ def test_by_size_draws_pairs_of_curves():
 
 
 def test_curves_differ_without_colour():
-    looks = [style(i, 100) for i in range(10)]
-    assert len({(look["linestyle"], look["marker"]) for look in looks}) == 10
+    looks = [style(i, 100) for i in range(20)]
+    assert len({(look["linestyle"], look["marker"]) for look in looks}) == 20
     greys = sorted(float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114))) for colour in COLOURS)
     assert min(np.diff(greys)) > 0.05
 

@@ -15,7 +15,7 @@ SETTINGS = {"runs": RUNS, "folds": FOLDS, "metric": "auc", "auc": "mean_fold", "
 
 
 def report_of(scores, kept=None, sizes=None):
-    """Return a screening report of combinations "selector learner" with so many folds of scores."""
+    """Return a screening report of combinations "selector learner" with the given scores of all folds."""
     rows = []
     for name, values in scores.items():
         selector, learner = name.split()
@@ -93,14 +93,11 @@ def test_no_significant_difference_is_said_and_the_smallest_is_recommended():
     }  # fmt: skip
     found = recommend(report_of(scores, kept))
     assert str(found).startswith("No significant difference between the best, ")
-    assert (
-        "use saola + nb, which takes the fewest features of those that are within one standard error"
-        in str(found)
-    )
+    use = "use saola + nb, which takes the fewest features of those that are within one standard error"
+    assert use in str(found)
     assert "(AUC 0.899 ± 0.030 with 4.5 of 500 features)" in str(found)
-    assert "; selecting does not beat keeping all features significantly (none + nb, 0.890, p 1)" in str(
-        found
-    )
+    no_better = "; selecting does not beat keeping all features significantly (none + nb, 0.890, p 1)"
+    assert no_better in str(found)
     assert found.recommended.selector == "saola"  # osfs is smaller, and worse
     assert found.beats(found.of("osfs"))
 
@@ -214,7 +211,7 @@ def test_equal_scores_are_no_difference():
 
 
 def test_of_columns_that_stream_the_end_counts():
-    names = (
+    names = [
         "selector",
         "learner",
         "order",
@@ -224,7 +221,7 @@ def test_of_columns_that_stream_the_end_counts():
         "score",
         "seconds",
         "learn_seconds",
-    )
+    ]
     rng = np.random.default_rng(0)
     rows = [
         (selector, "nb", order, 0, look, 5, level * look / 100 + 0.01 * rng.normal(), 0.1, 0.2)
@@ -260,12 +257,8 @@ def prequential_report(accuracy, regression=False):
 def test_of_rows_that_stream_nothing_is_tested():
     scores = {"f sgd": 0.9, "f majority": 0.6, "none sgd": 0.7, "none majority": 0.6, "t sgd": 0.8}
     found = recommend(prequential_report(scores))
-    assert [each.name for each in found.standings] == [
-        "f + sgd",
-        "t + sgd",
-        "none + sgd",
-        "no features + majority",
-    ]
+    names = ["f + sgd", "t + sgd", "none + sgd", "no features + majority"]
+    assert [each.name for each in found.standings] == names
     assert str(found) == (
         "f + sgd did best: accuracy 0.900 with 7 of 40 features; next is t + sgd (0.800); with all features, "
         "sgd reached 0.700; nothing was repeated, so no difference is tested."
@@ -285,10 +278,10 @@ def test_as_table_and_as_plain_values():
     table = found.table()
     assert table["selector"].tolist() == ["f", "none"]
     assert table["first_tier"].tolist() == [1, 2]
-    told = json.loads(json.dumps(found.to_json()))
-    assert told["recommendation"] == str(found)
-    assert told["recommended"]["selector"] == "f"
-    assert len(told["combinations"]) == 2
+    plain = json.loads(json.dumps(found.to_json()))
+    assert plain["recommendation"] == str(found)
+    assert plain["recommended"]["selector"] == "f"
+    assert len(plain["combinations"]) == 2
 
 
 def test_bad_input():

@@ -269,7 +269,7 @@ def test_many_classes_are_compared_each_with_the_rest():
     assert np.all(report.table["score"] > 0.8)
     ovo = {"ovo": SVC(decision_function_shape="ovo", break_ties=False)}
     four = data(80, classes=4)
-    with pytest.raises(ProtocolError, match="gives 6 scores a row for 4 classes"):
+    with pytest.raises(ProtocolError, match="gives 6 scores per row for 4 classes"):
         screening_protocol(*four, "f", ovo, sizes=[3], runs=1, folds=2)
 
 
@@ -384,7 +384,7 @@ def test_two_of_a_kind_get_two_names():
     ]  # fmt: skip
 
 
-def test_chance_gets_a_seed_and_a_seed_given_stays():
+def test_randomized_learners_get_a_seed_and_a_seed_given_stays():
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.pipeline import make_pipeline
 

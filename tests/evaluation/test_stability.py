@@ -69,7 +69,7 @@ def test_equal_sizes_give_kuncheva():
         assert found == pytest.approx(stability(selections, d).value, abs=1e-12)
 
 
-def test_chance_gives_zero():
+def test_random_selections_give_zero():
     rng = np.random.default_rng(5)
     values = [stability(np.argsort(rng.uniform(size=(10, 30))) < 9).value for _ in range(400)]
     assert np.mean(values) == pytest.approx(0, abs=3 * np.std(values) / 20)

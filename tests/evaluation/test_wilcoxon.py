@@ -76,7 +76,7 @@ def test_holm():
     for _ in range(200):
         p = rng.uniform(size=rng.integers(0, 8))
         adjusted = holm(p)
-        # step by step, as the procedure is told
+        # step by step, as the procedure is defined
         for alpha in (0.01, 0.05, 0.2):
             rejected = np.zeros(len(p), bool)
             for step, i in enumerate(np.argsort(p)):

@@ -37,7 +37,7 @@ SOURCE = ss.open(X, target=Y)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "told"),
+    ("wrong", "error", "text"),
     [
         ({"sizes": 3}, ParameterError, "sizes are numbers of features"),
         ({"sizes": []}, ParameterError, "sizes is empty"),
@@ -61,15 +61,15 @@ SOURCE = ss.open(X, target=Y)
         ),
     ],
 )
-def test_screening(wrong, error, told, tmp_path):
+def test_screening(wrong, error, text, tmp_path):
     given = {"y": Y, "selectors": "f", "learners": "nb", "folder": tmp_path / "run"} | wrong
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=text):
         screening_protocol(X, **given)
     assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "told"),
+    ("call", "error", "text"),
     [
         (lambda: streaming_protocol(X, Y, "f", "nb", checkpoints=2.5), ParameterError, "checkpoints are"),
         (lambda: prequential(SOURCE, "f", []), ParameterError, "learners is empty"),
@@ -98,12 +98,12 @@ def test_screening(wrong, error, told, tmp_path):
         (lambda: stability([1, 2], 5), InputError, "whole numbers"),
     ],
 )
-def test_others(call, error, told):
-    with pytest.raises(error, match=told):
+def test_others(call, error, text):
+    with pytest.raises(error, match=text):
         call()
 
 
-def test_every_chance_has_a_seed():
+def test_everything_random_has_a_seed():
     """Also that of a forest inside a selector, and of river's learners."""
     selector = SelectFromModel(RandomForestClassifier(5), max_features=3)
     first, second = (
@@ -187,7 +187,7 @@ class Dies(ss.Screen):
         os._exit(3)
 
 
-def test_a_process_that_dies_is_told_in_a_sentence(tmp_path):
+def test_a_process_that_dies_is_reported_in_a_sentence(tmp_path):
     with pytest.raises(ProtocolError, match="a process of the run could not do its part"):
         screening_protocol(
             X, Y, {"dies": Dies("f")}, "nb", sizes=[2], runs=1, folds=2, n_jobs=2, folder=tmp_path

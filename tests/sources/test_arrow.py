@@ -1,4 +1,4 @@
-"""Tables in files: types, gaps, several files, and what is refused."""
+"""Tables in files: types, missing values, several files, and what is refused."""
 
 import datetime as dt
 import decimal
@@ -29,7 +29,7 @@ def whole(source):
 
 
 @pytest.mark.parametrize("kind", COLUMNAR)
-def test_all_numbers_become_float64_and_gaps_become_nan(kind, tmp_path):
+def test_all_numbers_become_float64_and_null_becomes_nan(kind, tmp_path):
     data = pa.table(
         {
             "int": pa.array([1, None, 2**60], pa.int64()),
@@ -61,7 +61,7 @@ def test_all_numbers_become_float64_and_gaps_become_nan(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_text_labels_and_gaps_of_every_format(kind, tmp_path):
+def test_text_labels_and_missing_values_of_every_format(kind, tmp_path):
     data = pa.table({"a": [1.0, None, 3.0], "y": ["no", "yes", "maybe"]})
     source = ArrowSource(written(kind, data, tmp_path), target="y")
     assert [b.y.tolist() for b in source.rows(2)] == [["no", "yes"], ["maybe"]]
@@ -249,7 +249,7 @@ def test_a_missing_target_gets_a_suggestion(tmp_path):
 
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("labels", [["a", None, "b"], [1, None, 2], [0.5, None, 1.5]])
-def test_a_target_with_gaps_is_refused(kind, labels, tmp_path):
+def test_a_target_with_missing_values_is_refused(kind, labels, tmp_path):
     path = written(kind, pa.table({"a": [1, 2, 3], "y": labels}), tmp_path)
     source = ArrowSource(path, target="y")
     with pytest.raises(SourceError, match=f"{path.name}: the target column 'y' has missing values"):

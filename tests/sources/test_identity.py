@@ -366,7 +366,7 @@ def test_knowing_a_large_array_again_looks_at_little_of_it():
     assert ArraySource(np.zeros((3, 10**6)))._sampled_rows == 2
 
 
-def test_files_whose_order_only_the_content_tells(tmp_path):
+def test_files_of_one_name_are_known_by_their_content(tmp_path):
     for day in (1, 2):
         (tmp_path / str(day)).mkdir()
         in_files("csv", tmp_path / str(day), (0, 10) if day == 1 else (10, N))

@@ -30,7 +30,7 @@ def peaks(*steps):
         before = memory("VmRSS")
         for step in sys.argv[1:]:
             with open("/proc/self/clear_refs", "w") as file:
-                file.write("5")  # the peak begins anew
+                file.write("5")  # resets the peak
             exec(step)
             print(memory("VmHWM") - before)
     """

@@ -7,12 +7,12 @@ import streamsieve as ss
 from studies.__main__ import main
 from studies._columns.splits import ColumnData, Split
 from studies.dofs import _guesses, _published, _readings, _runs, literal, meaning
-from tests.studies.test_studies import ROOT, check_page
+from tests.studies.test_studies import check_page
 
 
 @pytest.fixture
 def tiny_data(tmp_path, monkeypatch):
-    """Three small files with names of real ones: two telling columns, a copy, a constant, and noise."""
+    """Three small files with names of real ones: two informative columns, a copy, a constant, and noise."""
     some = {name: _runs.FILES[name] for name in ("wdbc", "colon", "prostate")}
     monkeypatch.setattr(_runs, "FILES", some)
     folder = tmp_path / "data"
@@ -50,21 +50,6 @@ def test_a_missing_set_is_skipped_aloud(tiny_data, tmp_path):
     text = check_page(tmp_path / "DOFS.md")
     assert "## Not done" in text
     assert "prostate_spls6033.npz is not there" in " ".join(text.split())
-
-
-def test_without_data_nothing_is_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv("STREAMSIEVE_DATA", raising=False)
-    assert main(["dofs", "--quick", "--out", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "STREAMSIEVE_DATA is not set" in said
-    assert "dofs: nothing to write" in said
-    assert not (tmp_path / "DOFS.md").exists()
-
-
-def test_the_published_page_is_whole():
-    text = check_page(ROOT / "studies" / "DOFS.md")
-    assert "Not done" not in text
-    assert "mean nothing" not in text
 
 
 def test_every_printed_figure_is_there():

@@ -33,10 +33,10 @@ class ArraySource:
     Parameters
     ----------
     X : ndarray, SciPy sparse matrix, pandas or polars DataFrame, Arrow table
-        One row an instance, one column a feature.  float32 and float64 arrays are passed on as views,
+        One row an instance, one column per feature.  float32 and float64 arrays are passed on as views,
         everything else becomes float64 batch by batch; missing values become NaN.
     y : array or str, default=None
-        The target, one value a row; for a dataframe, also the name of the column that holds it.
+        The target, one value per row; for a dataframe, also the name of the column that holds it.
     names : sequence of str, default=None
         Names of the features; a dataframe brings its own.
 
@@ -84,7 +84,7 @@ class ArraySource:
 
     @property
     def y(self) -> npt.NDArray[Any] | None:
-        """The target, one value a row."""
+        """The target, one value per row."""
         return self._y
 
     def identity(self) -> dict[str, Any]:

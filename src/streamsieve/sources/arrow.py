@@ -64,7 +64,7 @@ class ArrowSource:
     they are the row numbers that pandas writes.
 
     Columns are read by projection: memory is one block of columns and one batch of rows.  CSV has no
-    columns to project; its files are converted to a temporary Arrow file (8 bytes a value, under
+    columns to project; its files are converted to a temporary Arrow file (8 bytes per value, under
     ``TMPDIR``) when columns or the whole target are first asked for.
 
     Examples

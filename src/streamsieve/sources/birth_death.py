@@ -63,7 +63,7 @@ def birth_death_process(
     n_objects : int
         Objects that may have a feature, at least 1.
     alpha : float, default=1.0
-        Mean number of features an object, above 0.
+        Mean number of features per object, above 0.
     rate : float, default=1.0
         How fast features come and go, above 0; a feature lives for ``alpha / rate`` on average.
     duration : float, default=10.0

@@ -127,13 +127,8 @@ class DriftingStream:
 
     def _draws(self, number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Draw the normal numbers of a chunk: z, one per row; eps, one per cell; e, one per row."""
-        random = np.random.default_rng([self.seed, number])
-        n = self._chunk_rows
-        return (
-            random.standard_normal(n),
-            random.standard_normal((n, self.n_features)),
-            random.standard_normal(n),
-        )
+        draw, n = np.random.default_rng([self.seed, number]).standard_normal, self._chunk_rows
+        return draw(n), draw((n, self.n_features)), draw(n)
 
     def _chunk(self, number: int) -> tuple[FloatArray, IntArray]:
         z, X, e = self._draws(number)

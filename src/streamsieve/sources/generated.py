@@ -25,10 +25,10 @@ class Features:
     Parameters
     ----------
     factory : callable returning an iterator, or iterable
-        Gives the features in order: each a column of one value a row, or a function without arguments that
+        Gives the features in order: each a column of one value per row, or a function without arguments that
         returns one; alone or as a pair ``(name, ...)``; a pandas or polars series brings its name.  A
         callable can be started again, to stream twice or to resume; an iterator serves once.
-    y : array of one value a row, default=None
+    y : array of one value per row, default=None
         The target that the columns are judged by.  None if the selector knows it already, or needs none;
         then the first column says how many rows there are.
     names : sequence of str, default=None
@@ -102,7 +102,7 @@ class Features:
 
     @property
     def y(self) -> npt.NDArray[Any] | None:
-        """The target, one value a row."""
+        """The target, one value per row."""
         return self._y
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> NoReturn:

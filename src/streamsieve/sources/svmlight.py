@@ -54,8 +54,8 @@ class SvmlightSource:
     values and int32 indices.
 
     Columns need a conversion: all rows are parsed, and their values are laid out by column in
-    memory-mapped files under ``TMPDIR`` (12 bytes a value, twice that on the way), which go away with the
-    source.  In memory are 24 bytes a column and the labels.
+    memory-mapped files under ``TMPDIR`` (12 bytes per value, twice that on the way), which go away with the
+    source.  In memory are 24 bytes per column and the labels.
 
     Examples
     --------

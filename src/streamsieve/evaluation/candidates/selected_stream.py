@@ -15,15 +15,7 @@ from streamsieve.protocols import BoolArray, IntArray, Matrix, RowBatch
 
 
 class SelectedStream:
-    """What learners see of the rows: scaled, and without the features that are not selected now.
-
-    Parameters
-    ----------
-    selector : a selector over rows; None for all features
-    follow : "zero" or "frozen": what becomes of features that are not selected
-    seed : for randomized selectors that have none
-    scale : whether features are in units of their standard deviation so far
-    """
+    """What learners see of the rows: scaled so far, and features that are not selected set to 0 or frozen."""
 
     def __init__(self, selector: Any, follow: str, seed: int, *, scale: bool) -> None:
         if selector is not None:  # a copy whose output keeps its width, or its columns

@@ -137,7 +137,7 @@ def _checked(name: str, learner: Any, *, regression: bool) -> Any:
 
 
 def started(learner: Any, n_classes: int, seed: int) -> Any:
-    """Return a learner that has learnt nothing, behind one face."""
+    """Return a learner that has learned nothing, behind one face."""
     if isinstance(learner, str):
         return NoChange() if learner == "no_change" else Majority(n_classes)
     if hasattr(learner, "learn_one") and hasattr(learner, "predict_one"):

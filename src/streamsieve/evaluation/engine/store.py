@@ -1,4 +1,4 @@
-"""The folder of a run: its settings, and what is finished, one line a cell.
+"""The folder of a run: its settings, and what is finished, one line per cell.
 
 A line is given to the system whole, before the next cell counts, and brought to the disk every second.
 Whatever kills the process leaves at most one half line, at the end, which is not taken for a result; a power

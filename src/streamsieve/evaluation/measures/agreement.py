@@ -92,7 +92,7 @@ def score_difference(online: npt.ArrayLike, offline: npt.ArrayLike) -> float:
 
     Parameters
     ----------
-    online, offline : one score a feature, finite
+    online, offline : one score per feature, finite
 
     Returns
     -------
@@ -117,7 +117,7 @@ def rank_disagreement(
 
     Parameters
     ----------
-    online, offline : one score a feature, finite
+    online, offline : one score per feature, finite
     best : float, default=0.1
         Share of the features that is looked at, 0 < best <= 1; at least one is.
     higher_is_better : bool, default=True
@@ -150,7 +150,7 @@ def rank_disagreement(
 def _two_scores(online: npt.ArrayLike, offline: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     on, off = np.asarray(online, np.float64), np.asarray(offline, np.float64)
     if on.ndim != 1 or on.shape != off.shape or not len(on):
-        raise InputError(f"online and offline must be one score a feature; got {on.shape} and {off.shape}")
+        raise InputError(f"online and offline must be one score per feature; got {on.shape} and {off.shape}")
     if not (np.isfinite(on).all() and np.isfinite(off).all()):
         bad = int(np.flatnonzero(~(np.isfinite(on) & np.isfinite(off)))[0])
         raise InputError(f"scores must be finite; feature {bad} has {on[bad]} online and {off[bad]} offline")

@@ -1,4 +1,4 @@
-"""How good predictions have been lately: every row counts a little less than the one after it."""
+"""Performance of predictions over a stream, over all rows and with exponential fading."""
 
 from __future__ import annotations
 
@@ -8,18 +8,7 @@ from streamsieve.protocols import FloatArray, IntArray
 
 
 class FadingClasses:
-    """Accuracy and kappa of predicted classes, faded and of all rows.
-
-    Parameters
-    ----------
-    n_classes : number of classes
-    half_life : rows after which a prediction counts half
-
-    Attributes
-    ----------
-    rows : predictions seen
-    hits : those that were right
-    """
+    """Accuracy and kappa of predicted classes, over all rows and with exponential fading."""
 
     def __init__(self, n_classes: int, half_life: float) -> None:
         self._alpha = 0.5 ** (1.0 / half_life)
@@ -69,16 +58,7 @@ class FadingClasses:
 
 
 class FadingNumbers:
-    """Errors of predicted numbers, faded and of all rows.
-
-    Parameters
-    ----------
-    half_life : rows after which a prediction counts half
-
-    Attributes
-    ----------
-    rows : predictions seen
-    """
+    """Errors of predicted numbers, over all rows and with exponential fading."""
 
     def __init__(self, half_life: float) -> None:
         self._alpha = 0.5 ** (1.0 / half_life)

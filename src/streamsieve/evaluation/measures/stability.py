@@ -15,7 +15,7 @@ from streamsieve._parameters import check_number
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
-#: Sets of columns, one a run; or a (run, feature) array of booleans.
+#: Sets of columns, one per run; or a (run, feature) array of booleans.
 Selections: TypeAlias = Iterable[Iterable[int]] | BoolArray
 
 
@@ -244,7 +244,7 @@ def _width(mask: BoolArray, n_features: int | None) -> int:
 
 def _each(selections: Any) -> list[Any]:
     if isinstance(selections, str) or not isinstance(selections, Iterable):
-        raise InputError(f"selections are lists of columns, one a run, or a mask; got {selections!r}")
+        raise InputError(f"selections are lists of columns, one per run, or a mask; got {selections!r}")
     return list(selections)
 
 

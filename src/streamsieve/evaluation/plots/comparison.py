@@ -35,7 +35,7 @@ def critical_difference(
 
     Parameters
     ----------
-    mean_ranks : one a method, 1 is best
+    mean_ranks : one per method, 1 is best
     methods : their names
     difference : critical difference, for example of :func:`streamsieve.evaluation.significance.nemenyi`
     alpha : float, default=0.05

@@ -56,7 +56,7 @@ def performance(
     for axes, (heading, curves) in zip(grid, panels.items(), strict=True):
         for name, values in curves.items():
             runs = curve(name, values, len(at))
-            # one look a method in all panels
+            # one look per method in all panels
             _draw(axes, at, runs, name, style(names.index(name), len(at)), len(curves))
         if heading in lines:
             shared.add_baseline(axes, lines[heading], baseline)

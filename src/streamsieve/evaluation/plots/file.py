@@ -37,7 +37,7 @@ def save(figure: Any, path: str | os.PathLike[str], dpi: int = 130) -> None:
     figure : matplotlib Figure
     path : file to write; it takes its name when it is complete
     dpi : int, default=130
-        Dots an inch, for PNG.
+        Dots per inch, for PNG.
     """
     import matplotlib as mpl  # noqa: PLC0415 - needs the cli extra
 

@@ -20,9 +20,9 @@ from streamsieve.evaluation.reports.track import detection_curve
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray, IntArray
 
-#: Distinguishable in print: line styles differ as well as colours.
+#: Distinguishable in print: line styles differ as well as colors.
 STYLES = (("#0b6e99", "-"), ("#b3541e", "--"), ("#555555", ":"), ("#3f7d20", "-."))
-#: Neighbouring features that share a cell of a heat map.
+#: Neighboring features that share a cell of a heat map.
 CELL = 20
 #: Shares above this are written in white: the cell below them is dark.
 DARK = 0.6
@@ -84,9 +84,9 @@ def drift(
     figure = new_figure(9, 6.4)
     grid = figure.add_gridspec(2, len(tops), height_ratios=(2, 3))
     above = figure.add_subplot(grid[0, :])
-    for (name, columns), (colour, line) in zip(tops.items(), STYLES, strict=False):
+    for (name, columns), (color, line) in zip(tops.items(), STYLES, strict=False):
         above.plot(
-            rows, detection_curve(columns, truths), color=colour, linestyle=line, linewidth=2, label=name
+            rows, detection_curve(columns, truths), color=color, linestyle=line, linewidth=2, label=name
         )
     mark_random(above, len(next(iter(tops.values()))[-1]) / n_features)
     count_rows(above, rows[-1])

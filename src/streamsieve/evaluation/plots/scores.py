@@ -150,7 +150,7 @@ def score_map(
 
 
 def _frame(axes: Any, edges: FloatArray, relevant: BoolArray, shape: tuple[int, ...]) -> None:
-    """Frame the stretches in which a feature is relevant: white round black shows on any grey."""
+    """Frame the stretches in which a feature is relevant: white round black shows on any gray."""
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - needs the cli extra
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import FloatArray
 
-#: Colours whose greys differ, from dark to light.
+#: Colors whose greys differ, from dark to light.
 COLOURS = ("#0b2545", "#8c2d04", "#41822a", "#9a80bd", "#d99a1c", "#1b6a85", "#c2577e")
 #: Curves of this number of points have a marker at each.
 FEW = 12
@@ -32,7 +32,7 @@ WIDE = 30
 
 
 def style(i: int, n_points: int) -> dict[str, Any]:
-    """Return how the i-th of several curves looks: colour, dashes and markers all differ from the next."""
+    """Return how the i-th of several curves looks: color, dashes and markers all differ from the next."""
     return {
         "color": COLOURS[i % len(COLOURS)],
         "linestyle": LINES[i % len(LINES)],

@@ -1,4 +1,4 @@
-"""Rows stream in: every batch is predicted first, and learnt then."""
+"""Prequential (test-then-train) evaluation over a stream of rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sources import cut, identity_of, target_of
 from streamsieve.evaluation.measures.fading import FadingClasses, FadingNumbers
 from streamsieve.evaluation.measures.memory import array_bytes
-from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.exceptions import CapabilityError, SourceError, TargetError
 from streamsieve.protocols import Matrix, RowSource, Task
 
@@ -35,10 +35,6 @@ TABLE = {
     "selector": "text", "learner": "text", "rows": "int", "score": "float", "n_selected": "int",
     "n_changed": "int", "select_seconds": "float", "learn_seconds": "float", "selector_bytes": "int",
     "learner_bytes": "int",
-}  # fmt: skip
-SELECTIONS = {
-    "selector": "text", "size": "int", "nested": "bool", "rows": "int", "n_selected": "int",
-    "features": "text",
 }  # fmt: skip
 DRIFT = {"selector": "text", "row": "int", "feature": "int", "before": "float", "after": "float"}
 
@@ -62,7 +58,7 @@ def prequential(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Let selectors and learners follow a stream of rows; prequential (test-then-train) evaluation.
+    """Prequential (test-then-train) evaluation of selectors and learners over a stream of rows.
 
     The learner predicts a batch from the features selected by the rows before; then the selector learns the
     batch, and then the learner does, from the features selected now.
@@ -70,14 +66,14 @@ def prequential(
     Parameters
     ----------
     source : source of rows
-        What :func:`streamsieve.open` returns, a ``DriftingStream`` and so on.  It is read once a selector.
+        What :func:`streamsieve.open` returns, a ``DriftingStream`` and so on.  It is read once per selector.
     selectors : name, selector over rows, None, or several of them as a list or by name
         "none" or None gives all features to the learner.
     learners : name, estimator with ``partial_fit``, learner of river, or several as a list or by name
         "sgd", "nb", "fsa".  Baselines that look at no feature are "majority" (for numbers "mean") and
         "no_change": the most frequent class so far, and that of the last row that is known.
     batch_size : int, default=100
-        Rows that are predicted, and then learnt, together.  1 is row by row, as in river; the larger, the
+        Rows that are predicted, and then learned, together.  1 is row by row, as in river; the larger, the
         faster, and the later the learner knows.
     every : int, default=1000
         Rows between two looks; one falls on the last row.  Batches are cut there.
@@ -88,7 +84,7 @@ def prequential(
         selection after the first batch stays for good.
     scale : bool, default=True
         Whether the learner gets features in units of their standard deviation over the rows before (dense
-        ones centred as well).  Selectors get rows as they are.
+        ones centered as well).  Selectors get rows as they are.
     classes : list or None, default=None
         The labels there may be; None looks for them in the source first, which takes a pass over a source
         that is not in memory.
@@ -99,7 +95,7 @@ def prequential(
     Returns
     -------
     Report
-        One row a look, selector and learner: ``rows``, ``score`` (faded accuracy, or r2), ``n_selected``,
+        One row per look, selector and learner: ``rows``, ``score`` (faded accuracy, or r2), ``n_selected``,
         ``n_changed`` (features that entered since the last look), ``select_seconds`` and ``learn_seconds`` so
         far, ``selector_bytes`` and ``learner_bytes`` (of the arrays they hold); then ``fading_accuracy``,
         ``accuracy`` (of all rows), ``kappa`` and ``kappa_temporal`` (faded; against saying what the row
@@ -151,11 +147,8 @@ def prequential(
         metric=MEASURES[regression][0],
         **(vars(plan) | {"classes": classes}),
     )
-    kinds = {
-        "table": TABLE | dict.fromkeys(MEASURES[regression], "float"),
-        "selections": SELECTIONS,
-        "drift": DRIFT,
-    }
+    table = TABLE | dict.fromkeys(MEASURES[regression], "float")
+    kinds = {"table": table, "selections": selection_columns("rows"), "drift": DRIFT}
     cells: list[Key] = [{"selector": name} for name in chosen_selectors]
     job = _Following(source, chosen_selectors, chosen_learners, plan)
     return Report.of_jobs(cells, job, settings, running, kinds)

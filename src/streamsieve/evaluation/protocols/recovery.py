@@ -1,4 +1,4 @@
-"""Which of the features that matter are found as data streams in, and how near online is to offline."""
+"""Recovery of known relevant features along a stream, and online against offline scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
 from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sources import cut, identity_of, target_of
 from streamsieve.evaluation.measures.agreement import rank_disagreement, recovered, score_difference
-from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
 from streamsieve.protocols import IntArray, RowBatch
 from streamsieve.rows import Screen
@@ -28,10 +28,6 @@ Truth = Sequence[int] | IntArray | Callable[[int], Any]
 FOUND = {
     "selector": "text", "seen": "int", "n_selected": "int", "n_relevant": "int", "found": "int",
     "detection": "float", "precision": "float", "recall": "float", "f1": "float",
-}  # fmt: skip
-SELECTIONS = {
-    "selector": "text", "size": "int", "nested": "bool", "seen": "int", "n_selected": "int",
-    "features": "text",
 }  # fmt: skip
 AGREEMENT = {"selector": "text", "rows": "int", "score_difference": "float", "rank_disagreement": "float"}
 #: Rows and columns that are read at a time.
@@ -53,12 +49,12 @@ def recovery(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Follow how many of the features that matter are found, along a stream of rows or of columns.
+    """Measure how many of the known relevant features are found along a stream of rows or columns.
 
     Parameters
     ----------
     source : source of rows, for selectors over rows; source of columns, for selectors over columns
-        It is read once a selector.
+        It is read once per selector.
     selectors : name, selector, or several of them as a list or by name
     truth : columns, function, or None, default=None
         The columns that matter; or a function of a row's number that returns those that matter for it, which
@@ -72,7 +68,7 @@ def recovery(
     Returns
     -------
     Report
-        One row a look and selector: ``seen`` (rows or columns), ``n_selected``, ``n_relevant`` (of the
+        One row per look and selector: ``seen`` (rows or columns), ``n_selected``, ``n_relevant`` (of the
         columns that have come), ``found`` (of them selected), ``detection`` (share of the relevant ones among
         the first k selected, equation 3.23 of Wang 2021), ``precision``, ``recall``, ``f1``.
 
@@ -104,7 +100,8 @@ def recovery(
     settings = settings_of("recovery", identity, {"selectors": named}, truth=relevant, **plan)
     cells: list[Key] = [{"selector": name} for name in named]
     job = _Finding(source, named, relevant, **plan)
-    return Report.of_jobs(cells, job, settings, running, {"table": FOUND, "selections": SELECTIONS})
+    kinds = {"table": FOUND, "selections": selection_columns("seen")}
+    return Report.of_jobs(cells, job, settings, running, kinds)
 
 
 def online_offline(
@@ -139,7 +136,7 @@ def online_offline(
     Returns
     -------
     Report
-        One row a look and selector: ``rows``, ``score_difference`` (equation 3.19 of Wang 2021) and
+        One row per look and selector: ``rows``, ``score_difference`` (equation 3.19 of Wang 2021) and
         ``rank_disagreement``; see :mod:`streamsieve.evaluation.measures.agreement`.
 
     Examples
@@ -193,7 +190,7 @@ class _Finding:
         rows: list[list[Any]] = []
         selections: list[list[Any]] = []
         by_columns = isinstance(selector, ColumnSelector)
-        for seen in (_offered if by_columns else _learnt)(self.source, selector, self.every):
+        for seen in (_offered if by_columns else _learned)(self.source, selector, self.every):
             kept = chosen(selector)
             truth = _columns(self.truth(seen - 1)) if callable(self.truth) else self.truth
             width = getattr(selector, "n_features_in_", None)
@@ -210,7 +207,7 @@ class _Finding:
         return {"table": rows, "selections": selections}
 
 
-def _learnt(source: Any, selector: Any, every: int) -> Iterator[int]:
+def _learned(source: Any, selector: Any, every: int) -> Iterator[int]:
     """Let a selector learn rows; yield how many it has seen, at every look."""
     seen = 0
     for batch in cut(source.rows(READ), every):

@@ -1,4 +1,4 @@
-"""Which screen, with which learner, at how many features: cross-validation done right, and as it was done."""
+"""Repeated cross-validation of selectors and learners over numbers of features."""
 
 from __future__ import annotations
 
@@ -23,17 +23,13 @@ from streamsieve.evaluation.engine.scaling import Scaler
 from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sizes import checked_sizes
 from streamsieve.evaluation.measures.accuracy import measured, metric_for
-from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.protocols import BoolArray, IntArray, Matrix
 
 AUC = ("mean_fold", "pooled")
 TABLE = {
     "selector": "text", "learner": "text", "size": "int", "run": "int", "fold": "int", "n_selected": "float",
     "score": "float", "select_seconds": "float", "learn_seconds": "float",
-}  # fmt: skip
-SELECTIONS = {
-    "selector": "text", "size": "int", "nested": "bool", "run": "int", "fold": "int", "n_selected": "int",
-    "features": "text",
 }  # fmt: skip
 
 
@@ -72,7 +68,7 @@ def screening_protocol(
     y : array of one label or number per row
     selectors : name, selector, None, or several of them as a list or by name
         "saola", "relief", "mutual_info" and so on (``selector_names()``), "none" for all features, "random",
-        or any selector of StreamSieve or scikit-learn.  One that ranks features is fitted once a fold; one
+        or any selector of StreamSieve or scikit-learn.  One that ranks features is fitted once per fold; one
         with a number of features is fitted for every size; one that decides itself is fitted once.
     learners : name, estimator, or several of them as a list or by name
         "knn", "tree", "logistic", "nb", "svm", "forest", "boosting", "fsa" and so on (``learner_names()``),
@@ -171,7 +167,7 @@ def screening_protocol(
     methods = {"selectors": chosen_selectors, "learners": chosen_learners}
     settings = settings_of("screening", problem.identity(), methods, **vars(plan))
     job = _Screening(problem, chosen_selectors, chosen_learners, plan)
-    kinds = {"table": TABLE, "selections": SELECTIONS}
+    kinds = {"table": TABLE, "selections": selection_columns("run", "fold")}
     try:
         return Report.of_jobs(plan.cells(chosen_selectors), job, settings, running, kinds)
     finally:
@@ -253,11 +249,11 @@ class _Screening:
                 for learner in self.learners:
                     key = (learner, len(order))
                     if key not in known:  # a ranking may have come to its end before the largest size
-                        known[key] = self._learnt(learner, parts, at.y, run, fold, size, notes)
+                        known[key] = self._learned(learner, parts, at.y, run, fold, size, notes)
                     rows.append(known[key].at(size, len(order), choice.seconds, at.y_test))
         return rows
 
-    def _learnt(
+    def _learned(
         self, name: str, parts: Callable[[], tuple[Matrix, Matrix]], y: npt.NDArray[Any], run: int, fold: int,
         size: int, notes: JobLog,
     ) -> _Row:  # fmt: skip

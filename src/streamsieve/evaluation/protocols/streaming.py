@@ -1,4 +1,4 @@
-"""Columns stream in: how good, how many and how long, as they come."""
+"""Accuracy, size and time of selections as columns arrive."""
 
 from __future__ import annotations
 
@@ -21,17 +21,13 @@ from streamsieve.evaluation.engine.problem import Problem, check_folds, fold_num
 from streamsieve.evaluation.engine.scaling import Scaler
 from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.measures.accuracy import measured, metric_for
-from streamsieve.evaluation.reports.report import Report
+from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, IntArray, Matrix
 
 TABLE = {
     "selector": "text", "learner": "text", "order": "int", "fold": "int", "columns": "int",
     "n_selected": "int", "score": "float", "seconds": "float", "learn_seconds": "float",
-}  # fmt: skip
-SELECTIONS = {
-    "selector": "text", "size": "int", "nested": "bool", "order": "int", "fold": "int", "columns": "int",
-    "n_selected": "int", "features": "text",
 }  # fmt: skip
 Split = float | int | tuple[Any, Any]
 
@@ -56,7 +52,7 @@ def streaming_protocol(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Offer columns to selectors in random orders, and see on the way how well learners do with what is kept.
+    """Evaluate selectors over columns that arrive in random orders, with learners at every checkpoint.
 
     Parameters
     ----------
@@ -119,7 +115,7 @@ def streaming_protocol(
     methods = {"selectors": chosen_selectors, "learners": chosen_learners}
     settings = settings_of("streaming", problem.identity(), methods, **vars(plan))
     job = _Streaming(problem, chosen_selectors, chosen_learners, plan)
-    kinds = {"table": TABLE, "selections": SELECTIONS}
+    kinds = {"table": TABLE, "selections": selection_columns("order", "fold", "columns")}
     return Report.of_jobs(plan.cells(chosen_selectors), job, settings, running, kinds)
 
 

@@ -1,4 +1,4 @@
-"""What people want to know of a screening report: curves, peaks, and the numbers that tests compare."""
+"""Views of a screening report: curves, peaks, and the scores that tests compare."""
 
 from __future__ import annotations
 

@@ -119,18 +119,18 @@ def _fit(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the protocol has heard them
             started = time.perf_counter()
-            fitted = _learnt(seeded(selector, 0), X, y, batch_size)
+            fitted = _learned(seeded(selector, 0), X, y, batch_size)
             columns = chosen(fitted)
             seconds = time.perf_counter() - started
             # again, now that compiled code is loaded: that takes more memory than most selectors do
-            peak = _peak_of(lambda: chosen(_learnt(selector, X, y, batch_size)))
+            peak = _peak_of(lambda: chosen(_learned(selector, X, y, batch_size)))
     except Exception as error:  # noqa: BLE001 - shown in the report; the other selectors go on
         return FinalFit(name, size, error=f"{type(error).__name__}: {error}")
     found = (_from_ledger if isinstance(fitted, ColumnSelector) else _from_scores)(fitted, columns, names)
     return FinalFit(name, size, seconds=seconds, peak_bytes=peak, **found)
 
 
-def _learnt(selector: Any, X: Matrix, y: Any, batch_size: int | None) -> Any:
+def _learned(selector: Any, X: Matrix, y: Any, batch_size: int | None) -> Any:
     if batch_size is None:
         return selector.fit(X, y)
     for low in range(0, X.shape[0], batch_size):

@@ -1,4 +1,4 @@
-"""The answer in one sentence: which selector and learner to use, and whether the difference is real."""
+"""Recommendation of a selector and learner, with tests of the differences."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Recommendation:
 
 
 def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
-    """Say which selector and learner to use, and whether the difference to the others is significant.
+    """Recommend a selector and a learner, and test the differences to the others.
 
     The best is compared with every other combination, each at its best size, by a paired t-test over all
     folds of all runs, corrected for the training rows that folds share (Nadeau and Bengio); p-values are

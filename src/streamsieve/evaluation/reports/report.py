@@ -23,6 +23,13 @@ REPORT, TABLE = "report.json", "table"
 PRINTED = 15
 
 
+def selection_columns(*where: str) -> dict[str, str]:
+    """Return the columns of a table of selections, found at these places: runs, folds, rows, ..."""
+    places = dict.fromkeys(where, "int")
+    selector = {"selector": "text", "size": "int", "nested": "bool"}
+    return selector | places | {"n_selected": "int", "features": "text"}
+
+
 @dataclass
 class Report:
     """What a protocol found out.

@@ -1,4 +1,4 @@
-"""A tidy table: one array a column, one entry a row, and nothing else."""
+"""A tidy table: one array per column, one entry per row, and nothing else."""
 
 from __future__ import annotations
 

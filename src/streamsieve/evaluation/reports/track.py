@@ -1,4 +1,4 @@
-"""Run screens over a stream and look at them now and then."""
+"""Scores and selections of screens over a stream, recorded at regular intervals."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def track(
 
     Looks fall on the same rows whatever the batch size, and one falls on the last row.  Only features that
     were ever selected are stored, so memory grows with them and with the looks, not with the width of the
-    stream.  The screens have learnt everything afterwards; their ledgers say who came and went.
+    stream.  The screens have learned everything afterwards; their ledgers say who came and went.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def track(
     batch : int, default=4096
         Rows read at a time.
     progress : function, default=None
-        Called with the number of rows of every batch that was learnt.
+        Called with the number of rows of every batch that was learned.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int
 
     Returns
     -------
-    float64 array, one share a look: the detection rate at k of Wang 2021, equation 3.23
+    float64 array, one share per look: the detection rate at k of Wang 2021, equation 3.23
 
     Examples
     --------

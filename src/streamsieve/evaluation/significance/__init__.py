@@ -1,4 +1,4 @@
-"""Is the difference real?  Tests over data sets, over runs, and the tables made of them."""
+"""Tests of significance over data sets and over runs, and the tables made of them."""
 
 from streamsieve.evaluation.significance.counting import Counts, count_groups
 from streamsieve.evaluation.significance.friedman import Friedman, friedman

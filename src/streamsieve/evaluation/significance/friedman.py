@@ -21,7 +21,7 @@ class Friedman:
     Attributes
     ----------
     methods : names, in the order of the columns given
-    mean_ranks : float64 array, one a method: 1 is best
+    mean_ranks : float64 array, one per method: 1 is best
     n_datasets : number of data sets
     chi2, chi2_p_value : Friedman's statistic, corrected for ties, and its p-value; conservative
     f, p_value : the statistic of Iman and Davenport and its p-value: the one to use

@@ -21,7 +21,7 @@ class Nemenyi:
     Attributes
     ----------
     methods : names, in the order of the columns given
-    mean_ranks : float64 array, one a method: 1 is best
+    mean_ranks : float64 array, one per method: 1 is best
     n_datasets : number of data sets
     alpha : level of the test, for all pairs together
     critical_difference : mean ranks that differ by at least this are significantly different

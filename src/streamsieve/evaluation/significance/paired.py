@@ -66,7 +66,7 @@ def paired_t(first: npt.ArrayLike, second: npt.ArrayLike, *, test_over_train: fl
     -----
     The plain test takes runs for independent.  Runs on the same rows are not, and it then finds differences
     that are not there far more often than it says.  The correction multiplies the variance of the mean by
-    1 + J test_over_train for J values.  It was derived for one value a fold; where a value is one
+    1 + J test_over_train for J values.  It was derived for one value per fold; where a value is one
     cross-validation, as in Wang 2021, the same factor is a convention on the safe side.
 
     References
@@ -135,7 +135,7 @@ class WinTieLoss:
     ----------
     control : the method whose wins are counted
     methods : the others
-    wins, ties, losses : int64 arrays, one a method of the others: data sets on which the control was better,
+    wins, ties, losses : int64 arrays, one per method of the others: data sets on which the control was better,
         not significantly different, worse
     outcomes : (data set, method) int64 array of 1, 0 and -1: won, tied, lost
     alpha : level of the test of each data set; None where single scores were compared as they are

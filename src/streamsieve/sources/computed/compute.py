@@ -43,7 +43,7 @@ def column_of(value: Any) -> FloatArray:
         values = values.ravel()
     if values.ndim != 1:
         raise NotAColumnError(
-            f"has shape {values.shape}, but a column has one value a row: yield the columns one by one"
+            f"has shape {values.shape}, but a column has one value per row: yield the columns one by one"
         )
     return values
 

@@ -1,4 +1,4 @@
-"""The pictures of a page: one a learner, small enough to be read on a telephone."""
+"""The pictures of a page: one per learner, small enough to be read on a telephone."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Picture:
 
 
 def by_size(report: Report) -> list[Picture]:
-    """Draw the score against the number of features, a picture a learner."""
+    """Draw the score against the number of features, one per learner."""
     found = curves(report)
     table, measure = report.table, metric_label(report.metric)
     selectors = [name for name in table.unique("selector") if name != "none"]
@@ -184,7 +184,7 @@ def stable(found: Mapping[str, Stability]) -> Picture | None:
 
 
 def column_streams(report: Report) -> list[Picture]:
-    """Draw score and size as columns arrive, a picture a learner; and time."""
+    """Draw score and size as columns arrive, one per learner; and time."""
     table, measure = report.table, metric_label(report.metric)
     looks = sorted(set(table["columns"].tolist()))
     selectors = [name for name in table.unique("selector") if name != "none"]
@@ -240,7 +240,7 @@ def _by_look(part: Table, column: str, looks: Sequence[int]) -> FloatArray:
 
 
 def row_streams(report: Report) -> list[Picture]:
-    """Draw the faded score as rows arrive, a picture a learner, with marks where drift was noticed."""
+    """Draw the faded score as rows arrive, one per learner, with marks where drift was noticed."""
     table, drift = report.table, report.extras["drift"]
     measure = report.metric.replace("fading_r2", "faded R²").replace("fading_", "faded ")
     selectors = table.unique("selector")
@@ -271,11 +271,11 @@ def row_streams(report: Report) -> list[Picture]:
     return pictures
 
 
-def _mark(axes: Any, rows: Sequence[int], colour: str) -> None:
+def _mark(axes: Any, rows: Sequence[int], color: str) -> None:
     if rows:
         seen = sorted(set(rows))[:MOST_MARKS]
         across = axes.get_xaxis_transform()  # places in rows, heights in shares of the picture
-        axes.vlines(seen, 0, 0.04, transform=across, color=colour, linewidth=0.9)
+        axes.vlines(seen, 0, 0.04, transform=across, color=color, linewidth=0.9)
 
 
 def _compact(figure: Any, height: float = HEIGHT) -> Any:

@@ -125,7 +125,7 @@ def stability_rows(found: Mapping[str, Stability]) -> list[dict[str, str]]:
 
 
 def sections(fits: Mapping[str, FinalFit], recommendation: Recommendation) -> list[dict[str, Any]]:
-    """Return a section a selector: the recommended one, and then in the order of their best scores."""
+    """Return a section per selector: the recommended one, and then in the order of their best scores."""
     most = max(OPEN, MOST // max(1, len(fits)))
     standings = (recommendation.recommended, *recommendation.standings)
     ranked = [*(each.selector for each in standings), *fits]
