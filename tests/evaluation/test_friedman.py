@@ -87,9 +87,8 @@ def test_laws_of_ranks():
         found = friedman(table, names(k))
         assert found.mean_ranks.sum() == pytest.approx(k * (k + 1) / 2)
         # errors instead of accuracies, other units, another order of data sets
-        np.testing.assert_allclose(
-            friedman(-table, names(k), higher_is_better=False).mean_ranks, found.mean_ranks
-        )
+        errors = friedman(-table, names(k), higher_is_better=False)
+        np.testing.assert_allclose(errors.mean_ranks, found.mean_ranks)
         np.testing.assert_allclose(friedman(3 * table[::-1] + 1, names(k)).mean_ranks, found.mean_ranks)
 
 
@@ -174,9 +173,8 @@ def test_groups_are_largest_runs():
 
 
 def test_text():
-    assert str(nemenyi(DEMSAR, TREES)).splitlines()[-1] == (
-        "Nemenyi over 14 data sets: critical difference 1.2536 at 0.05"
-    )
+    last = "Nemenyi over 14 data sets: critical difference 1.2536 at 0.05"
+    assert str(nemenyi(DEMSAR, TREES)).splitlines()[-1] == last
     assert str(friedman(DEMSAR, TREES)).splitlines()[1] == "C4.5+m+cf      1.964"
 
 

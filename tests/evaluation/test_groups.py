@@ -67,10 +67,8 @@ def test_text():
 def tables(seed, n_datasets=4):
     rng = np.random.default_rng(seed)
     pairs = [(s, a) for s in ("relief", "mi", "none") for a in ("svm", "tree", "fsa")]
-    return {
-        f"set {i}": table_of_groups(rng.normal(size=(9, 7)) + rng.integers(0, 3, 9)[:, None], pairs)
-        for i in range(n_datasets)
-    }
+    runs = [rng.normal(size=(9, 7)) + rng.integers(0, 3, 9)[:, None] for _ in range(n_datasets)]
+    return {f"set {i}": table_of_groups(each, pairs) for i, each in enumerate(runs)}
 
 
 def test_counts_follow_their_definitions():

@@ -47,14 +47,11 @@ class Made:
         problem = Problem.of(X, self.y, names=names)
         selectors = as_selectors({"screening": ["none", "f", "saola"], "streaming": ["none", "saola"],
                                   "prequential": ["none", "f"]}[protocol], problem.task)  # fmt: skip
+        given = X, self.y, selectors, ["nb"]
         if protocol == "screening":
-            self.report = screening_protocol(
-                X, self.y, selectors, ["nb"], sizes=[2, 25], runs=1, folds=3, names=names
-            )
+            self.report = screening_protocol(*given, sizes=[2, 25], runs=1, folds=3, names=names)
         elif protocol == "streaming":
-            self.report = streaming_protocol(
-                X, self.y, selectors, ["nb"], orders=2, split=2, checkpoints=3, names=names
-            )
+            self.report = streaming_protocol(*given, orders=2, split=2, checkpoints=3, names=names)
         else:
             follow = {"none": None, "f": ss.Screen("f", k=5, on_drift="reset", drift_every=20)}
             source = ss.open(np.vstack([X, -X]), target=np.tile(self.y, 2), names=names)
@@ -233,9 +230,7 @@ def test_final_fits_are_those_of_the_selectors():
     table = chosen_table(fits)
     assert table.where(selector="f")["column"].tolist() == screen.ranked_.tolist()
     assert table.n_rows == sum(len(fit.features) for fit in fits.values())
-    assert [each.name for each in fits["random"].features] == [
-        names[each.column] for each in fits["random"].features
-    ]
+    assert all(each.name == names[each.column] for each in fits["random"].features)
 
 
 def test_memory_is_what_was_allocated():
@@ -332,6 +327,9 @@ class Browser:
             self.events.append(self._next())
         return session
 
+    def evaluate(self, session, expression):
+        return json.loads(self.call("Runtime.evaluate", session, expression=expression)["result"]["value"])
+
     def close(self):
         try:
             self.call("Browser.close")
@@ -358,13 +356,11 @@ def browser(tmp_path_factory):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_in_chromium(pages, browser, protocol, width):
     session = browser.open(pages[protocol].path, width)
-    seen = json.loads(browser.call("Runtime.evaluate", session, expression=LOOK)["result"]["value"])
+    seen = browser.evaluate(session, LOOK)
     noise = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
     assert [event for event in browser.events if event["method"] in noise] == []
-    asked = [
-        e["params"]["request"]["url"] for e in browser.events if e["method"] == "Network.requestWillBeSent"
-    ]
-    assert all(url.startswith(("file:///", "data:")) for url in asked)
+    asked = [event["params"] for event in browser.events if event["method"] == "Network.requestWillBeSent"]
+    assert all(each["request"]["url"].startswith(("file:///", "data:")) for each in asked)
     assert seen["title"].startswith("<script>.csv")
     assert seen["scripts"] == 0
     assert seen["width"] == width
@@ -385,12 +381,9 @@ def test_figures_are_drawn_and_not_blank(pages, browser):
     from matplotlib.image import imread
 
     session = browser.open(pages["screening"].path, 1280)
-    boxes = json.loads(browser.call("Runtime.evaluate", session, expression=LOOK)["result"]["value"])[
-        "figures"
-    ]
     top = "JSON.stringify([...document.images].map(i => i.getBoundingClientRect().top + scrollY))"
-    tops = json.loads(browser.call("Runtime.evaluate", session, expression=top)["result"]["value"])
-    for box, y in zip(boxes, tops, strict=True):
+    boxes = browser.evaluate(session, LOOK)["figures"]
+    for box, y in zip(boxes, browser.evaluate(session, top), strict=True):
         clip = {"x": box["left"], "y": y, "width": box["width"], "height": box["height"], "scale": 0.5}
         shot = browser.call("Page.captureScreenshot", session, clip=clip, captureBeyondViewport=True)
         painted = imread(io.BytesIO(base64.b64decode(shot["data"])))[..., :3].mean(axis=2)

@@ -130,9 +130,8 @@ def test_column_stream(k, n_orders):
         np.testing.assert_allclose(lines_of(above)[name].get_ydata(), accuracy[name].mean(axis=0))
         np.testing.assert_allclose(lines_of(below)[name].get_ydata(), sizes[name].mean(axis=0))
     assert len(above.collections) == (2 if n_orders > 1 else 0)
-    assert (above.get_ylabel(), below.get_ylabel(), below.get_xlabel()) == (
-        "accuracy", "features kept", "columns offered",
-    )  # fmt: skip
+    labels = above.get_ylabel(), below.get_ylabel(), below.get_xlabel()
+    assert labels == ("accuracy", "features kept", "columns offered")
     with pytest.raises(ParameterError, match="of the same methods"):
         column_stream(offered, accuracy, {})
 
@@ -158,9 +157,8 @@ def test_score_map(p):
     scores[0, 0] = np.nan
     relevant = np.zeros((3, p), bool)
     relevant[[0, 2], 0] = True
-    figure = score_map(
-        rows, scores, [f"x{j}" for j in range(p)], relevant=relevant, shifts=[150], title="a stream"
-    )
+    features = [f"x{j}" for j in range(p)]
+    figure = score_map(rows, scores, features, relevant=relevant, shifts=[150], title="a stream")
     assert legible(figure)
     axes = figure.axes[0]
     np.testing.assert_array_equal(np.ma.filled(axes.collections[0].get_array(), np.nan), scores.T)
@@ -170,9 +168,9 @@ def test_score_map(p):
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert sorted(labels) == ["not known", "relevant", "shift"]
     with pytest.raises(ParameterError, match=f"a column for each of {p} features; they are 2 x {p}"):
-        score_map(rows, scores[:2], [f"x{j}" for j in range(p)])
+        score_map(rows, scores[:2], features)
     with pytest.raises(ParameterError, match="relevant must have the shape of scores"):
-        score_map(rows, scores, [f"x{j}" for j in range(p)], relevant=relevant[:2])
+        score_map(rows, scores, features, relevant=relevant[:2])
 
 
 def test_stability_bars():
@@ -211,9 +209,8 @@ def test_growth(k):
 
 
 def test_counts_are_short():
-    assert [short(v) for v in (5, 1_500, 2_000, 20_000, 25_500, 3e6, 2.5e7)] == [
-        "5", "1,500", "2k", "20k", "25.5k", "3M", "25M",
-    ]  # fmt: skip
+    counts = {5: "5", 1_500: "1,500", 2_000: "2k", 20_000: "20k", 25_500: "25.5k", 3e6: "3M", 2.5e7: "25M"}
+    assert {value: short(value) for value in counts} == counts
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

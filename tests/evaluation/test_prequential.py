@@ -46,9 +46,8 @@ class Nearest(BaseEstimator):
 
     def predict(self, X):
         means = [total / max(n, 1) for total, n in self.sums.values()]
-        return np.array(
-            [int(np.sum((x - means[0]) ** 2) > np.sum((x - means[1]) ** 2)) for x in np.asarray(X)]
-        )
+        apart = [np.sum((np.asarray(X) - mean) ** 2, axis=1) for mean in means]
+        return (apart[0] > apart[1]).astype(int)
 
     def fit(self, X, y):
         return self.partial_fit(X, y)
@@ -265,6 +264,4 @@ def test_a_learner_that_breaks_is_left_behind_and_the_others_go_on():
 def test_bad_input_is_named(changes, error, match):
     arguments = {"source": stream()[0], "selectors": "f", "learners": "sgd"} | changes
     with pytest.raises(error, match=match):
-        prequential(
-            arguments.pop("source"), arguments.pop("selectors"), arguments.pop("learners"), **arguments
-        )
+        prequential(**arguments)

@@ -67,10 +67,8 @@ def same(one, other):
 
 def folds_of(X, y, runs, folds, seed, *, literal):
     problem = Problem.of(X, y)
-    return [
-        fold_numbers(problem, folds, seed_of(seed, "folds", run), stratified=not literal)
-        for run in range(runs)
-    ]
+    seeds = [seed_of(seed, "folds", run) for run in range(runs)]
+    return [fold_numbers(problem, folds, each, stratified=not literal) for each in seeds]
 
 
 def by_f(A, y):
@@ -114,9 +112,8 @@ def test_equal_to_the_twin_for_numbers(seed, literal):
 def check_twin(report, expected, *, literal):
     table = report.table
     assert table.n_rows == len(expected)
-    for size, run, fold, score in zip(
-        table["size"], table["run"], table["fold"], table["score"], strict=True
-    ):
+    columns = (table[name] for name in ("size", "run", "fold", "score"))
+    for size, run, fold, score in zip(*columns, strict=True):
         key = (size, run) if literal else (size, run, fold)
         assert fold == -1 or not literal
         assert score == pytest.approx(expected[key], rel=1e-9, abs=1e-12)
@@ -379,9 +376,8 @@ def test_views_of_a_report():
 def test_two_of_a_kind_get_two_names():
     named = as_selectors([ss.Screen("f"), ss.Screen("f", alpha=0.1), "saola"], Task.BINARY)
     assert list(named) == ["f", "f 2", "saola"]
-    assert list(as_learners(["nb", GaussianNB(), GaussianNB()], regression=False)) == [
-        "nb", "GaussianNB", "GaussianNB 2"
-    ]  # fmt: skip
+    learners = as_learners(["nb", GaussianNB(), GaussianNB()], regression=False)
+    assert list(learners) == ["nb", "GaussianNB", "GaussianNB 2"]
 
 
 def test_randomized_learners_get_a_seed_and_a_seed_given_stays():
@@ -470,9 +466,7 @@ def test_a_learner_that_fails_loses_its_own_scores_only(tmp_path, pooled):
     options = {"sizes": [1, 2, 3], "runs": 2, "folds": 3, "auc": "pooled" if pooled else "mean_fold"}
     report = screening_protocol(*arguments, **options, errors="report", folder=tmp_path)
     missing = np.isnan(report.table["score"])
-    assert set(
-        zip(report.table["learner"][missing], report.table["size"][missing].tolist(), strict=True)
-    ) == {("bad", 2)}
+    assert {(row[1], row[2]) for row in report.table.take(missing).rows()} == {("bad", 2)}
     assert len(report.failures) == 6
     assert "learner bad, size 2, fold" in str(report.failures[0])
     assert "RuntimeError: two columns" in str(report.failures[0])

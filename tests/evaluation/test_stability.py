@@ -87,10 +87,8 @@ TRUE = 1 - np.mean(FREQUENCIES * (1 - FREQUENCIES)) / (FREQUENCIES.mean() * (1 -
 def test_intervals_cover_the_truth():
     rng = np.random.default_rng(6)
     for confidence in (0.8, 0.95):
-        inside = [
-            found.low <= TRUE <= found.high
-            for found in (stability(draw(rng, 60), confidence=confidence) for _ in range(800))
-        ]
+        drawn = (stability(draw(rng, 60), confidence=confidence) for _ in range(800))
+        inside = [found.low <= TRUE <= found.high for found in drawn]
         assert np.mean(inside) == pytest.approx(confidence, abs=0.03)
 
 

@@ -1,6 +1,7 @@
 """Whatever is given wrongly is refused in one sentence, before anything is computed or written."""
 
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -34,6 +35,8 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
 Y = (X[:, 0] + 0.5 * RNG.normal(size=60) > 0).astype(int)
 SOURCE = ss.open(X, target=Y)
+follow = partial(prequential, SOURCE, "f")
+NUMERIC = {"y": X[:, 1], "selectors": None}
 
 
 @pytest.mark.parametrize(
@@ -49,16 +52,8 @@ SOURCE = ss.open(X, target=Y)
         ({"names": "abcdefgh"}, ParameterError, "names is a list"),
         ({"selectors": PCA()}, CapabilityError, "PCA does not say which features it keeps"),
         ({"learners": Ridge(), "metric": "accuracy"}, CapabilityError, "Ridge predicts numbers"),
-        (
-            {"y": X[:, 1], "selectors": None, "learners": LogisticRegression()},
-            CapabilityError,
-            "predicts classes",
-        ),
-        (
-            {"y": X[:, 1], "selectors": "none", "learners": "ridge", "folds": 60},
-            ParameterError,
-            "R2 of a single",
-        ),
+        (NUMERIC | {"learners": LogisticRegression()}, CapabilityError, "predicts classes"),
+        (NUMERIC | {"learners": "ridge", "folds": 60}, ParameterError, "R2 of a single"),
     ],
 )
 def test_screening(wrong, error, text, tmp_path):
@@ -72,15 +67,11 @@ def test_screening(wrong, error, text, tmp_path):
     ("call", "error", "text"),
     [
         (lambda: streaming_protocol(X, Y, "f", "nb", checkpoints=2.5), ParameterError, "checkpoints are"),
-        (lambda: prequential(SOURCE, "f", []), ParameterError, "learners is empty"),
+        (lambda: follow([]), ParameterError, "learners is empty"),
+        (lambda: follow("sgd", classes=[0, 1], task="regression"), ParameterError, "labels"),
+        (lambda: follow("sgd", classes=3), ParameterError, "two labels at least"),
         (
-            lambda: prequential(SOURCE, "f", "sgd", classes=[0, 1], task="regression"),
-            ParameterError,
-            "labels",
-        ),
-        (lambda: prequential(SOURCE, "f", "sgd", classes=3), ParameterError, "two labels at least"),
-        (
-            lambda: prequential(SOURCE, "f", linear_model.LinearRegression()),
+            lambda: follow(linear_model.LinearRegression()),
             CapabilityError,
             "not made for a target of classes",
         ),
@@ -109,9 +100,8 @@ def test_everything_random_has_a_seed():
     first, second = (
         screening_protocol(X, Y, {"forest": selector}, "nb", sizes=[3], runs=1, folds=3) for _ in range(2)
     )
-    assert [each.tolist() for each in first.selections("forest")] == [
-        each.tolist() for each in second.selections("forest")
-    ]
+    chosen = [[each.tolist() for each in report.selections("forest")] for report in (first, second)]
+    assert chosen[0] == chosen[1]
     followed = [prequential(SOURCE, None, forest.ARFClassifier(n_models=3), batch_size=10) for _ in range(2)]
     np.testing.assert_array_equal(*(report.table["score"] for report in followed))
 

@@ -15,12 +15,9 @@ H4 = 1 + 1 / 2 + 1 / 3 + 1 / 4
 
 def snapshots(n_objects, alpha, rate, many, start="stationary", duration=0.0):
     """Allocations at the end of independent histories."""
-    return [
-        birth_death_process(
-            n_objects, alpha=alpha, rate=rate, duration=duration, start=start, random_state=seed
-        ).allocation(duration)
-        for seed in range(many)
-    ]
+    options = {"alpha": alpha, "rate": rate, "duration": duration, "start": start}
+    histories = (birth_death_process(n_objects, **options, random_state=seed) for seed in range(many))
+    return [history.allocation(duration) for history in histories]
 
 
 def poisson_p_value(counts, mean):

@@ -69,12 +69,8 @@ def test_names_come_from_pairs_series_a_list_or_the_number():
 
 
 def test_columns_may_be_of_many_types():
-    columns = [
-        [True, False, True],
-        np.arange(3, dtype=np.int8),
-        sp.csc_array([[0], [2], [0]]),
-        np.eye(3)[:, :1],
-    ]
+    sparse = sp.csc_array([[0], [2], [0]])
+    columns = [[True, False, True], np.arange(3, dtype=np.int8), sparse, np.eye(3)[:, :1]]
     (block,) = Features(columns, Y).columns()
     np.testing.assert_array_equal(block.X, [[1, 0, 0, 1], [0, 1, 2, 0], [1, 2, 0, 0]])
 

@@ -112,11 +112,8 @@ def test_nearest_neighbours_by_hand():
     assert classifiers.nearest(split, [0]) == (2 / 3, 1 / 3, 1.0)
     assert classifiers.nearest(split, []) == (0.0, 0.0, 0.0)  # the first of equal classes, which is wrong
     sparse = Split(sp.csc_array(split.X), split.y, sp.csc_array(split.test_X), split.test_y)
-    assert (
-        classifiers.nearest(sparse, [0])
-        == classifiers.nearest(split, [0])
-        == classifiers.nearest(sparse, None)
-    )
+    found = [classifiers.nearest(*case) for case in ((sparse, [0]), (split, [0]), (sparse, None))]
+    assert found[0] == found[1] == found[2]
 
 
 def test_the_tree_is_cut_back_to_what_the_data_supports():
@@ -184,12 +181,10 @@ def test_printed_sizes_come_out():
     X, y = load_real("madelon", "train")
     assert (toolbox.forced_alpha_investing(X, y) + 1).tolist() == [1, 49, 65, 242]
     X, y = load_real("hiva_train")
-    assert len(toolbox.forced_alpha_investing(X, y, 0.0)) == printed(
-        "saola", "IV", "hiva", "Alpha-investing", "n_selected"
-    )
-    assert len(toolbox.saola_max_without_evictions(X, y)) == printed(
-        "saola", "XIII", "hiva", "SAOLA-max", "n_selected"
-    )
+    size = printed("saola", "IV", "hiva", "Alpha-investing", "n_selected")
+    assert len(toolbox.forced_alpha_investing(X, y, 0.0)) == size
+    size = printed("saola", "XIII", "hiva", "SAOLA-max", "n_selected")
+    assert len(toolbox.saola_max_without_evictions(X, y)) == size
 
 
 def test_every_printed_figure_is_there():

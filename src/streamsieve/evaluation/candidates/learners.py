@@ -169,8 +169,8 @@ def scores_of(learner: Any, X: Matrix, n_classes: int) -> FloatArray:
         scores = np.column_stack([-scores, scores])
     if scores.shape[1] != len(known):
         raise CapabilityError(
-            f"{type(learner).__name__} gives {scores.shape[1]} scores per row for {len(known)} classes: let it "
-            "compare each class with the rest (decision_function_shape='ovr')"
+            f"{type(learner).__name__} gives {scores.shape[1]} scores per row for {len(known)} classes: let "
+            "it compare each class with the rest (decision_function_shape='ovr')"
         )
     out = np.full((len(scores), n_classes), -np.inf)
     out[:, known] = scores

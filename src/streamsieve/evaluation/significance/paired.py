@@ -135,7 +135,7 @@ class WinTieLoss:
     ----------
     control : the method whose wins are counted
     methods : the others
-    wins, ties, losses : int64 arrays, one per method of the others: data sets on which the control was better,
+    wins, ties, losses : int64 arrays, one number per other method: data sets on which the control was better,
         not significantly different, worse
     outcomes : (data set, method) int64 array of 1, 0 and -1: won, tied, lost
     alpha : level of the test of each data set; None where single scores were compared as they are
