@@ -79,40 +79,27 @@ def by_correlation(A, y):
     return np.argsort(-np.abs([np.corrcoef(a, y)[0, 1] for a in A.T]), kind="stable").tolist()
 
 
+TWINS = {
+    "classes": ("f", "nb", by_f, lambda A, t, B: GaussianNB().fit(A, t).predict_proba(B)[:, 1]),
+    "numbers": ("correlation", "ridge", by_correlation, lambda A, t, B: Ridge().fit(A, t).predict(B)),
+}
+
+
+@pytest.mark.parametrize("kind", TWINS)
 @pytest.mark.parametrize("literal", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_equal_to_the_twin_for_classes(seed, literal):
+def test_equal_to_the_twin(seed, literal, kind):
+    numeric, sizes, (selector, learner, ranked, predicted) = kind == "numbers", [1, 3, 7], TWINS[kind]
     X, y = data(60, 7, seed=seed)
-    report = screening_protocol(
-        X, y, "f", "nb", sizes=[1, 3, 7], runs=2, folds=4, literal=literal, random_state=seed
-    )
-    expected = slow_protocol(
-        X, y, by_f, lambda A, t, B: GaussianNB().fit(A, t).predict_proba(B)[:, 1],
-        folds_of(X, y, 2, 4, seed, literal=literal), [1, 3, 7], literal=literal,
-    )  # fmt: skip
-    check_twin(report, expected, literal=literal)
-
-
-@pytest.mark.parametrize("literal", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_equal_to_the_twin_for_numbers(seed, literal):
-    X, _ = data(50, 6, seed=seed)
-    y = X[:, 0] - 0.3 * X[:, 3] + np.random.default_rng(seed).normal(size=50)
-    report = screening_protocol(
-        X, y, "correlation", "ridge", sizes=[1, 4], runs=2, folds=5, literal=literal, random_state=seed
-    )
-    expected = slow_protocol(
-        X, y, by_correlation, lambda A, t, B: Ridge().fit(A, t).predict(B),
-        folds_of(X, y, 2, 5, seed, literal=literal), [1, 4], numeric=True, literal=literal,
-    )  # fmt: skip
-    assert report.metric == "r2"
-    check_twin(report, expected, literal=literal)
-
-
-def check_twin(report, expected, *, literal):
-    table = report.table
-    assert table.n_rows == len(expected)
-    columns = (table[name] for name in ("size", "run", "fold", "score"))
+    if numeric:
+        y = X[:, 0] - 0.3 * X[:, 3] + np.random.default_rng(seed).normal(size=60)
+    options = {"sizes": sizes, "runs": 2, "folds": 4, "literal": literal, "random_state": seed}
+    report = screening_protocol(X, y, selector, learner, **options)
+    folds = folds_of(X, y, 2, 4, seed, literal=literal)
+    expected = slow_protocol(X, y, ranked, predicted, folds, sizes, numeric=numeric, literal=literal)
+    assert report.metric == ("r2" if numeric else "auc")
+    assert report.table.n_rows == len(expected)
+    columns = (report.table[name] for name in ("size", "run", "fold", "score"))
     for size, run, fold, score in zip(*columns, strict=True):
         key = (size, run) if literal else (size, run, fold)
         assert fold == -1 or not literal

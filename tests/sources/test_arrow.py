@@ -181,10 +181,7 @@ def test_many_text_columns_are_counted(tmp_path):
 
 def test_whole_numbers_that_turn_into_fractions_late_are_no_problem(tmp_path):
     path = tmp_path / "late.csv"
-    with path.open("w") as file:
-        file.write("a,empty,y\n")
-        file.writelines("1,,0\n" for _ in range(300_000))
-        file.write("0.5,2.5,1.5\n")
+    path.write_text("a,empty,y\n" + "1,,0\n" * 300_000 + "0.5,2.5,1.5\n")
     source = ArrowSource(path, target="y")
     *_, last = source.rows(100_000)
     assert (last.X.tolist(), last.y.tolist()) == ([[0.5, 2.5]], [1.5])
@@ -193,10 +190,7 @@ def test_whole_numbers_that_turn_into_fractions_late_are_no_problem(tmp_path):
 
 def test_numbers_that_turn_into_text_name_the_file_and_the_place(tmp_path):
     path = tmp_path / "turns.csv"
-    with path.open("w") as file:
-        file.write("a,y\n")
-        file.writelines("1.25,0\n" for _ in range(300_000))
-        file.write("oops,1\n")
+    path.write_text("a,y\n" + "1.25,0\n" * 300_000 + "oops,1\n")
     source = ArrowSource(path, target="y")
     with pytest.raises(SourceError, match=r"turns.csv cannot be read after row [\d,]+: .*oops"):
         list(source.rows(100_000))

@@ -306,10 +306,8 @@ def test_a_source_travels_to_other_processes(topic, source):
     assert rows_of(copy.rows()) == [0]
 
 
-def test_rows_that_were_deleted_before_they_were_read_are_lost(broker, source):
-    name = f"topic{next(_number)}"
-    broker.create(name, 1)
-    broker.send(name, [(0, record(k)) for k in range(10)])
+def test_rows_that_were_deleted_before_they_were_read_are_lost(broker, topic, source):
+    name = topic([record(k) for k in range(10)])
     position = next(source(name).rows(4)).position
     broker.send(name, [(0, {**record(k), "pad": "x" * 100_000}) for k in range(10, 80)])
     assert watermarks(broker.servers, name)[0] > 4
@@ -317,13 +315,11 @@ def test_rows_that_were_deleted_before_they_were_read_are_lost(broker, source):
         list(source(name, extra="ignore", names=["a", "b"]).rows(start=position))
 
 
-def test_rows_that_are_deleted_while_they_are_read_are_lost(broker, source):
+def test_rows_that_are_deleted_while_they_are_read_are_lost(broker, topic, source):
     options = {"fetch.message.max.bytes": 1000, "queued.max.messages.kbytes": 1, "fetch.max.bytes": 1_000_000}
     pads = [(0, {**record(k), "pad": "x" * 100_000}) for k in range(50)]
     for _ in range(20):
-        name = f"topic{next(_number)}"
-        broker.create(name, 1)
-        broker.send(name, pads)
+        name = topic([pad for _, pad in pads])
         batches = source(name, extra="ignore", names=["a", "b"], options=options).rows(1)
         found = [next(batches)]
         broker.send(name, pads)
