@@ -44,9 +44,6 @@ def result(case="a case", **changed):
     return Result(**figures | changed)
 
 
-# ------------------------------------------------------------------------------------ the whole
-
-
 def test_a_quick_run_writes_its_json_and_nothing_else(tmp_path):
     before, out = published(), tmp_path / "out.json"
     done = benchmarks("--quick", "--suite", "rows", "--json", str(out))
@@ -66,9 +63,6 @@ def test_an_unknown_suite_is_refused_with_the_known_ones():
     done = benchmarks("--suite", "nonsense")
     assert done.returncode == 2
     assert all(suite in done.stderr for suite in suite_names())
-
-
-# ------------------------------------------------------------------------------------ the parts
 
 
 def test_every_case_has_a_name_of_its_own_and_a_bar_that_can_be_judged():

@@ -226,7 +226,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(table, tmp_path, monkeypat
 def test_scores_that_a_learner_does_not_have(tmp_path, monkeypatch, capsys):
     from streamsieve.evaluation.candidates import learners
 
-    plain = learners.Made("sklearn.neighbors", "NearestCentroid", {"metric": "manhattan"})
+    plain = ("sklearn.neighbors.NearestCentroid", {"metric": "manhattan"})
     monkeypatch.setattr("sklearn.neighbors.NearestCentroid.predict_proba", property(), raising=False)
     monkeypatch.setattr("sklearn.neighbors.NearestCentroid.decision_function", property(), raising=False)
     monkeypatch.setitem(learners.CLASSIFIERS, "nearest", plain)

@@ -45,14 +45,14 @@ def test_what_comes_with_scikit_learn_is_as_the_manifest_says(name, empty):
     assert data.citation
 
 
-LARGE = (
+LARGE = [
     "covtype",
     "news20_multiclass",
     "dorothea",
     "gisette_valid",
     "ujiindoorloc",
     "ujiindoorloc_longitude",
-)
+]
 LOCAL = [name for name, entry in MANIFEST.items() if entry.file and name not in LARGE]
 
 

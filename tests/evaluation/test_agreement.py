@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from streamsieve.evaluation import detection_curve
-from streamsieve.evaluation.measures.agreement import (
-    detection_rate,
-    rank_disagreement,
-    recovered,
-    score_difference,
-)
+from streamsieve.evaluation.measures.agreement import rank_disagreement, recovered, score_difference
 from streamsieve.exceptions import InputError, ParameterError
 
 
@@ -36,7 +31,7 @@ def test_detection_rate_is_that_of_a_track():
     for _ in range(100):
         top, truth = rng.permutation(20)[:8], rng.permutation(20)[: rng.integers(1, 9)]
         for k in (0, 1, 5, 8, 30, None):
-            assert detection_rate(top, truth, k) == detection_curve([top], [truth], k)[0]
+            assert recovered(top, truth, k).recall == detection_curve([top], [truth], k)[0]
 
 
 def test_nothing_selected_or_relevant():
@@ -81,7 +76,7 @@ def test_bad_input_is_refused():
         recovered([1], [2, 2])
     with pytest.raises(ParameterError, match="k must be a whole number at least 0"):
         recovered([1], [2], k=-1)
-    with pytest.raises(InputError, match=r"one score a feature; got \(2,\) and \(3,\)"):
+    with pytest.raises(InputError, match=r"one score per feature; got \(2,\) and \(3,\)"):
         score_difference([1, 2], [1, 2, 3])
     with pytest.raises(InputError, match=r"feature 1 has nan online and 2\.0 offline"):
         rank_disagreement([1, np.nan], [1, 2])

@@ -87,9 +87,8 @@ def test_laws_of_ranks():
         found = friedman(table, names(k))
         assert found.mean_ranks.sum() == pytest.approx(k * (k + 1) / 2)
         # errors instead of accuracies, other units, another order of data sets
-        np.testing.assert_allclose(
-            friedman(-table, names(k), higher_is_better=False).mean_ranks, found.mean_ranks
-        )
+        errors = friedman(-table, names(k), higher_is_better=False)
+        np.testing.assert_allclose(errors.mean_ranks, found.mean_ranks)
         np.testing.assert_allclose(friedman(3 * table[::-1] + 1, names(k)).mean_ranks, found.mean_ranks)
 
 
@@ -104,9 +103,7 @@ def test_rounding_makes_no_rank():
 def test_agreement_of_all_data_sets_is_not_certainty():
     found = friedman([[3, 2, 1]] * 2, names(3))
     assert found.f == math.inf
-    assert found.p_value == pytest.approx(
-        1 / 6
-    )  # of 6 orders the second data set happened to repeat the first
+    assert found.p_value == pytest.approx(1 / 6)  # of 6 orders the second happened to repeat the first
     assert friedman([[2, 1]] * 5, names(2)).p_value == pytest.approx(1 / 16)
 
 
@@ -123,23 +120,10 @@ def test_level_under_the_null():
     assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.02)
 
 
-# ------------------------------------------------------------------------------------ Nemenyi
+Q = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
 
 
-@pytest.mark.parametrize(
-    ("k", "q"),
-    [
-        (2, 1.960),
-        (3, 2.343),
-        (4, 2.569),
-        (5, 2.728),
-        (6, 2.850),
-        (7, 2.949),
-        (8, 3.031),
-        (9, 3.102),
-        (10, 3.164),
-    ],
-)
+@pytest.mark.parametrize(("k", "q"), list(enumerate(Q, start=2)))
 def test_critical_values_of_demsar(k, q):
     """Table 5a: q at 0.05, the studentised range over the square root of two."""
     assert critical_difference(k, 20) == pytest.approx(q * math.sqrt(k * (k + 1) / 120), abs=1e-3)
@@ -189,13 +173,9 @@ def test_groups_are_largest_runs():
 
 
 def test_text():
-    assert str(nemenyi(DEMSAR, TREES)).splitlines()[-1] == (
-        "Nemenyi over 14 data sets: critical difference 1.2536 at 0.05"
-    )
+    last = "Nemenyi over 14 data sets: critical difference 1.2536 at 0.05"
+    assert str(nemenyi(DEMSAR, TREES)).splitlines()[-1] == last
     assert str(friedman(DEMSAR, TREES)).splitlines()[1] == "C4.5+m+cf      1.964"
-
-
-# ------------------------------------------------------------------------------------ bad input
 
 
 @pytest.mark.parametrize("test", [friedman, nemenyi])

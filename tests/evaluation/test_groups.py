@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamsieve.evaluation.significance import at_peak, count_groups, pairwise_p_values, table_of_groups
+from streamsieve.evaluation.significance import count_groups, pairwise_p_values, table_of_groups
 from streamsieve.evaluation.significance.groups import _groups
 from streamsieve.exceptions import InputError, ParameterError
 from tests.helpers.tier import cases
@@ -36,7 +36,7 @@ def test_table_equals_the_twin():
         assert (np.diff(found.tiers) >= 0).all()
 
 
-def test_a_group_reaches_over_those_told_apart():
+def test_a_group_includes_significantly_different_ones_in_between():
     """A and C are alike, B between them differs from A: all three are in one group."""
     steady = np.array([0.02, -0.02, 0.01, -0.01, 0.015, -0.015, 0.0])
     a = 0.90 + steady
@@ -64,36 +64,11 @@ def test_text():
         found.tier(("t", "sv"))
 
 
-# ------------------------------------------------------------------------------------ peaks
-
-
-def test_peaks():
-    rng = np.random.default_rng(3)
-    curves = rng.normal(size=(5, 6, 7))
-    curves[2, 3:] = np.nan  # sizes beyond its features
-    runs, places = at_peak(curves)
-    for i in range(5):
-        means = [curves[i, s].mean() for s in range(6) if not np.isnan(curves[i, s]).any()]
-        assert places[i] == int(np.argmax(means))
-        np.testing.assert_array_equal(runs[i], curves[i, places[i]])
-    lowest, _ = at_peak(-curves, higher_is_better=False)
-    np.testing.assert_array_equal(-lowest, runs)
-    with pytest.raises(InputError, match="combination 1 has no size"):
-        at_peak(np.array([[[1.0]], [[np.nan]]]))
-    with pytest.raises(InputError, match=r"\(combination, size, run\)"):
-        at_peak(np.ones((2, 2)))
-
-
-# ------------------------------------------------------------------------------------ counts
-
-
 def tables(seed, n_datasets=4):
     rng = np.random.default_rng(seed)
     pairs = [(s, a) for s in ("relief", "mi", "none") for a in ("svm", "tree", "fsa")]
-    return {
-        f"set {i}": table_of_groups(rng.normal(size=(9, 7)) + rng.integers(0, 3, 9)[:, None], pairs)
-        for i in range(n_datasets)
-    }
+    runs = [rng.normal(size=(9, 7)) + rng.integers(0, 3, 9)[:, None] for _ in range(n_datasets)]
+    return {f"set {i}": table_of_groups(each, pairs) for i, each in enumerate(runs)}
 
 
 def test_counts_follow_their_definitions():

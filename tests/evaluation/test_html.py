@@ -47,14 +47,11 @@ class Made:
         problem = Problem.of(X, self.y, names=names)
         selectors = as_selectors({"screening": ["none", "f", "saola"], "streaming": ["none", "saola"],
                                   "prequential": ["none", "f"]}[protocol], problem.task)  # fmt: skip
+        given = X, self.y, selectors, ["nb"]
         if protocol == "screening":
-            self.report = screening_protocol(
-                X, self.y, selectors, ["nb"], sizes=[2, 25], runs=1, folds=3, names=names
-            )
+            self.report = screening_protocol(*given, sizes=[2, 25], runs=1, folds=3, names=names)
         elif protocol == "streaming":
-            self.report = streaming_protocol(
-                X, self.y, selectors, ["nb"], orders=2, split=2, checkpoints=3, names=names
-            )
+            self.report = streaming_protocol(*given, orders=2, split=2, checkpoints=3, names=names)
         else:
             follow = {"none": None, "f": ss.Screen("f", k=5, on_drift="reset", drift_every=20)}
             source = ss.open(np.vstack([X, -X]), target=np.tile(self.y, 2), names=names)
@@ -106,9 +103,6 @@ def pages(tmp_path_factory):
     return {protocol: Made(protocol, folder) for protocol in PROTOCOLS}
 
 
-# ------------------------------------------------------------------------------------ the text
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_names_are_text_and_nothing_else(pages, protocol):
     page = pages[protocol]
@@ -137,15 +131,8 @@ def test_it_needs_nothing_from_anywhere(pages, protocol):
 def test_it_says_the_important_first(pages, protocol):
     page = pages[protocol]
     headings = [text for _, text in page.tags.headings]
-    order = [
-        "Recommendation",
-        "All combinations",
-        "as rows arrive",
-        "What each selector",
-        "Failures",
-        "Settings",
-    ]
-    order[2] = {"screening": "Score against", "streaming": "as columns arrive"}.get(protocol, order[2])
+    scores = {"screening": "Score against", "streaming": "as columns arrive"}.get(protocol, "as rows arrive")
+    order = ["Recommendation", "All combinations", scores, "What each selector", "Failures", "Settings"]
     places = [next(i for i, text in enumerate(headings) if part in text) for part in order]
     assert places == sorted(places)
     levels = [int(tag[1]) for tag, _ in page.tags.headings]
@@ -162,13 +149,13 @@ def test_it_says_the_important_first(pages, protocol):
 
 def test_the_ledgers_reasons_are_there(pages):
     articles = pages["screening"].text.split("<article>")[1:]
-    told = {re.search(r"<h3>(\w+)", article)[1]: article for article in articles}
-    assert "makes redundant" in told["saola"]
-    assert "Left out, and why: the 20 that came nearest" in told["saola"]
-    assert re.search(r'class="wrap">redundant given ', told["saola"])
-    assert "irrelevant</td>" in told["saola"]
-    assert ">score</th>" in told["f"]
-    assert "<summary>5 more" in told["f"]  # 25 were asked for, 20 stand open
+    by_name = {re.search(r"<h3>(\w+)", article)[1]: article for article in articles}
+    assert "makes redundant" in by_name["saola"]
+    assert "Left out, and why: the 20 that came nearest" in by_name["saola"]
+    assert re.search(r'class="wrap">redundant given ', by_name["saola"])
+    assert "irrelevant</td>" in by_name["saola"]
+    assert ">score</th>" in by_name["f"]
+    assert "<summary>5 more" in by_name["f"]  # 25 were asked for, 20 stand open
 
 
 def test_a_page_stays_small_whatever_is_kept(pages, tmp_path):
@@ -182,7 +169,7 @@ def test_a_page_stays_small_whatever_is_kept(pages, tmp_path):
     assert "in chosen.csv" in path.read_text("utf-8")
 
 
-def test_failures_and_empty_choices_are_told(pages, tmp_path):
+def test_failures_and_empty_choices_are_shown(pages, tmp_path):
     page = pages["screening"]
     fits = {"f": FinalFit("f", 0, error="ValueError: <b>no</b>"), "saola": FinalFit("saola", 0)}
     kept = page.report.extras["selections"]["n_selected"]
@@ -202,14 +189,9 @@ def test_failures_and_empty_choices_are_told(pages, tmp_path):
 def test_it_is_complete_or_not_there(pages, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("before")
+    page = pages["screening"]
     with pytest.raises(AttributeError):
-        write_page(
-            path,
-            pages["screening"].report,
-            pages["screening"].recommendation,
-            {"f": None},
-            pages["screening"].facts,
-        )
+        write_page(path, page.report, page.recommendation, {"f": None}, page.facts)
     assert path.read_text() == "before"
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 
@@ -220,9 +202,6 @@ def test_what_is_missing_is_named(monkeypatch):
         CapabilityError, match=r"needs jinja2, which is not here: pip install 'streamsieve\[cli\]'"
     ):
         check_extra()
-
-
-# ------------------------------------------------------------------------------------ what was fitted
 
 
 def test_final_fits_are_those_of_the_selectors():
@@ -251,9 +230,7 @@ def test_final_fits_are_those_of_the_selectors():
     table = chosen_table(fits)
     assert table.where(selector="f")["column"].tolist() == screen.ranked_.tolist()
     assert table.n_rows == sum(len(fit.features) for fit in fits.values())
-    assert [each.name for each in fits["random"].features] == [
-        names[each.column] for each in fits["random"].features
-    ]
+    assert all(each.name == names[each.column] for each in fits["random"].features)
 
 
 def test_memory_is_what_was_allocated():
@@ -269,9 +246,6 @@ def test_memory_is_what_was_allocated():
     fit = final_fits(problem, {"greedy": Greedy()}, {})["greedy"]
     assert 8e6 <= fit.peak_bytes < 9e6
     assert (fit.measure, [each.name for each in fit.features]) == ("", ["x0", "x1"])
-
-
-# ------------------------------------------------------------------------------------ in a browser
 
 
 FLAGS = (
@@ -353,6 +327,9 @@ class Browser:
             self.events.append(self._next())
         return session
 
+    def evaluate(self, session, expression):
+        return json.loads(self.call("Runtime.evaluate", session, expression=expression)["result"]["value"])
+
     def close(self):
         try:
             self.call("Browser.close")
@@ -379,14 +356,11 @@ def browser(tmp_path_factory):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_in_chromium(pages, browser, protocol, width):
     session = browser.open(pages[protocol].path, width)
-    seen = json.loads(browser.call("Runtime.evaluate", session, expression=LOOK)["result"]["value"])
+    seen = browser.evaluate(session, LOOK)
     noise = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
-    told = [event for event in browser.events if event["method"] in noise]
-    assert told == []
-    asked = [
-        e["params"]["request"]["url"] for e in browser.events if e["method"] == "Network.requestWillBeSent"
-    ]
-    assert all(url.startswith(("file:///", "data:")) for url in asked)
+    assert [event for event in browser.events if event["method"] in noise] == []
+    asked = [event["params"] for event in browser.events if event["method"] == "Network.requestWillBeSent"]
+    assert all(each["request"]["url"].startswith(("file:///", "data:")) for each in asked)
     assert seen["title"].startswith("<script>.csv")
     assert seen["scripts"] == 0
     assert seen["width"] == width
@@ -407,12 +381,9 @@ def test_figures_are_drawn_and_not_blank(pages, browser):
     from matplotlib.image import imread
 
     session = browser.open(pages["screening"].path, 1280)
-    boxes = json.loads(browser.call("Runtime.evaluate", session, expression=LOOK)["result"]["value"])[
-        "figures"
-    ]
     top = "JSON.stringify([...document.images].map(i => i.getBoundingClientRect().top + scrollY))"
-    tops = json.loads(browser.call("Runtime.evaluate", session, expression=top)["result"]["value"])
-    for box, y in zip(boxes, tops, strict=True):
+    boxes = browser.evaluate(session, LOOK)["figures"]
+    for box, y in zip(boxes, browser.evaluate(session, top), strict=True):
         clip = {"x": box["left"], "y": y, "width": box["width"], "height": box["height"], "scale": 0.5}
         shot = browser.call("Page.captureScreenshot", session, clip=clip, captureBeyondViewport=True)
         painted = imread(io.BytesIO(base64.b64decode(shot["data"])))[..., :3].mean(axis=2)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,14 +49,18 @@ def squares(outcome):
     return [None if result is None else result["square"] for result in outcome.results]
 
 
+def _note(reported, done, total):
+    reported.append((done, total))
+
+
 EXPECTED = [(10 * key["run"] + key["fold"]) ** 2 / 3 for key in CELLS_OF]
 
 
-def test_results_stand_in_the_order_of_the_cells_and_progress_is_told():
-    told = []
-    outcome = run(progress=lambda done, total: told.append((done, total)))
+def test_results_stand_in_the_order_of_the_cells_and_progress_is_reported():
+    reported = []
+    outcome = run(progress=partial(_note, reported))
     assert squares(outcome) == EXPECTED
-    assert told == [(done, 12) for done in range(13)]
+    assert reported == [(done, 12) for done in range(13)]
 
 
 @pytest.mark.full
@@ -71,16 +76,12 @@ def test_what_is_finished_is_not_computed_again(tmp_path):
     for kept in (12, 7, 1, 0):
         trace.write_text("")
         (tmp_path / "f" / CELLS).write_bytes(b"".join(lines[:kept]))
-        told = []
-        outcome = run(
-            Square(str(trace)),
-            tmp_path / "f",
-            resume=True,
-            progress=lambda done, _, told=told: told.append(done),
-        )
+        reported = []
+        progress = partial(_note, reported)
+        outcome = run(Square(str(trace)), tmp_path / "f", resume=True, progress=progress)
         assert squares(outcome) == EXPECTED
         assert len(trace.read_text().splitlines()) == 12 - kept
-        assert told[0] == kept
+        assert reported[0] == (kept, 12)
 
 
 @pytest.mark.parametrize("cut", [1, 10, 30])
@@ -146,14 +147,11 @@ def test_a_store_that_is_not_open_takes_nothing(tmp_path):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_failure_loses_nothing_else_and_is_tried_again(tmp_path, n_jobs):
     outcome = run(Square(bad=(11, -20)), tmp_path, n_jobs=n_jobs)
-    expected = [
-        value if key != {"run": 1, "fold": 1} else None for key, value in zip(CELLS_OF, EXPECTED, strict=True)
-    ]
-    assert squares(outcome) == expected
-    assert [str(failure) for failure in outcome.failures] == [
-        "run=1 fold=1: ValueError: 11 is bad",
-        "run=2 fold=0, half of it: KeyError: 'missing'",
-    ]
+    bad = CELLS_OF.index({"run": 1, "fold": 1})
+    assert squares(outcome) == [*EXPECTED[:bad], None, *EXPECTED[bad + 1 :]]
+    first, second = map(str, outcome.failures)
+    assert first == "run=1 fold=1: ValueError: 11 is bad"
+    assert second == "run=2 fold=0, half of it: KeyError: 'missing'"
     trace = tmp_path / "trace"
     outcome = run(Square(str(trace)), tmp_path, resume=True)
     assert squares(outcome) == EXPECTED

@@ -42,9 +42,8 @@ def test_the_plain_test_errs_on_shared_rows_and_the_corrected_one_does_not():
     for _ in range(300):
         # each row is right or wrong for either rule at equal rates; folds only regroup the rows
         difference = rng.integers(0, 2, 60) - rng.integers(0, 2, 60)
-        folds = np.concatenate(
-            [difference[rng.permutation(60)].reshape(10, 6).mean(axis=1) for _ in range(10)]
-        )
+        orders = (rng.permutation(60).reshape(10, 6) for _ in range(10))
+        folds = np.concatenate([difference[order].mean(axis=1) for order in orders])
         zeros = np.zeros(len(folds))
         plain += paired_t(folds, zeros).p_value < 0.05
         corrected += paired_t(folds, zeros, test_over_train=1 / 9).p_value < 0.05
@@ -71,9 +70,6 @@ def test_all_pairs_at_once():
             assert p[i, j] == pytest.approx(expected, rel=1e-9)
 
 
-# ------------------------------------------------------------------------------------ win/tie/loss
-
-
 def test_counts_over_data_sets():
     rng = np.random.default_rng(4)
     tables = [rng.normal(size=(3, n)) + rng.integers(0, 3, 3)[:, None] for n in (5, 7, 10, 30)]
@@ -86,9 +82,8 @@ def test_counts_over_data_sets():
             outcome.append(int(np.sign(test.statistic)) if test.pvalue < 0.1 else 0)
         np.testing.assert_array_equal(found.outcomes[:, place], outcome)
         assert found.wins[place] + found.ties[place] + found.losses[place] == 4
-    upside_down = win_tie_loss(
-        [-table for table in tables], ["a", "b", "c"], "b", alpha=0.1, higher_is_better=False
-    )
+    negative = [-table for table in tables]
+    upside_down = win_tie_loss(negative, ["a", "b", "c"], "b", alpha=0.1, higher_is_better=False)
     np.testing.assert_array_equal(upside_down.outcomes, found.outcomes)
     assert "b vs a" in str(found)
     assert "paired t-tests at 0.1" in str(found)

@@ -8,15 +8,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
-from streamsieve.evaluation.plots.column_stream import column_stream
-from streamsieve.evaluation.plots.critical_difference import critical_difference
-from streamsieve.evaluation.plots.curves import short
-from streamsieve.evaluation.plots.growth import growth
-from streamsieve.evaluation.plots.orders import orders
-from streamsieve.evaluation.plots.performance import performance
-from streamsieve.evaluation.plots.score_map import score_map
-from streamsieve.evaluation.plots.stability_bars import stability_bars
-from streamsieve.evaluation.plots.style import style
+from streamsieve.evaluation.plots.comparison import critical_difference, stability_bars
+from streamsieve.evaluation.plots.curves import column_stream, growth, orders, performance
+from streamsieve.evaluation.plots.scores import score_map
+from streamsieve.evaluation.plots.style import short
 from streamsieve.exceptions import CapabilityError, ParameterError
 
 SIZES = [5, 13, 44, 100, 400]
@@ -61,9 +56,6 @@ def lines_of(axes):
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
 
 
-# ------------------------------------------------------------------------------------ performance
-
-
 @pytest.mark.parametrize("k", [2, 6, 20])
 def test_performance(k):
     rng = np.random.default_rng(0)
@@ -90,14 +82,6 @@ def test_performance_refuses():
         performance([3, 2], {"p": {"a": [1, 2]}})
     with pytest.raises(ParameterError, match="panels is empty"):
         performance(SIZES, {})
-
-
-def test_methods_differ_without_colour():
-    looks = [style(i, 100) for i in range(20)]
-    assert len({(look["linestyle"], look["marker"]) for look in looks}) == 20
-
-
-# ------------------------------------------------------------------------------------ critical difference
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 20])
@@ -133,9 +117,6 @@ def test_critical_difference_refuses():
         critical_difference([1, 2], ["a", "b"], np.nan)
 
 
-# ------------------------------------------------------------------------------------ column streams
-
-
 @pytest.mark.parametrize(("k", "n_orders"), [(2, 12), (20, 1)])
 def test_column_stream(k, n_orders):
     rng = np.random.default_rng(1)
@@ -149,9 +130,8 @@ def test_column_stream(k, n_orders):
         np.testing.assert_allclose(lines_of(above)[name].get_ydata(), accuracy[name].mean(axis=0))
         np.testing.assert_allclose(lines_of(below)[name].get_ydata(), sizes[name].mean(axis=0))
     assert len(above.collections) == (2 if n_orders > 1 else 0)
-    assert (above.get_ylabel(), below.get_ylabel(), below.get_xlabel()) == (
-        "accuracy", "features kept", "columns offered",
-    )  # fmt: skip
+    labels = above.get_ylabel(), below.get_ylabel(), below.get_xlabel()
+    assert labels == ("accuracy", "features kept", "columns offered")
     with pytest.raises(ParameterError, match="of the same methods"):
         column_stream(offered, accuracy, {})
 
@@ -169,9 +149,6 @@ def test_orders():
         orders({"a": found, "b": {}})
 
 
-# ------------------------------------------------------------------------------------ maps, bars, time
-
-
 @pytest.mark.parametrize("p", [1, 130])
 def test_score_map(p):
     rng = np.random.default_rng(3)
@@ -180,9 +157,8 @@ def test_score_map(p):
     scores[0, 0] = np.nan
     relevant = np.zeros((3, p), bool)
     relevant[[0, 2], 0] = True
-    figure = score_map(
-        rows, scores, [f"x{j}" for j in range(p)], relevant=relevant, shifts=[150], title="a stream"
-    )
+    features = [f"x{j}" for j in range(p)]
+    figure = score_map(rows, scores, features, relevant=relevant, shifts=[150], title="a stream")
     assert legible(figure)
     axes = figure.axes[0]
     np.testing.assert_array_equal(np.ma.filled(axes.collections[0].get_array(), np.nan), scores.T)
@@ -192,9 +168,9 @@ def test_score_map(p):
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert sorted(labels) == ["not known", "relevant", "shift"]
     with pytest.raises(ParameterError, match=f"a column for each of {p} features; they are 2 x {p}"):
-        score_map(rows, scores[:2], [f"x{j}" for j in range(p)])
+        score_map(rows, scores[:2], features)
     with pytest.raises(ParameterError, match="relevant must have the shape of scores"):
-        score_map(rows, scores, [f"x{j}" for j in range(p)], relevant=relevant[:2])
+        score_map(rows, scores, features, relevant=relevant[:2])
 
 
 def test_stability_bars():
@@ -233,9 +209,8 @@ def test_growth(k):
 
 
 def test_counts_are_short():
-    assert [short(v) for v in (5, 1_500, 2_000, 20_000, 25_500, 3e6, 2.5e7)] == [
-        "5", "1,500", "2k", "20k", "25.5k", "3M", "25M",
-    ]  # fmt: skip
+    counts = {5: "5", 1_500: "1,500", 2_000: "2k", 20_000: "20k", 25_500: "25.5k", 3e6: "3M", 2.5e7: "25M"}
+    assert {value: short(value) for value in counts} == counts
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

@@ -14,7 +14,7 @@ from streamsieve.evaluation import ProtocolError, prequential
 from streamsieve.evaluation.measures.fading import FadingClasses, FadingNumbers
 from streamsieve.evaluation.measures.memory import array_bytes
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError, TargetError
-from streamsieve.protocols import RowBatch
+from tests.helpers.streams import Rows
 from tests.reference.prequential import fading, fading_numbers, followed
 
 NUMBERS = ("selector", "learner", "rows", "n_selected", "n_changed", "accuracy", "fading_accuracy", "kappa")
@@ -46,17 +46,13 @@ class Nearest(BaseEstimator):
 
     def predict(self, X):
         means = [total / max(n, 1) for total, n in self.sums.values()]
-        return np.array(
-            [int(np.sum((x - means[0]) ** 2) > np.sum((x - means[1]) ** 2)) for x in np.asarray(X)]
-        )
+        apart = [np.sum((np.asarray(X) - mean) ** 2, axis=1) for mean in means]
+        return (apart[0] > apart[1]).astype(int)
 
     def fit(self, X, y):
         return self.partial_fit(X, y)
 
     learn = partial_fit
-
-
-# ------------------------------------------------------------------------------------ the twins
 
 
 @settings(max_examples=150)
@@ -74,7 +70,7 @@ def test_fading_is_that_of_the_twin_for_any_batches(pairs, half_life, size, befo
         measure.update(y[low : low + size], said[low : low + size])
     expected = fading(y.tolist(), said.tolist(), half_life, before)
     for name, value in measure.measures().items():
-        if abs(expected[name]) < 1e6:  # a chance of 1 but for rounding
+        if abs(expected[name]) < 1e6:  # agreement by chance is 1 but for rounding
             assert value == pytest.approx(expected[name], rel=1e-6, abs=1e-6, nan_ok=True)
 
 
@@ -101,7 +97,7 @@ def test_the_whole_loop_is_that_of_the_twin(batch, seed):
     def select(rows, labels):
         labels = np.array(labels)
         if len(set(labels.tolist())) < 2:
-            return range(2)  # nothing can be told apart: the first ones
+            return range(2)  # no scores: the first ones
         return ss.Screen("fisher", k=2).fit(np.array(rows), labels).ranked_.tolist()
 
     pieces = [(X[low : low + batch], y[low : low + batch]) for low in range(0, 150, batch)]
@@ -131,9 +127,6 @@ def test_row_by_row_it_is_river():
     report = prequential(source, None, learners, batch_size=1, scale=False)
     assert report.table["accuracy"][0] == pytest.approx(metric.get())
     assert report.table["accuracy"][1] > 0.5
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 def test_looks_do_not_change_what_is_learnt():
@@ -222,22 +215,6 @@ def test_time_and_memory_are_noted():
     assert array_bytes([shared, shared]) == 32, "once"
 
 
-class Rows:
-    """A stream of batches that has no target at hand."""
-
-    n_rows = None
-    names = None
-
-    def __init__(self, X, y):
-        self.X, self.labels, self.reads = X, y, 0
-
-    def rows(self, batch_size=4096, start=None):
-        self.reads += 1
-        for low in range(0, len(self.X), batch_size):
-            part = slice(low, low + batch_size)
-            yield RowBatch(self.X[part], None if self.labels is None else self.labels[part])
-
-
 def test_labels_are_looked_for_in_the_stream_unless_they_are_named():
     _, X, y = stream(100)
     labels = np.array(["no", "yes"])[y]
@@ -248,9 +225,6 @@ def test_labels_are_looked_for_in_the_stream_unless_they_are_named():
     assert source.reads == 3
     with pytest.raises(ProtocolError, match="label 'yes' turned up, which is not among"):
         prequential(source, None, "majority", classes=["maybe", "no"])
-
-
-# ------------------------------------------------------------------------------------ bad input
 
 
 class Breaks(SGDClassifier):
@@ -290,6 +264,4 @@ def test_a_learner_that_breaks_is_left_behind_and_the_others_go_on():
 def test_bad_input_is_named(changes, error, match):
     arguments = {"source": stream()[0], "selectors": "f", "learners": "sgd"} | changes
     with pytest.raises(error, match=match):
-        prequential(
-            arguments.pop("source"), arguments.pop("selectors"), arguments.pop("learners"), **arguments
-        )
+        prequential(**arguments)

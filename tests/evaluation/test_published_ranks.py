@@ -109,7 +109,6 @@ def test_post_hoc_conclusions_stand_all_the_same(printed):
     found = nemenyi(scores, methods)
     different = {(methods[i], methods[j]) for i, j in zip(*np.nonzero(np.triu(found.different)), strict=True)}
     assert different == {("SAOLA", "OFS1")}
-    pairs = {
-        (each.first, each.second): each.better for each in wilcoxon(scores, methods, "SAOLA").comparisons
-    }
+    comparisons = wilcoxon(scores, methods, "SAOLA").comparisons
+    pairs = {(each.first, each.second): each.better for each in comparisons}
     assert pairs == {("SAOLA", "OFS1"): "SAOLA", ("SAOLA", "OFS2"): ""}

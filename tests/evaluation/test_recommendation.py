@@ -15,7 +15,7 @@ SETTINGS = {"runs": RUNS, "folds": FOLDS, "metric": "auc", "auc": "mean_fold", "
 
 
 def report_of(scores, kept=None, sizes=None):
-    """Return a screening report of combinations "selector learner" with so many folds of scores."""
+    """Return a screening report of combinations "selector learner" with the given scores of all folds."""
     rows = []
     for name, values in scores.items():
         selector, learner = name.split()
@@ -28,6 +28,10 @@ def report_of(scores, kept=None, sizes=None):
     names = ("selector", "learner", "size", "run", "fold", "n_selected", "score")
     columns = [*names, "select_seconds", "learn_seconds"]
     return Report("screening", Table(dict(zip(columns, zip(*rows, strict=True), strict=True))), SETTINGS)
+
+
+def recommended(*given):
+    return recommend(report_of(*given))
 
 
 def folds(mean, noise=0.01, seed=0):
@@ -55,7 +59,7 @@ def holm(p):
 def test_tests_are_those_of_the_text():
     rng = np.random.default_rng(1)
     scores = {f"s{i} nb": 0.9 - 0.006 * i + 0.02 * rng.normal(size=RUNS * FOLDS) for i in range(7)}
-    found = recommend(report_of(scores))
+    found = recommended(scores)
     assert [each.mean for each in found.standings] == sorted(
         (v.mean() for v in scores.values()), reverse=True
     )
@@ -72,12 +76,9 @@ def test_tests_are_those_of_the_text():
 
 
 def test_a_clear_winner_is_named_with_its_score_and_its_features():
-    found = recommend(
-        report_of({"f nb": folds(0.9), "saola nb": folds(0.7, seed=1), "none nb": folds(0.6, seed=2)})
-    )
-    assert str(found).startswith(
-        "Use f + nb: AUC 0.900 ± 0.010 with 10 of 500 features, significantly better than"
-    )
+    found = recommended({"f nb": folds(0.9), "saola nb": folds(0.7, seed=1), "none nb": folds(0.6, seed=2)})
+    use = "Use f + nb: AUC 0.900 ± 0.010 with 10 of 500 features, significantly better than"
+    assert str(found).startswith(use)
     assert "the next, saola + nb (0.700, p < 0.0001)" in str(found)
     assert str(found).endswith("; selecting beats keeping all features (none + nb, 0.600, p < 0.0001).")
     assert found.recommended is found.best
@@ -91,36 +92,30 @@ def test_no_significant_difference_is_said_and_the_smallest_is_recommended():
         "f nb": folds(0.9, 0.03), "saola nb": folds(0.899, 0.03, 1), "osfs nb": folds(0.8, 0.03, 2),
         "none nb": folds(0.89, 0.03, 3),
     }  # fmt: skip
-    found = recommend(report_of(scores, kept))
+    found = recommended(scores, kept)
     assert str(found).startswith("No significant difference between the best, ")
-    assert (
-        "use saola + nb, which takes the fewest features of those that are within one standard error"
-        in str(found)
-    )
+    use = "use saola + nb, which takes the fewest features of those that are within one standard error"
+    assert use in str(found)
     assert "(AUC 0.899 ± 0.030 with 4.5 of 500 features)" in str(found)
-    assert "; selecting does not beat keeping all features significantly (none + nb, 0.890, p 1)" in str(
-        found
-    )
+    no_better = "; selecting does not beat keeping all features significantly (none + nb, 0.890, p 1)"
+    assert no_better in str(found)
     assert found.recommended.selector == "saola"  # osfs is smaller, and worse
     assert found.beats(found.of("osfs"))
 
 
 def test_the_best_is_recommended_where_nothing_as_good_is_smaller():
     scores = {"f nb": folds(0.9, 0.03), "saola nb": folds(0.899, 0.03, 1)}
-    found = recommend(report_of(scores, {"f nb": 3, "saola nb": 30}))
+    found = recommended(scores, {"f nb": 3, "saola nb": 30})
     assert found.recommended is found.best
     assert "and 1 other of 2: use it, as nothing within one standard error of it takes fewer" in str(found)
     assert str(found).endswith("; keeping all features was not tried.")
 
 
 def test_selecting_that_does_not_help_is_said():
-    found = recommend(report_of({"none nb": folds(0.9), "f nb": folds(0.7, seed=1)}))
-    assert str(found).startswith(
-        "Keep all 500 features, with nb: AUC 0.900 ± 0.010, significantly better than the next, f + nb"
-    )
-    found = recommend(
-        report_of({"none nb": folds(0.9, 0.05), "f nb": folds(0.9, 0.05, 1) - 0.001}, {"f nb": 7})
-    )
+    found = recommended({"none nb": folds(0.9), "f nb": folds(0.7, seed=1)})
+    keep = "Keep all 500 features, with nb: AUC 0.900 ± 0.010, significantly better than the next, f + nb"
+    assert str(found).startswith(keep)
+    found = recommended({"none nb": folds(0.9, 0.05), "f nb": folds(0.9, 0.05, 1) - 0.001}, {"f nb": 7})
     best, other = found.standings
     assert found.recommended is (other if best.selector == "none" else best)
     ending = "; selecting does not beat keeping all features"
@@ -129,7 +124,7 @@ def test_selecting_that_does_not_help_is_said():
 
 def test_all_features_are_kept_if_no_selection_comes_near():
     noise = np.random.default_rng(0).normal(size=RUNS * FOLDS)
-    found = recommend(report_of({"none nb": 0.9 + 0.001 * noise, "f nb": 0.89 + 0.012 * noise[::-1]}))
+    found = recommended({"none nb": 0.9 + 0.001 * noise, "f nb": 0.89 + 0.012 * noise[::-1]})
     assert not found.beats(found.next)
     assert "keep all features, as no selection comes within one standard error of it." in str(found)
 
@@ -137,16 +132,14 @@ def test_all_features_are_kept_if_no_selection_comes_near():
 def test_what_failed_somewhere_never_wins():
     broken = folds(0.99)
     broken[3] = np.nan
-    found = recommend(
-        report_of({"f nb": broken, "saola nb": folds(0.8, seed=1), "none nb": folds(0.7, seed=2)})
-    )
+    found = recommended({"f nb": broken, "saola nb": folds(0.8, seed=1), "none nb": folds(0.7, seed=2)})
     assert found.best.selector == "saola"
     assert [each.selector for each in found.standings] == ["saola", "none", "f"]
     last = found.standings[-1]
     assert not last.complete
     assert last.n == RUNS * FOLDS - 1
     assert math.isnan(last.adjusted)
-    found = recommend(report_of({"f nb": folds(0.8), "none nb": broken}))
+    found = recommended({"f nb": folds(0.8), "none nb": broken})
     assert str(found).endswith("; the others failed in some parts, so no difference is tested.")
     assert not found.tested
 
@@ -155,7 +148,7 @@ def test_scores_are_paired_by_their_fold():
     """Two selectors that fail in different folds have as many scores as each other, of other folds."""
     a, b = folds(0.9, 0.05), folds(0.9, 0.05)
     a[0] = b[5] = np.nan
-    found = recommend(report_of({"a nb": a, "b nb": b, "f nb": folds(0.8)}))
+    found = recommended({"a nb": a, "b nb": b, "f nb": folds(0.8)})
     assert [each.complete for each in found.standings] == [True, False, False]
     assert math.isnan(found.standings[1].p_value)
 
@@ -164,7 +157,7 @@ def test_a_fold_without_any_score_is_nobodys_failure():
     scores = {"a nb": folds(0.9, 0.05), "b nb": folds(0.7, 0.05, 1)}
     for values in scores.values():
         values[2] = np.nan
-    found = recommend(report_of(scores))
+    found = recommended(scores)
     assert found.tested
     assert all(each.complete and each.n == RUNS * FOLDS - 1 for each in found.standings)
     assert found.beats(found.next)
@@ -173,7 +166,7 @@ def test_a_fold_without_any_score_is_nobodys_failure():
 def test_a_steadier_and_better_one_is_not_passed_over_for_a_noisy_one():
     noise = np.random.default_rng(0).normal(size=RUNS * FOLDS)
     scores = {"f nb": 0.95 + 0.01 * noise, "chi2 nb": 0.949 + 0.001 * noise, "chi2 knn": 0.945 + 0.05 * noise}
-    found = recommend(report_of(scores, {"f nb": 50, "chi2 nb": 5, "chi2 knn": 5}))
+    found = recommended(scores, {"f nb": 50, "chi2 nb": 5, "chi2 knn": 5})
     assert found.recommended.name == "chi2 + nb"
 
 
@@ -185,15 +178,13 @@ def test_whatever_keeps_all_features_is_called_so_under_any_name():
 
 def test_keeping_nothing_is_called_so():
     scores = {"saola nb": np.full(RUNS * FOLDS, 0.5), "none nb": folds(0.5, 0.1)}
-    found = recommend(report_of(scores, {"saola nb": 0}))
-    assert str(found).startswith(
-        "No combination is significantly better than saola + nb, which kept nothing (AUC 0.500 ± 0.000)"
-    )
-    nothing = recommend(
-        report_of({"saola nb": scores["saola nb"], "f nb": scores["saola nb"]}, {"saola nb": 0, "f nb": 0})
-    )
+    found = recommended(scores, {"saola nb": 0})
+    lead = "No combination is significantly better than saola + nb, which kept nothing (AUC 0.500 ± 0.000)"
+    assert str(found).startswith(lead)
+    both = ("saola nb", "f nb")
+    nothing = recommended(dict.fromkeys(both, scores["saola nb"]), dict.fromkeys(both, 0))
     assert str(nothing).startswith("No selector kept a feature, so nothing is known about them")
-    better = recommend(report_of(scores | {"f nb": folds(0.55, 0.1, 1)}, {"saola nb": 0}))
+    better = recommended(scores | {"f nb": folds(0.55, 0.1, 1)}, {"saola nb": 0})
     assert "; the best was f + nb (AUC 0.5" in str(better)
 
 
@@ -206,18 +197,13 @@ def test_each_stands_at_its_best_size():
 
 
 def test_equal_scores_are_no_difference():
-    found = recommend(
-        report_of({"f nb": np.full(20, 0.8), "t nb": np.full(20, 0.8), "none nb": np.full(20, 0.8)})
-    )
+    found = recommended({"f nb": np.full(20, 0.8), "t nb": np.full(20, 0.8), "none nb": np.full(20, 0.8)})
     assert [each.adjusted for each in found.standings[1:]] == [1, 1]
     assert str(found).startswith("No significant difference")
 
 
-# ------------------------------------------------------------------------------------ streams
-
-
 def test_of_columns_that_stream_the_end_counts():
-    names = (
+    names = [
         "selector",
         "learner",
         "order",
@@ -227,7 +213,7 @@ def test_of_columns_that_stream_the_end_counts():
         "score",
         "seconds",
         "learn_seconds",
-    )
+    ]
     rng = np.random.default_rng(0)
     rows = [
         (selector, "nb", order, 0, look, 5, level * look / 100 + 0.01 * rng.normal(), 0.1, 0.2)
@@ -263,12 +249,8 @@ def prequential_report(accuracy, regression=False):
 def test_of_rows_that_stream_nothing_is_tested():
     scores = {"f sgd": 0.9, "f majority": 0.6, "none sgd": 0.7, "none majority": 0.6, "t sgd": 0.8}
     found = recommend(prequential_report(scores))
-    assert [each.name for each in found.standings] == [
-        "f + sgd",
-        "t + sgd",
-        "none + sgd",
-        "no features + majority",
-    ]
+    names = ["f + sgd", "t + sgd", "none + sgd", "no features + majority"]
+    assert [each.name for each in found.standings] == names
     assert str(found) == (
         "f + sgd did best: accuracy 0.900 with 7 of 40 features; next is t + sgd (0.800); with all features, "
         "sgd reached 0.700; nothing was repeated, so no difference is tested."
@@ -281,20 +263,17 @@ def test_of_rows_that_stream_nothing_is_tested():
     assert "mean absolute error 2.500 with all 40 features" in str(found)
 
 
-# ------------------------------------------------------------------------------------ form
-
-
 def test_as_table_and_as_plain_values():
     import json
 
-    found = recommend(report_of({"f nb": folds(0.9), "none nb": folds(0.6, seed=2)}))
+    found = recommended({"f nb": folds(0.9), "none nb": folds(0.6, seed=2)})
     table = found.table()
     assert table["selector"].tolist() == ["f", "none"]
     assert table["first_tier"].tolist() == [1, 2]
-    told = json.loads(json.dumps(found.to_json()))
-    assert told["recommendation"] == str(found)
-    assert told["recommended"]["selector"] == "f"
-    assert len(told["combinations"]) == 2
+    plain = json.loads(json.dumps(found.to_json()))
+    assert plain["recommendation"] == str(found)
+    assert plain["recommended"]["selector"] == "f"
+    assert len(plain["combinations"]) == 2
 
 
 def test_bad_input():

@@ -9,20 +9,15 @@ from hypothesis import strategies as st
 
 from streamsieve.evaluation import Failure, ProtocolError, Report, Table
 from streamsieve.evaluation.engine.settings import described, differences, digest_of, plain, seed_of
+from streamsieve.evaluation.reports.report import selection_columns
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), max_size=8)
 
 
 def table():
-    return Table(
-        {
-            "selector": ["f", "t", "f", "t"],
-            "learner": ["nb"] * 4,
-            "size": [1, 1, 2, 2],
-            "score": [0.5, 1.0, np.nan, 0.8],
-        }
-    )
+    scores = [0.5, 1.0, np.nan, 0.8]
+    return Table({"selector": ["f", "t"] * 2, "learner": ["nb"] * 4, "size": [1, 1, 2, 2], "score": scores})
 
 
 @settings(max_examples=40)
@@ -34,7 +29,7 @@ def table():
 def test_a_table_comes_back_from_its_file_to_the_last_bit(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("t") / "table.csv"
     kinds = {"text": "text", "whole": "int", "real": "float", "truth": "bool"}
-    before = Table.of([*kinds], rows, kinds)
+    before = Table.of(rows, kinds)
     before.to_csv(path)
     after = Table.from_csv(path, before.kinds())
     assert after.kinds() == kinds
@@ -81,15 +76,8 @@ def test_without_a_library_for_dataframes_the_error_says_so(monkeypatch):
 
 
 def report():
-    chosen = Table(
-        {
-            "selector": ["f", "f", "saola"],
-            "size": [3, 3, 0],
-            "nested": [True, True, False],
-            "n_selected": [3, 3, 2],
-            "features": ["4 1 2", "4 2 7", "0 9"],
-        }
-    )
+    rows = [("f", 3, True, 3, "4 1 2"), ("f", 3, True, 3, "4 2 7"), ("saola", 0, False, 2, "0 9")]
+    chosen = Table.of(rows, selection_columns())
     made = {"data": {"rows": 10, "features": 12}, "selectors": {"f": 1}, "metric": "auc", "random_state": 7}
     failures = [Failure("run=0 fold=1 selector=f", "learner nb, size 2", "ValueError: no")]
     return Report("screening", table(), made, {"selections": chosen}, failures, {"slow": 3})

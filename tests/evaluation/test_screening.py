@@ -21,7 +21,6 @@ from streamsieve.evaluation import (
     combinations,
     curves,
     learner_names,
-    masks,
     peaks,
     screening_protocol,
     selector_names,
@@ -29,8 +28,7 @@ from streamsieve.evaluation import (
 )
 from streamsieve.evaluation.candidates.learners import as_learners, fresh, scores_of
 from streamsieve.evaluation.candidates.selectors import as_selectors, choices, size_parameter
-from streamsieve.evaluation.engine.folds import fold_numbers, held_out
-from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.problem import Problem, fold_numbers, held_out
 from streamsieve.evaluation.engine.scaling import RunningScaler, Scaler
 from streamsieve.evaluation.engine.settings import seed_of
 from streamsieve.evaluation.measures.accuracy import auc, r2
@@ -67,15 +65,10 @@ def same(one, other):
         assert a[-1] == b[-1] or (np.isnan(a[-1]) and np.isnan(b[-1]))
 
 
-# ------------------------------------------------------------------------------------ the twin
-
-
 def folds_of(X, y, runs, folds, seed, *, literal):
     problem = Problem.of(X, y)
-    return [
-        fold_numbers(problem, folds, seed_of(seed, "folds", run), stratified=not literal)
-        for run in range(runs)
-    ]
+    seeds = [seed_of(seed, "folds", run) for run in range(runs)]
+    return [fold_numbers(problem, folds, each, stratified=not literal) for each in seeds]
 
 
 def by_f(A, y):
@@ -86,48 +79,31 @@ def by_correlation(A, y):
     return np.argsort(-np.abs([np.corrcoef(a, y)[0, 1] for a in A.T]), kind="stable").tolist()
 
 
+TWINS = {
+    "classes": ("f", "nb", by_f, lambda A, t, B: GaussianNB().fit(A, t).predict_proba(B)[:, 1]),
+    "numbers": ("correlation", "ridge", by_correlation, lambda A, t, B: Ridge().fit(A, t).predict(B)),
+}
+
+
+@pytest.mark.parametrize("kind", TWINS)
 @pytest.mark.parametrize("literal", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_equal_to_the_twin_for_classes(seed, literal):
+def test_equal_to_the_twin(seed, literal, kind):
+    numeric, sizes, (selector, learner, ranked, predicted) = kind == "numbers", [1, 3, 7], TWINS[kind]
     X, y = data(60, 7, seed=seed)
-    report = screening_protocol(
-        X, y, "f", "nb", sizes=[1, 3, 7], runs=2, folds=4, literal=literal, random_state=seed
-    )
-    expected = slow_protocol(
-        X, y, by_f, lambda A, t, B: GaussianNB().fit(A, t).predict_proba(B)[:, 1],
-        folds_of(X, y, 2, 4, seed, literal=literal), [1, 3, 7], literal=literal,
-    )  # fmt: skip
-    check_twin(report, expected, literal=literal)
-
-
-@pytest.mark.parametrize("literal", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_equal_to_the_twin_for_numbers(seed, literal):
-    X, _ = data(50, 6, seed=seed)
-    y = X[:, 0] - 0.3 * X[:, 3] + np.random.default_rng(seed).normal(size=50)
-    report = screening_protocol(
-        X, y, "correlation", "ridge", sizes=[1, 4], runs=2, folds=5, literal=literal, random_state=seed
-    )
-    expected = slow_protocol(
-        X, y, by_correlation, lambda A, t, B: Ridge().fit(A, t).predict(B),
-        folds_of(X, y, 2, 5, seed, literal=literal), [1, 4], numeric=True, literal=literal,
-    )  # fmt: skip
-    assert report.metric == "r2"
-    check_twin(report, expected, literal=literal)
-
-
-def check_twin(report, expected, *, literal):
-    table = report.table
-    assert table.n_rows == len(expected)
-    for size, run, fold, score in zip(
-        table["size"], table["run"], table["fold"], table["score"], strict=True
-    ):
+    if numeric:
+        y = X[:, 0] - 0.3 * X[:, 3] + np.random.default_rng(seed).normal(size=60)
+    options = {"sizes": sizes, "runs": 2, "folds": 4, "literal": literal, "random_state": seed}
+    report = screening_protocol(X, y, selector, learner, **options)
+    folds = folds_of(X, y, 2, 4, seed, literal=literal)
+    expected = slow_protocol(X, y, ranked, predicted, folds, sizes, numeric=numeric, literal=literal)
+    assert report.metric == ("r2" if numeric else "auc")
+    assert report.table.n_rows == len(expected)
+    columns = (report.table[name] for name in ("size", "run", "fold", "score"))
+    for size, run, fold, score in zip(*columns, strict=True):
         key = (size, run) if literal else (size, run, fold)
         assert fold == -1 or not literal
         assert score == pytest.approx(expected[key], rel=1e-9, abs=1e-12)
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 def test_the_numbers_depend_neither_on_processes_nor_on_resuming(tmp_path):
@@ -253,9 +229,6 @@ def test_selectors_with_a_number_are_fitted_for_each_and_others_once():
     assert size_parameter(ss.ReliefF()) == "k"
 
 
-# ------------------------------------------------------------------------------------ odd data
-
-
 def test_a_selector_that_keeps_nothing_is_reported_and_learners_guess():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), np.arange(60) % 3 == 0
@@ -280,7 +253,7 @@ def test_many_classes_are_compared_each_with_the_rest():
     assert np.all(report.table["score"] > 0.8)
     ovo = {"ovo": SVC(decision_function_shape="ovo", break_ties=False)}
     four = data(80, classes=4)
-    with pytest.raises(ProtocolError, match="gives 6 scores a row for 4 classes"):
+    with pytest.raises(ProtocolError, match="gives 6 scores per row for 4 classes"):
         screening_protocol(*four, "f", ovo, sizes=[3], runs=1, folds=2)
 
 
@@ -337,9 +310,6 @@ def test_scales_are_those_of_scikit_learn(wrap):
         np.testing.assert_allclose(a, b, atol=1e-12)
 
 
-# ------------------------------------------------------------------------------------ sizes, names, views
-
-
 def test_the_grid_of_the_thesis():
     assert size_grid(10**6, tau=1.825)[:2] == [12, 44]
     assert size_grid(10**6, tau=1.825)[-1] == 6230
@@ -384,9 +354,7 @@ def test_views_of_a_report():
     best = combinations(report)
     np.testing.assert_allclose(best.scores.mean(axis=1), tops["mean"])
     assert best.fold_scores.shape == (6, 3, 3)
-    mask = masks(report, "f", 2)
-    assert mask.shape == (9, 8)
-    assert np.all(mask.sum(axis=1) == 2)
+    assert [len(chosen) for chosen in report.selections("f", 2)] == [2] * 9
     pooled = screening_protocol(X, y, "f", "nb", sizes=[2], runs=2, folds=3, auc="pooled")
     assert combinations(pooled).fold_scores.shape == (1, 2, 1)
     assert "f" in str(report)
@@ -395,12 +363,11 @@ def test_views_of_a_report():
 def test_two_of_a_kind_get_two_names():
     named = as_selectors([ss.Screen("f"), ss.Screen("f", alpha=0.1), "saola"], Task.BINARY)
     assert list(named) == ["f", "f 2", "saola"]
-    assert list(as_learners(["nb", GaussianNB(), GaussianNB()], regression=False)) == [
-        "nb", "GaussianNB", "GaussianNB 2"
-    ]  # fmt: skip
+    learners = as_learners(["nb", GaussianNB(), GaussianNB()], regression=False)
+    assert list(learners) == ["nb", "GaussianNB", "GaussianNB 2"]
 
 
-def test_chance_gets_a_seed_and_a_seed_given_stays():
+def test_randomized_learners_get_a_seed_and_a_seed_given_stays():
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.pipeline import make_pipeline
 
@@ -416,9 +383,6 @@ def test_integers_that_are_numbers_reach_selectors_as_numbers():
         X, y, ["saola", "mutual_info"], "ridge", sizes=[2], runs=1, folds=2, task="regression"
     )
     assert report.settings["selectors"]["saola"]["parameters"]["task"] == "regression"
-
-
-# ------------------------------------------------------------------------------------ bad input
 
 
 class Mute(ClassifierMixin, BaseEstimator):
@@ -489,9 +453,7 @@ def test_a_learner_that_fails_loses_its_own_scores_only(tmp_path, pooled):
     options = {"sizes": [1, 2, 3], "runs": 2, "folds": 3, "auc": "pooled" if pooled else "mean_fold"}
     report = screening_protocol(*arguments, **options, errors="report", folder=tmp_path)
     missing = np.isnan(report.table["score"])
-    assert set(
-        zip(report.table["learner"][missing], report.table["size"][missing].tolist(), strict=True)
-    ) == {("bad", 2)}
+    assert {(row[1], row[2]) for row in report.table.take(missing).rows()} == {("bad", 2)}
     assert len(report.failures) == 6
     assert "learner bad, size 2, fold" in str(report.failures[0])
     assert "RuntimeError: two columns" in str(report.failures[0])

@@ -69,7 +69,7 @@ def test_equal_sizes_give_kuncheva():
         assert found == pytest.approx(stability(selections, d).value, abs=1e-12)
 
 
-def test_chance_gives_zero():
+def test_random_selections_give_zero():
     rng = np.random.default_rng(5)
     values = [stability(np.argsort(rng.uniform(size=(10, 30))) < 9).value for _ in range(400)]
     assert np.mean(values) == pytest.approx(0, abs=3 * np.std(values) / 20)
@@ -87,10 +87,8 @@ TRUE = 1 - np.mean(FREQUENCIES * (1 - FREQUENCIES)) / (FREQUENCIES.mean() * (1 -
 def test_intervals_cover_the_truth():
     rng = np.random.default_rng(6)
     for confidence in (0.8, 0.95):
-        inside = [
-            found.low <= TRUE <= found.high
-            for found in (stability(draw(rng, 60), confidence=confidence) for _ in range(800))
-        ]
+        drawn = (stability(draw(rng, 60), confidence=confidence) for _ in range(800))
+        inside = [found.low <= TRUE <= found.high for found in drawn]
         assert np.mean(inside) == pytest.approx(confidence, abs=0.03)
 
 
@@ -123,9 +121,6 @@ def test_the_bootstrap_selector_says_the_same():
     bootstrap = ss.Bootstrap(ss.Screen("f", k=4)).partial_fit(X, y)
     chosen = np.array([member.get_support() for member in bootstrap._members_[1:]])
     assert stability(chosen).value == pytest.approx(bootstrap.stability_)
-
-
-# ------------------------------------------------------------------------------------ corners
 
 
 @pytest.mark.parametrize("mask", [np.zeros((4, 6), bool), np.ones((4, 6), bool)])

@@ -36,9 +36,8 @@ def test_every_look_is_what_a_fresh_selector_keeps_of_the_columns_so_far():
     assert report.table.unique("columns") == [7, 20, 30]
     scaler = Scaler(X[train])
     A, B = scaler(X[train]), scaler(X[test])
-    for selector, look, size, score in zip(
-        *(report.table[name].tolist() for name in ("selector", "columns", "n_selected", "score")), strict=True
-    ):
+    columns = (report.table[name].tolist() for name in ("selector", "columns", "n_selected", "score"))
+    for selector, look, size, score in zip(*columns, strict=True):
         kept = np.arange(look)
         if selector != "none":
             made = ss.SAOLA() if selector == "saola" else ss.Screen("f", k=min(10, look))

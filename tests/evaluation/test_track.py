@@ -11,22 +11,7 @@ from hypothesis import strategies as st
 import streamsieve as ss
 from streamsieve.evaluation import detection_curve, track
 from streamsieve.exceptions import ParameterError, SourceError
-from streamsieve.protocols import RowBatch
-
-
-class Rows:
-    """A stream of given rows."""
-
-    n_rows = None
-
-    def __init__(self, X, y, names=None, weight=None):
-        self.X, self.y, self.names, self.weight = X, y, names, weight
-
-    def rows(self, batch_size=4096, start=None):
-        for low in range(0, self.X.shape[0], batch_size):
-            part = slice(low, low + batch_size)
-            weight = None if self.weight is None else self.weight[part]
-            yield RowBatch(self.X[part], self.y[part], weight, self.names)
+from tests.helpers.streams import Rows
 
 
 def stream(n=1000, p=12, seed=0, **kinds):
@@ -50,23 +35,20 @@ def test_looks_do_not_depend_on_batches(n, every, batch, sparse):
     assert seen.rows.tolist() == expected
     shown = seen["screen"]
     for look, row in enumerate(expected):
-        fresh = ss.Screen("f", k=3, half_life=50).fit(rows.X[:row], rows.y[:row])
+        fresh = ss.Screen("f", k=3, half_life=50).fit(rows.X[:row], rows.labels[:row])
         known = ~np.isnan(shown.scores[look])
-        np.testing.assert_allclose(
-            shown.scores[look, known], fresh.scores_[shown.columns[known]], rtol=1e-7, atol=1e-9
-        )
+        scores = fresh.scores_[shown.columns[known]]
+        np.testing.assert_allclose(shown.scores[look, known], scores, rtol=1e-7, atol=1e-9)
         best = np.sort(fresh.scores_)[::-1]
         if best[0] > 0 and np.all(-np.diff(best[:4]) > 1e-6 * best[0]):  # no ties for rounding to decide
             np.testing.assert_array_equal(shown.selected[look], fresh.ranked_)
 
 
 def test_several_screens_share_one_pass_and_keep_their_ledgers():
-    rows, reads = stream(), []
-    original = rows.rows
-    rows.rows = lambda *size: reads.append(1) or original(*size)
+    rows = stream()
     screens = {"t": ss.Screen("t", k=2), "fading": ss.Screen("fisher", k=4, half_life=100)}
     seen = track(rows, screens, every=200)
-    assert len(reads) == 1
+    assert rows.reads == 1
     assert {name: len(shown.selected[0]) for name, shown in seen.screens.items()} == {"t": 2, "fading": 4}
     for name, screen in screens.items():
         assert screen.n_samples_seen_ == 1000
@@ -76,7 +58,7 @@ def test_several_screens_share_one_pass_and_keep_their_ledgers():
         assert entered == set(seen[name].names)
 
 
-def test_only_features_that_were_on_top_are_stored_from_then_on():
+def test_only_features_that_were_selected_are_stored_from_then_on():
     y = np.tile([0, 1], 100)
     noise = np.random.default_rng(0).normal(size=(200, 50))
     X = noise.copy()
@@ -97,7 +79,7 @@ def test_names_weights_and_progress_go_through():
     rows, moved = stream(names=names, weight=weight), []
     seen = track(rows, ss.Screen("f", k=2), every=300, batch=128, progress=moved.append)
     assert sum(moved) == 1000
-    fresh = ss.Screen("f", k=2).fit(rows.X, rows.y, weight)
+    fresh = ss.Screen("f", k=2).fit(rows.X, rows.labels, weight)
     assert seen["screen"].selected[-1].tolist() == fresh.ranked_.tolist()
     assert set(seen["screen"].names) <= set(names)
 

@@ -76,7 +76,7 @@ def test_holm():
     for _ in range(200):
         p = rng.uniform(size=rng.integers(0, 8))
         adjusted = holm(p)
-        # step by step, as the procedure is told
+        # step by step, as the procedure is defined
         for alpha in (0.01, 0.05, 0.2):
             rejected = np.zeros(len(p), bool)
             for step, i in enumerate(np.argsort(p)):
@@ -90,10 +90,8 @@ def test_holm():
 
 def test_pairs_and_control():
     all_pairs = wilcoxon(DEMSAR, TREES)
-    assert [(each.first, each.second) for each in all_pairs.comparisons][:2] == [
-        ("C4.5", "C4.5+m"),
-        ("C4.5", "C4.5+cf"),
-    ]
+    pairs = [(each.first, each.second) for each in all_pairs.comparisons]
+    assert pairs[:2] == [("C4.5", "C4.5+m"), ("C4.5", "C4.5+cf")]
     assert len(all_pairs.comparisons) == 6
     control = wilcoxon(DEMSAR, TREES, "C4.5+m")
     assert {each.first for each in control.comparisons} == {"C4.5+m"}

@@ -1,6 +1,7 @@
 """Whatever is given wrongly is refused in one sentence, before anything is computed or written."""
 
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import streamsieve as ss
 from streamsieve.evaluation import (
     Report,
-    masks,
     online_offline,
     prequential,
     recovery,
@@ -35,10 +35,12 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
 Y = (X[:, 0] + 0.5 * RNG.normal(size=60) > 0).astype(int)
 SOURCE = ss.open(X, target=Y)
+follow = partial(prequential, SOURCE, "f")
+NUMERIC = {"y": X[:, 1], "selectors": None}
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "told"),
+    ("wrong", "error", "text"),
     [
         ({"sizes": 3}, ParameterError, "sizes are numbers of features"),
         ({"sizes": []}, ParameterError, "sizes is empty"),
@@ -50,38 +52,26 @@ SOURCE = ss.open(X, target=Y)
         ({"names": "abcdefgh"}, ParameterError, "names is a list"),
         ({"selectors": PCA()}, CapabilityError, "PCA does not say which features it keeps"),
         ({"learners": Ridge(), "metric": "accuracy"}, CapabilityError, "Ridge predicts numbers"),
-        (
-            {"y": X[:, 1], "selectors": None, "learners": LogisticRegression()},
-            CapabilityError,
-            "predicts classes",
-        ),
-        (
-            {"y": X[:, 1], "selectors": "none", "learners": "ridge", "folds": 60},
-            ParameterError,
-            "R2 of a single",
-        ),
+        (NUMERIC | {"learners": LogisticRegression()}, CapabilityError, "predicts classes"),
+        (NUMERIC | {"learners": "ridge", "folds": 60}, ParameterError, "R2 of a single"),
     ],
 )
-def test_screening(wrong, error, told, tmp_path):
+def test_screening(wrong, error, text, tmp_path):
     given = {"y": Y, "selectors": "f", "learners": "nb", "folder": tmp_path / "run"} | wrong
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=text):
         screening_protocol(X, **given)
     assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "told"),
+    ("call", "error", "text"),
     [
         (lambda: streaming_protocol(X, Y, "f", "nb", checkpoints=2.5), ParameterError, "checkpoints are"),
-        (lambda: prequential(SOURCE, "f", []), ParameterError, "learners is empty"),
+        (lambda: follow([]), ParameterError, "learners is empty"),
+        (lambda: follow("sgd", classes=[0, 1], task="regression"), ParameterError, "labels"),
+        (lambda: follow("sgd", classes=3), ParameterError, "two labels at least"),
         (
-            lambda: prequential(SOURCE, "f", "sgd", classes=[0, 1], task="regression"),
-            ParameterError,
-            "labels",
-        ),
-        (lambda: prequential(SOURCE, "f", "sgd", classes=3), ParameterError, "two labels at least"),
-        (
-            lambda: prequential(SOURCE, "f", linear_model.LinearRegression()),
+            lambda: follow(linear_model.LinearRegression()),
             CapabilityError,
             "not made for a target of classes",
         ),
@@ -99,20 +89,19 @@ def test_screening(wrong, error, told, tmp_path):
         (lambda: stability([1, 2], 5), InputError, "whole numbers"),
     ],
 )
-def test_others(call, error, told):
-    with pytest.raises(error, match=told):
+def test_others(call, error, text):
+    with pytest.raises(error, match=text):
         call()
 
 
-def test_every_chance_has_a_seed():
+def test_everything_random_has_a_seed():
     """Also that of a forest inside a selector, and of river's learners."""
     selector = SelectFromModel(RandomForestClassifier(5), max_features=3)
     first, second = (
         screening_protocol(X, Y, {"forest": selector}, "nb", sizes=[3], runs=1, folds=3) for _ in range(2)
     )
-    assert [each.tolist() for each in first.selections("forest")] == [
-        each.tolist() for each in second.selections("forest")
-    ]
+    chosen = [[each.tolist() for each in report.selections("forest")] for report in (first, second)]
+    assert chosen[0] == chosen[1]
     followed = [prequential(SOURCE, None, forest.ARFClassifier(n_models=3), batch_size=10) for _ in range(2)]
     np.testing.assert_array_equal(*(report.table["score"] for report in followed))
 
@@ -148,8 +137,7 @@ def test_stability_over_time_knows_the_number_of_features():
     stream = ss.DriftingStream(n_rows=3_000, n_features=10, n_relevant=3, shift_every=300)
     report = prequential(stream, {"s": ss.Screen("f", k=3, half_life=200)}, "sgd")
     assert report.n_features == 10
-    assert masks(report, "s").shape == (3, 10)
-    assert stability(masks(report, "s")).n_features == 10
+    assert stability(report.selections("s"), report.n_features).n_runs == 3
 
 
 def test_a_mask_as_truth_is_read_as_a_mask():
@@ -189,7 +177,7 @@ class Dies(ss.Screen):
         os._exit(3)
 
 
-def test_a_process_that_dies_is_told_in_a_sentence(tmp_path):
+def test_a_process_that_dies_is_reported_in_a_sentence(tmp_path):
     with pytest.raises(ProtocolError, match="a process of the run could not do its part"):
         screening_protocol(
             X, Y, {"dies": Dies("f")}, "nb", sizes=[2], runs=1, folds=2, n_jobs=2, folder=tmp_path

@@ -17,7 +17,7 @@ PARTITIONS = 16
 
 
 def messages(kills):
-    """Yield (partition, message) of a topic that is long enough for so many lives."""
+    """Yield (partition, message) of a topic that is long enough for the given number of kills."""
     rng = np.random.default_rng(0)
     n = kills * ROWS_A_LIFE + 17
     y = rng.integers(0, 2, n)

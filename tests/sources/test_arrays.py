@@ -36,21 +36,21 @@ def test_what_a_mask_hides_is_missing():
     np.testing.assert_array_equal(cells(ArraySource(X)), [[1, np.nan], [3, 4]])
 
 
-GAPS = {"a": [1, None, 3], "b": [True, None, False], "c": [0.5, 1.5, None]}
+MISSING = {"a": [1, None, 3], "b": [True, None, False], "c": [0.5, 1.5, None]}
 
 
 @pytest.mark.parametrize(
     "frame",
     [
-        pd.DataFrame(GAPS).astype({"a": "Int64", "b": "boolean", "c": "Float64"}),
+        pd.DataFrame(MISSING).astype({"a": "Int64", "b": "boolean", "c": "Float64"}),
         pd.DataFrame({"a": [1, None, 3], "b": pd.array([1, None, 0], "object"), "c": [0.5, 1.5, np.nan]}),
-        pl.DataFrame(GAPS),
-        pa.table(GAPS),
-        pa.record_batch(GAPS),
+        pl.DataFrame(MISSING),
+        pa.table(MISSING),
+        pa.record_batch(MISSING),
     ],
     ids=["pandas nullable", "pandas", "polars", "arrow table", "arrow batch"],
 )
-def test_gaps_in_frames_become_nan(frame):
+def test_missing_values_in_frames_become_nan(frame):
     source = ArraySource(frame)
     expected = [[1, 1, 0.5], [np.nan, np.nan, 1.5], [3, 0, np.nan]]
     np.testing.assert_array_equal(cells(source), expected)

@@ -1,4 +1,4 @@
-"""Tables in files: types, gaps, several files, and what is refused."""
+"""Tables in files: types, missing values, several files, and what is refused."""
 
 import datetime as dt
 import decimal
@@ -29,7 +29,7 @@ def whole(source):
 
 
 @pytest.mark.parametrize("kind", COLUMNAR)
-def test_all_numbers_become_float64_and_gaps_become_nan(kind, tmp_path):
+def test_all_numbers_become_float64_and_null_becomes_nan(kind, tmp_path):
     data = pa.table(
         {
             "int": pa.array([1, None, 2**60], pa.int64()),
@@ -61,7 +61,7 @@ def test_all_numbers_become_float64_and_gaps_become_nan(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_text_labels_and_gaps_of_every_format(kind, tmp_path):
+def test_text_labels_and_missing_values_of_every_format(kind, tmp_path):
     data = pa.table({"a": [1.0, None, 3.0], "y": ["no", "yes", "maybe"]})
     source = ArrowSource(written(kind, data, tmp_path), target="y")
     assert [b.y.tolist() for b in source.rows(2)] == [["no", "yes"], ["maybe"]]
@@ -104,17 +104,11 @@ def test_targets_of_several_files_get_one_type(tmp_path):
 
 
 def test_columns_may_stand_in_another_order(tmp_path):
-    paths = [
-        written(kind, data, tmp_path, str(k))
-        for k, (kind, data) in enumerate(
-            [
-                ("parquet", pa.table({"a": [1.0], "b": [2.0]})),
-                ("parquet", pa.table({"b": [4.0], "a": [3.0]})),
-                ("stream", pa.table({"b": [6.0], "a": [5.0]})),
-                ("csv", pa.table({"b": [8.0], "a": [7.0]})),
-            ]
-        )
-    ]
+    files = [
+        ("parquet", {"a": [1.0], "b": [2.0]}), ("parquet", {"b": [4.0], "a": [3.0]}),
+        ("stream", {"b": [6.0], "a": [5.0]}), ("csv", {"b": [8.0], "a": [7.0]}),
+    ]  # fmt: skip
+    paths = [written(kind, pa.table(data), tmp_path, str(k)) for k, (kind, data) in enumerate(files)]
     expected = [[1, 2], [3, 4], [5, 6], [7, 8]]
     np.testing.assert_array_equal(whole(ArrowSource(paths)), expected)
     np.testing.assert_array_equal(next(ArrowSource(paths).columns()).X, expected)
@@ -144,9 +138,6 @@ def test_the_row_numbers_that_pandas_writes_are_no_features(tmp_path):
     frame.to_csv(tmp_path / "f.csv")
     for name in ("f.parquet", "f.csv"):
         assert ArrowSource(tmp_path / name, target="y").names == ["a"]
-
-
-# ------------------------------------------------------------------------------------ text
 
 
 TEXT = {
@@ -188,15 +179,9 @@ def test_many_text_columns_are_counted(tmp_path):
         ArrowSource(path, target="t0", skip_text=True)
 
 
-# ------------------------------------------------------------------------------------ csv
-
-
 def test_whole_numbers_that_turn_into_fractions_late_are_no_problem(tmp_path):
     path = tmp_path / "late.csv"
-    with path.open("w") as file:
-        file.write("a,empty,y\n")
-        file.writelines("1,,0\n" for _ in range(300_000))
-        file.write("0.5,2.5,1.5\n")
+    path.write_text("a,empty,y\n" + "1,,0\n" * 300_000 + "0.5,2.5,1.5\n")
     source = ArrowSource(path, target="y")
     *_, last = source.rows(100_000)
     assert (last.X.tolist(), last.y.tolist()) == ([[0.5, 2.5]], [1.5])
@@ -205,10 +190,7 @@ def test_whole_numbers_that_turn_into_fractions_late_are_no_problem(tmp_path):
 
 def test_numbers_that_turn_into_text_name_the_file_and_the_place(tmp_path):
     path = tmp_path / "turns.csv"
-    with path.open("w") as file:
-        file.write("a,y\n")
-        file.writelines("1.25,0\n" for _ in range(300_000))
-        file.write("oops,1\n")
+    path.write_text("a,y\n" + "1.25,0\n" * 300_000 + "oops,1\n")
     source = ArrowSource(path, target="y")
     with pytest.raises(SourceError, match=r"turns.csv cannot be read after row [\d,]+: .*oops"):
         list(source.rows(100_000))
@@ -246,9 +228,6 @@ def test_an_unwritable_temporary_folder_is_named(tmp_path, monkeypatch):
         list(source.columns())
 
 
-# ------------------------------------------------------------------------------------ refused
-
-
 def test_a_missing_target_gets_a_suggestion(tmp_path):
     source = make("parquet", tmp_path)
     assert source.names[0] == "c0"
@@ -258,7 +237,7 @@ def test_a_missing_target_gets_a_suggestion(tmp_path):
 
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("labels", [["a", None, "b"], [1, None, 2], [0.5, None, 1.5]])
-def test_a_target_with_gaps_is_refused(kind, labels, tmp_path):
+def test_a_target_with_missing_values_is_refused(kind, labels, tmp_path):
     path = written(kind, pa.table({"a": [1, 2, 3], "y": labels}), tmp_path)
     source = ArrowSource(path, target="y")
     with pytest.raises(SourceError, match=f"{path.name}: the target column 'y' has missing values"):
@@ -277,10 +256,7 @@ def test_a_target_that_is_neither_numbers_nor_text_is_refused(tmp_path):
     ("other", "message"),
     [
         ({"a": [1.0], "c": [1.0]}, "two.parquet lacks the column 'b' of .*one.parquet"),
-        (
-            {"a": [1.0], "b": [1.0], "extra": [1]},
-            "two.parquet has a column 'extra', which .*one.parquet has not",
-        ),
+        ({"a": [1.0], "b": [1.0], "extra": [1]}, "two.parquet has a column 'extra', which .*one.parquet has"),
         ({"a": [1.0], "b": ["x"]}, "two.parquet holds text in column 'b', but .*one.parquet holds numbers"),
     ],
 )

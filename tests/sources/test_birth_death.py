@@ -15,12 +15,9 @@ H4 = 1 + 1 / 2 + 1 / 3 + 1 / 4
 
 def snapshots(n_objects, alpha, rate, many, start="stationary", duration=0.0):
     """Allocations at the end of independent histories."""
-    return [
-        birth_death_process(
-            n_objects, alpha=alpha, rate=rate, duration=duration, start=start, random_state=seed
-        ).allocation(duration)
-        for seed in range(many)
-    ]
+    options = {"alpha": alpha, "rate": rate, "duration": duration, "start": start}
+    histories = (birth_death_process(n_objects, **options, random_state=seed) for seed in range(many))
+    return [history.allocation(duration) for history in histories]
 
 
 def poisson_p_value(counts, mean):
@@ -52,10 +49,9 @@ def test_an_empty_start_is_forgotten():
 def test_it_is_an_indian_buffet():
     alpha, shots = 1.3, snapshots(4, 1.3, 2.0, 3000, duration=0.7)
     each = np.array([shot.sum(axis=1) for shot in shots])
-    for j in range(4):  # an object has Poisson(alpha) features, whoever it is
+    for j in range(4):  # each object has Poisson(alpha) features
         assert poisson_p_value(each[:, j], alpha) > 1e-3
-    # two objects share alpha / 2 features on average: IBP's customer 2 takes those of customer 1 with chance
-    # 1/2
+    # two objects share alpha / 2 features on average: customer 2 takes those of customer 1 half of the time
     shared = np.array([np.sum(shot[0] & shot[1]) for shot in shots])
     assert shared.mean() == pytest.approx(alpha / 2, abs=0.05)
     sizes = np.bincount(np.concatenate([shot.sum(axis=0) for shot in shots]), minlength=5)[1:]
@@ -69,8 +65,8 @@ def test_births_come_at_the_rate_of_the_twin_and_every_set_is_drawn_by_its_own()
     lives = birth_death_process(3, rate=2.0, duration=5000.0, start="empty", random_state=1)
     assert len(lives.born) == pytest.approx(rates.sum() * 5000, rel=0.03)
     assert np.all(np.diff(lives.born) >= 0)
-    gaps = np.diff(lives.born)
-    assert scipy.stats.kstest(gaps, "expon", args=(0, 1 / rates.sum())).pvalue > 1e-3
+    waits = np.diff(lives.born)
+    assert scipy.stats.kstest(waits, "expon", args=(0, 1 / rates.sum())).pvalue > 1e-3
     found = [sum(set(np.flatnonzero(m)) == a for m in lives.members) for a in sets]
     expected = rates / rates.sum() * len(lives.born)
     assert scipy.stats.chisquare(found, expected).pvalue > 1e-3

@@ -135,15 +135,10 @@ def test_a_foreign_position_is_refused(any_source, start):
 
 
 def test_a_position_after_the_end_is_refused(source):
+    start = dict.fromkeys(("row", "row_in_file", "byte", "line", "column"), 10**6) | {"file": 0}
     for stream in (source.rows, source.columns):
         with pytest.raises(SourceError, match="resume with the data"):
-            list(
-                stream(
-                    2,
-                    start=dict.fromkeys(("row", "row_in_file", "byte", "line", "column"), 10**6)
-                    | {"file": 0},
-                )
-            )
+            list(stream(2, start=start))
     if "file" in next(source.rows(1)).position:
         with pytest.raises(SourceError, match="resume with the data"):
             source.rows(2, start=dict.fromkeys(("row", "row_in_file", "byte", "line"), 0) | {"file": 99})

@@ -12,9 +12,8 @@ MUTANTS = 40
 
 
 def source_of(path):
-    return (
-        SvmlightSource(path) if path.suffix == ".svm" else ArrowSource(path, target="label", skip_text=True)
-    )
+    svmlight = path.suffix == ".svm"
+    return SvmlightSource(path) if svmlight else ArrowSource(path, target="label", skip_text=True)
 
 
 def read(path):
@@ -31,16 +30,10 @@ def path(request, tmp_path):
     return file
 
 
-def test_junk_names_the_file(path):
-    for junk in (
-        b"\x00\x01\x02" * 50,
-        b"PAR1",
-        b"ARROW1\x00\x00",
-        b"\xff\xfe\x00",
-        b"\n",
-        bytes(range(256)) * 9,
-    ):
-        path.write_bytes(junk)
+def test_garbage_names_the_file(path):
+    beginnings = (b"PAR1", b"ARROW1\x00\x00", b"\xff\xfe\x00", b"\n")
+    for garbage in (b"\x00\x01\x02" * 50, *beginnings, bytes(range(256)) * 9):
+        path.write_bytes(garbage)
         with pytest.raises(SourceError, match=path.name) as caught:
             read(path)
         assert "\n" not in str(caught.value)

@@ -69,12 +69,8 @@ def test_names_come_from_pairs_series_a_list_or_the_number():
 
 
 def test_columns_may_be_of_many_types():
-    columns = [
-        [True, False, True],
-        np.arange(3, dtype=np.int8),
-        sp.csc_array([[0], [2], [0]]),
-        np.eye(3)[:, :1],
-    ]
+    sparse = sp.csc_array([[0], [2], [0]])
+    columns = [[True, False, True], np.arange(3, dtype=np.int8), sparse, np.eye(3)[:, :1]]
     (block,) = Features(columns, Y).columns()
     np.testing.assert_array_equal(block.X, [[1, 0, 0, 1], [0, 1, 2, 0], [1, 2, 0, 0]])
 
@@ -172,9 +168,6 @@ def test_it_has_no_rows():
         Features(powers, Y).rows()
 
 
-# ------------------------------------------------------------------------------------ functions
-
-
 class Factory:
     """Yields functions, and counts what was asked of them and how often each was called."""
 
@@ -235,8 +228,7 @@ def test_resuming_calls_no_function_before_the_place():
 
 def test_seconds_are_those_of_the_function_or_of_the_generator(monkeypatch):
     clock = iter([0, 1, 1, 11, 11, 13, 13, 14, 14, 34, 34])
-    for module in ("items", "compute"):
-        monkeypatch.setattr(f"streamsieve.sources.computed.{module}.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("streamsieve.sources.computed.compute.perf_counter", lambda: next(clock))
     items = [("a", lambda: [1, 2, 3]), ("b", [1, 2, 3]), ("c", lambda: [4, 5, 6])]
     (block,) = ss.features(items, Y).columns(9)
     # the first came after 1 s and took 10 s to compute, the second came ready after 2 s

@@ -73,9 +73,6 @@ def test_hostile_numbers_are_refused(tmp_path):
             source.check_identity(known)
 
 
-# ------------------------------------------------------------------------------------ files
-
-
 def path_of(folder, kind, number=0):
     suffix = ".svm" if kind == "svmlight" else FILES[kind][1]
     return folder / f"part{number}{suffix}"
@@ -104,11 +101,8 @@ def test_missing_and_reordered_files_are_refused(three):
     kind, folder, known = three
     names = [path_of(folder, kind, number).name for number in range(3)]
     refuses(opened(folder, kind, (0, 1)), known, f"the file {names[2]} is missing")
-    refuses(
-        opened(folder, kind, (0, 2, 1)),
-        known,
-        rf"in another order \(number 2 was {names[1]} and is {names[2]} now\)",
-    )
+    order = rf"in another order \(number 2 was {names[1]} and is {names[2]} now\)"
+    refuses(opened(folder, kind, (0, 2, 1)), known, order)
     path_of(folder, kind, 1).rename(path_of(folder, kind, 7))
     refuses(opened(folder, kind, (0, 7, 2)), known, f"file number 2 was {names[1]} and is .*7.* now")
     refuses(opened(folder, kind, (0, 2)), known, f"file number 2 was {names[1]} and is {names[2]} now")
@@ -237,9 +231,6 @@ def test_an_svmlight_line_that_went_on_is_refused_where_it_was_read(tmp_path):
         source.rows(1, start=last.position)
 
 
-# ------------------------------------------------------------------------------------ columns
-
-
 def frame_source(names, target="label", text=False):
     X, y = numbers()
     frame = {name: X[:, j % 7] for j, name in enumerate(names)}
@@ -280,14 +271,11 @@ def test_another_target_is_refused(tmp_path):
     known = saved(csv_source(tmp_path, ["a", "b"]))
     path = tmp_path / "f.csv"
     refuses(ArrowSource(path, target=None), known, "it has a new column 'label'")
-    refuses(
-        csv_source(tmp_path, ["a", "b"], target="other"), known, "the target was 'label' and is 'other' now"
-    )
-    refuses(
-        csv_source(tmp_path, ["a", "b"], text=True),
-        known,
-        "the target's type was 'numbers' and is 'text' now",
-    )
+    for options, message in (
+        ({"target": "other"}, "the target was 'label' and is 'other' now"),
+        ({"text": True}, "the target's type was 'numbers' and is 'text' now"),
+    ):
+        refuses(csv_source(tmp_path, ["a", "b"], **options), known, message)
 
 
 def test_svmlight_that_becomes_wider_is_refused(tmp_path):
@@ -300,9 +288,6 @@ def test_svmlight_that_becomes_wider_is_refused(tmp_path):
     SvmlightSource(path, n_features=9).check_identity(wide)
     path.write_text("1 1:5\n0 2:6\n1 0:1\n")
     refuses(SvmlightSource(path), known, "zero_based was False and is True now")
-
-
-# ------------------------------------------------------------------------------------ memory
 
 
 @pytest.fixture(params=["array", "csr", "pandas", "arrow"])
@@ -345,12 +330,9 @@ def test_names_types_and_widths_of_arrays_count():
 def test_the_order_in_which_a_sparse_row_is_stored_does_not_matter():
     X = sp.csr_array(numbers()[0])
     known = saved(ArraySource(X))
-    shuffled = sp.coo_array(X)
-    order = np.random.default_rng(0).permutation(X.nnz)
-    shuffled = sp.coo_array(
-        (shuffled.data[order], (shuffled.coords[0][order], shuffled.coords[1][order])), shape=X.shape
-    )
-    ArraySource(shuffled).check_identity(known)
+    cells, order = sp.coo_array(X), np.random.default_rng(0).permutation(X.nnz)
+    places = tuple(each[order] for each in cells.coords)
+    ArraySource(sp.coo_array((cells.data[order], places), shape=X.shape)).check_identity(known)
 
 
 def test_text_labels_may_become_longer():
@@ -375,7 +357,7 @@ def test_knowing_a_large_array_again_looks_at_little_of_it():
     assert ArraySource(np.zeros((3, 10**6)))._sampled_rows == 2
 
 
-def test_files_whose_order_only_the_content_tells(tmp_path):
+def test_files_of_one_name_are_known_by_their_content(tmp_path):
     for day in (1, 2):
         (tmp_path / str(day)).mkdir()
         in_files("csv", tmp_path / str(day), (0, 10) if day == 1 else (10, N))

@@ -49,9 +49,6 @@ def rows_of(batches):
     return [row for batch in batches for row in batch.X[:, 0].tolist()]
 
 
-# ------------------------------------------------------------------------------------ content and order
-
-
 @pytest.fixture(params=["three partitions", "short turns"])
 def table(request, topic, source, monkeypatch):
     """The small table of all sources as a topic, and the order in which its rows come."""
@@ -134,9 +131,6 @@ def test_rows_that_come_after_the_beginning_are_not_awaited(topic, source, broke
     assert list(stream.rows(start=list(stream.rows())[-1].position)) == []
 
 
-# ------------------------------------------------------------------------------------ following
-
-
 def follow(stream, size, count, start=None):
     batches, found = stream.rows(size, start), []
     while sum(len(b.X) for b in found) < count:
@@ -187,9 +181,6 @@ def test_following_an_empty_topic_waits_for_its_first_message(topic, source, bro
     assert (batch.names, batch.X.tolist()) == (["a", "b"], [[7, -7]])
 
 
-# ------------------------------------------------------------------------------------ names
-
-
 def test_names_are_those_of_the_first_message_or_given(topic, source):
     name = topic([], [{"b": 1, "y": 0, "a": None}, {"a": 2, "y": 1}])
     stream = source(name)
@@ -209,9 +200,6 @@ def test_text_labels(topic, source):
 def test_a_function_may_read_the_messages(topic, source):
     stream = source(topic([b"1,0", b"2,1"]), value=lambda text: dict(zip("ay", eval(text), strict=True)))  # noqa: S307
     assert rows_of(stream.rows()) == [1, 2]
-
-
-# ------------------------------------------------------------------------------------ bad messages
 
 
 def until_failure(batches):
@@ -257,9 +245,6 @@ def test_a_topic_of_nothing_but_bad_messages_has_no_rows(topic, source):
     for options in ({}, {"names": ["a", "b"]}):
         with pytest.raises(SourceError, match=r"topic .* holds no rows"):
             list(source(topic(BAD[:4], BAD[:4]), on_bad="skip", **options).rows())
-
-
-# ------------------------------------------------------------------------------------ identity
 
 
 def known_of(stream):
@@ -321,13 +306,8 @@ def test_a_source_travels_to_other_processes(topic, source):
     assert rows_of(copy.rows()) == [0]
 
 
-# ------------------------------------------------------------------------------------ what is refused
-
-
-def test_rows_that_were_deleted_before_they_were_read_are_lost(broker, source):
-    name = f"topic{next(_number)}"
-    broker.create(name, 1)
-    broker.send(name, [(0, record(k)) for k in range(10)])
+def test_rows_that_were_deleted_before_they_were_read_are_lost(broker, topic, source):
+    name = topic([record(k) for k in range(10)])
     position = next(source(name).rows(4)).position
     broker.send(name, [(0, {**record(k), "pad": "x" * 100_000}) for k in range(10, 80)])
     assert watermarks(broker.servers, name)[0] > 4
@@ -335,13 +315,11 @@ def test_rows_that_were_deleted_before_they_were_read_are_lost(broker, source):
         list(source(name, extra="ignore", names=["a", "b"]).rows(start=position))
 
 
-def test_rows_that_are_deleted_while_they_are_read_are_lost(broker, source):
+def test_rows_that_are_deleted_while_they_are_read_are_lost(broker, topic, source):
     options = {"fetch.message.max.bytes": 1000, "queued.max.messages.kbytes": 1, "fetch.max.bytes": 1_000_000}
     pads = [(0, {**record(k), "pad": "x" * 100_000}) for k in range(50)]
     for _ in range(20):
-        name = f"topic{next(_number)}"
-        broker.create(name, 1)
-        broker.send(name, pads)
+        name = topic([pad for _, pad in pads])
         batches = source(name, extra="ignore", names=["a", "b"], options=options).rows(1)
         found = [next(batches)]
         broker.send(name, pads)
@@ -430,9 +408,6 @@ def test_without_the_client_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     with pytest.raises(SourceError, match=r"needs confluent-kafka: pip install 'streamsieve\[kafka\]'"):
         KafkaSource("t", servers="localhost:1", target="y")
-
-
-# ------------------------------------------------------------------------------------ ss.open
 
 
 def test_an_address_opens_a_topic(topic, broker):

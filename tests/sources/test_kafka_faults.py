@@ -100,7 +100,7 @@ def test_beginning_while_the_cluster_is_away(topic, whole):
     topic.up()
 
 
-def test_an_address_where_nobody_answers():
+def test_an_address_without_an_answer():
     stream = KafkaSource("t", servers="localhost:1", target="y", patience=0.5)
     with pytest.raises(SourceError, match=r"Kafka at localhost:1 has given nothing of 't' for 0.5 s"):
         list(stream.rows())
@@ -131,7 +131,7 @@ def test_following_survives_an_outage_while_nothing_comes(topic):
     topic.up()
 
 
-def test_a_refusal_is_told_at_once(topic):
+def test_a_refusal_is_reported_at_once(topic):
     topic.create("secret", 1)
     topic.fail("secret", 29)
     started = time.monotonic()

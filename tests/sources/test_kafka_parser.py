@@ -1,4 +1,4 @@
-"""From messages to rows: numbers, gaps, labels, and what is wrong with the rest."""
+"""From messages to rows: numbers, missing values, labels, and what is wrong with the rest."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def messages(*records):
     return [json.dumps(record).encode() for record in records]
 
 
-def test_rows_are_in_the_order_of_names_and_gaps_are_nan():
+def test_rows_are_in_the_order_of_names_and_absent_fields_are_nan():
     X, y, bad = parser().read(
         messages({"a": 1, "b": 2.5, "y": 0}, {"y": 1, "b": True}, {"b": None, "a": -3, "y": 1})
     )
@@ -82,7 +82,7 @@ def test_what_is_no_row_says_why(message, why):
     assert (X.shape, list(bad)) == ((0, 2), [0])
 
 
-def test_fields_that_nobody_asked_for_may_be_ignored():
+def test_fields_that_are_no_features_may_be_ignored():
     X, y, bad = parser(extra="ignore").read(messages({"id": "x7", "b": 2, "a": 1, "more": [3], "y": 0}))
     assert (X.tolist(), y.tolist(), bad) == ([[1, 2]], [0], {})
 

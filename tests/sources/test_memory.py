@@ -30,7 +30,7 @@ def peaks(*steps):
         before = memory("VmRSS")
         for step in sys.argv[1:]:
             with open("/proc/self/clear_refs", "w") as file:
-                file.write("5")  # the peak begins anew
+                file.write("5")  # resets the peak
             exec(step)
             print(memory("VmHWM") - before)
     """
@@ -62,8 +62,7 @@ def test_columns_of_wide_files_are_read_block_by_block(tmp_path):
 def test_svmlight_text_is_read_batch_by_batch(tmp_path):
     path = tmp_path / "long.svm"
     line = "1 " + " ".join(f"{j}:{j}.5" for j in range(1, 101)) + "\n"
-    with path.open("w") as file:
-        file.writelines(line for _ in range(5_000))
+    path.write_text(line * 5_000)
     steps = [
         f"n = sum(b.X.nnz for b in sources.open({str(path)!r}).{stream}); assert n == 500_000"
         for stream in ("rows(100)", "columns(7)")

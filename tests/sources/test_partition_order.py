@@ -40,7 +40,7 @@ class Broker:
 
     def assign(self, offsets):
         self._next = list(offsets)
-        self._told_end = [None] * len(offsets)
+        self._reported_end = [None] * len(offsets)
 
     def pause(self, partitions):
         self.paused |= set(partitions)
@@ -68,8 +68,8 @@ class Broker:
         if coming:
             self._next[p] = coming[-1] + 1
             return [Event(p, offset, b"%d:%d" % (p, offset)) for offset in coming]
-        if self._told_end[p] != end:
-            self._told_end[p] = end
+        if self._reported_end[p] != end:
+            self._reported_end[p] = end
             return [Event(p, end, code=KafkaError._PARTITION_EOF)]
         return []
 
@@ -78,7 +78,7 @@ class Broker:
 
 
 def topic(random_):
-    """Return offsets and end of some partitions; there may be gaps, also at the end."""
+    """Return offsets and end of some partitions; offsets may be missing, also at the end."""
     partitions = []
     for _ in range(random_.randrange(1, 5)):
         end = random_.randrange(0, 60)

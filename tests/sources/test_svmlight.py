@@ -28,8 +28,8 @@ def test_indices_begin_at_one_unless_zero_occurs_anywhere(tmp_path):
     np.testing.assert_array_equal(whole(zero), [[0, 5, 0], [0, 0, 6], [7, 0, 0]])
     both = SvmlightSource([tmp_path / "one.svm", tmp_path / "zero.svm"])
     assert whole(both).shape == (5, 3)
-    told = source_of("1 1:5\n0 2:6\n", tmp_path, zero_based=True)
-    np.testing.assert_array_equal(whole(told), [[0, 5, 0], [0, 0, 6]])
+    given = source_of("1 1:5\n0 2:6\n", tmp_path, zero_based=True)
+    np.testing.assert_array_equal(whole(given), [[0, 5, 0], [0, 0, 6]])
 
 
 def test_comments_blank_lines_query_ids_and_windows_line_ends(tmp_path):
@@ -51,7 +51,7 @@ def test_comments_blank_lines_query_ids_and_windows_line_ends(tmp_path):
 
 def test_given_extent_needs_no_scan(tmp_path, monkeypatch):
     source = source_of("1 1:5\n0 2:6\n", tmp_path, n_features=4, zero_based=False)
-    monkeypatch.setattr(module, "scan", None)
+    monkeypatch.setattr(module, "_scan", None)
     np.testing.assert_array_equal(whole(source), [[5, 0, 0, 0], [0, 6, 0, 0]])
     assert (source.n_rows, source.n_columns) == (None, 4)
 

@@ -52,9 +52,8 @@ def test_any_source_can_be_transformed(source, size):
 def test_workers_make_the_same(tmp_path):
     X, names, _ = expected()
 
-    def local(
-        name, x
-    ):  # sent as it is; a function of this module would be imported, with all the module needs
+    # sent as it is; a function of this module would be imported, with all the module needs
+    def local(name, x):
         yield name, x
         if name[1] != "2":
             yield f"{name}^2", x**2

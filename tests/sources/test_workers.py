@@ -142,14 +142,11 @@ def test_what_fails_is_named_after_what_came_before_is_delivered(size):
 
 def test_what_no_worker_can_compute_is_refused_by_name():
     lock = threading.Lock()
-    for items, message in (
-        (
-            [("a", lambda: np.ones(6)), ("b", np.ones(6))],
-            "feature 1 .*'b', was computed by the factory, where",
-        ),
-        ([("a", lambda: np.ones(6)), ("b", lambda: lock)], "feature 1 .*'b', could not be sent to a worker"),
+    for item, message in (
+        (np.ones(6), "feature 1 .*'b', was computed by the factory, where"),
+        (lambda: lock, "feature 1 .*'b', could not be sent to a worker"),
     ):
-        stream = ss.features(items, Y, workers=1).columns()
+        stream = ss.features([("a", lambda: np.ones(6)), ("b", item)], Y, workers=1).columns()
         assert next(stream).names == ["a"]
         with pytest.raises(SourceError, match=message):
             next(stream)

@@ -7,12 +7,12 @@ import streamsieve as ss
 from studies.__main__ import main
 from studies._columns.splits import ColumnData, Split
 from studies.dofs import _guesses, _published, _readings, _runs, literal, meaning
-from tests.studies.test_studies import ROOT, check_page
+from tests.studies.test_studies import check_page
 
 
 @pytest.fixture
 def tiny_data(tmp_path, monkeypatch):
-    """Three small files with names of real ones: two telling columns, a copy, a constant, and noise."""
+    """Three small files with names of real ones: two informative columns, a copy, a constant, and noise."""
     some = {name: _runs.FILES[name] for name in ("wdbc", "colon", "prostate")}
     monkeypatch.setattr(_runs, "FILES", some)
     folder = tmp_path / "data"
@@ -52,32 +52,13 @@ def test_a_missing_set_is_skipped_aloud(tiny_data, tmp_path):
     assert "prostate_spls6033.npz is not there" in " ".join(text.split())
 
 
-def test_without_data_nothing_is_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv("STREAMSIEVE_DATA", raising=False)
-    assert main(["dofs", "--quick", "--out", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "STREAMSIEVE_DATA is not set" in said
-    assert "dofs: nothing to write" in said
-    assert not (tmp_path / "DOFS.md").exists()
-
-
-def test_the_published_page_is_whole():
-    text = check_page(ROOT / "studies" / "DOFS.md")
-    assert "Not done" not in text
-    assert "mean nothing" not in text
-
-
-# ------------------------------------------------------------------------------------ figures and readings
-
-
 def test_every_printed_figure_is_there():
     for name in _published.DATASETS:
         assert _published.described(name, "n_obs") > 0
         for method in _published.METHODS:
             assert 0.6 < _published.printed(name, method, "accuracy") <= 1
-            assert (
-                1 <= _published.printed(name, method, "n_selected") < _published.described(name, "n_features")
-            )
+            size = _published.printed(name, method, "n_selected")
+            assert 1 <= size < _published.described(name, "n_features")
     assert set(_runs.FILES) == set(_published.DATASETS) - {"lung cancer"}
     assert _published.printed("wdbc", "OSFS", "accuracy") == 0.6274
     assert _published.printed("prostate", _published.DPP_ONLY, "n_selected") == 1441
@@ -121,9 +102,6 @@ def test_guessed_classifiers_learn_and_fall_back_on_the_largest_class():
     split = Split(X, y, X, y)
     assert min(_guesses.guessed(split, [0, 1]).values()) > 0.9
     assert _guesses.guessed(split, []) == dict.fromkeys(_guesses.GUESSES, 2 / 3)
-
-
-# ------------------------------------------------------------------------------------ words
 
 
 def test_floors_of_the_paper():

@@ -8,7 +8,7 @@ from studies.__main__ import main
 from studies._columns.splits import Split
 from studies.ranking import _judge, _results, _runs, _statistics, picture
 from studies.ranking._methods import ALL, EARLIER, RANKED, RIVAL
-from tests.studies.test_studies import ROOT, check_page
+from tests.studies.test_studies import check_page
 
 
 @pytest.fixture
@@ -43,24 +43,6 @@ def test_it_runs_skips_aloud_and_goes_on_where_it_stopped(tiny_data, tmp_path, c
     again = capsys.readouterr().out.splitlines()
     assert [line for line in again if "SKIPPED" not in line] == [f"ranking: wrote {page}"]
     assert check_page(page) == text
-
-
-def test_without_data_nothing_is_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv("STREAMSIEVE_DATA", raising=False)
-    assert main(["ranking", "--quick", "--out", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "STREAMSIEVE_DATA is not set" in said
-    assert "ranking: nothing to write" in said
-    assert not (tmp_path / "RANKING.md").exists()
-
-
-def test_the_published_page_is_whole():
-    text = check_page(ROOT / "studies" / "RANKING.md")
-    assert "Not done" not in text
-    assert "mean nothing" not in text
-
-
-# ------------------------------------------------------------------------------------ runs
 
 
 def test_a_cell_selects_inside_the_fold_and_names_columns_by_their_place_in_the_file():
@@ -116,9 +98,6 @@ def test_the_judge():
     assert judge(np.array([1, 2])) is judge(np.array([1, 2]))
 
 
-# ------------------------------------------------------------------------------------ statistics
-
-
 def test_mean_ranks_share_equal_places():
     accuracy = [[0.9, 0.5], [0.8, 0.7], [0.9, 0.6]]
     assert _statistics.mean_ranks(accuracy).tolist() == [2.25, 2.0, 1.75]
@@ -145,9 +124,6 @@ def test_holm_by_hand():
 def test_agreement_of_what_does_not_vary():
     assert _statistics.agreement([1, 2, 3], [2, 4, 9]) == pytest.approx(1)
     assert _statistics.agreement([1, 1, 1], [2, 4, 9]) == 0
-
-
-# ------------------------------------------------------------------------------------ figures and picture
 
 
 def test_every_printed_figure_is_there():

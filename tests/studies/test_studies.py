@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from studies.__main__ import main
+from studies.__main__ import STUDIES, main
+from studies.adaptation._streams import STREAMS
 from studies.screening._published import EPSILONS, MINIBATCHES, NAMES, OFFLINE, published
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Studies that have something to write without real data, and one that is run as a command.
+WITHOUT_DATA = {"drift", "discovery", "learning", "recovery", "screening"}
 
 
 @pytest.fixture
@@ -97,7 +100,7 @@ def test_a_missing_data_set_is_skipped_aloud(studies, tmp_path, tiny_data):
     assert "dorothea.npz is not there" in " ".join(text.split())
 
 
-def test_without_data_nothing_is_written(tmp_path):
+def test_the_command_skips_aloud_without_data(tmp_path):
     environment = {key: value for key, value in os.environ.items() if key != "STREAMSIEVE_DATA"}
     command = [sys.executable, "-W", "error", "-m", "studies", "screening", "--quick", "--out", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
@@ -115,11 +118,25 @@ def test_an_unknown_study_is_refused(capsys):
     assert "there is no study 'nonsense'; there is drift, screening" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["DRIFT", "SCREENING"])
-def test_the_published_page_is_whole(name):
-    text = check_page(ROOT / "studies" / f"{name}.md")
+def check_published(study):
+    text = check_page(ROOT / "studies" / f"{study.upper()}.md")
     assert "Not done" not in text
     assert "mean nothing" not in text
+    return text
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_published_page_is_whole(study):
+    check_published(study)
+
+
+@pytest.mark.parametrize("study", sorted(set(STUDIES) - WITHOUT_DATA))
+def test_without_data_nothing_is_written(study, studies, tmp_path):
+    said = "\n".join(studies(study, "--quick", "--out", tmp_path))
+    assert "STREAMSIEVE_DATA is not set" in said
+    assert f"{study}: nothing to write" in said
+    assert study != "adaptation" or said.count("SKIPPED") == len(STREAMS)
+    assert not (tmp_path / f"{study.upper()}.md").exists()
 
 
 def test_every_printed_number_is_there():

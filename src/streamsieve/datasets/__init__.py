@@ -8,9 +8,8 @@ local    data sets in a folder
 ======== ==============================
 """
 
-from streamsieve.datasets.dataset import Dataset as Dataset
-from streamsieve.datasets.loading import available as available
-from streamsieve.datasets.loading import load as load
-from streamsieve.datasets.manifest import Entry as Entry
+from streamsieve.datasets.dataset import Dataset
+from streamsieve.datasets.loading import available, load
+from streamsieve.datasets.manifest import Entry
 
 __all__ = ["Dataset", "Entry", "available", "load"]

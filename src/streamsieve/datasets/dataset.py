@@ -47,12 +47,7 @@ class Dataset:
         return (int(self.X.shape[0]), int(self.X.shape[1]))
 
     def part(self, which: str) -> Dataset:
-        """Return the "train" or the "test" rows of the published split, as a data set.
-
-        Parameters
-        ----------
-        which : {"train", "test"}
-        """
+        """Return the "train" or the "test" rows of the published split, as a data set."""
         rows = {"train": self.train, "test": self.test}.get(which)
         if rows is None:
             has = "no published split" if self.train is None else "the parts 'train' and 'test'"

@@ -83,10 +83,6 @@ def load(name: str, source: str = "auto", *, cache: str | os.PathLike[str] | Non
     cache : path, default=None
         Where scikit-learn keeps what it has fetched; None is its own place.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     ParameterError : there is no data set of that name

@@ -6,23 +6,22 @@ generated                      columns computed on demand
 drift, birth_death             simulated streams: drifting rows, features that appear and vanish
 opening                        ``open`` and ``features``, which choose a source
 checks, identity               what sources share: arguments and file names, resuming
-tables/, text/                 readers of tables and of svmlight text
+tables/                        readers of tables
 messages/, computed/           parts of the Kafka source and of computed columns
 ============================== =================================================================
 """
 
 from typing import TYPE_CHECKING
 
-from streamsieve.sources.arrays import ArraySource as ArraySource
-from streamsieve.sources.arrow import ArrowSource as ArrowSource
-from streamsieve.sources.birth_death import FeatureLives as FeatureLives
-from streamsieve.sources.birth_death import birth_death_process as birth_death_process
-from streamsieve.sources.drift import DriftingStream as DriftingStream
-from streamsieve.sources.generated import Features as Features
-from streamsieve.sources.kafka import KafkaSource as KafkaSource
-from streamsieve.sources.opening import features as features
+from streamsieve.sources.arrays import ArraySource
+from streamsieve.sources.arrow import ArrowSource
+from streamsieve.sources.birth_death import FeatureLives, birth_death_process
+from streamsieve.sources.drift import DriftingStream
+from streamsieve.sources.generated import Features
+from streamsieve.sources.kafka import KafkaSource
+from streamsieve.sources.opening import features
 from streamsieve.sources.opening import open as open  # noqa: A004 - meant to read ss.open
-from streamsieve.sources.svmlight import SvmlightSource as SvmlightSource
+from streamsieve.sources.svmlight import SvmlightSource
 
 if TYPE_CHECKING:
     from streamsieve.protocols import ColumnSource, RowSource

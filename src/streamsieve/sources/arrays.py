@@ -33,10 +33,10 @@ class ArraySource:
     Parameters
     ----------
     X : ndarray, SciPy sparse matrix, pandas or polars DataFrame, Arrow table
-        One row an instance, one column a feature.  float32 and float64 arrays are passed on as views,
+        One row an instance, one column per feature.  float32 and float64 arrays are passed on as views,
         everything else becomes float64 batch by batch; missing values become NaN.
     y : array or str, default=None
-        The target, one value a row; for a dataframe, also the name of the column that holds it.
+        The target, one value per row; for a dataframe, also the name of the column that holds it.
     names : sequence of str, default=None
         Names of the features; a dataframe brings its own.
 
@@ -84,7 +84,7 @@ class ArraySource:
 
     @property
     def y(self) -> npt.NDArray[Any] | None:
-        """The target, one value a row."""
+        """The target, one value per row."""
         return self._y
 
     def identity(self) -> dict[str, Any]:
@@ -125,29 +125,13 @@ class ArraySource:
         return max(2, min(SAMPLED_ROWS, SAMPLED_VALUES // self._shape[1]))
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches.
-
-        Parameters
-        ----------
-        batch_size : int, default=4096
-            Rows in a batch; the last may be smaller.
-        start : position of a batch, default=None
-            Begin just after that batch.
-        """
+        """Yield the rows in batches; only the last may be smaller.  Begin just after ``start``."""
         return self._rows(spans(self, "row", self._shape[0], batch_size, start))
 
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks.
-
-        Parameters
-        ----------
-        block_size : int, default=1024
-            Columns in a block; the last may be smaller.
-        start : position of a block, default=None
-            Begin just after that block.
-        """
+        """Yield the columns in blocks; only the last may be smaller.  Begin just after ``start``."""
         return self._columns(spans(self, "column", self._shape[1], block_size, start))
 
     def _rows(self, pieces: Iterator[slice]) -> Iterator[RowBatch]:

@@ -64,7 +64,7 @@ class ArrowSource:
     they are the row numbers that pandas writes.
 
     Columns are read by projection: memory is one block of columns and one batch of rows.  CSV has no
-    columns to project; its files are converted to a temporary Arrow file (8 bytes a value, under
+    columns to project; its files are converted to a temporary Arrow file (8 bytes per value, under
     ``TMPDIR``) when columns or the whole target are first asked for.
 
     Examples
@@ -133,18 +133,8 @@ class ArrowSource:
             if isinstance(self._files[len(known["files"]) - 1], CsvTable):
                 check_last_line(known["files"], files)
 
-    # ---------------------------------------------------------------- rows
-
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches.
-
-        Parameters
-        ----------
-        batch_size : int, default=4096
-            Rows in a batch; only the last may be smaller.
-        start : position of a batch, default=None
-            Begin just after that batch.
-        """
+        """Yield the rows in batches; only the last may be smaller.  Begin just after ``start``."""
         size = check_size("batch_size", batch_size)
         at = check_start(self, start, _POSITION)
         if at["file"] >= len(self._files):
@@ -185,20 +175,10 @@ class ArrowSource:
         elif row == 0:
             raise self._no_rows()
 
-    # ---------------------------------------------------------------- columns
-
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks, reading only the block's columns.
-
-        Parameters
-        ----------
-        block_size : int, default=1024
-            Columns in a block; the last may be smaller.
-        start : position of a block, default=None
-            Begin just after that block.
-        """
+        """Yield the columns in blocks, reading only the columns of a block; begin just after ``start``."""
         return self._columns(spans(self, "column", len(self._layout.features), block_size, start))
 
     def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:

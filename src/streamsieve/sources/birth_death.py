@@ -38,22 +38,12 @@ class FeatureLives:
     duration: float
 
     def alive(self, time: float) -> IntArray:
-        """Return the features alive at a time, by number.
-
-        Parameters
-        ----------
-        time : between 0 and ``duration``
-        """
+        """Return the features alive at a time between 0 and ``duration``, by number."""
         check_number("time", time, low=0, high=self.duration)
         return np.flatnonzero((self.born <= time) & (time < self.died))
 
     def allocation(self, time: float) -> BoolArray:
-        """Return which objects have which features at a time: (objects, features alive).
-
-        Parameters
-        ----------
-        time : between 0 and ``duration``
-        """
+        """Return which objects have which features at a time: (objects, features alive)."""
         return self.members[self.alive(time)].T.copy()
 
 
@@ -73,7 +63,7 @@ def birth_death_process(
     n_objects : int
         Objects that may have a feature, at least 1.
     alpha : float, default=1.0
-        Mean number of features an object, above 0.
+        Mean number of features per object, above 0.
     rate : float, default=1.0
         How fast features come and go, above 0; a feature lives for ``alpha / rate`` on average.
     duration : float, default=10.0
@@ -82,12 +72,6 @@ def birth_death_process(
         What is there at time 0: features as at any other time, or none.
     random_state : int or None, default=0
         Seed, in [0, 2^32).  If None, every call draws another process.
-
-    Returns
-    -------
-    FeatureLives
-        ``born``, ``died`` and ``members`` of all features alive at some time; ``allocation(time)`` is the
-        matrix.
 
     Notes
     -----

@@ -107,11 +107,11 @@ def as_target(y: Any, n: int | None) -> npt.NDArray[Any] | None:
     try:
         values: npt.NDArray[Any] = np.asarray(y)
     except ValueError as error:
-        raise SourceError("y must be one-dimensional, one value a row; got a ragged list") from error
+        raise SourceError("y must be one-dimensional, one value per row; got a ragged list") from error
     if values.ndim != 1:
-        raise SourceError(f"y must be one-dimensional, one value a row; got shape {values.shape}")
+        raise SourceError(f"y must be one-dimensional, one value per row; got shape {values.shape}")
     if n is not None and len(values) != n:
-        raise SourceError(f"the data has {n} rows, but y has {len(values)} values: give one value a row")
+        raise SourceError(f"the data has {n} rows, but y has {len(values)} values: give one value per row")
     if values.dtype.kind == "O" and all(isinstance(value, str) for value in values.tolist()):
         values = values.astype(str)
     return values

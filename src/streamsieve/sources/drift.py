@@ -80,17 +80,7 @@ class DriftingStream:
         self._length = int(n_rows)
 
     def relevant(self, row: int) -> IntArray:
-        """Return the columns that the label of a row depends on.
-
-        Parameters
-        ----------
-        row : int
-            Number of the row, from 0.
-
-        Returns
-        -------
-        int64 array of n_relevant columns, the one that leaves next first
-        """
+        """Return the columns that the label of a row depends on; the one that leaves next is first."""
         first = check_size("row", row, low=0) // self.shift_every
         return (first + np.arange(self.n_relevant, dtype=np.int64)) % self.n_features
 
@@ -110,15 +100,7 @@ class DriftingStream:
         return {name: getattr(self, name) for name in names}
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches, with labels 0 and 1.
-
-        Parameters
-        ----------
-        batch_size : int, default=4096
-            Rows in a batch; the last may be smaller.
-        start : position of a batch, default=None
-            Begin just after that batch.
-        """
+        """Yield the rows in batches, with labels 0 and 1; begin just after ``start``."""
         return self._rows(spans(self, "row", self._length, batch_size, start))
 
     def columns(self, block_size: int = 1024, start: Mapping[str, int] | None = None) -> NoReturn:
@@ -145,13 +127,8 @@ class DriftingStream:
 
     def _draws(self, number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Draw the normal numbers of a chunk: z, one per row; eps, one per cell; e, one per row."""
-        random = np.random.default_rng([self.seed, number])
-        n = self._chunk_rows
-        return (
-            random.standard_normal(n),
-            random.standard_normal((n, self.n_features)),
-            random.standard_normal(n),
-        )
+        draw, n = np.random.default_rng([self.seed, number]).standard_normal, self._chunk_rows
+        return draw(n), draw((n, self.n_features)), draw(n)
 
     def _chunk(self, number: int) -> tuple[FloatArray, IntArray]:
         z, X, e = self._draws(number)

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position
 from streamsieve.sources.checks import as_target, beyond, check_size, check_start, no_axis
-from streamsieve.sources.computed.compute import Computed, Failed, Maker, One, outcome, said
-from streamsieve.sources.computed.items import Item, Items
+from streamsieve.sources.computed.compute import Computed, Failed, Item, Items, Maker, One, outcome, said
 from streamsieve.sources.computed.workers import in_order, parcel
 
 
@@ -26,10 +25,10 @@ class Features:
     Parameters
     ----------
     factory : callable returning an iterator, or iterable
-        Gives the features in order: each a column of one value a row, or a function without arguments that
+        Gives the features in order: each a column of one value per row, or a function without arguments that
         returns one; alone or as a pair ``(name, ...)``; a pandas or polars series brings its name.  A
         callable can be started again, to stream twice or to resume; an iterator serves once.
-    y : array of one value a row, default=None
+    y : array of one value per row, default=None
         The target that the columns are judged by.  None if the selector knows it already, or needs none;
         then the first column says how many rows there are.
     names : sequence of str, default=None
@@ -103,7 +102,7 @@ class Features:
 
     @property
     def y(self) -> npt.NDArray[Any] | None:
-        """The target, one value a row."""
+        """The target, one value per row."""
         return self._y
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> NoReturn:
@@ -152,8 +151,6 @@ class Features:
                 if block.failure is not None:
                     raise block.failure[0] from block.failure[1]
 
-    # ---------------------------------------------------------------- one item, one column
-
     def _place(self, start: Mapping[str, int]) -> tuple[int, int]:
         """Return the item to begin with, and how many of the columns from there on to drop."""
         return start["column"], 0
@@ -175,8 +172,6 @@ class Features:
             return result._replace(name=self._given[at])
         text = f"has no name: names has {len(self._given)} entries; give one name per column"
         return result if isinstance(result, Failed) else Failed(None, text, None)
-
-    # ---------------------------------------------------------------- items and what comes of them
 
     def _items(self, number: int) -> Items:
         """Return the items, those before ``number`` let go."""

@@ -94,10 +94,9 @@ def same_names(known: Mapping[str, Any] | None, names: Sequence[str] | None) -> 
 def _refuse_sets(was: Sequence[str], now: Sequence[str]) -> None:
     gone = [name for name in was if name not in now]
     new = [name for name in now if name not in was]
-    if gone or new:
-        parts = [f"lacks the column {some(gone)}"] * bool(gone) + [f"has a new column {some(new)}"] * bool(
-            new
-        )
+    parts = [f"lacks the column {some(gone)}"] if gone else []
+    parts += [f"has a new column {some(new)}"] if new else []
+    if parts:
         raise another_stream(f"it {' and '.join(parts)}")
 
 

@@ -17,10 +17,10 @@ from streamsieve.sources.identity import (
     same,
     same_names,
 )
-from streamsieve.sources.messages.batcher import MessageBuffer
 from streamsieve.sources.messages.client import Client, check_options, need_kafka
 from streamsieve.sources.messages.parser import (
     BadMessageError,
+    MessageBuffer,
     Parsed,
     Parser,
     decode_by,
@@ -144,8 +144,6 @@ class KafkaSource:
             self._names = self._first_names(wait=False)
         return self._names
 
-    # ---------------------------------------------------------------- identity
-
     def identity(self) -> dict[str, Any]:
         """Return what makes this stream this stream, as JSON: cluster, topic, partitions and fields."""
         names = self.names
@@ -178,17 +176,10 @@ class KafkaSource:
                 same_names(names_identity(names), self._names)
             self._names = names
 
-    # ---------------------------------------------------------------- rows
-
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches.
+        """Yield the rows in batches; begin just after ``start``.
 
-        Parameters
-        ----------
-        batch_size : int, default=4096
-            Rows in a batch.  Only the last may be smaller; with stop=None, any batch that had to wait.
-        start : position of a batch, default=None
-            Begin just after that batch.
+        Only the last batch may be smaller than ``batch_size``; with stop=None, any batch that had to wait.
         """
         size = check_size("batch_size", batch_size)
         return self._rows(size, check_start(self, start, _POSITION), self._offsets(start))

@@ -1,4 +1,4 @@
-"""One door for all data: files by suffix, objects by type."""
+"""Choose a source for any data: files by suffix, objects by type."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def features(
     factory : callable returning an iterator, or iterable
         Gives the features in order: columns, or functions without arguments that return one, alone or as
         pairs ``(name, ...)``.  Pass the function that makes a generator, so that it can start again.
-    y : array of one value a row, default=None
+    y : array of one value per row, default=None
         The target that the columns are judged by.
     names : sequence of str, default=None
         Names in order of arrival, for columns that come without.
@@ -75,7 +75,7 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
     Parameters
     ----------
     data : path, pattern, list of either, address, array, dataframe, sparse matrix, or source
-        Files are recognised by suffix: .parquet .pq .csv .tsv .arrow .feather .ipc .svm .svmlight
+        Files are recognized by suffix: .parquet .pq .csv .tsv .arrow .feather .ipc .svm .svmlight
         .libsvm.  A pattern such as ``"clicks/*.parquet"`` stands for all its files, in natural order.
         ``"kafka://host:port/topic"`` is a Kafka topic.  A source is returned as it is.
     target : str or array, default=None

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve.exceptions import ParameterError, SourceError
-from streamsieve.protocols import ColumnBlock, Position, RowBatch
+from streamsieve.protocols import ColumnBlock, FloatArray, Position, RowBatch
 from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, spans
 from streamsieve.sources.identity import another_stream, comparing, same
 from streamsieve.sources.tables.fingerprint import check_files, is_line_end, lasting_text
 from streamsieve.sources.tables.transpose import ColumnsOnDisk, scratch_folder, to_columns
-from streamsieve.sources.text.svmlight import Extent, opened, parse, scan, take
 
 #: Bytes of text that are parsed at a time when rows are turned into columns.
 SLAB_BYTES = 2**24
+#: What a column number fits into.
+HIGHEST = 2**31 - 2
 
 
 class SvmlightSource:
@@ -49,8 +54,8 @@ class SvmlightSource:
     values and int32 indices.
 
     Columns need a conversion: all rows are parsed, and their values are laid out by column in
-    memory-mapped files under ``TMPDIR`` (12 bytes a value, twice that on the way), which go away with the
-    source.  In memory are 24 bytes a column and the labels.
+    memory-mapped files under ``TMPDIR`` (12 bytes per value, twice that on the way), which go away with the
+    source.  In memory are 24 bytes per column and the labels.
 
     Examples
     --------
@@ -77,7 +82,7 @@ class SvmlightSource:
             raise ParameterError(f"zero_based must be True, False or 'auto'; got {zero_based!r}")
         self._paths = resolve(paths)
         self._n_features, self._zero_based = n_features, zero_based
-        self._extent: Extent | None = None
+        self._extent: _Extent | None = None
         self._on_disk: ColumnsOnDisk | None = None
         self.names: list[str] | None = None
         self.n_rows: int | None = None
@@ -110,24 +115,14 @@ class SvmlightSource:
                     "beginning, when higher indices may come)"
                 )
 
-    # ---------------------------------------------------------------- rows
-
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches.
-
-        Parameters
-        ----------
-        batch_size : int, default=4096
-            Rows in a batch; only the last may be smaller.
-        start : position of a batch, default=None
-            Begin just after that batch: the file is not read up to there.
-        """
+        """Yield the rows in batches; the files are not read up to ``start``, after which it begins."""
         size = check_size("batch_size", batch_size)
         at = check_start(self, start, ("file", "byte", "line", "row"))
         if at["file"] >= len(self._paths):
             raise beyond(self, "files", at["file"], len(self._paths))
         path = self._paths[at["file"]]
-        with opened(path) as file:
+        with _opened(path) as file:
             there = file.seek(0, os.SEEK_END)
         if at["byte"] > there:
             raise beyond(self, f"bytes of {path}", at["byte"], there)
@@ -144,12 +139,12 @@ class SvmlightSource:
         room, row = size, at["row"]
         byte, line = at["byte"], at["line"]
         for number, path in enumerate(self._paths[at["file"] :], at["file"]):
-            with opened(path) as file:
+            with _opened(path) as file:
                 file.seek(byte)
                 while True:
-                    lines, found = take(file, room)
+                    lines, found = _take_lines(file, room)
                     if found:
-                        pieces.append(parse(lines, path, line, p, zero_based=zero_based))
+                        pieces.append(_parse_lines(lines, path, line, p, zero_based=zero_based))
                     byte, line = byte + sum(map(len, lines)), line + len(lines)
                     room, row = room - found, row + found
                     if room:
@@ -163,9 +158,9 @@ class SvmlightSource:
         elif row == 0:
             raise SourceError(f"{self._paths[0]} holds no rows: there is nothing to stream")
 
-    def _scanned(self) -> Extent:
+    def _scanned(self) -> _Extent:
         if self._extent is None:
-            self._extent = scan(self._paths)
+            self._extent = _scan(self._paths)
             self.n_rows = self._extent.n_rows
         return self._extent
 
@@ -185,20 +180,10 @@ class SvmlightSource:
         self.n_columns = max(wanted, 1) if self._n_features is None else self._n_features
         return self.n_columns, zero_based
 
-    # ---------------------------------------------------------------- columns
-
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks of CSC, after a conversion on first use.
-
-        Parameters
-        ----------
-        block_size : int, default=1024
-            Columns in a block; the last may be smaller.
-        start : position of a block, default=None
-            Begin just after that block.
-        """
+        """Yield the columns in blocks of CSC, after a conversion on first use; begin just after ``start``."""
         return self._columns(spans(self, "column", lambda: self._settled()[0], block_size, start))
 
     def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:
@@ -226,3 +211,107 @@ def _joined(pieces: list[tuple[Any, npt.NDArray[Any]]], position: Position) -> R
         X = sp.vstack([X for X, _ in pieces], format="csr")
         y = np.concatenate([y for _, y in pieces])
     return RowBatch(X, y, None, None, position)
+
+
+@dataclass
+class _Extent:
+    """What one pass over the files finds: rows, bytes, the lowest and the highest index."""
+
+    n_rows: int = 0
+    n_bytes: int = 0
+    low: int = HIGHEST
+    high: int = -1
+
+
+def _scan(paths: Sequence[Path]) -> _Extent:
+    """Find the extent of the files without parsing values.
+
+    Indices ascend within a line (the parser insists), so the first and the last of a line are enough.
+    """
+    extent = _Extent()
+    for path in paths:
+        with _opened(path) as file:
+            for number, line in enumerate(file, 1):
+                extent.n_bytes += len(line)
+                text = line[: line.find(b"#")] if b"#" in line else line
+                first = text.find(b":")
+                if text[first - 3 : first] == b"qid":
+                    first = text.find(b":", first + 1)
+                if first < 0:
+                    extent.n_rows += not text.isspace() and text != b""
+                    continue
+                extent.n_rows += 1
+                extent.low = min(extent.low, _index(path, number, line, text, first))
+                extent.high = max(extent.high, _index(path, number, line, text, text.rfind(b":")))
+    return extent
+
+
+def _index(path: Path, number: int, line: bytes, text: bytes, colon: int) -> int:
+    begin = max(text.rfind(b" ", 0, colon), text.rfind(b"\t", 0, colon)) + 1
+    try:
+        index = int(text[begin:colon])
+    except ValueError:
+        # the parser words it better, unless it sees nothing wrong
+        _parse_lines([line], path, number - 1, HIGHEST + 1, zero_based=True)
+        raise _bad_line(path, number, line, "an index is not a whole number") from None
+    if not 0 <= index <= HIGHEST:
+        raise _bad_line(path, number, line, f"index {index} is outside 0 to {HIGHEST:,}")
+    return index
+
+
+def _take_lines(file: BinaryIO, rows: int) -> tuple[list[bytes], int]:
+    """Return lines with a number of rows, or what is left, and their number; the rest are comments."""
+    lines: list[bytes] = []
+    found = 0
+    while found < rows:
+        more = list(itertools.islice(file, rows - found))
+        if not more:
+            break
+        lines += more
+        # a row has something before any comment, exactly as the parser sees it
+        found += sum(1 for line in more if not line.partition(b"#")[0].isspace() and line[:1] != b"#")
+    return lines, found
+
+
+def _parse_lines(
+    lines: list[bytes], path: Path, before: int, n_features: int, *, zero_based: bool
+) -> tuple[Any, FloatArray]:
+    """Return lines as CSR with int32 indices, and their labels; ``before`` lines came before them."""
+    try:
+        X, y = _parse(lines, n_features, zero_based=zero_based)
+    except (ValueError, OverflowError, IndexError, TypeError) as error:
+        for number, line in enumerate(lines, before + 1):
+            try:
+                _parse([line], n_features, zero_based=zero_based)
+            except (ValueError, OverflowError, IndexError, TypeError) as found:
+                raise _bad_line(path, number, line, str(found)) from found
+        raise SourceError(f"{path}, lines from {before + 1:,} on: {error}") from error
+    short = np.int32 if X.nnz < np.iinfo(np.int32).max else np.int64
+    return (sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(short)), shape=X.shape), y)
+
+
+def _parse(lines: list[bytes], n_features: int, *, zero_based: bool) -> tuple[Any, FloatArray]:
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415
+
+    X, y = load_svmlight_file(
+        BytesIO(b"".join(lines)), n_features=n_features, dtype=np.float64, zero_based=zero_based
+    )
+    return X, y
+
+
+def _bad_line(path: Path, number: int, line: bytes, why: str) -> SourceError:
+    """Return the error about a line that is not 'label index:value index:value ...'."""
+    shown = line[:60].decode("utf-8", "backslashreplace").rstrip("\r\n")
+    dots = "..." if len(line) > 60 else ""
+    return SourceError(
+        f"{path}, line {number:,}: {why}; wanted 'label index:value index:value ...' with ascending "
+        f"indices, got {shown + dots!r}: correct or remove this line"
+    )
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a file to read bytes, or say why not."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise SourceError(f"{path} cannot be opened: {error.strerror or error}") from error

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,86 +22,68 @@ from streamsieve.protocols import FloatArray, Matrix
 DENSE_VALUES = 2**23
 
 
-class Made(NamedTuple):
-    """Where a learner comes from, and its parameters where they are not the defaults."""
-
-    module: str
-    name: str
-    parameters: dict[str, Any]
-
-
-def _made(module: str, name: str, **parameters: Any) -> Made:
-    return Made(module, name, parameters)
-
-
-#: Learners for classes, and for numbers.
-CLASSIFIERS = {
-    "nearest": _made("sklearn.neighbors", "KNeighborsClassifier", n_neighbors=1),
-    "knn": _made("sklearn.neighbors", "KNeighborsClassifier"),
-    "tree": _made("sklearn.tree", "DecisionTreeClassifier", min_samples_leaf=5),
-    "logistic": _made("sklearn.linear_model", "LogisticRegression", max_iter=300),
-    "nb": _made("sklearn.naive_bayes", "GaussianNB"),
-    "svm": _made("sklearn.svm", "LinearSVC", C=0.01),
-    "forest": _made("sklearn.ensemble", "RandomForestClassifier"),
-    "boosting": _made(
-        "sklearn.ensemble", "HistGradientBoostingClassifier", max_iter=40, max_leaf_nodes=15, max_bins=63,
-        learning_rate=0.2, early_stopping=False,
-    ),
-    "fsa": _made("streamsieve.learners", "FSAClassifier"),
-    "sgd": _made("sklearn.linear_model", "SGDClassifier", loss="log_loss"),
+BOOSTING = {
+    "max_iter": 40, "max_leaf_nodes": 15, "max_bins": 63, "learning_rate": 0.2, "early_stopping": False
 }  # fmt: skip
-REGRESSORS = {
-    "nearest": _made("sklearn.neighbors", "KNeighborsRegressor", n_neighbors=1),
-    "knn": _made("sklearn.neighbors", "KNeighborsRegressor"),
-    "tree": _made("sklearn.tree", "DecisionTreeRegressor", min_samples_leaf=5),
-    "ridge": _made("sklearn.linear_model", "Ridge"),
-    "svm": _made("sklearn.svm", "LinearSVR"),
-    "forest": _made("sklearn.ensemble", "RandomForestRegressor"),
-    "boosting": _made(
-        "sklearn.ensemble", "HistGradientBoostingRegressor", max_iter=40, max_leaf_nodes=15, max_bins=63,
-        learning_rate=0.2, early_stopping=False,
-    ),
-    "fsa": _made("streamsieve.learners", "FSARegressor"),
-    "sgd": _made("sklearn.linear_model", "SGDRegressor"),
-}  # fmt: skip
+#: Classes of learners by name, for classes and for numbers, and parameters that are not the defaults.
+CLASSIFIERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nearest": ("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 1}),
+    "knn": ("sklearn.neighbors.KNeighborsClassifier", {}),
+    "tree": ("sklearn.tree.DecisionTreeClassifier", {"min_samples_leaf": 5}),
+    "logistic": ("sklearn.linear_model.LogisticRegression", {"max_iter": 300}),
+    "nb": ("sklearn.naive_bayes.GaussianNB", {}),
+    "svm": ("sklearn.svm.LinearSVC", {"C": 0.01}),
+    "forest": ("sklearn.ensemble.RandomForestClassifier", {}),
+    "boosting": ("sklearn.ensemble.HistGradientBoostingClassifier", BOOSTING),
+    "fsa": ("streamsieve.learners.FSAClassifier", {}),
+    "sgd": ("sklearn.linear_model.SGDClassifier", {"loss": "log_loss"}),
+}
+REGRESSORS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nearest": ("sklearn.neighbors.KNeighborsRegressor", {"n_neighbors": 1}),
+    "knn": ("sklearn.neighbors.KNeighborsRegressor", {}),
+    "tree": ("sklearn.tree.DecisionTreeRegressor", {"min_samples_leaf": 5}),
+    "ridge": ("sklearn.linear_model.Ridge", {}),
+    "svm": ("sklearn.svm.LinearSVR", {}),
+    "forest": ("sklearn.ensemble.RandomForestRegressor", {}),
+    "boosting": ("sklearn.ensemble.HistGradientBoostingRegressor", BOOSTING),
+    "fsa": ("streamsieve.learners.FSARegressor", {}),
+    "sgd": ("sklearn.linear_model.SGDRegressor", {}),
+}
 
 
 def learner_names(*, regression: bool = False) -> list[str]:
-    """Return the names of the learners for classes, or for numbers.
-
-    Parameters
-    ----------
-    regression : whether the target is numeric
-    """
+    """Return the names of the learners for classes, or for a numeric target."""
     return [*(REGRESSORS if regression else CLASSIFIERS)]
 
 
 def as_learners(learners: Any, *, regression: bool) -> dict[str, Any]:
-    """Return learners by name.
+    """Return learners by name, of a name or an estimator, several, or estimators by name."""
+    named = by_name(
+        learners, learner_label, "learners is empty: give a name such as 'logistic', or an estimator"
+    )
+    return {name: learner_of(learner, regression=regression) for name, learner in named.items()}
 
-    Parameters
-    ----------
-    learners : a name or an estimator, several, or estimators by name
-    regression : whether the target is numeric
-    """
-    if isinstance(learners, Mapping):
-        named = {str(name): learner_of(learner, regression=regression) for name, learner in learners.items()}
+
+def by_name(given: Any, label: Callable[[Any], str], if_empty: str) -> dict[str, Any]:
+    """Return one or several selectors or learners by name; equal labels are numbered."""
+    if isinstance(given, Mapping):
+        found = {str(name): each for name, each in given.items()}
     else:
-        several = isinstance(learners, Sequence) and not isinstance(learners, str)
-        named = {}
-        for each in learners if several else [learners]:
-            name = each if isinstance(each, str) else type(each).__name__
-            named[free_name(name, named)] = learner_of(each, regression=regression)
-    if not named:
-        raise ParameterError("learners is empty: give a name such as 'logistic', or an estimator")
-    return named
+        # river's ensembles are sequences of their members
+        single = isinstance(given, str) or not isinstance(given, Sequence) or hasattr(given, "learn_one")
+        found = {}
+        for each in [given] if single else given:
+            name = label(each)
+            names = (name, *(f"{name} {i}" for i in range(2, len(found) + 3)))
+            found[next(free for free in names if free not in found)] = each
+    if not found:
+        raise ParameterError(if_empty)
+    return found
 
 
-def free_name(name: str, taken: Mapping[str, Any]) -> str:
-    """Return a name that is not taken."""
-    if name not in taken:
-        return name
-    return next(f"{name} {i}" for i in range(2, len(taken) + 3) if f"{name} {i}" not in taken)
+def learner_label(learner: Any) -> str:
+    """Return the name that a learner was given by, or that of its class."""
+    return learner if isinstance(learner, str) else type(learner).__name__
 
 
 def learner_of(learner: Any, *, regression: bool) -> Any:
@@ -130,8 +112,9 @@ def _by_name(name: str, *, regression: bool) -> Any:
         raise ParameterError(
             f"{why}{did_you_mean(name, known)}; there is {', '.join(known)}, or any estimator of scikit-learn"
         )
-    made = known[name]
-    return getattr(importlib.import_module(made.module), made.name)(**made.parameters)
+    path, parameters = known[name]
+    module, _, kind = path.rpartition(".")
+    return getattr(importlib.import_module(module), kind)(**parameters)
 
 
 def check_scores(learners: Mapping[str, Any], metric: str) -> None:
@@ -186,8 +169,8 @@ def scores_of(learner: Any, X: Matrix, n_classes: int) -> FloatArray:
         scores = np.column_stack([-scores, scores])
     if scores.shape[1] != len(known):
         raise CapabilityError(
-            f"{type(learner).__name__} gives {scores.shape[1]} scores a row for {len(known)} classes: let it "
-            "compare each class with the rest (decision_function_shape='ovr')"
+            f"{type(learner).__name__} gives {scores.shape[1]} scores per row for {len(known)} classes: let "
+            "it compare each class with the rest (decision_function_shape='ovr')"
         )
     out = np.full((len(scores), n_classes), -np.inf)
     out[:, known] = scores

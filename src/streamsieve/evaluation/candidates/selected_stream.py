@@ -15,18 +15,13 @@ from streamsieve.protocols import BoolArray, IntArray, Matrix, RowBatch
 
 
 class SelectedStream:
-    """What learners see of the rows: scaled, and without the features that are not selected now.
-
-    Parameters
-    ----------
-    selector : a selector over rows; None for all features
-    follow : "zero" or "frozen": what becomes of features that are not selected
-    seed : for randomized selectors that have none
-    scale : whether features are in units of their standard deviation so far
-    """
+    """What learners see of the rows: scaled so far, and features that are not selected set to 0 or frozen."""
 
     def __init__(self, selector: Any, follow: str, seed: int, *, scale: bool) -> None:
-        self.selector = None if selector is None else _prepared(selector, follow, seed)
+        if selector is not None:  # a copy whose output keeps its width, or its columns
+            output = {"output": follow} if "output" in selector.get_params(deep=False) else {}
+            selector = seeded(selector, seed, output)
+        self.selector = selector
         self._follow, self._scaler = follow, RunningScaler() if scale else None
         self._mask: BoolArray | None = None
         self._frozen: IntArray | None = None
@@ -39,7 +34,10 @@ class SelectedStream:
         self._width = batch.X.shape[1]
         if self.selector is not None:
             begun = time.perf_counter()
-            _learn(self.selector, batch)
+            if isinstance(self.selector, RowSelector):
+                self.selector.learn(RowBatch(batch.X, batch.y, batch.weight))
+            else:
+                self.selector.partial_fit(batch.X, batch.y)
             self.seconds += time.perf_counter() - begun
             if self._follow == "frozen" and self._frozen is None:
                 self._frozen = chosen(self.selector).copy()
@@ -86,20 +84,5 @@ class SelectedStream:
         return [[int(d.row), int(d.feature), float(d.before), float(d.after)] for d in noticed]
 
 
-def _prepared(selector: Any, follow: str, seed: int) -> Any:
-    """Return a copy whose output keeps its width, or its columns."""
-    parameters = {"output": follow} if "output" in selector.get_params(deep=False) else {}
-    return seeded(selector, seed, parameters)
-
-
-def _learn(selector: Any, batch: RowBatch) -> None:
-    if isinstance(selector, RowSelector):
-        selector.learn(RowBatch(batch.X, batch.y, batch.weight))
-    else:
-        selector.partial_fit(batch.X, batch.y)
-
-
 def _floats(X: Matrix) -> Matrix:
-    if sp.issparse(X):
-        return sp.csr_array(X, dtype=np.float64)
-    return np.asarray(X, np.float64)
+    return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, np.float64)

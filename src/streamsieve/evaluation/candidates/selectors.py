@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from streamsieve import registry
 from streamsieve._parameters import did_you_mean
 from streamsieve.base import ColumnSelector, Selector
-from streamsieve.evaluation.candidates.learners import free_name
+from streamsieve.evaluation.candidates.learners import by_name
 from streamsieve.evaluation.engine.copies import seeds_for, unfitted
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import BoolArray, IntArray, Matrix, Task
@@ -37,7 +37,7 @@ class Choice(NamedTuple):
 
 
 class RandomChoice(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Choose features by lot: what every selector must beat."""
+    """Random selection: the baseline that every selector must beat."""
 
     def __init__(self, k: int = 10, random_state: int | None = None) -> None:
         self.k = k
@@ -61,23 +61,10 @@ def _known() -> dict[str, Any]:
 
 
 def as_selectors(selectors: Any, task: Task) -> dict[str, Any]:
-    """Return selectors by name, for the kind of target given; None stands for all features.
-
-    Parameters
-    ----------
-    selectors : a name, a selector or None, several of them, or selectors by name
-    task : kind of target
-    """
-    if isinstance(selectors, Mapping):
-        named = {str(name): _selector(each) for name, each in selectors.items()}
-    else:
-        several = isinstance(selectors, Sequence) and not isinstance(selectors, str)
-        named = {}
-        for each in selectors if several else [selectors]:
-            named[free_name(_label(each), named)] = _selector(each)
-    if not named:
-        raise ParameterError("selectors is empty: give a name such as 'saola', or a selector")
-    return {name: _told(name, each, task) for name, each in named.items()}
+    """Return selectors by name, with the kind of target set; None stands for all features."""
+    named = by_name(selectors, _label, "selectors is empty: give a name such as 'saola', or a selector")
+    made = {name: _selector(each) for name, each in named.items()}
+    return {name: _for_task(name, each, task) for name, each in made.items()}
 
 
 def _label(selector: Any) -> str:
@@ -117,8 +104,8 @@ def _selector(selector: Any) -> Any:
     return selector
 
 
-def _told(name: str, selector: Any, task: Task) -> Any:
-    """Return a copy that knows the kind of target, or refuse one that has no use for it."""
+def _for_task(name: str, selector: Any, task: Task) -> Any:
+    """Return a copy with the kind of target set, or refuse a selector that is not made for it."""
     if selector is None:
         return None
     tasks = selector.traits.tasks if isinstance(selector, Selector) else ()
@@ -133,9 +120,6 @@ def _told(name: str, selector: Any, task: Task) -> Any:
     return selector
 
 
-# ------------------------------------------------------------------------------------ choosing
-
-
 def size_parameter(selector: Any) -> str | None:
     """Return the parameter that says how many features to keep, or None if the selector decides itself."""
     if isinstance(selector, Selector):
@@ -145,16 +129,11 @@ def size_parameter(selector: Any) -> str | None:
 
 
 def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -> Iterable[Choice]:
-    """Yield what a selector chooses from rows, for every size or once for all of them.
-
-    Parameters
-    ----------
-    selector : an unfitted one
-    X, y : the rows
-    sizes : numbers of features, rising
-    seed : for randomized selectors that have none
-    """
+    """Yield what an unfitted selector chooses from rows, for every size or once for all; None keeps all."""
     p = X.shape[1]
+    if selector is None:
+        yield Choice(0, np.arange(p), 0.0, nested=False)
+        return
     wanted = sorted({min(size, p) for size in sizes})
     parameter = size_parameter(selector)
     X = in_layout(selector, X)  # once for all sizes
@@ -162,17 +141,15 @@ def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -
         order, seconds = _fitted(selector, {}, X, y, seed)
         yield Choice(0, order, seconds, nested=False)
         return
-    ranked = None if isinstance(selector, Selector) else _ranked(selector, parameter, X, y, wanted, seed)
+    own = isinstance(selector, Selector)
+    ranked = None if own else _ranked(selector, parameter, X, y, wanted, seed)
     if ranked is not None:
         yield ranked
         return
-    if isinstance(selector, Selector) and selector.traits.nested_sizes:
-        order, seconds = _fitted(selector, {parameter: wanted[-1]}, X, y, seed)
-        yield Choice(wanted[-1], order, seconds, nested=True)
-        return
-    for size in wanted:
+    nested = own and selector.traits.nested_sizes
+    for size in wanted[-1:] if nested else wanted:
         order, seconds = _fitted(selector, {parameter: size}, X, y, seed)
-        yield Choice(size, order, seconds, nested=False)
+        yield Choice(size, order, seconds, nested=nested)
 
 
 def chosen(selector: Any) -> IntArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._parameters import did_you_mean
-from streamsieve.evaluation.candidates.learners import free_name, fresh, learner_names, learner_of, taken
-from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.evaluation.candidates.learners import (
+    by_name,
+    fresh,
+    learner_label,
+    learner_names,
+    learner_of,
+    taken,
+)
+from streamsieve.exceptions import CapabilityError
 from streamsieve.protocols import Matrix
 
 #: Baselines that look at no feature.
@@ -54,13 +60,7 @@ class NoChange:
 
 
 class Batchwise:
-    """A learner with scikit-learn's ``partial_fit``.
-
-    Parameters
-    ----------
-    learner : fresh one
-    n_classes : number of classes, 0 for a numeric target
-    """
+    """An unfitted learner with scikit-learn's ``partial_fit``; ``n_classes`` is 0 for a numeric target."""
 
     def __init__(self, learner: Any, n_classes: int) -> None:
         self._learner = learner
@@ -110,22 +110,8 @@ def baselines(*, regression: bool) -> tuple[str, ...]:
 
 def as_stream_learners(learners: Any, *, regression: bool) -> dict[str, Any]:
     """Return learners by name; each can learn batch by batch, or is refused."""
-    if isinstance(learners, Mapping):
-        pairs = [(str(name), learner) for name, learner in learners.items()]
-    else:
-        # river's ensembles are sequences of their members
-        one = isinstance(learners, str) or hasattr(learners, "learn_one")
-        several = isinstance(learners, Sequence) and not one
-        pairs = [
-            (each if isinstance(each, str) else type(each).__name__, each)
-            for each in (learners if several else [learners])
-        ]
-    named: dict[str, Any] = {}
-    for name, learner in pairs:
-        named[free_name(name, named)] = _checked(name, learner, regression=regression)
-    if not named:
-        raise ParameterError("learners is empty: give a name such as 'sgd', or an estimator")
-    return named
+    named = by_name(learners, learner_label, "learners is empty: give a name such as 'sgd', or an estimator")
+    return {name: _checked(name, learner, regression=regression) for name, learner in named.items()}
 
 
 def _checked(name: str, learner: Any, *, regression: bool) -> Any:
@@ -139,7 +125,8 @@ def _checked(name: str, learner: Any, *, regression: bool) -> Any:
         return learner
     made = learner_of(learner, regression=regression)
     if not hasattr(made, "partial_fit"):
-        able = [each for each in learner_names(regression=regression) if _learns(each, regression=regression)]
+        names = learner_names(regression=regression)
+        able = [each for each in names if hasattr(learner_of(each, regression=regression), "partial_fit")]
         known = ", ".join([*able, *baselines(regression=regression)])
         raise CapabilityError(
             f"learner {name!r} ({type(made).__name__}) has no partial_fit, so it cannot follow a stream"
@@ -149,21 +136,14 @@ def _checked(name: str, learner: Any, *, regression: bool) -> Any:
     return made
 
 
-def _learns(name: str, *, regression: bool) -> bool:
-    return hasattr(learner_of(name, regression=regression), "partial_fit")
-
-
 def started(learner: Any, n_classes: int, seed: int) -> Any:
-    """Return a learner that has learnt nothing, behind one face."""
+    """Return a learner that has learned nothing, behind one face."""
     if isinstance(learner, str):
         return NoChange() if learner == "no_change" else Majority(n_classes)
     if hasattr(learner, "learn_one") and hasattr(learner, "predict_one"):
-        return RowByRow(_untouched(learner, seed), regression=n_classes == 0)
+        if hasattr(learner, "clone"):  # of river
+            learner = learner.clone({"seed": seed} if getattr(learner, "seed", seed) is None else None)
+        else:
+            learner = copy.deepcopy(learner)
+        return RowByRow(learner, regression=n_classes == 0)
     return Batchwise(fresh(learner, seed), n_classes)
-
-
-def _untouched(learner: Any, seed: int) -> Any:
-    """Return a copy of river's kind that has learnt nothing, seeded where it is randomized."""
-    if not hasattr(learner, "clone"):
-        return copy.deepcopy(learner)
-    return learner.clone({"seed": seed} if getattr(learner, "seed", seed) is None else None)

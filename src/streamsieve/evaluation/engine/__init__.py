@@ -4,8 +4,8 @@
 jobs         jobs in any order, in any number of processes
 store        the folder of a run: settings and finished jobs
 settings     what makes a report, as JSON
-problem      rows and target, checked once
-folds, sizes test rows, and numbers of features to try
+problem      rows and target, checked once; folds
+sizes        numbers of features to try
 scaling      features in units of their standard deviation
 copies       unfitted copies of estimators
 sources      what protocols ask of a source of rows

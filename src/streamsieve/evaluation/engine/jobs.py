@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext
@@ -30,13 +31,10 @@ Key = Mapping[str, int | str]
 
 
 class Job(Protocol):
-    """What computes a cell: a function of its key, made of plain numbers, text, lists and dicts.
-
-    It goes to other processes, so it is an object of a module, not a function inside another one.
-    """
+    """What computes a cell; picklable, as it goes to other processes."""
 
     def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:
-        """Compute a cell."""
+        """Return the result of a cell, made of plain numbers, text, lists and dicts."""
         ...
 
 
@@ -70,32 +68,17 @@ class JobLog:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of all cells.
-
-    Attributes
-    ----------
-    results : one a cell, in the order of the cells; None where a cell failed
-    failures : what went wrong
-    warnings : texts of the warnings that were given, and how often
-    """
+    """What became of all cells, in their order; a result is None where a cell failed."""
 
     results: list[dict[str, Any] | None]
     failures: list[Failure]
+    #: Texts of the warnings that were given, and how often.
     warnings: dict[str, int]
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """How cells are run.
-
-    Attributes
-    ----------
-    folder : for results as they finish; None keeps them in memory only
-    resume : whether to take those that are there
-    n_jobs : processes, as joblib counts them
-    progress : called with the number of jobs done and of all jobs
-    errors : "raise" or "report" failures when all is done
-    """
+    """How cells are run: parameters of all protocols, as documented for ``screening_protocol``."""
 
     folder: str | os.PathLike[str] | None = None
     resume: bool = False
@@ -125,15 +108,7 @@ def name_of(key: Key) -> str:
 
 
 def run_jobs(cells: Sequence[Key], work: Job, settings: Mapping[str, Any], running: RunConfig) -> Outcome:
-    """Compute all cells that are not there yet.
-
-    Parameters
-    ----------
-    cells : keys, all different
-    work : computes one
-    settings : what the results depend on
-    running : how to go about it
-    """
+    """Compute all cells that are not finished yet; their keys differ, and results depend on the settings."""
     names = [name_of(key) for key in cells]
     if running.folder is None:
         entries: dict[str, dict[str, Any]] = {}
@@ -145,24 +120,22 @@ def run_jobs(cells: Sequence[Key], work: Job, settings: Mapping[str, Any], runni
         if opened is not None:
             known = set(names)
             entries = {
-                name: entry for name, entry in opened.finished.items() if name in known and not _failed(entry)
+                name: entry
+                for name, entry in opened.finished.items()
+                if name in known and "result" in entry and not entry.get("failures")
             }
         missing = [key for key, name in zip(cells, names, strict=True) if name not in entries]
         done, total = len(entries), len(names)
-        _tell(running, done, total)
+        report = running.progress or (lambda _done, _total: None)
+        report(done, total)
         with closing(_computed(missing, work, running.n_jobs)) as computed:
             for name, entry in computed:
                 entries[name] = entry
                 if opened is not None:
                     opened.add(name, entry)
                 done += 1
-                _tell(running, done, total)
+                report(done, total)
     return _outcome(names, entries)
-
-
-def _tell(running: RunConfig, done: int, total: int) -> None:
-    if running.progress is not None:
-        running.progress(done, total)
 
 
 def _computed(
@@ -212,7 +185,7 @@ def _guarded(work: Job, key: Key) -> tuple[str, dict[str, Any]]:
     if notes.failures:
         entry["failures"] = [list(failure) for failure in notes.failures]
     if heard:
-        entry["warnings"] = _counted(str(warning.message) for warning in heard)
+        entry["warnings"] = dict(Counter(str(warning.message) for warning in heard))
     return name_of(key), entry
 
 
@@ -226,22 +199,10 @@ def _message(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _failed(entry: Mapping[str, Any]) -> bool:
-    return bool(entry.get("failures")) or "result" not in entry
-
-
-def _counted(texts: Iterator[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for text in texts:
-        found[text] = found.get(text, 0) + 1
-    return found
-
-
 def _outcome(names: Sequence[str], entries: Mapping[str, dict[str, Any]]) -> Outcome:
-    failures, heard = [], dict[str, int]()
+    failures, heard = [], Counter[str]()
     for name in names:
         entry = entries[name]
         failures += [Failure(name, part, message) for part, message in entry.get("failures", ())]
-        for text, count in entry.get("warnings", {}).items():
-            heard[text] = heard.get(text, 0) + count
-    return Outcome([entries[name].get("result") for name in names], failures, heard)
+        heard.update(entry.get("warnings", {}))
+    return Outcome([entries[name].get("result") for name in names], failures, dict(heard))

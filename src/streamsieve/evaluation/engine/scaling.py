@@ -11,13 +11,9 @@ from streamsieve.protocols import FloatArray, Matrix
 
 
 class Scaler:
-    """Takes off means and divides by standard deviations, as of the rows it was made from.
+    """Centers and divides by standard deviations, as of the rows it was made from.
 
     Sparse rows keep their zeros: they are divided only.  A constant feature is not divided.
-
-    Parameters
-    ----------
-    X : rows to learn from
     """
 
     def __init__(self, X: Matrix) -> None:
@@ -30,7 +26,7 @@ class Scaler:
 
 
 class RunningScaler:
-    """The same for a stream: means and deviations are those of the rows learnt so far."""
+    """The same for a stream: means and deviations are those of the rows learned so far."""
 
     def __init__(self) -> None:
         self._n = 0
@@ -52,7 +48,7 @@ class RunningScaler:
         self._n = total
 
     def __call__(self, X: Matrix) -> Matrix:
-        """Return rows in units of what was learnt; as they are, if that is nothing."""
+        """Return rows in units of what was learned; as they are, if that is nothing."""
         if self._mean is None:
             return X
         deviation = _unless_rounding(np.sqrt(self._squares / self._n), self._mean)
@@ -60,7 +56,7 @@ class RunningScaler:
 
 
 def scaled(X: Matrix, mean: FloatArray, scale: FloatArray) -> Matrix:
-    """Return dense rows centred and divided, sparse ones divided."""
+    """Return dense rows centered and divided, sparse ones divided."""
     if sp.issparse(X):
         out = X.copy()
         out.data = out.data / scale[out.indices]
@@ -75,9 +71,9 @@ def _moments(X: Matrix) -> tuple[FloatArray, FloatArray]:
     n = X.shape[0]
     if sp.issparse(X):
         mean = np.asarray(X.sum(axis=0), np.float64).ravel() / n
-        centred = X.data - mean[X.indices]
+        centered = X.data - mean[X.indices]
         columns = X.shape[1]
-        squares = np.bincount(X.indices, centred**2, columns)
+        squares = np.bincount(X.indices, centered**2, columns)
         absent = n - np.bincount(X.indices, minlength=columns)
         deviation = np.sqrt((squares + absent * mean**2) / n)
     else:

@@ -22,10 +22,17 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of whatever the numbers depend on."""
-    found = {"streamsieve": __version__, "python": platform.python_version()}
-    return found | {name: importlib.metadata.version(name) for name in _LIBRARIES}
+def settings_of(
+    protocol: str, data: Any, methods: Mapping[str, Mapping[str, Any]], **more: Any
+) -> dict[str, Any]:
+    """Return what the results of a run depend on, as JSON: data, methods, parameters and versions."""
+    described_methods = {
+        kind: {name: each if isinstance(each, str) else described(each) for name, each in named.items()}
+        for kind, named in methods.items()
+    }
+    versions = {"streamsieve": __version__, "python": platform.python_version()}
+    versions |= {name: importlib.metadata.version(name) for name in _LIBRARIES}
+    return {"protocol": protocol, "data": data, **described_methods, **plain(more), "versions": versions}
 
 
 def described(estimator: Any) -> Any:

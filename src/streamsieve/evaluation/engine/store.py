@@ -1,4 +1,4 @@
-"""The folder of a run: its settings, and what is finished, one line a cell.
+"""The folder of a run: its settings, and what is finished, one line per cell.
 
 A line is given to the system whole, before the next cell counts, and brought to the disk every second.
 Whatever kills the process leaves at most one half line, at the end, which is not taken for a result; a power
@@ -28,14 +28,7 @@ SYNCED_EVERY = 1.0
 
 
 class JobStore:
-    """Results of cells by name, in a folder.
-
-    Parameters
-    ----------
-    folder : where; it is made if it is not there
-    settings : what the results depend on, as JSON
-    resume : whether there may be results already
-    """
+    """Results of cells by name, in a folder, with the settings they depend on."""
 
     def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = Path(folder)

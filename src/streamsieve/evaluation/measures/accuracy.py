@@ -36,15 +36,8 @@ def measured(metric: str, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> f
 def auc(y: IntArray, scores: FloatArray) -> float:
     """Return the area under the ROC curve; of several classes the mean, each against the rest.
 
-    Parameters
-    ----------
-    y : codes 0, 1, ...
-    scores : one per row for two classes, larger for class 1; one per row and class for more.  Ties count
-        one half.
-
-    Returns
-    -------
-    NaN if y has no two classes; classes that y does not have are left out
+    Scores are one per row for two classes, or one per row and class.  Ties count one half.  Classes that y
+    does not have are left out; NaN if it has fewer than two.
     """
     if scores.ndim == 1:
         return _area(y == 1, scores)

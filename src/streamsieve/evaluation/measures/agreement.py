@@ -62,10 +62,6 @@ def recovered(selected: Iterable[int], relevant: Iterable[int], k: int | None = 
     k : int or None, default=None
         Count the first k of those selected only, k >= 0; None for all.
 
-    Returns
-    -------
-    Recovered
-
     Examples
     --------
     >>> from streamsieve.evaluation.measures.agreement import recovered
@@ -77,23 +73,6 @@ def recovered(selected: Iterable[int], relevant: Iterable[int], k: int | None = 
     chosen = _distinct("selected", selected)[:k]
     truth = set(_distinct("relevant", relevant))
     return Recovered(len(truth.intersection(chosen)), len(chosen), len(truth))
-
-
-def detection_rate(selected: Iterable[int], relevant: Iterable[int], k: int | None = None) -> float:
-    """Return the share of the relevant features among the first k selected (Wang 2021, equation 3.23).
-
-    Parameters
-    ----------
-    selected : columns of the selected features, best first
-    relevant : columns of the relevant features
-    k : int or None, default=None
-        How many of those selected count; None for all.
-
-    Returns
-    -------
-    float, NaN if nothing is relevant
-    """
-    return recovered(selected, relevant, k).recall
 
 
 def _distinct(what: str, columns: Iterable[int]) -> list[int]:
@@ -113,7 +92,7 @@ def score_difference(online: npt.ArrayLike, offline: npt.ArrayLike) -> float:
 
     Parameters
     ----------
-    online, offline : one score a feature, finite
+    online, offline : one score per feature, finite
 
     Returns
     -------
@@ -138,7 +117,7 @@ def rank_disagreement(
 
     Parameters
     ----------
-    online, offline : one score a feature, finite
+    online, offline : one score per feature, finite
     best : float, default=0.1
         Share of the features that is looked at, 0 < best <= 1; at least one is.
     higher_is_better : bool, default=True
@@ -148,7 +127,7 @@ def rank_disagreement(
     -------
     float from 0 to 1
 
-    JobLog
+    Notes
     -----
     Equal scores rank in the order of their columns.  Wang 2021 divides by the number of all features in the
     formula; table 3.6 there reaches 1, so it was the number of those looked at.  A harsh measure: one
@@ -171,7 +150,7 @@ def rank_disagreement(
 def _two_scores(online: npt.ArrayLike, offline: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     on, off = np.asarray(online, np.float64), np.asarray(offline, np.float64)
     if on.ndim != 1 or on.shape != off.shape or not len(on):
-        raise InputError(f"online and offline must be one score a feature; got {on.shape} and {off.shape}")
+        raise InputError(f"online and offline must be one score per feature; got {on.shape} and {off.shape}")
     if not (np.isfinite(on).all() and np.isfinite(off).all()):
         bad = int(np.flatnonzero(~(np.isfinite(on) & np.isfinite(off)))[0])
         raise InputError(f"scores must be finite; feature {bad} has {on[bad]} online and {off[bad]} offline")

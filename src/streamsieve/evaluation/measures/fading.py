@@ -1,4 +1,4 @@
-"""How good predictions have been lately: every row counts a little less than the one after it."""
+"""Performance of predictions over a stream, over all rows and with exponential fading."""
 
 from __future__ import annotations
 
@@ -8,18 +8,7 @@ from streamsieve.protocols import FloatArray, IntArray
 
 
 class FadingClasses:
-    """Accuracy and kappa of predicted classes, faded and of all rows.
-
-    Parameters
-    ----------
-    n_classes : number of classes
-    half_life : rows after which a prediction counts half
-
-    Attributes
-    ----------
-    rows : predictions seen
-    hits : those that were right
-    """
+    """Accuracy and kappa of predicted classes, over all rows and with exponential fading."""
 
     def __init__(self, n_classes: int, half_life: float) -> None:
         self._alpha = 0.5 ** (1.0 / half_life)
@@ -52,38 +41,24 @@ class FadingClasses:
     def measures(self) -> dict[str, float]:
         """Return accuracy over all rows, and faded accuracy and kappas.
 
-        Kappa is the share of the way from chance to perfection: chance guesses classes as often as the
-        predictions do, or (``kappa_temporal``) says what the row before was.
+        Cohen's kappa corrects for agreement that is expected by chance, of independent predictions with the
+        same frequencies; ``kappa_temporal`` for a classifier that repeats the class of the row before.
         """
         total = float(self._table.sum())
         if total == 0:
             return dict.fromkeys(("accuracy", "fading_accuracy", "kappa", "kappa_temporal"), float("nan"))
         right = float(np.trace(self._table)) / total
-        chance = float(self._table.sum(axis=1) @ self._table.sum(axis=0)) / total**2
+        expected = float(self._table.sum(axis=1) @ self._table.sum(axis=0)) / total**2
         return {
             "accuracy": self.hits / self.rows,
             "fading_accuracy": right,
-            "kappa": _kappa(right, chance),
+            "kappa": _kappa(right, expected),
             "kappa_temporal": _kappa(right, self._same / total),
         }
 
-    @property
-    def score(self) -> str:
-        """The measure that counts."""
-        return "fading_accuracy"
-
 
 class FadingNumbers:
-    """Errors of predicted numbers, faded and of all rows.
-
-    Parameters
-    ----------
-    half_life : rows after which a prediction counts half
-
-    Attributes
-    ----------
-    rows : predictions seen
-    """
+    """Errors of predicted numbers, over all rows and with exponential fading."""
 
     def __init__(self, half_life: float) -> None:
         self._alpha = 0.5 ** (1.0 / half_life)
@@ -126,11 +101,6 @@ class FadingNumbers:
             "fading_r2": 1.0 - square / self._spread if self._spread > 0 else float("nan"),
         }
 
-    @property
-    def score(self) -> str:
-        """The measure that counts."""
-        return "fading_r2"
 
-
-def _kappa(right: float, chance: float) -> float:
-    return (right - chance) / (1.0 - chance) if chance < 1 else float("nan")
+def _kappa(right: float, expected: float) -> float:
+    return (right - expected) / (1.0 - expected) if expected < 1 else float("nan")

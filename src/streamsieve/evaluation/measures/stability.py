@@ -15,7 +15,7 @@ from streamsieve._parameters import check_number
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
-#: Sets of columns, one a run; or a (run, feature) array of booleans.
+#: Sets of columns, one per run; or a (run, feature) array of booleans.
 Selections: TypeAlias = Iterable[Iterable[int]] | BoolArray
 
 
@@ -44,29 +44,11 @@ class Stability:
     mean_size: float
 
     def p_value(self, reference: float) -> float:
-        """Return the two-sided p-value of the hypothesis that the true stability is a given value.
-
-        Parameters
-        ----------
-        reference : a number, for example 0 for a selector that guesses
-
-        Returns
-        -------
-        float
-        """
+        """Return the two-sided p-value of the hypothesis that the true stability is ``reference``."""
         return _two_sided(self.value - reference, self.variance)
 
     def p_value_of_difference(self, other: Stability) -> float:
-        """Return the two-sided p-value of the hypothesis that two selectors are equally stable.
-
-        Parameters
-        ----------
-        other : stability of another selector, from runs of its own
-
-        Returns
-        -------
-        float
-        """
+        """Return the two-sided p-value of equal stability of two selectors, each with its own runs."""
         return _two_sided(self.value - other.value, self.variance + other.variance)
 
     def __str__(self) -> str:
@@ -89,7 +71,7 @@ def _two_sided(difference: float, variance: float) -> float:
 def stability(
     selections: Selections, n_features: int | None = None, *, confidence: float = 0.95
 ) -> Stability:
-    """Measure how alike selections are beyond chance, whatever their sizes.
+    """Measure how alike selections are, corrected for agreement by chance; their sizes may differ.
 
     Parameters
     ----------
@@ -100,16 +82,12 @@ def stability(
     confidence : float, default=0.95
         Coverage of the interval, 0 < confidence < 1.
 
-    Returns
-    -------
-    Stability
-
-    JobLog
+    Notes
     -----
     With M selections, frequencies p of d features and the mean size c, the value is
-    1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)].  It corrects for chance, is 1 only if all
-    selections are equal, and is at least -1 / (M - 1).  For selections of one size it is the mean of
-    Kuncheva's index over pairs.  Where every run selects nothing, or everything, it is 1 by convention and
+    1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)].  It is about 0 for random selections, 1 only if
+    all are equal, and at least -1 / (M - 1).  For selections of one size it is the mean of Kuncheva's index
+    over pairs.  Where every run selects nothing, or everything, it is 1 by convention and
     has no variance.  The interval is asymptotic in M; it takes selections for independent, as from bootstrap
     samples.  Folds share training rows and points in time share a past, so their interval is too narrow.  It
     is cut at 1, which no value exceeds.
@@ -186,7 +164,7 @@ def kuncheva(selections: Selections, n_features: int | None = None) -> float:
 def jaccard(selections: Selections, n_features: int | None = None) -> float:
     """Return the mean over all pairs of selections of the share of features in both among those in either.
 
-    Not corrected for chance: large random selections look stable.
+    Not corrected for agreement by chance: large random selections look stable.
 
     Parameters
     ----------
@@ -266,7 +244,7 @@ def _width(mask: BoolArray, n_features: int | None) -> int:
 
 def _each(selections: Any) -> list[Any]:
     if isinstance(selections, str) or not isinstance(selections, Iterable):
-        raise InputError(f"selections are lists of columns, one a run, or a mask; got {selections!r}")
+        raise InputError(f"selections are lists of columns, one per run, or a mask; got {selections!r}")
     return list(selections)
 
 

@@ -1,94 +1,228 @@
-"""What pictures of several curves share: their checks, their bands, their legend."""
+"""Curves of several methods: performance by size, column streams, growth of time, orders of arrival."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve.evaluation.plots import style as shared
+from streamsieve.evaluation.plots.style import GREY, bare, check_places, check_some, curve, new_figure, style
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray
 
-#: Bands of more curves than this hide each other.
-MOST_BANDS = 4
-#: A legend of more names than this stands beside the picture, in one column.
-MOST_BELOW = 4
-#: Width of a letter of a legend, of what stands before its text, and height of a line, in inches.
-LETTER, SAMPLE, LINE = 0.078, 0.75, 0.215
-#: Logarithmic from this ratio of the largest to the smallest number on.
-WIDE = 30
+STRAIGHT = "in proportion"
+#: Rings round the peaks of more curves than this are clutter.
+MOST_PEAKS = 8
 
 
-def curve(name: str, values: npt.ArrayLike, n_points: int, *, runs_first: bool = False) -> FloatArray:
-    """Return (point, run) values of a curve that may be given without runs."""
-    table = np.asarray(values, np.float64)
-    table = table[:, None] if table.ndim == 1 else table.T if runs_first else table
-    if table.ndim != 2 or len(table) != n_points or not table.shape[1]:
-        shape = " x ".join(map(str, np.shape(values))) or "a single number"
-        raise ParameterError(f"{name!r} must have a value for each of {n_points} points; it is {shape}")
-    return table
+def performance(
+    sizes: Sequence[int] | npt.NDArray[Any],
+    panels: Mapping[str, Mapping[str, npt.ArrayLike]],
+    baselines: Mapping[str, float] | None = None,
+    *,
+    measure: str = "AUC",
+    baseline: str = "no screening",
+    title: str = "",
+) -> Any:
+    """Plot performance against the number of features selected; rings mark peaks where curves are few.
+
+    As figures 2.1 to 2.4 of Wang 2021.
+
+    Parameters
+    ----------
+    sizes : numbers of features selected, ascending
+    panels : for each panel, by title, and each method, by name, its performance at every size; or a
+        (size, run) array, of which the mean is drawn, and its standard error where curves are few.  NaN where
+        a size is missing
+    baselines : mapping or None, default=None
+        For some panels, by title, the performance without selection: a line across.
+    measure : str, default="AUC"
+        What performance is, with its unit if it has one.
+    baseline : str, default="no screening"
+        What the line across is.
+    title : str, default=""
+        What the data set is.
+    """
+    at = check_places("sizes", sizes)
+    check_some("panels", panels)
+    lines = baselines or {}
+    names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
+    beside, high = shared.room_for([*names, *([baseline] if lines else [])])
+    figure = new_figure(4.8 * len(panels) + beside, max(4.2, high))
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (heading, curves) in zip(grid, panels.items(), strict=True):
+        for name, values in curves.items():
+            runs = curve(name, values, len(at))
+            # one look per method in all panels
+            _draw(axes, at, runs, name, style(names.index(name), len(at)), len(curves))
+        if heading in lines:
+            shared.add_baseline(axes, lines[heading], baseline)
+        shared.count_axis(axes.xaxis, at)
+        axes.set(xlabel="features selected", title=heading)
+        bare(axes, grid="y")
+    grid[0].set_ylabel(measure)
+    shared.add_legend(figure)
+    shared.add_title(figure, title, beside)
+    return figure
 
 
-def check_some(what: str, given: Mapping[str, Any]) -> None:
-    """Refuse to draw nothing."""
-    if not given:
-        raise ParameterError(f"there is nothing to draw: {what} is empty")
+def _draw(
+    axes: Any, at: FloatArray, runs: FloatArray, name: str, look: dict[str, Any], n_curves: int
+) -> None:
+    means = runs.mean(axis=1)
+    axes.plot(at, means, label=name, **look)
+    if runs.shape[1] > 1 and n_curves <= shared.MOST_BANDS:
+        error = runs.std(axis=1, ddof=1) / np.sqrt(runs.shape[1])
+        axes.fill_between(at, means - error, means + error, color=look["color"], alpha=0.15, linewidth=0)
+    if n_curves <= MOST_PEAKS and not np.isnan(means).all():
+        peak = int(np.nanargmax(means))
+        axes.plot(
+            at[peak], means[peak], marker="o", markersize=9, markerfacecolor="none",
+            markeredgecolor=look["color"], linestyle="none",
+        )  # fmt: skip
 
 
-def check_places(what: str, places: Sequence[float] | npt.NDArray[Any]) -> FloatArray:
-    """Return where the points of curves stand: at least one, ascending."""
-    at = np.asarray(places, np.float64)
-    if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or (np.diff(at) <= 0).any():
-        raise ParameterError(f"{what} must be at least one number, ascending; got {places!r}")
-    return at
+def column_stream(
+    offered: Sequence[int] | npt.NDArray[Any],
+    accuracy: Mapping[str, npt.ArrayLike],
+    sizes: Mapping[str, npt.ArrayLike],
+    *,
+    measure: str = "accuracy",
+    baseline: float | None = None,
+    title: str = "",
+) -> Any:
+    """Plot accuracy and number of features kept as columns arrive, as figures 10 and 18 of Wu et al. 2013.
+
+    Parameters
+    ----------
+    offered : columns offered at every look, ascending
+    accuracy : for each method, by name, its accuracy at every look; or an (order, look) array of several
+        orders of arrival, of which the mean is drawn, and the range where curves are few
+    sizes : for the same methods the number of features kept, likewise
+    measure : str, default="accuracy"
+        What accuracy is: "accuracy", "test error", "AUC".
+    baseline : float or None, default=None
+        Accuracy with all columns: a line across.
+    title : str, default=""
+        What the data set is.
+    """
+    at = check_places("offered", offered)
+    check_some("accuracy", accuracy)
+    if set(accuracy) != set(sizes):
+        raise ParameterError(
+            f"accuracy and sizes must be of the same methods; got {', '.join(accuracy)} and "
+            f"{', '.join(sizes)}"
+        )
+    beside, high = shared.room_for([*accuracy, *(["all columns"] if baseline is not None else [])])
+    figure = new_figure(7.2 + beside, max(5.6, high))
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for i, name in enumerate(accuracy):
+        look = style(i, len(at))
+        for axes, given in ((above, accuracy), (below, sizes)):
+            values = curve(name, given[name], len(at), runs_first=True)
+            axes.plot(at, values.mean(axis=1), label=name, **look)
+            if len(accuracy) <= shared.MOST_BANDS and values.shape[1] > 1:
+                low, top = values.min(axis=1), values.max(axis=1)
+                axes.fill_between(at, low, top, color=look["color"], alpha=0.13, linewidth=0)
+    if baseline is not None:
+        shared.add_baseline(above, baseline, "all columns")
+    above.set(ylabel=measure, title=title)
+    below.set(ylabel="features kept", xlabel="columns offered")
+    below.set_ylim(bottom=0)
+    below.xaxis.set_major_formatter(lambda value, _: shared.short(value))
+    for axes in (above, below):
+        bare(axes, grid="y")
+    figure.align_ylabels()
+    shared.add_legend(figure)
+    return figure
 
 
-def room_for(names: Iterable[str]) -> tuple[float, float]:
-    """Return the width and the height, in inches, that a legend of these names takes beside a picture."""
-    listed = list(names)
-    if len(listed) <= MOST_BELOW:
-        return 0.0, 0.0
-    return SAMPLE + LETTER * max(map(len, listed)), LINE * len(listed) + 0.2
+def growth(
+    panels: Mapping[str, tuple[Sequence[float] | npt.NDArray[Any], Mapping[str, npt.ArrayLike]]],
+    *,
+    measure: str = "time (seconds)",
+    title: str = "",
+) -> Any:
+    """Plot how time grows, both axes logarithmic; a gray line shows time in proportion to size.
+
+    Parameters
+    ----------
+    panels : for each panel, by what grows ("features", "rows"), its sizes, ascending, and for each method, by
+        name, its time at every size; or a (size, repetition) array, of which the median is drawn.  NaN where
+        a method was not measured
+    measure : str, default="time (seconds)"
+        What is drawn upwards.
+    title : str, default=""
+        What was measured.
+    """
+    from matplotlib.ticker import FixedLocator, NullLocator  # noqa: PLC0415 - needs the cli extra
+
+    check_some("panels", panels)
+    names = list(dict.fromkeys(name for _, curves in panels.values() for name in curves))
+    beside, high = shared.room_for([*names, STRAIGHT])
+    figure = new_figure(4.4 * len(panels) + beside, max(4.2, high))
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (what, (sizes, curves)) in zip(grid, panels.items(), strict=True):
+        at = check_places(f"sizes of {what!r}", sizes)
+        if at[0] <= 0:
+            raise ParameterError(f"sizes of {what!r} must be above 0; got {at[0]:g}")
+        axes.set(xscale="log", yscale="log", xlabel=what)
+        lowest = []
+        for name, values in curves.items():
+            seconds = np.median(curve(name, values, len(at)), axis=1)
+            if (seconds <= 0).any():
+                raise ParameterError(f"times must be above 0; {name!r} has {np.nanmin(seconds):g}")
+            axes.plot(at, seconds, label=name, **(style(names.index(name), len(at)) | {"markevery": 1}))
+            lowest.extend(seconds[:1][~np.isnan(seconds[:1])].tolist())
+        if lowest:
+            # below all curves, so that it hides behind none
+            axes.plot(at, min(lowest) / 2 * at / at[0], color=GREY, linewidth=1, zorder=1, label=STRAIGHT)
+        if len(at) <= 6:  # so few can all be named, where powers of ten might leave one
+            axes.xaxis.set_major_locator(FixedLocator(at.tolist()))
+            axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(lambda value, _: shared.short(value))
+        bare(axes, grid="both")
+    grid[0].set_ylabel(measure)
+    shared.add_legend(figure)
+    shared.add_title(figure, title, beside)
+    return figure
 
 
-def add_title(figure: Any, title: str, beside: float) -> None:
-    """Write a title over the panels, of which a legend of some width stands to the right."""
+def orders(panels: Mapping[str, Mapping[str, npt.ArrayLike]], *, title: str = "") -> Any:
+    """Show results of several random orders of arrival: a circle for each, a bar at the median.
+
+    As figures 11 to 13 of Wu et al. 2013.
+
+    Parameters
+    ----------
+    panels : for each panel, by what it measures ("accuracy", "features kept"), and each method, by name, one
+        value for each order
+    title : str, default=""
+        What the data set is.
+    """
+    check_some("panels", panels)
+    names = list(next(iter(panels.values())))
+    if not names or any(list(methods) != names for methods in panels.values()):
+        raise ParameterError("every panel must have the same methods, at least one, in the same order")
+    longest = max(map(len, names))
+    figure = new_figure(3.6 * len(panels) + 0.08 * longest, 1.1 + 0.32 * len(names))
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (measure, methods) in zip(grid, panels.items(), strict=True):
+        for row, values in enumerate(methods.values()):
+            found = np.asarray(values, np.float64).ravel()
+            axes.plot(
+                found, np.full(len(found), row), linestyle="none", marker="o", markersize=6,
+                markerfacecolor="none", markeredgecolor="black", alpha=0.55,
+            )  # fmt: skip
+            if len(found):
+                axes.plot((np.median(found),) * 2, (row - 0.32, row + 0.32), color="black", linewidth=2.2)
+        axes.set(xlabel=measure, ylim=(len(names) - 0.4, -0.6))
+        axes.locator_params(axis="x", nbins=6)
+        bare(axes, grid="x")
+    grid[0].set_yticks(range(len(names)), names)
     if title:
-        figure.suptitle(title, x=0.5 * (1 - beside / figure.get_size_inches()[0]))
-
-
-def add_baseline(axes: Any, value: float, label: str) -> None:
-    """Draw a line across that no curve can be taken for: solid, broad and pale."""
-    axes.axhline(value, color="#b0b0b0", linewidth=3, zorder=1, label=label)
-
-
-def add_legend(figure: Any) -> None:
-    """Explain the curves of all panels once: below if they are few, beside the picture if many."""
-    known: dict[str, Any] = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            known.setdefault(label, handle)
-    where: dict[str, Any] = {"loc": "outside right upper"}
-    if len(known) <= MOST_BELOW:
-        where = {"loc": "outside lower center", "ncols": len(known)}
-    figure.legend(list(known.values()), list(known), frameon=False, handlelength=3, **where)
-
-
-def count_axis(axis: Any, places: FloatArray) -> None:
-    """Let an axis count things, with a scale for the numbers there are."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: PLC0415 - needs the cli extra
-
-    if places[0] > 0 and places[-1] / places[0] >= WIDE:
-        axis.axes.set_xscale("log")
-        axis.set_minor_formatter(NullFormatter())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
-
-
-def short(value: float) -> str:
-    """Return a count in few letters: 20, 1,500, 20k, 3M."""
-    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= 10 * unit or (value >= unit and value % unit == 0):
-            return f"{value / unit:,.4g}{letter}"
-    return f"{value:,.6g}"
+        figure.suptitle(title)
+    return figure

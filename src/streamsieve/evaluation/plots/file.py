@@ -1,4 +1,4 @@
-"""A picture becomes a file, complete or not at all, and the same bytes every time."""
+"""Figures written to files: atomically, and the same bytes every time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ FORMATS = {".png": None, ".svg": "Date", ".pdf": "CreationDate"}
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
-    """Return where a picture shall go, or refuse it before the work begins.
-
-    Parameters
-    ----------
-    path : a file with the ending of a format, in a folder that is there
-    """
+    """Return the path of a picture; refuse an unknown suffix and a folder that does not exist."""
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         raise ParameterError(
@@ -42,7 +37,7 @@ def save(figure: Any, path: str | os.PathLike[str], dpi: int = 130) -> None:
     figure : matplotlib Figure
     path : file to write; it takes its name when it is complete
     dpi : int, default=130
-        Dots an inch, for PNG.
+        Dots per inch, for PNG.
     """
     import matplotlib as mpl  # noqa: PLC0415 - needs the cli extra
 

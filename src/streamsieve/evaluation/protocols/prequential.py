@@ -1,10 +1,11 @@
-"""Rows stream in: every batch is predicted first, and learnt then."""
+"""Prequential (test-then-train) evaluation over a stream of rows."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,12 @@ from streamsieve.base import RowSelector
 from streamsieve.evaluation.candidates.selected_stream import SelectedStream
 from streamsieve.evaluation.candidates.selectors import as_selectors
 from streamsieve.evaluation.candidates.stream_learners import as_stream_learners, started
-from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
-from streamsieve.evaluation.engine.settings import described, seed_of, versions
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
+from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sources import cut, identity_of, target_of
 from streamsieve.evaluation.measures.fading import FadingClasses, FadingNumbers
 from streamsieve.evaluation.measures.memory import array_bytes
-from streamsieve.evaluation.reports.report import Report
-from streamsieve.evaluation.reports.table import Table
+from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.exceptions import CapabilityError, SourceError, TargetError
 from streamsieve.protocols import Matrix, RowSource, Task
 
@@ -31,14 +31,10 @@ MEASURES = {
     False: ("fading_accuracy", "accuracy", "kappa", "kappa_temporal"),
     True: ("fading_r2", "mae", "fading_mae"),
 }
-LOOK = {
+TABLE = {
     "selector": "text", "learner": "text", "rows": "int", "score": "float", "n_selected": "int",
     "n_changed": "int", "select_seconds": "float", "learn_seconds": "float", "selector_bytes": "int",
     "learner_bytes": "int",
-}  # fmt: skip
-SELECTIONS = {
-    "selector": "text", "size": "int", "nested": "bool", "rows": "int", "n_selected": "int",
-    "features": "text",
 }  # fmt: skip
 DRIFT = {"selector": "text", "row": "int", "feature": "int", "before": "float", "after": "float"}
 
@@ -62,7 +58,7 @@ def prequential(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Let selectors and learners follow a stream of rows; prequential (test-then-train) evaluation.
+    """Prequential (test-then-train) evaluation of selectors and learners over a stream of rows.
 
     The learner predicts a batch from the features selected by the rows before; then the selector learns the
     batch, and then the learner does, from the features selected now.
@@ -70,14 +66,14 @@ def prequential(
     Parameters
     ----------
     source : source of rows
-        What :func:`streamsieve.open` returns, a ``DriftingStream`` and so on.  It is read once a selector.
+        What :func:`streamsieve.open` returns, a ``DriftingStream`` and so on.  It is read once per selector.
     selectors : name, selector over rows, None, or several of them as a list or by name
         "none" or None gives all features to the learner.
     learners : name, estimator with ``partial_fit``, learner of river, or several as a list or by name
         "sgd", "nb", "fsa".  Baselines that look at no feature are "majority" (for numbers "mean") and
         "no_change": the most frequent class so far, and that of the last row that is known.
     batch_size : int, default=100
-        Rows that are predicted, and then learnt, together.  1 is row by row, as in river; the larger, the
+        Rows that are predicted, and then learned, together.  1 is row by row, as in river; the larger, the
         faster, and the later the learner knows.
     every : int, default=1000
         Rows between two looks; one falls on the last row.  Batches are cut there.
@@ -88,7 +84,7 @@ def prequential(
         selection after the first batch stays for good.
     scale : bool, default=True
         Whether the learner gets features in units of their standard deviation over the rows before (dense
-        ones centred as well).  Selectors get rows as they are.
+        ones centered as well).  Selectors get rows as they are.
     classes : list or None, default=None
         The labels there may be; None looks for them in the source first, which takes a pass over a source
         that is not in memory.
@@ -99,14 +95,14 @@ def prequential(
     Returns
     -------
     Report
-        One row a look, selector and learner: ``rows``, ``score`` (faded accuracy, or r2), ``n_selected``,
+        One row per look, selector and learner: ``rows``, ``score`` (faded accuracy, or r2), ``n_selected``,
         ``n_changed`` (features that entered since the last look), ``select_seconds`` and ``learn_seconds`` so
         far, ``selector_bytes`` and ``learner_bytes`` (of the arrays they hold); then ``fading_accuracy``,
         ``accuracy`` (of all rows), ``kappa`` and ``kappa_temporal`` (faded; against saying what the row
         before was), or ``fading_r2``, ``mae`` and ``fading_mae``.  Its table "selections" holds what was
         selected at each look, "drift" the changes of relevance that selectors noticed.
 
-    JobLog
+    Notes
     -----
     The first batch is learned without a test, because no model exists before.
 
@@ -142,37 +138,20 @@ def prequential(
         _check_selector(name, selector)
     regression = kind is Task.REGRESSION
     chosen_learners = as_stream_learners(learners, regression=regression)
-    plan = Plan(
-        int(batch_size),
-        int(every),
-        float(half_life),
-        follow,
-        bool(scale),
-        int(random_state),
-        labels,
-        regression,
+    plan = Plan(int(batch_size), int(every), float(half_life), follow, bool(scale), int(random_state), labels)
+    classes = None if regression else [str(label) for label in labels]
+    settings = settings_of(
+        "prequential",
+        identity_of(source, running),
+        {"selectors": chosen_selectors, "learners": chosen_learners},
+        metric=MEASURES[regression][0],
+        **(vars(plan) | {"classes": classes}),
     )
-    settings = {
-        "protocol": "prequential",
-        "data": identity_of(source, running),
-        "selectors": {name: described(each) for name, each in chosen_selectors.items()},
-        "learners": {
-            name: each if isinstance(each, str) else described(each) for name, each in chosen_learners.items()
-        },
-        "metric": MEASURES[regression][0],
-        "batch_size": plan.batch_size,
-        "every": plan.every,
-        "half_life": plan.half_life,
-        "follow": follow,
-        "scale": plan.scale,
-        "classes": None if regression else [str(label) for label in labels],
-        "random_state": plan.seed,
-        "versions": versions(),
-    }
+    table = TABLE | dict.fromkeys(MEASURES[regression], "float")
+    kinds = {"table": table, "selections": selection_columns("rows"), "drift": DRIFT}
     cells: list[Key] = [{"selector": name} for name in chosen_selectors]
-    work = _Following(source, chosen_selectors, chosen_learners, plan)
-    outcome = run_jobs(cells, work, settings, running)
-    return _report(settings, cells, outcome, regression=regression).finished(running)
+    job = _Following(source, chosen_selectors, chosen_learners, plan)
+    return Report.of_jobs(cells, job, settings, running, kinds)
 
 
 @dataclass(frozen=True)
@@ -184,9 +163,13 @@ class Plan:
     half_life: float
     follow: str
     scale: bool
-    seed: int
-    labels: tuple[Any, ...]
-    regression: bool
+    random_state: int
+    classes: tuple[Any, ...]
+
+    @property
+    def regression(self) -> bool:
+        """Whether the target is numeric."""
+        return not self.classes
 
     def codes(self, y: Any) -> npt.NDArray[Any]:
         """Return the target of a batch as codes or numbers."""
@@ -195,13 +178,13 @@ class Plan:
         y = np.asarray(y)
         if self.regression:
             return np.asarray(y, np.float64)
-        labels = np.array(self.labels)
+        labels = np.array(self.classes)
         codes = np.searchsorted(labels, y)
         unknown = labels[np.minimum(codes, len(labels) - 1)] != y
         if np.any(unknown):
             raise TargetError(
                 f"label {y[unknown][0].item()!r} turned up, which is not among "
-                f"classes={list(self.labels)}: name all labels in classes"
+                f"classes={list(self.classes)}: name all labels in classes"
             )
         return np.asarray(codes, np.int64)
 
@@ -209,7 +192,7 @@ class Plan:
         """Return a fresh measure."""
         if self.regression:
             return FadingNumbers(self.half_life)
-        return FadingClasses(len(self.labels), self.half_life)
+        return FadingClasses(len(self.classes), self.half_life)
 
 
 @dataclass
@@ -232,19 +215,14 @@ class _Following:
 
     def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:
         plan, name = self.plan, str(key["selector"])
-        view = SelectedStream(
-            self.selectors[name], plan.follow, seed_of(plan.seed, "selector", name), scale=plan.scale
-        )
-        n_classes = 0 if plan.regression else len(plan.labels)
-        followers = {
-            learner: _Follower(
-                started(each, n_classes, seed_of(plan.seed, "learner", learner)), plan.measure()
-            )
-            for learner, each in self.learners.items()
-        }
+        seed = seed_of(plan.random_state, "selector", name)
+        view = SelectedStream(self.selectors[name], plan.follow, seed, scale=plan.scale)
+        followers = {}
+        for learner, each in self.learners.items():
+            seed = seed_of(plan.random_state, "learner", learner)
+            followers[learner] = _Follower(started(each, len(plan.classes), seed), plan.measure())
         seen = 0
-        rows: list[list[Any]] = []
-        selections: list[list[Any]] = []
+        found: dict[str, list[Any]] = {"table": [], "selections": []}
         for batch in cut(self.source.rows(plan.batch_size), plan.every):
             y = plan.codes(batch.y)
             if seen:
@@ -253,37 +231,28 @@ class _Following:
             _train(followers, view.seen(batch.X), y, notes, first=seen == 0)
             seen += len(y)
             if seen % plan.every == 0:
-                self._look(seen, view, followers, rows, selections)
+                self._look(name, seen, view, followers, found)
         if seen % plan.every:
-            self._look(seen, view, followers, rows, selections)
+            self._look(name, seen, view, followers, found)
         if not seen:
             raise SourceError("the source has no rows: there is nothing to follow")
-        return {"rows": rows, "selections": selections, "drift": view.drift()}
+        return found | {"drift": [[name, *noticed] for noticed in view.drift()]}
 
     def _look(
-        self, seen: int, view: SelectedStream, followers: dict[str, _Follower], rows: list[list[Any]],
-        selections: list[list[Any]],
+        self, name: str, seen: int, view: SelectedStream, followers: dict[str, _Follower],
+        found: dict[str, list[Any]],
     ) -> None:  # fmt: skip
         kept, entered = view.look()
         if view.selector is not None:
-            selections.append([seen, len(kept), " ".join(map(str, kept.tolist()))])
+            features = " ".join(map(str, kept.tolist()))
+            found["selections"].append([name, 0, False, seen, len(kept), features])
         held = array_bytes(view.selector)
-        for name, follower in followers.items():
+        for learner, follower in followers.items():
             measures = follower.measure.measures()
-            rows.append(
-                [
-                    name,
-                    seen,
-                    measures[follower.measure.score],
-                    len(kept),
-                    entered,
-                    view.seconds,
-                    follower.seconds,
-                    held,
-                    array_bytes(follower.learner),
-                    *(measures[measure] for measure in MEASURES[self.plan.regression]),
-                ]
-            )
+            own = [measures[measure] for measure in MEASURES[self.plan.regression]]
+            seconds = [view.seconds, follower.seconds]
+            sizes = [held, array_bytes(follower.learner)]
+            found["table"].append([name, learner, seen, own[0], len(kept), entered, *seconds, *sizes, *own])
 
 
 def _test(followers: dict[str, _Follower], X: Matrix, y: npt.NDArray[Any], notes: JobLog) -> None:
@@ -309,23 +278,14 @@ def _train(
                 follower.measure.follow(y)
 
 
-class _watched:  # noqa: N801 - reads as a statement
+@contextmanager
+def _watched(followers: dict[str, _Follower], name: str, notes: JobLog, what: str) -> Iterator[None]:
     """Context: a learner that fails is noted and left behind; the others go on."""
-
-    def __init__(self, followers: dict[str, _Follower], name: str, notes: JobLog, what: str) -> None:
-        self._followers, self._name, self._notes, self._what = followers, name, notes, what
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self._notes.failures.append(
-            (f"learner {self._name}, {self._what}", f"{type(error).__name__}: {error}")
-        )
-        del self._followers[self._name]
-        return True
+    failed = len(notes.failures)
+    with notes.part(f"learner {name}, {what}"):
+        yield
+    if len(notes.failures) > failed:
+        del followers[name]
 
 
 def _check_selector(name: str, selector: Any) -> None:
@@ -336,21 +296,3 @@ def _check_selector(name: str, selector: Any) -> None:
             f"selector {name!r} ({type(selector).__name__}) does not learn from rows that stream in: use a "
             "selector over rows, such as Screen('f', k=10, half_life=1000)"
         )
-
-
-def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome, *, regression: bool) -> Report:
-    columns: Mapping[str, str] = LOOK | dict.fromkeys(MEASURES[regression], "float")
-    rows, selections, drift = [], [], []
-    for key, result in zip(cells, outcome.results, strict=True):
-        if result is None:
-            continue
-        selector = key["selector"]
-        rows += [(selector, *row) for row in result["rows"]]
-        selections += [(selector, 0, False, *kept) for kept in result["selections"]]
-        drift += [(selector, *noticed) for noticed in result["drift"]]
-    extras = {
-        "selections": Table.of([*SELECTIONS], selections, SELECTIONS),
-        "drift": Table.of([*DRIFT], drift, DRIFT),
-    }
-    table = Table.of([*columns], rows, columns)
-    return Report("prequential", table, settings, extras, outcome.failures, outcome.warnings)

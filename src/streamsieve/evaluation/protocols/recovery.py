@@ -1,4 +1,4 @@
-"""Which of the features that matter are found as data streams in, and how near online is to offline."""
+"""Recovery of known relevant features along a stream, and online against offline scores."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from sklearn.base import clone
 from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector, RowSelector
 from streamsieve.evaluation.candidates.selectors import as_selectors, chosen, seeded
-from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
-from streamsieve.evaluation.engine.settings import described, plain, seed_of, versions
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
+from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sources import cut, identity_of, target_of
 from streamsieve.evaluation.measures.agreement import rank_disagreement, recovered, score_difference
-from streamsieve.evaluation.reports.report import Report
-from streamsieve.evaluation.reports.table import Table
+from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
-from streamsieve.protocols import IntArray, Matrix, RowBatch
+from streamsieve.protocols import IntArray, RowBatch
 from streamsieve.rows import Screen
 
 #: Columns that are known to matter, or a function that says which do for a row.
@@ -29,10 +28,6 @@ Truth = Sequence[int] | IntArray | Callable[[int], Any]
 FOUND = {
     "selector": "text", "seen": "int", "n_selected": "int", "n_relevant": "int", "found": "int",
     "detection": "float", "precision": "float", "recall": "float", "f1": "float",
-}  # fmt: skip
-SELECTIONS = {
-    "selector": "text", "size": "int", "nested": "bool", "seen": "int", "n_selected": "int",
-    "features": "text",
 }  # fmt: skip
 AGREEMENT = {"selector": "text", "rows": "int", "score_difference": "float", "rank_disagreement": "float"}
 #: Rows and columns that are read at a time.
@@ -54,12 +49,12 @@ def recovery(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Follow how many of the features that matter are found, along a stream of rows or of columns.
+    """Measure how many of the known relevant features are found along a stream of rows or columns.
 
     Parameters
     ----------
     source : source of rows, for selectors over rows; source of columns, for selectors over columns
-        It is read once a selector.
+        It is read once per selector.
     selectors : name, selector, or several of them as a list or by name
     truth : columns, function, or None, default=None
         The columns that matter; or a function of a row's number that returns those that matter for it, which
@@ -73,7 +68,7 @@ def recovery(
     Returns
     -------
     Report
-        One row a look and selector: ``seen`` (rows or columns), ``n_selected``, ``n_relevant`` (of the
+        One row per look and selector: ``seen`` (rows or columns), ``n_selected``, ``n_relevant`` (of the
         columns that have come), ``found`` (of them selected), ``detection`` (share of the relevant ones among
         the first k selected, equation 3.23 of Wang 2021), ``precision``, ``recall``, ``f1``.
 
@@ -100,20 +95,13 @@ def recovery(
     named = as_selectors(selectors, kind)
     for name, selector in named.items():
         _check_axis(name, selector, source)
-    plan = _Plan(int(every), k, int(random_state))
-    settings = {
-        "protocol": "recovery",
-        "data": identity_of(source, running),
-        "selectors": {name: described(each) for name, each in named.items()},
-        "truth": plain(relevant),
-        "every": plan.every,
-        "k": k,
-        "random_state": plan.seed,
-        "versions": versions(),
-    }
+    plan: dict[str, Any] = {"every": int(every), "k": k, "random_state": int(random_state)}
+    identity = identity_of(source, running)
+    settings = settings_of("recovery", identity, {"selectors": named}, truth=relevant, **plan)
     cells: list[Key] = [{"selector": name} for name in named]
-    outcome = run_jobs(cells, _Finding(source, named, relevant, plan), settings, running)
-    return _report(settings, cells, outcome).finished(running)
+    job = _Finding(source, named, relevant, **plan)
+    kinds = {"table": FOUND, "selections": selection_columns("seen")}
+    return Report.of_jobs(cells, job, settings, running, kinds)
 
 
 def online_offline(
@@ -148,7 +136,7 @@ def online_offline(
     Returns
     -------
     Report
-        One row a look and selector: ``rows``, ``score_difference`` (equation 3.19 of Wang 2021) and
+        One row per look and selector: ``rows``, ``score_difference`` (equation 3.19 of Wang 2021) and
         ``rank_disagreement``; see :mod:`streamsieve.evaluation.measures.agreement`.
 
     Examples
@@ -176,39 +164,13 @@ def online_offline(
             )
     if offline is not None and not isinstance(offline, Mapping):
         raise ParameterError(f"offline is selectors by name, the names of online; got {offline!r}")
-    twins = {
-        name: _twin(name, selector, None if offline is None else as_selectors(dict(offline), kind))
-        for name, selector in named.items()
-    }
-    settings = {
-        "protocol": "online_offline",
-        "data": identity_of(source, running),
-        "selectors": {name: described(each) for name, each in named.items()},
-        "offline": {name: described(each) for name, each in twins.items()},
-        "every": every,
-        "best": best,
-        "versions": versions(),
-    }
+    given = None if offline is None else as_selectors(dict(offline), kind)
+    twins = {name: _twin(name, selector, given) for name, selector in named.items()}
+    methods = {"selectors": named, "offline": twins}
+    settings = settings_of("online_offline", identity_of(source, running), methods, every=every, best=best)
     cells: list[Key] = [{"selector": name} for name in named]
-    outcome = run_jobs(cells, _Comparing(source, named, twins, every, float(best)), settings, running)
-    rows = [
-        (key["selector"], *row)
-        for key, result in zip(cells, outcome.results, strict=True)
-        for row in (() if result is None else result["rows"])
-    ]
-    table = Table.of([*AGREEMENT], rows, AGREEMENT)
-    report = Report("online_offline", table, settings, {}, outcome.failures, outcome.warnings)
-    return report.finished(running)
-
-
-# ------------------------------------------------------------------------------------ finding
-
-
-@dataclass(frozen=True)
-class _Plan:
-    every: int
-    k: int | None
-    seed: int
+    job = _Comparing(source, named, twins, every, float(best))
+    return Report.of_jobs(cells, job, settings, running, {"table": AGREEMENT})
 
 
 @dataclass(frozen=True)
@@ -218,50 +180,34 @@ class _Finding:
     source: Any
     selectors: dict[str, Any]
     truth: Any
-    plan: _Plan
+    every: int
+    k: int | None
+    random_state: int
 
     def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:  # noqa: ARG002 - a cell has no parts here
-        name, plan = str(key["selector"]), self.plan
-        selector = seeded(self.selectors[name], seed_of(plan.seed, "selector", name))
+        name = str(key["selector"])
+        selector = seeded(self.selectors[name], seed_of(self.random_state, "selector", name))
         rows: list[list[Any]] = []
         selections: list[list[Any]] = []
         by_columns = isinstance(selector, ColumnSelector)
-        looks = (
-            _offered(self.source, selector, plan.every)
-            if by_columns
-            else _learnt(self.source, selector, plan.every)
-        )
-        for seen in looks:
+        for seen in (_offered if by_columns else _learned)(self.source, selector, self.every):
             kept = chosen(selector)
-            truth = self._truth(seen)
+            truth = _columns(self.truth(seen - 1)) if callable(self.truth) else self.truth
             width = getattr(selector, "n_features_in_", None)
             if not by_columns and width is not None and len(truth) and truth[-1] >= width:
                 raise ParameterError(f"truth names column {truth[-1]}, but there are {width} features")
             if by_columns:
                 truth = truth[truth < seen]
-            whole, first = recovered(kept, truth), recovered(kept, truth, plan.k)
-            rows.append(
-                [
-                    seen,
-                    len(kept),
-                    len(truth),
-                    whole.found,
-                    first.recall,
-                    whole.precision,
-                    whole.recall,
-                    whole.f1,
-                ]
-            )
-            selections.append([seen, len(kept), " ".join(map(str, kept.tolist()))])
+            whole, first = recovered(kept, truth), recovered(kept, truth, self.k)
+            rates = [first.recall, whole.precision, whole.recall, whole.f1]
+            rows.append([name, seen, len(kept), len(truth), whole.found, *rates])
+            selections.append([name, 0, False, seen, len(kept), " ".join(map(str, kept.tolist()))])
         if not rows:
             raise SourceError("the source is empty: there is nothing to find")
-        return {"rows": rows, "selections": selections}
-
-    def _truth(self, seen: int) -> IntArray:
-        return _columns(self.truth(seen - 1)) if callable(self.truth) else self.truth
+        return {"table": rows, "selections": selections}
 
 
-def _learnt(source: Any, selector: Any, every: int) -> Iterator[int]:
+def _learned(source: Any, selector: Any, every: int) -> Iterator[int]:
     """Let a selector learn rows; yield how many it has seen, at every look."""
     seen = 0
     for batch in cut(source.rows(READ), every):
@@ -328,20 +274,6 @@ def _check_axis(name: str, selector: Any, source: Any) -> None:
         )
 
 
-def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome) -> Report:
-    rows, selections = [], []
-    for key, result in zip(cells, outcome.results, strict=True):
-        if result is not None:
-            rows += [(key["selector"], *row) for row in result["rows"]]
-            selections += [(key["selector"], 0, False, *kept) for kept in result["selections"]]
-    extras = {"selections": Table.of([*SELECTIONS], selections, SELECTIONS)}
-    table = Table.of([*FOUND], rows, FOUND)
-    return Report("recovery", table, settings, extras, outcome.failures, outcome.warnings)
-
-
-# ------------------------------------------------------------------------------------ online and offline
-
-
 @dataclass(frozen=True)
 class _Comparing:
     """Computes a cell: one online selector and its offline twin."""
@@ -369,18 +301,16 @@ class _Comparing:
             raise SourceError("the source has no rows: there is nothing to compare")
         if every is None or seen % every:
             rows.append(self._compared(name, selector, batches, seen))
-        return {"rows": rows}
+        return {"table": rows}
 
     def _compared(self, name: str, selector: Any, batches: Sequence[RowBatch], seen: int) -> list[Any]:
         twin = clone(self.offline[name])
         y = np.concatenate([np.asarray(batch.y) for batch in batches])
-        twin.fit(_stacked([batch.X for batch in batches]), y)
+        parts = [batch.X for batch in batches]
+        twin.fit(sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts), y)
         online, offline = np.asarray(selector.scores_), np.asarray(twin.scores_)
-        return [seen, score_difference(online, offline), rank_disagreement(online, offline, best=self.best)]
-
-
-def _stacked(parts: Sequence[Matrix]) -> Matrix:
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        disagreement = rank_disagreement(online, offline, best=self.best)
+        return [name, seen, score_difference(online, offline), disagreement]
 
 
 def _twin(name: str, selector: Any, given: Mapping[str, Any] | None) -> Any:

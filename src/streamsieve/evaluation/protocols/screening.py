@@ -1,14 +1,14 @@
-"""Which screen, with which learner, at how many features: cross-validation done right, and as it was done."""
+"""Repeated cross-validation of selectors and learners over numbers of features."""
 
 from __future__ import annotations
 
 import os
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,26 +16,20 @@ import numpy.typing as npt
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector
 from streamsieve.evaluation.candidates.learners import as_learners, check_scores, fresh, predicted, taken
-from streamsieve.evaluation.candidates.selectors import Choice, as_selectors, choices, in_layout, wants_raw
-from streamsieve.evaluation.engine.folds import check_folds, fold_numbers
-from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
-from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.candidates.selectors import as_selectors, choices, in_layout, wants_raw
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
+from streamsieve.evaluation.engine.problem import Problem, check_folds, fold_numbers
 from streamsieve.evaluation.engine.scaling import Scaler
-from streamsieve.evaluation.engine.settings import described, seed_of, versions
+from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sizes import checked_sizes
 from streamsieve.evaluation.measures.accuracy import measured, metric_for
-from streamsieve.evaluation.reports.report import Report
-from streamsieve.evaluation.reports.table import Table
+from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.protocols import BoolArray, IntArray, Matrix
 
 AUC = ("mean_fold", "pooled")
-COLUMNS = {
+TABLE = {
     "selector": "text", "learner": "text", "size": "int", "run": "int", "fold": "int", "n_selected": "float",
     "score": "float", "select_seconds": "float", "learn_seconds": "float",
-}  # fmt: skip
-SELECTIONS = {
-    "selector": "text", "size": "int", "nested": "bool", "run": "int", "fold": "int", "n_selected": "int",
-    "features": "text",
 }  # fmt: skip
 
 
@@ -70,25 +64,21 @@ def screening_protocol(
 
     Parameters
     ----------
-    X : array, sparse matrix or dataframe
-        One row an instance, finite numbers.
-    y : array
-        One label or number a row.
+    X : array, sparse matrix or dataframe of finite numbers, one row per instance
+    y : array of one label or number per row
     selectors : name, selector, None, or several of them as a list or by name
         "saola", "relief", "mutual_info" and so on (``selector_names()``), "none" for all features, "random",
-        or any selector of StreamSieve or scikit-learn.  One that ranks features is fitted once a fold; one
+        or any selector of StreamSieve or scikit-learn.  One that ranks features is fitted once per fold; one
         with a number of features is fitted for every size; one that decides itself is fitted once.
     learners : name, estimator, or several of them as a list or by name
         "knn", "tree", "logistic", "nb", "svm", "forest", "boosting", "fsa" and so on (``learner_names()``),
         or any estimator.
     sizes : list of int or None, default=None
         Numbers of features; None is the grid of :func:`size_grid` with ``n_sizes`` and ``tau``.
-    n_sizes : int, default=30
-        Length of the grid.
-    tau : float or None, default=None
-        How fast the grid grows.
+    n_sizes : int, default=30, and tau : float or None, default=None
+        Length of the grid, and how fast it grows.
     runs, folds : int, default=7
-        Number of folds that the rows are assigned to in each run.
+        Repetitions of the cross-validation, and folds in each.
     metric : {"auto", "auc", "accuracy", "r2"}, default="auto"
         "auto" is the area under the ROC curve for classes (of several the mean, each against the rest), and
         r2 for numbers.
@@ -127,7 +117,7 @@ def screening_protocol(
         ``score``, ``select_seconds`` (for all sizes of a ranking) and ``learn_seconds``.  Its table
         "selections" holds what was chosen: :meth:`Report.selections`.
 
-    JobLog
+    Notes
     -----
     The best size is chosen by the scores that are then reported, in the thesis and in ``peaks``, so the
     peak of a wide grid is too good.  That hardly changes differences between screens, which have the same
@@ -166,28 +156,22 @@ def screening_protocol(
     check_choice("scale", scale, (False, True))
     check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
     metric = metric_for(metric, regression=problem.regression, otherwise="auc")
-    pooled = (AUC[literal] if auc is None else check_choice("auc", auc, AUC)) == "pooled"
+    auc = AUC[literal] if auc is None else check_choice("auc", auc, AUC)
     chosen_selectors = as_selectors(selectors, problem.task)
     chosen_learners = as_learners(learners, regression=problem.regression)
     check_scores(chosen_learners, metric)
     plan = Plan(
-        checked_sizes(sizes, problem.X.shape[1], n_sizes, tau), int(runs), int(folds), metric, pooled,
+        checked_sizes(sizes, problem.X.shape[1], n_sizes, tau), int(runs), int(folds), metric, auc,
         bool(literal), bool(scale), int(random_state),
     )  # fmt: skip
-    settings = {
-        "protocol": "screening",
-        "data": problem.identity(),
-        "selectors": {name: described(each) for name, each in chosen_selectors.items()},
-        "learners": {name: described(each) for name, each in chosen_learners.items()},
-        **plan.described(),
-        "versions": versions(),
-    }
-    work = _Screening(problem, chosen_selectors, chosen_learners, plan)
+    methods = {"selectors": chosen_selectors, "learners": chosen_learners}
+    settings = settings_of("screening", problem.identity(), methods, **vars(plan))
+    job = _Screening(problem, chosen_selectors, chosen_learners, plan)
+    kinds = {"table": TABLE, "selections": selection_columns("run", "fold")}
     try:
-        outcome = run_jobs(plan.cells(chosen_selectors), work, settings, running)
+        return Report.of_jobs(plan.cells(chosen_selectors), job, settings, running, kinds)
     finally:
         _fold_of.cache_clear()
-    return _report(settings, plan.cells(chosen_selectors), outcome).finished(running)
 
 
 @dataclass(frozen=True)
@@ -198,23 +182,15 @@ class Plan:
     runs: int
     folds: int
     metric: str
-    pooled: bool
+    auc: str
     literal: bool
     scale: bool
-    seed: int
+    random_state: int
 
-    def described(self) -> dict[str, Any]:
-        """Return the plan as settings."""
-        return {
-            "sizes": self.sizes,
-            "runs": self.runs,
-            "folds": self.folds,
-            "metric": self.metric,
-            "auc": AUC[self.pooled],
-            "literal": self.literal,
-            "scale": self.scale,
-            "random_state": self.seed,
-        }
+    @property
+    def pooled(self) -> bool:
+        """Whether the folds of a run have one score together."""
+        return self.auc == "pooled"
 
     def cells(self, selectors: dict[str, Any]) -> list[Key]:
         """Return the keys: a fold is a cell, unless the folds of a run have one score together."""
@@ -226,10 +202,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class _Screening:
-    """Computes a cell: one selector, with all learners and sizes, on a fold or on all folds of a run.
-
-    Copies of it, in other processes, are equal.
-    """
+    """Computes a cell: one selector, with all learners and sizes; copies in other processes are equal."""
 
     problem: Problem
     selectors: dict[str, Any]
@@ -244,57 +217,58 @@ class _Screening:
         return hash(self.token)
 
     def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:
-        plan, run = self.plan, int(key["run"])
+        plan, run, name = self.plan, int(key["run"]), str(key["selector"])
         rows: list[_Row] = []
         selections: list[list[Any]] = []
         for fold in range(plan.folds) if plan.pooled else [int(key["fold"])]:
-            rows += self._fold(str(key["selector"]), run, fold, notes, selections)
+            rows += self._fold(name, run, fold, notes, selections)
         if plan.pooled:
             rows = self._pooled(rows, self.fold_numbers(run))
-        return {"rows": [row.entry() for row in rows], "selections": selections}
+        return {"table": [row.entry(name, run) for row in rows], "selections": selections}
 
     def fold_numbers(self, run: int) -> IntArray:
         """Return the fold of every row in a run."""
         plan = self.plan
-        seed = seed_of(plan.seed, "folds", run)
+        seed = seed_of(plan.random_state, "folds", run)
         return fold_numbers(self.problem, plan.folds, seed, stratified=not plan.literal)
 
     def _fold(self, name: str, run: int, fold: int, notes: JobLog, selections: list[list[Any]]) -> list[_Row]:
         plan, selector, at = self.plan, self.selectors[name], _fold_of(self, run, fold)
-        train, test, y = at.train, at.test, at.y
-        seed = seed_of(plan.seed, "selector", name, run, fold)
+        seed = seed_of(plan.random_state, "selector", name, run, fold)
         rows: list[_Row] = []
-        for choice in _all_choices(selector, at.rows_for(selector), y, plan.sizes, seed):
+        for choice in choices(selector, at.rows_for(selector), at.y, plan.sizes, seed):
             if selector is not None:
                 features = " ".join(map(str, choice.order.tolist()))
-                selections.append([choice.size, choice.nested, fold, len(choice.order), features])
+                n = len(choice.order)
+                selections.append([name, choice.size, choice.nested, run, fold, n, features])
             known: dict[tuple[str, int], _Row] = {}
             for size in [s for s in plan.sizes if s <= choice.size] if choice.nested else [choice.size]:
                 order = choice.order[:size] if choice.nested else choice.order
                 columns = None if selector is None else order
-                parts = _Parts(train, y, test, columns)
+                parts = cache(partial(at.taken, columns))  # when first needed, and once for all learners
                 for learner in self.learners:
                     key = (learner, len(order))
                     if key not in known:  # a ranking may have come to its end before the largest size
-                        known[key] = self._learnt(learner, parts, run, fold, size, notes)
+                        known[key] = self._learned(learner, parts, at.y, run, fold, size, notes)
                     rows.append(known[key].at(size, len(order), choice.seconds, at.y_test))
         return rows
 
-    def _learnt(self, name: str, parts: _Parts, run: int, fold: int, size: int, notes: JobLog) -> _Row:
+    def _learned(
+        self, name: str, parts: Callable[[], tuple[Matrix, Matrix]], y: npt.NDArray[Any], run: int, fold: int,
+        size: int, notes: JobLog,
+    ) -> _Row:  # fmt: skip
         """Fit a learner and let it predict; a failure is noted, and its predictions are absent."""
         found = None
         seconds = float("nan")
         with notes.part(f"learner {name}, size {size}, fold {fold}"):
-            train, test = parts.matrices()
-            learner = fresh(
-                self.learners[name], seed_of(self.plan.seed, "learner", name, run, fold), train.shape[1]
-            )
+            train, test = parts()
+            seed = seed_of(self.plan.random_state, "learner", name, run, fold)
+            learner = fresh(self.learners[name], seed, train.shape[1])
+            n_classes = max(2, len(self.problem.classes))
             started = time.perf_counter()
-            found = predicted(
-                learner, train, parts.y, test, self.plan.metric, max(2, len(self.problem.classes))
-            )
+            found = predicted(learner, train, y, test, self.plan.metric, n_classes)
             seconds = time.perf_counter() - started
-        return _Row(name, size, fold, found, seconds, self.plan.metric)
+        return _Row(name, fold, self.plan.metric, found, seconds)
 
     def _pooled(self, rows: list[_Row], fold_of: IntArray) -> list[_Row]:
         """Join the predictions of all folds; where a fold failed, there is no score."""
@@ -309,13 +283,12 @@ class _Fold:
     """Rows of a fold in units of their standard deviation, prepared once for all selectors."""
 
     def __init__(self, problem: Problem, plan: Plan, tested: BoolArray) -> None:
-        raw, test = problem.X[~tested], problem.X[tested]
+        self._raw, self._test = problem.X[~tested], problem.X[tested]
         self.y, self.y_test = problem.y[~tested], problem.y[tested]
-        self._raw = raw
-        self.train, self.test = raw, test
+        self._train = self._raw
         if plan.scale:
-            scaler = Scaler(problem.X if plan.literal else raw)
-            self.train, self.test = scaler(raw), scaler(test)
+            scaler = Scaler(problem.X if plan.literal else self._raw)
+            self._train, self._test = scaler(self._raw), scaler(self._test)
         self._by_columns: Matrix | None = None
 
     def rows_for(self, selector: Any) -> Matrix:
@@ -323,10 +296,14 @@ class _Fold:
         if wants_raw(selector):
             return self._raw
         if not isinstance(selector, ColumnSelector):
-            return self.train
+            return self._train
         if self._by_columns is None:
-            self._by_columns = in_layout(selector, self.train)
+            self._by_columns = in_layout(selector, self._train)
         return self._by_columns
+
+    def taken(self, columns: IntArray | None) -> tuple[Matrix, Matrix]:
+        """Return some columns of the training and of the test rows."""
+        return taken(self._train, columns), taken(self._test, columns)
 
 
 @lru_cache(maxsize=1)
@@ -335,78 +312,34 @@ def _fold_of(work: _Screening, run: int, fold: int) -> _Fold:
     return _Fold(work.problem, work.plan, work.fold_numbers(run) == fold)
 
 
-class _Parts:
-    """Rows of a fold with some columns, taken when first needed and once for all learners."""
-
-    def __init__(self, train: Matrix, y: npt.NDArray[Any], test: Matrix, columns: IntArray | None) -> None:
-        self.y = y
-        self._from, self._columns = (train, test), columns
-        self._taken: tuple[Matrix, Matrix] | None = None
-
-    def matrices(self) -> tuple[Matrix, Matrix]:
-        """Return training and test rows."""
-        if self._taken is None:
-            train, test = self._from
-            self._taken = taken(train, self._columns), taken(test, self._columns)
-        return self._taken
-
-
-class _Row:
+class _Row(NamedTuple):
     """A row of the table, with the predictions behind its score."""
 
-    def __init__(
-        self, learner: str, size: int, fold: int, predictions: npt.NDArray[Any] | None, seconds: float,
-        metric: str,
-    ) -> None:  # fmt: skip
-        self.learner, self.size, self.fold, self.metric = learner, size, fold, metric
-        self.predictions, self.seconds = predictions, seconds
-        self.n_selected, self.select_seconds = float("nan"), float("nan")
-        self.y: npt.NDArray[Any] = np.zeros(0)
+    learner: str
+    fold: int
+    metric: str
+    predictions: npt.NDArray[Any] | None
+    seconds: float
+    size: int = 0
+    n_selected: float = float("nan")
+    select_seconds: float = float("nan")
+    y: npt.NDArray[Any] = np.zeros(0)
 
     def at(self, size: int, n_selected: float, seconds: float, y: npt.NDArray[Any]) -> _Row:
         """Return the row for one of the sizes that end in the same selection."""
-        row = _Row(self.learner, size, self.fold, self.predictions, self.seconds, self.metric)
-        row.n_selected, row.select_seconds, row.y = float(n_selected), seconds, y
-        return row
+        return self._replace(size=size, n_selected=float(n_selected), select_seconds=seconds, y=y)
 
-    def entry(self) -> list[Any]:
+    def entry(self, selector: str, run: int) -> list[Any]:
         """Return the row as it is stored."""
         score = float("nan") if self.predictions is None else measured(self.metric, self.y, self.predictions)
-        return [
-            self.learner, self.size, self.fold, self.n_selected, score, self.select_seconds, self.seconds
-        ]  # fmt: skip
+        where = [selector, self.learner, self.size, run, self.fold]
+        return [*where, self.n_selected, score, self.select_seconds, self.seconds]
 
 
 def _joined(parts: list[_Row], y: npt.NDArray[Any], folds: int) -> _Row:
     first = parts[0]
     predictions = [part.predictions for part in parts if part.predictions is not None]
     whole = np.concatenate(predictions) if len(predictions) == folds else None
-    row = _Row(first.learner, first.size, -1, whole, sum(part.seconds for part in parts), first.metric)
-    return row.at(
-        first.size, float(np.mean([part.n_selected for part in parts])),
-        sum(part.select_seconds for part in parts), y,
-    )  # fmt: skip
-
-
-def _all_choices(selector: Any, X: Matrix, y: npt.NDArray[Any], sizes: Sequence[int], seed: int) -> Any:
-    if selector is None:
-        return [Choice(0, np.arange(X.shape[1]), 0.0, nested=False)]
-    return choices(selector, X, y, sizes, seed)
-
-
-def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome) -> Report:
-    rows, selections = [], []
-    for key, result in zip(cells, outcome.results, strict=True):
-        if result is None:
-            continue
-        selector, run = key["selector"], key["run"]
-        rows += [
-            (selector, learner, size, run, fold, *numbers) for learner, size, fold, *numbers in result["rows"]
-        ]
-        selections += [
-            (selector, size, nested, run, fold, n, features)
-            for size, nested, fold, n, features in result["selections"]
-        ]
-    table = Table.of([*COLUMNS], rows, COLUMNS)
-    extras = {"selections": Table.of([*SELECTIONS], selections, SELECTIONS)}
-    return Report("screening", table, settings, extras, outcome.failures, outcome.warnings)
+    row = _Row(first.learner, -1, first.metric, whole, sum(part.seconds for part in parts))
+    kept = float(np.mean([part.n_selected for part in parts]))
+    return row.at(first.size, kept, sum(part.select_seconds for part in parts), y)

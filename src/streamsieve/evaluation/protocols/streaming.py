@@ -1,4 +1,4 @@
-"""Columns stream in: how good, how many and how long, as they come."""
+"""Accuracy, size and time of selections as columns arrive."""
 
 from __future__ import annotations
 
@@ -14,33 +14,20 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector
+from streamsieve.evaluation.candidates import selectors as candidates
 from streamsieve.evaluation.candidates.learners import as_learners, check_scores, fresh, predicted, taken
-from streamsieve.evaluation.candidates.selectors import (
-    as_selectors,
-    chosen,
-    in_layout,
-    seeded,
-    size_parameter,
-    wants_raw,
-)
-from streamsieve.evaluation.engine.folds import check_folds, fold_numbers, held_out
-from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
-from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
+from streamsieve.evaluation.engine.problem import Problem, check_folds, fold_numbers, held_out
 from streamsieve.evaluation.engine.scaling import Scaler
-from streamsieve.evaluation.engine.settings import described, plain, seed_of, versions
+from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.measures.accuracy import measured, metric_for
-from streamsieve.evaluation.reports.report import Report
-from streamsieve.evaluation.reports.table import Table
+from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, IntArray, Matrix
 
-COLUMNS = {
+TABLE = {
     "selector": "text", "learner": "text", "order": "int", "fold": "int", "columns": "int",
     "n_selected": "int", "score": "float", "seconds": "float", "learn_seconds": "float",
-}  # fmt: skip
-SELECTIONS = {
-    "selector": "text", "size": "int", "nested": "bool", "order": "int", "fold": "int", "columns": "int",
-    "n_selected": "int", "features": "text",
 }  # fmt: skip
 Split = float | int | tuple[Any, Any]
 
@@ -65,7 +52,7 @@ def streaming_protocol(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Offer columns to selectors in random orders, and see on the way how well learners do with what is kept.
+    """Evaluate selectors over columns that arrive in random orders, with learners at every checkpoint.
 
     Parameters
     ----------
@@ -94,7 +81,7 @@ def streaming_protocol(
         ``n_selected`` (kept by then), ``score``, ``seconds`` (of the selector for all columns by then; of a
         baseline for this fit) and ``learn_seconds``.  Its table "selections" holds what was kept.
 
-    JobLog
+    Notes
     -----
     A selector that has stopped by its ``stop`` rules is offered no more columns, and takes no more time.
 
@@ -118,41 +105,30 @@ def streaming_protocol(
     if orders is not None:
         check_number("orders", orders, low=1, integer=True)
     metric = metric_for(metric, regression=problem.regression, otherwise="accuracy")
-    chosen_selectors = as_selectors(selectors, problem.task)
+    chosen_selectors = candidates.as_selectors(selectors, problem.task)
     chosen_learners = as_learners(learners, regression=problem.regression)
     check_scores(chosen_learners, metric)
     plan = Plan(
         _looks(checkpoints, problem.X.shape[1]), orders, _checked(split, problem), metric, bool(scale),
         int(random_state),
     )  # fmt: skip
-    settings = {
-        "protocol": "streaming",
-        "data": problem.identity(),
-        "selectors": {name: described(each) for name, each in chosen_selectors.items()},
-        "learners": {name: described(each) for name, each in chosen_learners.items()},
-        "checkpoints": plan.looks,
-        "orders": orders,
-        "split": plain(plan.split),
-        "metric": metric,
-        "scale": plan.scale,
-        "random_state": plan.seed,
-        "versions": versions(),
-    }
-    cells = plan.cells(chosen_selectors)
-    work = _Streaming(problem, chosen_selectors, chosen_learners, plan)
-    return _report(settings, cells, run_jobs(cells, work, settings, running)).finished(running)
+    methods = {"selectors": chosen_selectors, "learners": chosen_learners}
+    settings = settings_of("streaming", problem.identity(), methods, **vars(plan))
+    job = _Streaming(problem, chosen_selectors, chosen_learners, plan)
+    kinds = {"table": TABLE, "selections": selection_columns("order", "fold", "columns")}
+    return Report.of_jobs(plan.cells(chosen_selectors), job, settings, running, kinds)
 
 
 @dataclass(frozen=True)
 class Plan:
     """What is computed, but for data and methods."""
 
-    looks: list[int]
+    checkpoints: list[int]
     orders: int | None
     split: Split
     metric: str
     scale: bool
-    seed: int
+    random_state: int
 
     def cells(self, selectors: dict[str, Any]) -> list[Key]:
         """Return the keys: an order, a fold and a selector are a cell."""
@@ -168,13 +144,13 @@ class Plan:
         """Return the columns in the order of their arrival."""
         if self.orders is None:
             return np.arange(n_columns)
-        return np.random.default_rng(seed_of(self.seed, "order", number)).permutation(n_columns)
+        return np.random.default_rng(seed_of(self.random_state, "order", number)).permutation(n_columns)
 
     def parts(self, problem: Problem, order: int, fold: int) -> tuple[IntArray, IntArray]:
         """Return the rows to train and to test on."""
         if isinstance(self.split, tuple):
             return self.split
-        seed = seed_of(self.seed, "rows", order)
+        seed = seed_of(self.random_state, "rows", order)
         tested: BoolArray
         if isinstance(self.split, int):
             tested = fold_numbers(problem, self.split, seed) == fold
@@ -203,27 +179,28 @@ class _Streaming:
             scaler = Scaler(raw)
             train, test = scaler(raw), scaler(test)
         selector, y = self.selectors[name], problem.y[train_rows]
-        seed = seed_of(plan.seed, "selector", name, order, fold)
-        looks = _kept(selector, raw if wants_raw(selector) else train, y, columns, plan.looks, seed)
+        seed = seed_of(plan.random_state, "selector", name, order, fold)
+        looks = _kept(
+            selector, raw if candidates.wants_raw(selector) else train, y, columns, plan.checkpoints, seed
+        )
         rows: list[list[Any]] = []
         selections: list[list[Any]] = []
-        for look, (kept, seconds) in zip(plan.looks, looks, strict=True):
+        for look, (kept, seconds) in zip(plan.checkpoints, looks, strict=True):
             if selector is not None:
-                selections.append([look, len(kept), " ".join(map(str, kept.tolist()))])
-            for learner in self.learners:
-                at = f"learner {learner}, after {look} columns"
+                features = " ".join(map(str, kept.tolist()))
+                selections.append([name, 0, False, order, fold, look, len(kept), features])
+            for learner, estimator in self.learners.items():
                 score = spent = float("nan")
-                with notes.part(at):
+                with notes.part(f"learner {learner}, after {look} columns"):
                     A, B = taken(train, kept), taken(test, kept)
-                    copy = fresh(
-                        self.learners[learner], seed_of(plan.seed, "learner", learner, order, fold), len(kept)
-                    )
+                    seed = seed_of(plan.random_state, "learner", learner, order, fold)
+                    copy = fresh(estimator, seed, len(kept))
                     started = time.perf_counter()
                     found = predicted(copy, A, y, B, plan.metric, max(2, len(problem.classes)))
                     spent = time.perf_counter() - started
                     score = measured(plan.metric, problem.y[test_rows], found)
-                rows.append([learner, look, len(kept), score, seconds, spent])
-        return {"rows": rows, "selections": selections}
+                rows.append([name, learner, order, fold, look, len(kept), score, seconds, spent])
+        return {"table": rows, "selections": selections}
 
 
 def _kept(
@@ -234,11 +211,11 @@ def _kept(
         for look in looks:
             yield columns[:look], 0.0
         return
-    ordered = in_layout(selector, X)[:, columns]  # as they arrive
+    ordered = candidates.in_layout(selector, X)[:, columns]  # as they arrive
     if not isinstance(selector, ColumnSelector):
         yield from _refitted(selector, ordered, y, columns, looks, seed)
         return
-    sieve = seeded(selector, seed)
+    sieve = candidates.seeded(selector, seed)
     done, seconds = 0, 0.0
     for look in looks:
         block = ordered[:, done:look]
@@ -249,7 +226,7 @@ def _kept(
             sieve.begin(y)
         if sieve.stopped_ is None:
             sieve.offer(block)
-        kept = chosen(sieve)
+        kept = candidates.chosen(sieve)
         seconds += time.perf_counter() - started
         done = look
         yield columns[kept], seconds
@@ -260,14 +237,14 @@ def _refitted(
 ) -> Iterator[tuple[IntArray, float]]:
     """Fit a baseline to the columns that have come, again at every look."""
     for look in looks:
-        copy = seeded(selector, seed)
-        parameter = size_parameter(copy)
+        copy = candidates.seeded(selector, seed)
+        parameter = candidates.size_parameter(copy)
         wanted = None if parameter is None else copy.get_params(deep=False)[parameter]
         if parameter is not None and isinstance(wanted, int) and wanted > look:
             copy.set_params(**{parameter: look})  # no more than there are yet
         started = time.perf_counter()
         copy.fit(ordered[:, :look], y)
-        kept = chosen(copy)
+        kept = candidates.chosen(copy)
         yield columns[kept], time.perf_counter() - started
 
 
@@ -314,16 +291,3 @@ def _rows(part: Any, n: int) -> IntArray:
     if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n:
         raise ParameterError(f"split names rows by their numbers, 0 to {n - 1}, at least one; got {part!r}")
     return rows.astype(np.int64)
-
-
-def _report(settings: dict[str, Any], cells: Sequence[Key], outcome: Outcome) -> Report:
-    rows, selections = [], []
-    for key, result in zip(cells, outcome.results, strict=True):
-        if result is None:
-            continue
-        selector, order, fold = key["selector"], key["order"], key["fold"]
-        rows += [(selector, learner, order, fold, *numbers) for learner, *numbers in result["rows"]]
-        selections += [(selector, 0, False, order, fold, *kept) for kept in result["selections"]]
-    table = Table.of([*COLUMNS], rows, COLUMNS)
-    extras = {"selections": Table.of([*SELECTIONS], selections, SELECTIONS)}
-    return Report("streaming", table, settings, extras, outcome.failures, outcome.warnings)

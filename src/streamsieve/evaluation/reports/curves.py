@@ -1,8 +1,8 @@
-"""What people want to know of a screening report: curves, peaks, and the numbers that tests compare."""
+"""Views of a screening report: curves, peaks, and the scores that tests compare."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,13 +41,7 @@ class Combinations(NamedTuple):
 
 
 def curves(report: Report, learner: str | None = None) -> dict[tuple[str, str], Curve]:
-    """Return performance against the number of features, by selector and learner.
-
-    Parameters
-    ----------
-    report : of ``screening_protocol``
-    learner : one of them; None for all
-    """
+    """Return performance against the number of features by selector and learner, of one learner or all."""
     _check(report)
     if learner is not None and learner not in report.table.unique("learner"):
         known = ", ".join(map(repr, report.table.unique("learner")))
@@ -65,13 +59,7 @@ def curves(report: Report, learner: str | None = None) -> dict[tuple[str, str], 
 def peaks(report: Report) -> Table:
     """Return every selector and learner at the size where its mean score is highest, best first.
 
-    Parameters
-    ----------
-    report : of ``screening_protocol``
-
-    Returns
-    -------
-    table of ``selector``, ``learner``, ``size``, ``mean``, ``std``, ``n``; of equal means the smallest size
+    The columns are ``selector``, ``learner``, ``size``, ``mean``, ``std`` and ``n``; ties go to the smallest.
     """
     _check(report)
     means = report.mean(("selector", "learner", "size"))
@@ -85,10 +73,6 @@ def peaks(report: Report) -> Table:
 
 def combinations(report: Report) -> Combinations:
     """Return the scores that paired tests compare: every run of every selector and learner at its peak.
-
-    Parameters
-    ----------
-    report : of ``screening_protocol``
 
     Examples
     --------
@@ -117,23 +101,6 @@ def combinations(report: Report) -> Combinations:
         names.append((selector, learner))
         sizes.append(size)
     return Combinations(names, np.array(sizes, np.int64), scores.mean(axis=2), scores)
-
-
-def masks(report: Report, selector: str, size: int | None = None) -> Any:
-    """Return which features were chosen, one row a run and fold, or a look: what measures of stability take.
-
-    Parameters
-    ----------
-    report : of any protocol that stores selections
-    selector : its name
-    size : number of features asked for; None as in :meth:`Report.selections`
-    """
-    chosen = report.selections(selector, size)
-    most = max((int(columns.max()) + 1 for columns in chosen if len(columns)), default=0)
-    mask = np.zeros((len(chosen), report.n_features or most), bool)
-    for row, columns in enumerate(chosen):
-        mask[row, columns] = True
-    return mask
 
 
 def _check(report: Report) -> None:

@@ -33,54 +33,32 @@ CHOSEN = {
 
 
 class Feature(NamedTuple):
-    """A feature that a selector chose, or left out.
-
-    Attributes
-    ----------
-    name : of the feature
-    column : its place in the data; -1 where a ledger speaks of something else, such as a product
-    number : the ledger's statistic, or the score; NaN if there is none
-    p_value : NaN if there is none
-    why : the ledger's reason
-    others : features whose place it took, or that made it redundant
-    """
+    """A feature that a selector chose, or left out."""
 
     name: str
-    column: int
-    number: float
-    p_value: float
-    why: str
-    others: tuple[str, ...]
+    column: int  #: its place in the data; -1 where a ledger has something else, such as a product
+    number: float  #: the ledger's statistic, or the score; NaN if there is none
+    p_value: float  #: NaN if there is none
+    why: str  #: the ledger's reason
+    others: tuple[str, ...]  #: features whose place it took, or that made it redundant
 
 
 @dataclass(frozen=True)
 class FinalFit:
-    """What a selector chose from all rows.
-
-    Attributes
-    ----------
-    selector : its name
-    size : number of features asked for; 0 where it decides itself
-    features : those chosen, best first: as the selector ranks them, or by the size of the ledger's statistic
-    nearest : of those left out, the ones with the largest numbers; empty where there is no ledger
-    counts : decisions of the ledger by what happened
-    measure : what ``number`` is: "statistic", "score", or nothing
-    seconds : of the fit
-    peak_bytes : most memory that it had allocated at a time, besides the data
-    error : why there is nothing, if it failed
-    decisions : the ledger, with the names of the features
-    """
+    """What a selector chose from all rows."""
 
     selector: str
-    size: int
+    size: int  #: number of features asked for; 0 where it decides itself
+    #: Those chosen, best first: as the selector ranks them, or by the absolute statistic of the ledger.
     features: list[Feature] = field(default_factory=list)
+    #: Of those left out, the ones with the largest numbers; empty where there is no ledger.
     nearest: list[Feature] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-    measure: str = ""
+    counts: dict[str, int] = field(default_factory=dict)  #: decisions of the ledger by what happened
+    measure: str = ""  #: what ``number`` is: "statistic", "score", or nothing
     seconds: float = math.nan
-    peak_bytes: int = 0
-    error: str = ""
-    decisions: list[Decision] = field(default_factory=list)
+    peak_bytes: int = 0  #: peak of the allocated memory, without the data
+    error: str = ""  #: why it failed
+    decisions: list[Decision] = field(default_factory=list)  #: the ledger, with the names of the features
 
     def write_ledger(self, path: str | os.PathLike[str]) -> None:
         """Write all decisions as CSV; several names in ``by`` are joined with semicolons."""
@@ -102,34 +80,22 @@ def final_fits(
 ) -> dict[str, FinalFit]:
     """Fit every selector to all rows, twice: once to know what it chooses, once to measure its memory.
 
-    Parameters
-    ----------
-    problem : rows, target and names
-    selectors : by name; None, which keeps all features, is left out
-    sizes : number of features for those that have one; 0 leaves theirs
-    random_state : int or None, default=0
-        Seed of randomized selectors.
-    scale : bool, default=True
-        Whether they get features in units of their standard deviation, as in the protocols over columns.
-    batch_size : int or None, default=None
-        Rows per batch; None for all at once.
-    progress : called with 1 after each
-
-    JobLog
-    -----
-    Memory is what Python's ``tracemalloc`` sees: NumPy's arrays and Python's objects, but not what compiled
-    code allocates for itself.
+    A selector None, which keeps all features, is left out.  ``sizes`` has the number of features by name; 0
+    leaves that of the selector.  ``scale`` standardizes features as the protocols do, ``batch_size=None``
+    fits all rows at once, and ``progress`` is called with 1 after each selector.  Memory is what Python's
+    ``tracemalloc`` sees: NumPy's arrays and Python's objects, but not what compiled code allocates.
     """
     rows = Scaler(problem.X)(problem.X) if scale else problem.X
     names = problem.names or [f"x{j}" for j in range(problem.X.shape[1])]
     found = {}
     for name, selector in selectors.items():
         if selector is not None:
-            size = _fitting(sizes.get(name, 0), selector, len(names))
-            copy = seeded(selector, seed_of(random_state, "final", name), _sized(selector, size))
-            found[name] = _fit(
-                name, copy, size, problem.X if wants_raw(selector) else rows, problem.y, names, batch_size
-            )
+            parameter = size_parameter(selector)
+            size = 0 if parameter is None else min(sizes.get(name, 0), len(names))
+            sized = {parameter: size} if parameter is not None and size else {}
+            copy = seeded(selector, seed_of(random_state, "final", name), sized)
+            X = problem.X if wants_raw(selector) else rows
+            found[name] = _fit(name, copy, size, X, problem.y, names, batch_size)
         if progress is not None:
             progress(1)
     return found
@@ -142,16 +108,7 @@ def chosen_table(fits: Mapping[str, FinalFit]) -> Table:
         for name, fit in fits.items()
         for rank, each in enumerate(fit.features, 1)
     ]
-    return Table.of([*CHOSEN], rows, CHOSEN)
-
-
-def _fitting(size: int, selector: Any, width: int) -> int:
-    return min(size, width) if size and size_parameter(selector) is not None else 0
-
-
-def _sized(selector: Any, size: int) -> dict[str, Any]:
-    parameter = size_parameter(selector)
-    return {parameter: size} if size and parameter is not None else {}
+    return Table.of(rows, CHOSEN)
 
 
 def _fit(
@@ -162,21 +119,18 @@ def _fit(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the protocol has heard them
             started = time.perf_counter()
-            fitted = _learnt(seeded(selector, 0), X, y, batch_size)
+            fitted = _learned(seeded(selector, 0), X, y, batch_size)
             columns = chosen(fitted)
             seconds = time.perf_counter() - started
             # again, now that compiled code is loaded: that takes more memory than most selectors do
-            peak = _peak_of(lambda: chosen(_learnt(selector, X, y, batch_size)))
+            peak = _peak_of(lambda: chosen(_learned(selector, X, y, batch_size)))
     except Exception as error:  # noqa: BLE001 - shown in the report; the other selectors go on
         return FinalFit(name, size, error=f"{type(error).__name__}: {error}")
-    if isinstance(fitted, ColumnSelector):
-        found = _from_ledger(fitted, columns, names)
-    else:
-        found = _from_scores(fitted, columns, names)
+    found = (_from_ledger if isinstance(fitted, ColumnSelector) else _from_scores)(fitted, columns, names)
     return FinalFit(name, size, seconds=seconds, peak_bytes=peak, **found)
 
 
-def _learnt(selector: Any, X: Matrix, y: Any, batch_size: int | None) -> Any:
+def _learned(selector: Any, X: Matrix, y: Any, batch_size: int | None) -> Any:
     if batch_size is None:
         return selector.fit(X, y)
     for low in range(0, X.shape[0], batch_size):
@@ -199,9 +153,6 @@ def _peak_of(work: Callable[[], Any]) -> int:
             tracemalloc.stop()
 
 
-# ------------------------------------------------------------------------------------ what, and why
-
-
 def _from_scores(selector: Any, columns: IntArray, names: list[str]) -> dict[str, Any]:
     scores, p_values = (_numbers(selector, name, len(names)) for name in ("scores_", "pvalues_"))
     features = [Feature(names[j], j, float(scores[j]), float(p_values[j]), "", ()) for j in columns.tolist()]
@@ -214,7 +165,7 @@ def _numbers(selector: Any, name: str, width: int) -> Any:
     return np.asarray(found, np.float64) if known else np.full(width, np.nan)
 
 
-def _from_ledger(selector: ColumnSelector, columns: IntArray, names: list[str]) -> dict[str, Any]:
+def _from_ledger(selector: Any, columns: IntArray, names: list[str]) -> dict[str, Any]:
     column_of = {f"x{j}": j for j in range(len(names))}  # as a selector calls columns that have no names
     decisions = list(_renamed(selector.ledger_, column_of, names))
     place = {name: j for j, name in enumerate(names)}

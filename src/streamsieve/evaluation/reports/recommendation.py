@@ -1,4 +1,4 @@
-"""The answer in one sentence: which selector and learner to use, and whether the difference is real."""
+"""Recommendation of a selector and learner, with tests of the differences."""
 
 from __future__ import annotations
 
@@ -28,39 +28,23 @@ WHOLE_STREAM = {"fading_accuracy": ("accuracy", True), "fading_r2": ("mae", Fals
 
 @dataclass(frozen=True)
 class Standing:
-    """One selector and learner at its best size.
-
-    Attributes
-    ----------
-    selector, learner : their names
-    size : number of features asked for; 0 where the selector decides itself
-    features : kept on average
-    mean, std : of the score, over all repetitions; the deviation is that of a sample
-    n : repetitions that have a score
-    p_value : of a corrected paired t-test against the best; NaN for the best itself, and without repetitions
-    adjusted : the same after Holm, over all comparisons with the best
-    within : whether the mean is at most one standard error of the best below it
-    tiers : first and last group of equals it is in, from 1; 0 and 0 where nothing was tested
-    select_seconds, learn_seconds : median time of one selection, and of learning and predicting once
-    complete : whether no repetition failed
-    keeps_all : whether nothing is selected: all features are kept
-    """
+    """One selector and learner at its best size."""
 
     selector: str
     learner: str
-    size: int
-    features: float
-    mean: float
-    std: float
-    n: int
-    p_value: float
-    adjusted: float
-    within: bool
-    tiers: tuple[int, int]
-    select_seconds: float
-    learn_seconds: float
-    complete: bool
-    keeps_all: bool
+    size: int  #: number of features asked for; 0 where the selector decides itself
+    features: float  #: kept on average
+    mean: float  #: of the score, over all repetitions
+    std: float  #: likewise, of a sample
+    n: int  #: repetitions that have a score
+    select_seconds: float  #: median time of one selection
+    learn_seconds: float  #: median time of learning and predicting once
+    complete: bool  #: whether no repetition failed
+    keeps_all: bool  #: whether nothing is selected: all features are kept
+    p_value: float = math.nan  #: corrected paired t-test against the best; NaN if there was none
+    adjusted: float = math.nan  #: the same after Holm, over all comparisons with the best
+    within: bool = False  #: whether the mean is at most one standard error of the best below it
+    tiers: tuple[int, int] = (0, 0)  #: first and last group of equals, from 1; zeros if not tested
 
     @property
     def name(self) -> str:
@@ -141,7 +125,7 @@ class Recommendation:
 
 
 def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
-    """Say which selector and learner to use, and whether the difference to the others is significant.
+    """Recommend a selector and a learner, and test the differences to the others.
 
     The best is compared with every other combination, each at its best size, by a paired t-test over all
     folds of all runs, corrected for the training rows that folds share (Nadeau and Bengio); p-values are
@@ -156,11 +140,7 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
     alpha : float, default=0.05
         Level of the tests, 0 < alpha < 1.
 
-    Returns
-    -------
-    Recommendation
-
-    JobLog
+    Notes
     -----
     Best sizes, and the best combination, are chosen by the scores that are then compared, so p-values are
     somewhat too small.  A selector that was tried at many sizes has more tries than keeping all features,
@@ -185,79 +165,30 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
     if report.protocol not in REPETITIONS:
         known = ", ".join(REPETITIONS)
         raise ParameterError(f"a recommendation needs a report of {known}; got one of {report.protocol}")
-    entries, metric, higher = _entries(report)
-    if not entries:
+    standings, values, metric, higher = _standings(report)
+    if not standings:
         first = f": {report.failures[0]}" if report.failures else ""
         raise ParameterError(f"the report has no score, so there is nothing to say{first}")
-    standings = [entry.standing() for entry in entries]
     order = sorted(
-        range(len(entries)),
+        range(len(standings)),
         key=lambda i: (not standings[i].complete, -standings[i].mean if higher else standings[i].mean),
     )
-    entries, standings = [entries[i] for i in order], [standings[i] for i in order]
+    standings, values = [standings[i] for i in order], values[order]
     complete = sum(each.complete for each in standings)
-    ratio = _test_over_train(report) if complete > 1 or len(entries) == 1 else math.nan
+    ratio = _test_over_train(report) if complete > 1 or len(standings) == 1 else math.nan
     if not math.isnan(ratio) and complete > 1:
-        values = np.stack([entry.values for entry in entries[:complete]])
-        standings[:complete] = _tested(standings[:complete], values, alpha, ratio)
-    made = Recommendation(
-        "",
-        standings[0],
-        standings[0],
-        tuple(standings),
-        metric,
-        higher,
-        float(alpha),
-        ratio,
-        report.n_features,
-    )
+        standings[:complete] = _tested(standings[:complete], values[:complete], alpha, ratio)
+    best, features = standings[0], report.n_features
+    made = Recommendation("", best, best, tuple(standings), metric, higher, float(alpha), ratio, features)
     made = replace(made, recommended=_recommended(made))
     return replace(made, sentence=sentence_of(made))
 
 
-# ------------------------------------------------------------------------------------ reading a report
+def _standings(report: Report) -> tuple[list[Standing], FloatArray, str, bool]:
+    """Return all combinations that have a score, before any test, and their scores by repetition.
 
-
-@dataclass(frozen=True)
-class _Entry:
-    """What a report has on one selector and learner, at the size where it is best.
-
-    ``values`` has one score a repetition, the same for all entries in the same place; NaN where it failed.
+    The last two say what the score is, and whether more is better.
     """
-
-    selector: str
-    learner: str
-    size: int
-    features: float
-    values: FloatArray
-    seconds: tuple[float, float]
-    keeps_all: bool
-
-    def standing(self) -> Standing:
-        """Return it before any test."""
-        known = self.values[~np.isnan(self.values)]
-        deviation = float(known.std(ddof=1)) if len(known) > 1 else math.nan
-        return Standing(
-            selector=self.selector,
-            learner=self.learner,
-            size=self.size,
-            features=self.features,
-            mean=float(known.mean()),
-            std=deviation,
-            n=len(known),
-            p_value=math.nan,
-            adjusted=math.nan,
-            within=False,
-            tiers=(0, 0),
-            select_seconds=self.seconds[0],
-            learn_seconds=self.seconds[1],
-            complete=len(known) == len(self.values),
-            keeps_all=self.keeps_all,
-        )
-
-
-def _entries(report: Report) -> tuple[list[_Entry], str, bool]:
-    """Return all combinations that have a score, what it is, and whether more is better."""
     table, score, higher = report.table, "score", True
     metric = report.metric
     if report.protocol == "screening":
@@ -276,8 +207,34 @@ def _entries(report: Report) -> tuple[list[_Entry], str, bool]:
         at = _without_copies(at)
     known = {key: rows for key, rows in at.items() if not np.all(np.isnan(table[score][rows]))}
     places = _places(table, REPETITIONS[report.protocol])
-    found = [_entry(report, key, rows, score, places[rows]) for key, rows in known.items()]
-    return _where_any_has_a_score(found), metric, higher
+    values = np.full((len(known), places.max(initial=0) + 1), np.nan)
+    for i, rows in enumerate(known.values()):
+        values[i, places[rows]] = table[score][rows]
+    # R2 has no value in a repetition where all targets are the same
+    values = values[:, ~np.all(np.isnan(values), axis=0)]
+    standings = [
+        _standing(report, key, rows, own) for (key, rows), own in zip(known.items(), values, strict=True)
+    ]
+    return standings, values, metric, higher
+
+
+def _standing(report: Report, key: tuple[str, str, int], rows: IntArray, values: FloatArray) -> Standing:
+    selector, learner, size = key
+    table = report.table.take(rows)
+    known = values[~np.isnan(values)]
+    return Standing(
+        selector,
+        learner,
+        size,
+        features=0.0 if learner in BASELINES else float(table["n_selected"].mean()),
+        mean=float(known.mean()),
+        std=float(known.std(ddof=1)) if len(known) > 1 else math.nan,
+        n=len(known),
+        select_seconds=_median(table[SELECT_SECONDS[report.protocol]]),
+        learn_seconds=_median(table["learn_seconds"]),
+        complete=len(known) == len(values),
+        keeps_all=report.keeps_all(selector),
+    )
 
 
 def _places(table: Table, repeated: Sequence[str]) -> IntArray:
@@ -287,18 +244,6 @@ def _places(table: Table, repeated: Sequence[str]) -> IntArray:
     keys = np.column_stack([table[name] for name in repeated])
     places: IntArray = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
     return places
-
-
-def _where_any_has_a_score(entries: list[_Entry]) -> list[_Entry]:
-    """Leave out repetitions that have no score at all, as R2 has none where all targets are the same."""
-    if not entries:
-        return entries
-    n = max(len(entry.values) for entry in entries)
-    values = np.full((len(entries), n), np.nan)
-    for i, entry in enumerate(entries):
-        values[i, : len(entry.values)] = entry.values
-    some = ~np.all(np.isnan(values), axis=0)
-    return [replace(entry, values=row[some]) for entry, row in zip(entries, values, strict=True)]
 
 
 def _without_copies(at: Mapping[tuple[str, str, int], IntArray]) -> dict[tuple[str, str, int], IntArray]:
@@ -313,18 +258,6 @@ def _without_copies(at: Mapping[tuple[str, str, int], IntArray]) -> dict[tuple[s
             selector = "no features"  # noqa: PLW2901 - whichever it came with, it did not look
         found[selector, learner, size] = rows
     return found
-
-
-def _entry(report: Report, key: tuple[str, str, int], rows: IntArray, score: str, places: IntArray) -> _Entry:
-    selector, learner, size = key
-    table = report.table.take(rows)
-    values = np.full(int(places.max()) + 1, np.nan)
-    values[places] = table[score]
-    features = 0.0 if learner in BASELINES else float(table["n_selected"].mean())
-    seconds = [_median(table[name]) for name in (SELECT_SECONDS[report.protocol], "learn_seconds")]
-    return _Entry(
-        selector, learner, size, features, values, (seconds[0], seconds[1]), report.keeps_all(selector)
-    )
 
 
 def _median(values: Any) -> float:
@@ -346,9 +279,6 @@ def _test_over_train(report: Report) -> float:
     if (settings["orders"] or 1) < 2 or not isinstance(split, float):
         return math.nan  # one look at one set of rows, or the same rows again and again
     return split / (1.0 - split)
-
-
-# ------------------------------------------------------------------------------------ testing
 
 
 def _tested(standings: Sequence[Standing], values: FloatArray, alpha: float, ratio: float) -> list[Standing]:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.engine.jobs import Failure, RunConfig
+from streamsieve.evaluation.engine.jobs import Failure, Job, Key, RunConfig, run_jobs
 from streamsieve.evaluation.reports.table import Table, text_of
 from streamsieve.exceptions import ParameterError, ProtocolError, StateError
 from streamsieve.protocols import IntArray
@@ -21,6 +21,13 @@ from streamsieve.state import as_state_error, replacing
 REPORT, TABLE = "report.json", "table"
 #: Rows of a summary that are printed.
 PRINTED = 15
+
+
+def selection_columns(*where: str) -> dict[str, str]:
+    """Return the columns of a table of selections, found at these places: runs, folds, rows, ..."""
+    places = dict.fromkeys(where, "int")
+    selector = {"selector": "text", "size": "int", "nested": "bool"}
+    return selector | places | {"n_selected": "int", "features": "text"}
 
 
 @dataclass
@@ -58,7 +65,32 @@ class Report:
     warnings: dict[str, int] = field(default_factory=dict)
     pictures: dict[str, Any] = field(default_factory=dict)
 
-    # ---------------------------------------------------------------- reading
+    @classmethod
+    def of_jobs(
+        cls,
+        cells: Sequence[Key],
+        job: Job,
+        settings: dict[str, Any],
+        config: RunConfig,
+        kinds: Mapping[str, Mapping[str, str]],
+    ) -> Self:
+        """Run the cells of a protocol, and join the rows that they return into tables.
+
+        ``kinds`` has the columns of every table by name, "table" among them.  The report is written to the
+        folder of the run; failures are raised, unless they are to be reported.
+        """
+        outcome = run_jobs(cells, job, settings, config)
+        results = [result for result in outcome.results if result is not None]
+        tables = {
+            name: Table.of([row for result in results for row in result[name]], columns)
+            for name, columns in kinds.items()
+        }
+        report = cls(
+            settings["protocol"], tables.pop(TABLE), settings, tables, outcome.failures, outcome.warnings
+        )
+        if config.folder is not None:
+            report.save(config.folder)
+        return report if config.errors == "report" else report.check()
 
     @property
     def metric(self) -> str:
@@ -79,29 +111,19 @@ class Report:
         return self.table.to_frame(backend)
 
     def mean(self, by: Sequence[str] = ("selector", "learner", "size"), column: str = "score") -> Table:
-        """Return means over all rows that agree; see :meth:`Table.mean`.
-
-        Parameters
-        ----------
-        by : columns to group by; those that the table does not have are left out
-        column : of numbers
-        """
+        """Return means over rows that agree in ``by``, as far as it is there; see :meth:`Table.mean`."""
         return self.table.mean(column, [name for name in by if name in self.table])
 
     def selections(
         self, selector: str, size: int | None = None, columns: int | None = None
     ) -> list[IntArray]:
-        """Return the features that a selector chose, for every run and fold.
+        """Return the features that a selector chose, for every run and fold, best first where it ranks them.
 
         Parameters
         ----------
         selector : its name
         size : number of features asked for; None for a selector that decides itself, or the largest
         columns : where columns streamed in, after how many; None for all
-
-        Returns
-        -------
-        list of columns, best first where the selector ranks them
         """
         stored = self._extra("selections")
         at = stored.where(selector=selector)
@@ -139,21 +161,8 @@ class Report:
             )
         return self
 
-    # ---------------------------------------------------------------- files
-
-    def finished(self, config: RunConfig) -> Self:
-        """Write the report to the folder of its run; raise its failures, unless they are to be reported."""
-        if config.folder is not None:
-            self.save(config.folder)
-        return self if config.errors == "report" else self.check()
-
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the report to a folder: tables as CSV, settings as JSON, pictures as PNG.
-
-        Parameters
-        ----------
-        folder : it is made if it is not there; files of a report that was there are replaced
-        """
+        """Write the report to a folder: tables as CSV, settings as JSON, pictures as PNG."""
         where = Path(folder)
         with as_state_error(f"make the folder {where}"):
             where.mkdir(parents=True, exist_ok=True)
@@ -177,12 +186,7 @@ class Report:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """Read a report that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        folder : where it was saved
-        """
+        """Read a report that :meth:`save` wrote to a folder."""
         path = Path(folder) / REPORT
         try:
             about = json.loads(path.read_text("utf-8"))
@@ -201,10 +205,8 @@ class Report:
                 f"{folder} does not hold a report ({error}): give the folder it was saved in"
             ) from error
 
-    # ---------------------------------------------------------------- text
-
     def __str__(self) -> str:
-        lines = [f"{self.protocol}: {self.table.n_rows:,} rows, {_told(self.settings)}"]
+        lines = [f"{self.protocol}: {self.table.n_rows:,} rows, {_about(self.settings)}"]
         summary = self._summary()
         if summary is not None:
             lines += ["", text_of(summary, PRINTED)]
@@ -238,7 +240,7 @@ def _best(values: Any, rows: IntArray) -> int:
     return int(rows[int(np.argmax(known))])
 
 
-def _told(settings: Mapping[str, Any]) -> str:
+def _about(settings: Mapping[str, Any]) -> str:
     """Say in a line what a report is about."""
     data = settings.get("data", {})
     parts = []

@@ -1,4 +1,4 @@
-"""A tidy table: one array a column, one entry a row, and nothing else."""
+"""A tidy table: one array per column, one entry per row, and nothing else."""
 
 from __future__ import annotations
 
@@ -54,18 +54,12 @@ class Table(Mapping[str, npt.NDArray[Any]]):
             raise ParameterError(f"the columns of a table have one length; got {lengths}")
 
     @classmethod
-    def of(cls, names: Sequence[str], rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> Self:
-        """Return a table of rows; ``kinds`` says what an empty column would hold."""
-        by_column: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    def of(cls, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> Self:
+        """Return a table of rows; ``kinds`` says by name what each column holds."""
+        by_column: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * len(kinds)
         types = {"bool": bool, "int": np.int64, "float": np.float64, "text": np.str_}
-        return cls(
-            {
-                name: np.array(list(values), types[kinds[name]])
-                for name, values in zip(names, by_column, strict=True)
-            }
-        )
-
-    # ---------------------------------------------------------------- reading
+        columns = zip(kinds.items(), by_column, strict=True)
+        return cls({name: np.array(list(values), types[kind]) for (name, kind), values in columns})
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         try:
@@ -95,21 +89,11 @@ class Table(Mapping[str, npt.NDArray[Any]]):
         return zip(*(values.tolist() for values in self._columns.values()), strict=True)
 
     def unique(self, name: str) -> list[Any]:
-        """Return the different values of a column, in the order of their first appearance.
-
-        Parameters
-        ----------
-        name : of the column
-        """
+        """Return the different values of a column, in the order of their first appearance."""
         return list(dict.fromkeys(self[name].tolist()))
 
     def where(self, **conditions: Any) -> Table:
-        """Return the rows in which the columns have these values.
-
-        Parameters
-        ----------
-        conditions : a value for some columns, or a list, tuple or set of values
-        """
+        """Return the rows in which columns have these values: one value each, or a list, tuple or set."""
         mask = np.ones(self.n_rows, bool)
         for name, wanted in conditions.items():
             several = isinstance(wanted, (list, tuple, set, frozenset, np.ndarray))
@@ -122,12 +106,7 @@ class Table(Mapping[str, npt.NDArray[Any]]):
         return Table({name: values[rows] for name, values in self._columns.items()})
 
     def groups(self, by: str | Sequence[str]) -> dict[tuple[Any, ...], npt.NDArray[np.int64]]:
-        """Return the numbers of the rows that agree in some columns, in the order of first appearance.
-
-        Parameters
-        ----------
-        by : a column, or several
-        """
+        """Return the numbers of the rows that agree in some columns, in order of first appearance."""
         names = [by] if isinstance(by, str) else list(by)
         found: dict[tuple[Any, ...], list[int]] = {}
         for row, key in enumerate(zip(*(self[name].tolist() for name in names), strict=True)):
@@ -135,16 +114,9 @@ class Table(Mapping[str, npt.NDArray[Any]]):
         return {key: np.array(rows, np.int64) for key, rows in found.items()}
 
     def mean(self, column: str, by: str | Sequence[str]) -> Table:
-        """Return mean, standard deviation and number of a column's values, for rows that agree.
+        """Return mean, standard deviation and number of a column's values, for rows that agree in others.
 
-        Parameters
-        ----------
-        column : of numbers; what is not a number (NaN) is left out
-        by : columns to group by
-
-        Returns
-        -------
-        table of the columns ``by`` and ``mean``, ``std`` (of a sample; NaN for one value) and ``n``
+        NaN is left out.  Columns are ``by``, ``mean``, ``std`` (of a sample; NaN for one value) and ``n``.
         """
         names = [by] if isinstance(by, str) else list(by)
         groups = self.groups(names)
@@ -166,32 +138,18 @@ class Table(Mapping[str, npt.NDArray[Any]]):
         )
 
     def sorted(self, by: str, *, descending: bool = False) -> Table:
-        """Return the rows in the order of a column; those that are equal stay as they are.
-
-        Parameters
-        ----------
-        by : column
-        descending : largest first; what is not a number comes last either way
-        """
+        """Return the rows sorted by a column, stably; NaN comes last, also in descending order."""
         values = self[by]
         if descending:
             values = -values.astype(np.float64)
         return self.take(np.argsort(values, kind="stable"))
-
-    # ---------------------------------------------------------------- in and out
 
     def kinds(self) -> dict[str, str]:
         """Return what every column holds: "bool", "int", "float" or "text"."""
         return {name: _KINDS[values.dtype.kind] for name, values in self._columns.items()}
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return the table as a dataframe.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"} or None, default=None
-            The library; None takes the first of these that is installed.
-        """
+        """Return the table as a dataframe of "pandas", "polars" or "pyarrow"; None: the first installed."""
         if backend is not None:
             check_choice("backend", backend, FRAMES)
         libraries: tuple[Any, ...] = FRAMES if backend is None else (backend,)
@@ -217,13 +175,7 @@ class Table(Mapping[str, npt.NDArray[Any]]):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], kinds: Mapping[str, str]) -> Self:
-        """Read what :meth:`to_csv` wrote.
-
-        Parameters
-        ----------
-        path : the file
-        kinds : what every column holds, as :meth:`kinds` says
-        """
+        """Read what :meth:`to_csv` wrote; ``kinds`` are those of :meth:`kinds`."""
         try:
             with Path(path).open(encoding="utf-8", newline="") as file:
                 lines = list(_long_lines(file))

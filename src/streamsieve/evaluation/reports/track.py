@@ -1,4 +1,4 @@
-"""Run screens over a stream and look at them now and then."""
+"""Scores and selections of screens over a stream, recorded at regular intervals."""
 
 from __future__ import annotations
 
@@ -6,44 +6,18 @@ import csv
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from streamsieve._parameters import check_number, did_you_mean
 from streamsieve.evaluation.engine.sources import cut
 from streamsieve.exceptions import ParameterError, SourceError
-from streamsieve.protocols import FloatArray, IntArray, Position, RowBatch
+from streamsieve.protocols import FloatArray, IntArray, RowSource
 from streamsieve.state import replacing
 
 if TYPE_CHECKING:
     import os
-
-
-class Streamed(Protocol):
-    """What is asked of a source: rows, in batches."""
-
-    def rows(self, batch_size: int = ..., start: Position | None = None) -> Iterator[RowBatch]:
-        """Yield batches."""
-        ...
-
-
-class Tracked(Protocol):
-    """What is asked of a screen: to learn, and to return the selected features and scores."""
-
-    @property
-    def ranked_(self) -> IntArray:
-        """Selected columns, best first."""
-        ...
-
-    @property
-    def scores_(self) -> FloatArray:
-        """One score a feature."""
-        ...
-
-    def learn(self, batch: RowBatch) -> Any:
-        """Take a batch into account."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -88,11 +62,9 @@ class Track:
             ) from None
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a tidy table: one line for every look, screen and feature known by then.
+        """Write a tidy table as CSV: one line for every look, screen and feature known by then.
 
-        Parameters
-        ----------
-        path : file to write; ``place`` is 1 for the best feature, and empty for one that is not selected
+        ``place`` is 1 for the best feature, and empty for one that is not selected.
         """
         with replacing(path) as file:
             writer = csv.writer(file)
@@ -111,8 +83,8 @@ def _lines(shown: ScreenTrack, look: int) -> Iterator[tuple[str, int, float, int
 
 
 def track(
-    source: Streamed,
-    screens: Tracked | Mapping[str, Tracked],
+    source: RowSource,
+    screens: Any,
     every: int = 1000,
     *,
     batch: int = 4096,
@@ -122,7 +94,7 @@ def track(
 
     Looks fall on the same rows whatever the batch size, and one falls on the last row.  Only features that
     were ever selected are stored, so memory grows with them and with the looks, not with the width of the
-    stream.  The screens have learnt everything afterwards; their ledgers say who came and went.
+    stream.  The screens have learned everything afterwards; their ledgers say who came and went.
 
     Parameters
     ----------
@@ -133,11 +105,7 @@ def track(
     batch : int, default=4096
         Rows read at a time.
     progress : function, default=None
-        Called with the number of rows of every batch that was learnt.
-
-    Returns
-    -------
-    Track
+        Called with the number of rows of every batch that was learned.
 
     Examples
     --------
@@ -161,13 +129,15 @@ def track(
         n = part.X.shape[0]
         seen += n
         if seen % every == 0:
-            _look(rows, seen, named, notes)
+            rows.append(seen)
+            _look(named, notes)
         if progress is not None:
             progress(n)
     if not seen:
         raise SourceError("the source has no rows: there is nothing to track")
     if seen % every:
-        _look(rows, seen, named, notes)
+        rows.append(seen)
+        _look(named, notes)
     shown = {name: notes[name].collected(screen) for name, screen in named.items()}
     return Track(np.array(rows, np.int64), shown)
 
@@ -184,7 +154,7 @@ def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int
 
     Returns
     -------
-    float64 array, one share a look: the detection rate at k of Wang 2021, equation 3.23
+    float64 array, one share per look: the detection rate at k of Wang 2021, equation 3.23
 
     Examples
     --------
@@ -198,9 +168,6 @@ def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int
     return np.array([np.isin(truth, top[:k]).mean() if len(truth) else np.nan for top, truth in pairs])
 
 
-# ------------------------------------------------------------------------------------ inside
-
-
 class _Notes:
     """What is noted of one screen, look by look."""
 
@@ -210,7 +177,7 @@ class _Notes:
         self.known: set[int] = set()
         self.scores: list[FloatArray] = []
 
-    def look(self, screen: Tracked) -> None:
+    def look(self, screen: Any) -> None:
         top = np.array(screen.ranked_, np.int64)
         new = [column for column in top.tolist() if column not in self.known]
         self.known.update(new)
@@ -218,7 +185,7 @@ class _Notes:
         self.selected.append(top)
         self.scores.append(screen.scores_[np.array(self.columns, np.int64)])
 
-    def collected(self, screen: Tracked) -> ScreenTrack:
+    def collected(self, screen: Any) -> ScreenTrack:
         scores = np.full((len(self.scores), len(self.columns)), np.nan)
         for look, values in enumerate(self.scores):
             scores[look, : len(values)] = values
@@ -227,13 +194,12 @@ class _Notes:
         return ScreenTrack(self.selected, np.array(self.columns, np.int64), names, scores)
 
 
-def _look(rows: list[int], seen: int, screens: Mapping[str, Tracked], notes: Mapping[str, _Notes]) -> None:
-    rows.append(seen)
+def _look(screens: Mapping[str, Any], notes: Mapping[str, _Notes]) -> None:
     for name, screen in screens.items():
         notes[name].look(screen)
 
 
-def _named(screens: Tracked | Mapping[str, Tracked]) -> dict[str, Tracked]:
+def _named(screens: Any) -> dict[str, Any]:
     named = dict(screens) if isinstance(screens, Mapping) else {"screen": screens}
     if not named:
         raise ParameterError("screens is empty: give a screen, or several by name")

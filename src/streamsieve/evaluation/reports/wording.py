@@ -32,14 +32,14 @@ def p_short(p: float) -> str:
 def sentence_of(made: Recommendation) -> str:
     """Return the recommendation: what to use, and what is known about the difference to the rest."""
     if made.next is None:
-        return f"Only {_name(made.best)} was tried: {_score(made, made.best)}."
+        return f"Only {made.best.name} was tried: {_score(made, made.best)}."
     if not made.tested:
-        return f"{_untested(made)}."
+        return f"{_untested(made, made.next)}."
     use = made.recommended
     if use.features < 1:
         lead = _nothing_kept(made)
     elif made.beats(made.next):
-        lead = _clear(made)
+        lead = _clear(made, made.next)
     else:
         lead = _level(made)
     return f"{lead}{_against_all(made)}."
@@ -48,22 +48,20 @@ def sentence_of(made: Recommendation) -> str:
 def _nothing_kept(made: Recommendation) -> str:
     best, use = made.best, made.recommended
     if all(each.features < 1 for each in made.standings):
-        known = f"{_name(best)}: {_spread(made, best)}"
+        known = f"{best.name}: {_spread(made, best)}"
         return f"No selector kept a feature, so nothing is known about them ({known})"
     kept = "kept nothing" if use.features == 0 else f"kept {use.features:.1f} features on average"
-    lead = f"No combination is significantly better than {_name(use)}, which {kept} ({_spread(made, use)})"
-    return lead if best is use else f"{lead}; the best was {_name(best)} ({_score(made, best)})"
+    lead = f"No combination is significantly better than {use.name}, which {kept} ({_spread(made, use)})"
+    return lead if best is use else f"{lead}; the best was {best.name} ({_score(made, best)})"
 
 
-def _clear(made: Recommendation) -> str:
-    best, second = made.best, made.next
-    if second is None:  # for the type checker: the caller has looked
-        return ""
-    lead = f"Use {_name(best)}: {_score(made, best)}"
+def _clear(made: Recommendation, second: Standing) -> str:
+    best = made.best
+    lead = f"Use {best.name}: {_score(made, best)}"
     if best.keeps_all:
         lead = f"Keep all {made.n_features:,} features, with {best.learner}: {_spread(made, best)}"
     return (
-        f"{lead}, significantly better than the next, {_name(second)} ({_mean(second)}, "
+        f"{lead}, significantly better than the next, {second.name} ({_mean(second)}, "
         f"p {p_short(second.adjusted)})"
     )
 
@@ -73,12 +71,12 @@ def _level(made: Recommendation) -> str:
     alike = sum(not made.beats(each) for each in made.standings if each.complete and each is not best)
     others = f"{alike} other{'s' * (alike != 1)}"
     lead = (
-        f"No significant difference between the best, {_name(best)} ({_score(made, best)}), and {others} of "
+        f"No significant difference between the best, {best.name} ({_score(made, best)}), and {others} of "
         f"{len(made.standings)}: "
     )
     if use is not best:
         return (
-            f"{lead}use {_name(use)}, which takes the fewest features of those that are within one standard "
+            f"{lead}use {use.name}, which takes the fewest features of those that are within one standard "
             f"error of it at their best size ({_score(made, use)})"
         )
     if best.keeps_all:
@@ -93,7 +91,7 @@ def _against_all(made: Recommendation) -> str:
         return "; keeping all features was not tried"
     if made.best is plain:
         return "" if made.recommended is plain else "; selecting does not beat keeping all features"
-    known = f"({_name(plain)}, {_mean(plain)}, p {p_short(plain.adjusted)})"
+    known = f"({plain.name}, {_mean(plain)}, p {p_short(plain.adjusted)})"
     if not plain.complete:
         return "; keeping all features failed in some folds"
     if made.beats(plain):
@@ -101,29 +99,23 @@ def _against_all(made: Recommendation) -> str:
     return f"; selecting does not beat keeping all features significantly {known}"
 
 
-def _untested(made: Recommendation) -> str:
-    best, second = made.best, made.next
+def _untested(made: Recommendation, second: Standing) -> str:
+    best = made.best
     why = "nothing was repeated, so no difference is tested"
     if best.n > 1:
         why = "the others failed in some parts, so no difference is tested"
-    if second is None:  # for the type checker
-        return ""
-    lead = f"{_name(best)} did best: {_score(made, best)}"
+    lead = f"{best.name} did best: {_score(made, best)}"
     if best.mean == second.mean:
-        lead = f"{_name(best)} and {_name(second)} did equally well: {_score(made, best)}"
+        lead = f"{best.name} and {second.name} did equally well: {_score(made, best)}"
     if best.learner in BASELINES:
         lead = f"Nothing beats {best.learner}, which looks at no feature: {_score(made, best)}"
-    rest = "" if best.mean == second.mean else f"; next is {_name(second)} ({_mean(second)})"
+    rest = "" if best.mean == second.mean else f"; next is {second.name} ({_mean(second)})"
     plain = made.all_features
     if plain is None:
         rest += "; keeping all features was not tried"
     elif plain is not best and plain is not second:
         rest += f"; with all features, {plain.learner} reached {_mean(plain)}"
     return f"{lead}{rest}; {why}"
-
-
-def _name(each: Standing) -> str:
-    return f"{each.selector} + {each.learner}"
 
 
 def _mean(each: Standing) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from streamsieve._parameters import did_you_mean
 from streamsieve.evaluation.significance.groups import Groups, label
-from streamsieve.evaluation.significance.text import text_table
+from streamsieve.evaluation.significance.scores import text_table
 from streamsieve.exceptions import InputError, ParameterError
 
 BETTER, SAME, WORSE = "*", "=", ""
@@ -86,10 +86,6 @@ def count_groups(groups: Mapping[str, Groups], *, none: str = "none") -> Counts:
         same ones everywhere
     none : str, default="none"
         Name of the screen that stands for no screening.
-
-    Returns
-    -------
-    Counts
 
     Examples
     --------

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc, fdtrc
 
-from streamsieve.evaluation.significance.scores import check_scores, ranks
-from streamsieve.evaluation.significance.text import p_text, text_table
+from streamsieve.evaluation.significance.scores import check_scores, p_text, ranks, text_table
 from streamsieve.protocols import FloatArray
 
 
@@ -22,7 +21,7 @@ class Friedman:
     Attributes
     ----------
     methods : names, in the order of the columns given
-    mean_ranks : float64 array, one a method: 1 is best
+    mean_ranks : float64 array, one per method: 1 is best
     n_datasets : number of data sets
     chi2, chi2_p_value : Friedman's statistic, corrected for ties, and its p-value; conservative
     f, p_value : the statistic of Iman and Davenport and its p-value: the one to use
@@ -45,14 +44,10 @@ class Friedman:
         return (
             f"{table}\n"
             f"Friedman over {n} data sets: chi-square({k - 1}) = {self.chi2:.3f}, "
-            f"p {_equals(self.chi2_p_value)}\n"
-            f"Iman-Davenport: F({k - 1}, {(k - 1) * (n - 1)}) = {self.f:.3f}, p {_equals(self.p_value)}"
+            f"p {p_text(self.chi2_p_value, equal='= ')}\n"
+            f"Iman-Davenport: F({k - 1}, {(k - 1) * (n - 1)}) = {self.f:.3f}, "
+            f"p {p_text(self.p_value, equal='= ')}"
         )
-
-
-def _equals(p: float) -> str:
-    text = p_text(p)
-    return text if text.startswith("<") else f"= {text}"
 
 
 def friedman(scores: npt.ArrayLike, methods: Sequence[str], *, higher_is_better: bool = True) -> Friedman:
@@ -65,11 +60,7 @@ def friedman(scores: npt.ArrayLike, methods: Sequence[str], *, higher_is_better:
     higher_is_better : bool, default=True
         Whether a high score is good; False for errors and times.
 
-    Returns
-    -------
-    Friedman
-
-    JobLog
+    Notes
     -----
     Equal scores share the mean of their ranks, and chi-square is corrected for them.  F is
     (N - 1) chi2 / (N (k - 1) - chi2) for N data sets and k methods.  If all data sets agree it is infinite;

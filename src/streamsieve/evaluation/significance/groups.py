@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_number
 from streamsieve.evaluation.significance.paired import pairwise_p_values
-from streamsieve.evaluation.significance.scores import as_floats, check_member
-from streamsieve.evaluation.significance.text import text_table
+from streamsieve.evaluation.significance.scores import as_floats, check_member, text_table
 from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
@@ -83,8 +82,7 @@ def table_of_groups(
 
     Parameters
     ----------
-    runs : (combination, run) array: performance at each combination's best number of features, see
-        :func:`at_peak`
+    runs : (combination, run) array: performance at each combination's best number of features
     names : for each combination a name, or a pair of names (screen, learner)
     alpha : float, default=0.05
         Level of each test, 0 < alpha < 1.
@@ -92,10 +90,6 @@ def table_of_groups(
         Rows tested over rows trained on, to correct the tests (:func:`paired_t`); 0 is the thesis's way.
     higher_is_better : bool, default=True
         Whether a high value is good; False for errors.
-
-    Returns
-    -------
-    Groups
 
     References
     ----------
@@ -153,38 +147,3 @@ def _groups(alike: BoolArray) -> tuple[tuple[int, int], ...]:
         if not groups or last > groups[-1][1]:
             groups.append((first, last))
     return tuple(groups)
-
-
-def at_peak(curves: npt.ArrayLike, *, higher_is_better: bool = True) -> tuple[FloatArray, IntArray]:
-    """Return the runs of every combination at its best number of features.
-
-    The peak is chosen by the performance it is then judged by, as in Wang 2021: an optimistic value, alike
-    for all combinations with as many sizes.
-
-    Parameters
-    ----------
-    curves : (combination, size, run) array; sizes that a combination does not have are NaN
-    higher_is_better : bool, default=True
-        Whether a high value is good.
-
-    Returns
-    -------
-    runs : (combination, run) array
-    places : int64 array, one a combination: the place of its best size; the smallest among equals
-
-    Examples
-    --------
-    >>> from streamsieve.evaluation.significance import at_peak
-    >>> at_peak([[[0.5, 0.7], [0.8, 0.9]], [[0.9, 0.8], [0.1, 0.2]]])
-    (array([[0.8, 0.9],
-           [0.9, 0.8]]), array([1, 0]))
-    """
-    values = np.asarray(curves, np.float64)
-    if values.ndim != 3 or not values.size:
-        raise InputError(f"curves must be (combination, size, run); got an array of shape {values.shape}")
-    means = values.mean(axis=2)
-    if np.isnan(means).all(axis=1).any():
-        lost = int(np.flatnonzero(np.isnan(means).all(axis=1))[0])
-        raise InputError(f"combination {lost} has no size at which all runs are known: leave it out")
-    places = np.nanargmax(means if higher_is_better else -means, axis=1).astype(np.int64)
-    return values[np.arange(len(values)), places], places

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.significance.scores import check_scores, ranks
-from streamsieve.evaluation.significance.text import p_text, text_table
+from streamsieve.evaluation.significance.scores import check_scores, p_text, ranks, text_table
 from streamsieve.protocols import BoolArray, FloatArray
 
 
@@ -22,7 +21,7 @@ class Nemenyi:
     Attributes
     ----------
     methods : names, in the order of the columns given
-    mean_ranks : float64 array, one a method: 1 is best
+    mean_ranks : float64 array, one per method: 1 is best
     n_datasets : number of data sets
     alpha : level of the test, for all pairs together
     critical_difference : mean ranks that differ by at least this are significantly different
@@ -80,11 +79,7 @@ def nemenyi(
     higher_is_better : bool, default=True
         Whether a high score is good; False for errors and times.
 
-    Returns
-    -------
-    Nemenyi
-
-    JobLog
+    Notes
     -----
     A p-value is the probability that the range of k independent normal variables is at least the difference
     of two mean ranks over its standard error (the survival function; printed comparisons in this field have
@@ -123,10 +118,6 @@ def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) ->
     alpha : float, default=0.05
         Level of the test for all pairs together, 0 < alpha < 1.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from streamsieve.evaluation.significance import critical_difference
@@ -145,8 +136,7 @@ def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) ->
 def _unit(n_methods: int, n_datasets: int) -> float:
     """Return the standard deviation of a mean rank, as if ranks of different methods were independent.
 
-    They are not: they add up to a constant.  Their differences vary as much as those of independent
-    variables of this deviation do, and the range is made of differences.
+    They add up to a constant, but their differences vary as those of independent variables of this deviation.
     """
     return math.sqrt(n_methods * (n_methods + 1) / (12 * n_datasets))
 
@@ -166,17 +156,7 @@ def _p_values(means: FloatArray, n_datasets: int) -> FloatArray:
 
 
 def together(ordered: FloatArray, limit: float) -> list[tuple[int, int]]:
-    """Return the largest runs of ascending mean ranks whose ends differ by less than a limit.
-
-    Parameters
-    ----------
-    ordered : mean ranks, ascending
-    limit : critical difference
-
-    Returns
-    -------
-    list of (first, one after the last) with at least two members each
-    """
+    """Return the largest runs, (first, last + 1), of sorted mean ranks that differ by less than a limit."""
     runs: list[tuple[int, int]] = []
     covered = 0
     for first in range(len(ordered)):

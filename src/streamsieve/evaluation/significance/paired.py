@@ -18,9 +18,10 @@ from streamsieve.evaluation.significance.scores import (
     check_methods,
     check_scores,
     order_of_pairs,
+    p_text,
     rounding,
+    text_table,
 )
-from streamsieve.evaluation.significance.text import p_text, text_table
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray, IntArray
 
@@ -61,15 +62,11 @@ def paired_t(first: npt.ArrayLike, second: npt.ArrayLike, *, test_over_train: fl
         Rows tested over rows trained on, which corrects for the training rows that runs share (Nadeau and
         Bengio): 1 / (folds - 1) for cross-validation, 1/6 for seven folds.  0 is the plain test.
 
-    Returns
-    -------
-    PairedT
-
-    JobLog
+    Notes
     -----
     The plain test takes runs for independent.  Runs on the same rows are not, and it then finds differences
     that are not there far more often than it says.  The correction multiplies the variance of the mean by
-    1 + J test_over_train for J values.  It was derived for one value a fold; where a value is one
+    1 + J test_over_train for J values.  It was derived for one value per fold; where a value is one
     cross-validation, as in Wang 2021, the same factor is a convention on the safe side.
 
     References
@@ -95,18 +92,7 @@ def paired_t(first: npt.ArrayLike, second: npt.ArrayLike, *, test_over_train: fl
 
 
 def pairwise_p_values(runs: npt.ArrayLike, *, test_over_train: float = 0.0) -> FloatArray:
-    """Return the p-values of paired t-tests of all pairs of methods, not adjusted for their number.
-
-    Parameters
-    ----------
-    runs : (method, run) array
-    test_over_train : float, default=0
-        As for :func:`paired_t`.
-
-    Returns
-    -------
-    (method, method) float64 array, symmetric, 1 on the diagonal
-    """
+    """Return the (method, method) p-values of paired t-tests of (method, run) values, not adjusted."""
     return _all_pairs(_checked_runs(np.asarray(runs, np.float64)), test_over_train)[1]
 
 
@@ -149,7 +135,7 @@ class WinTieLoss:
     ----------
     control : the method whose wins are counted
     methods : the others
-    wins, ties, losses : int64 arrays, one a method of the others: data sets on which the control was better,
+    wins, ties, losses : int64 arrays, one number per other method: data sets on which the control was better,
         not significantly different, worse
     outcomes : (data set, method) int64 array of 1, 0 and -1: won, tied, lost
     alpha : level of the test of each data set; None where single scores were compared as they are
@@ -209,10 +195,6 @@ def win_tie_loss(
         As for :func:`paired_t`.
     higher_is_better : bool, default=True
         Whether a high value is good; False for errors and times.
-
-    Returns
-    -------
-    WinTieLoss
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scores of several methods on several data sets: checked, freed of rounding, ranked."""
+"""Scores of several methods on several data sets: checked, freed of rounding, ranked; results as text."""
 
 from __future__ import annotations
 
@@ -81,13 +81,7 @@ def rounding(*values: FloatArray) -> FloatArray:
 
 
 def order_of_pairs(values: FloatArray, noise: FloatArray | None = None) -> FloatArray:
-    """Return for all pairs along the last axis whether the first is higher (1), equal (0) or lower (-1).
-
-    Parameters
-    ----------
-    values : (..., k) array
-    noise : by how much each may be off; None for rounding
-    """
+    """Return for all pairs along the last axis whether the first is higher (1), equal (0) or lower (-1)."""
     off = rounding(values) if noise is None else noise
     differences = values[..., :, None] - values[..., None, :]
     differences[np.abs(differences) <= np.maximum(off[..., :, None], off[..., None, :])] = 0.0
@@ -103,3 +97,21 @@ def ranks(
     behind = (1 - order if higher_is_better else 1 + order).sum(axis=-1) / 2
     shared: FloatArray = behind + 0.5
     return shared
+
+
+def text_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return lines of equal columns: the first is text and stands left, the others are numbers, right."""
+    lines = [list(headings), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def p_text(p: float, equal: str = "") -> str:
+    """Return a p-value in four decimals, after a sign of equality if one is given, or that it is smaller."""
+    return "< 0.0001" if p < 0.0001 else f"{equal}{p:.4f}"

@@ -12,8 +12,15 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from streamsieve._parameters import check_choice, check_number
-from streamsieve.evaluation.significance.scores import as_floats, check_member, check_scores, ranks, rounding
-from streamsieve.evaluation.significance.text import p_text, text_table
+from streamsieve.evaluation.significance.scores import (
+    as_floats,
+    check_member,
+    check_scores,
+    p_text,
+    ranks,
+    rounding,
+    text_table,
+)
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray
 
@@ -126,10 +133,6 @@ def wilcoxon(
     zeros : {"drop", "pratt"}, default="drop"
         What becomes of data sets on which two methods are equal: see :func:`signed_rank`.
 
-    Returns
-    -------
-    Wilcoxon
-
     References
     ----------
     Demsar, Statistical comparisons of classifiers over multiple data sets, Journal of Machine Learning
@@ -156,15 +159,11 @@ def wilcoxon(
     oriented = table if higher_is_better else -table
     tests = [signed_rank(oriented[:, i], oriented[:, j], zeros=zeros) for i, j in pairs]
     adjusted = holm([test.p_value for test in tests]).tolist()
-    comparisons = tuple(
-        Comparison(names[i], names[j], test, p, _better(names[i], names[j], test) if p < alpha else "")
-        for (i, j), test, p in zip(pairs, tests, adjusted, strict=True)
-    )
-    return Wilcoxon(names, control, len(table), float(alpha), comparisons)
-
-
-def _better(first: str, second: str, test: SignedRank) -> str:
-    return first if test.plus > test.minus else second
+    comparisons = []
+    for (i, j), test, p in zip(pairs, tests, adjusted, strict=True):
+        better = names[i] if test.plus > test.minus else names[j]
+        comparisons.append(Comparison(names[i], names[j], test, p, better if p < alpha else ""))
+    return Wilcoxon(names, control, len(table), float(alpha), tuple(comparisons))
 
 
 def signed_rank(first: npt.ArrayLike, second: npt.ArrayLike, *, zeros: str = "drop") -> SignedRank:
@@ -177,11 +176,7 @@ def signed_rank(first: npt.ArrayLike, second: npt.ArrayLike, *, zeros: str = "dr
         Differences of zero: "drop" them before ranking (Wilcoxon), or rank them too and drop their ranks
         (Pratt), so that many zeros weigh against a few small differences.
 
-    Returns
-    -------
-    SignedRank
-
-    JobLog
+    Notes
     -----
     Up to 100 differences the p-value is exact, given the ranks, ties or not: all assignments of signs
     are counted.  Beyond, it is that of the normal distribution of the same variance, without a correction for

@@ -1,8 +1,10 @@
-"""From an item of a feature factory to columns, here or in a worker process."""
+"""The items of a feature factory, in order, and the columns computed from each."""
 
 from __future__ import annotations
 
+import inspect
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
@@ -10,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
 
 _KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "V": "records"}
@@ -40,7 +43,7 @@ def column_of(value: Any) -> FloatArray:
         values = values.ravel()
     if values.ndim != 1:
         raise NotAColumnError(
-            f"has shape {values.shape}, but a column has one value a row: yield the columns one by one"
+            f"has shape {values.shape}, but a column has one value per row: yield the columns one by one"
         )
     return values
 
@@ -134,3 +137,65 @@ def portable(result: Computed | Failed) -> Computed | Failed:
     cause = RuntimeError(said(result.error))
     cause.add_note("".join(traceback.format_exception(result.error)))
     return result._replace(error=cause)
+
+
+class Item(NamedTuple):
+    """What a factory gave, by number, and how long that took."""
+
+    name: str | None
+    content: Any
+    seconds: float
+
+
+class Items:
+    """Items by number, the first of which is ``first``, each kept until it is let go.
+
+    A stream that was interrupted or failed can so resume at its item, even if the factory is an iterator that
+    cannot start again.  ``packed`` replaces an item, if given, before the iterator moves on.
+    """
+
+    def __init__(
+        self, iterator: Iterator[Any], first: int = 0, packed: Callable[[Item], Item] | None = None
+    ) -> None:
+        self._iterator, self._packed = iterator, packed
+        self._waiting: deque[Item] = deque()
+        self._broken: str | None = None
+        #: Number of the first item that is still to be had.
+        self.first = first
+
+    def get(self, number: int) -> Item | None:
+        """Return an item, or None after the last."""
+        while self.first + len(self._waiting) <= number:
+            item = self._next()
+            if item is None:
+                return None
+            self._waiting.append(item)
+        return self._waiting[number - self.first]
+
+    def let_go(self, number: int) -> None:
+        """Forget the items before this number, which were all had before."""
+        while self.first < number:
+            self._waiting.popleft()
+            self.first += 1
+
+    def iterates(self, factory: Any) -> bool:
+        """Whether the items come from the factory itself, which therefore cannot start again."""
+        return self._iterator is factory
+
+    def _next(self) -> Item | None:
+        if self._broken is not None:
+            raise SourceError(
+                f"the generator cannot go on after it raised {self._broken}: pass the function that makes "
+                "it, as in features(make_columns, y)"
+            )
+        started = perf_counter()
+        try:
+            given = next(self._iterator)
+        except StopIteration:
+            return None
+        except BaseException as error:
+            if inspect.isgenerator(self._iterator):  # it would seem to have come to its end
+                self._broken = said(error)
+            raise
+        item = Item(*split_name(given), perf_counter() - started)
+        return item if self._packed is None else self._packed(item)

@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnSource, FloatArray, Position
 from streamsieve.sources.checks import check_start
-from streamsieve.sources.computed.compute import Maker, Several
-from streamsieve.sources.computed.items import Items
+from streamsieve.sources.computed.compute import Items, Maker, Several
 from streamsieve.sources.generated import Features
 
 #: Columns that are read from the source at a time.
@@ -21,14 +20,9 @@ READ_COLUMNS = 64
 
 
 class Transformed(Features):
-    """Stream what a function makes of each column of a source.
+    """Columns that a function makes of the name and values of each column of a source.
 
-    Parameters
-    ----------
-    source : source of columns
-    transform : called with name and values of a column; returns a column, a pair ``(name, column)``, or an
-        iterator of these
-    workers : number of worker processes; 0 computes in this one
+    ``transform`` returns a column, a pair ``(name, column)``, or an iterator of these.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ def parcel(content: Any) -> bytes:
 def in_order(
     maker: Maker, items: Iterator[tuple[str | None, bytes]], workers: int
 ) -> Generator[list[Computed | Failed]]:
-    """Yield what comes of each item; at most ``AHEAD`` items a worker are under way.
+    """Yield what comes of each item; at most ``AHEAD`` items per worker are under way.
 
     When the iterator is closed, what is under way is given up.
     """

@@ -2,8 +2,7 @@
 
 =============== =========================================================
 client          the connection to a cluster
-parser          messages to rows of numbers
+parser          messages to rows of numbers, and rows to batches
 partition_order one reproducible order for messages of several partitions
-batcher         rows gathered until they make a batch
 =============== =========================================================
 """

@@ -17,10 +17,8 @@ ANSWER, FIRST_PAUSE, LONGEST_PAUSE = 2.0, 0.1, 2.0
 
 #: What makes offsets in our checkpoints the only ones: a user may not change it.
 _OURS: dict[str, Any] = {
-    "enable.auto.commit": False,
-    "enable.partition.eof": True,
-    "auto.offset.reset": "error",
-}
+    "enable.auto.commit": False, "enable.partition.eof": True, "auto.offset.reset": "error"
+}  # fmt: skip
 #: What a user may change.  A group is needed by name only: nothing is ever committed to it.
 _USUAL: dict[str, Any] = {
     "group.id": "streamsieve",
@@ -56,11 +54,7 @@ class Topic(NamedTuple):
 class Client:
     """A consumer of one topic, which belongs to no group and commits nothing.
 
-    Parameters
-    ----------
-    servers, topic : where to, and what
-    options : further settings of librdkafka
-    patience : seconds without an answer, after which the cluster counts as gone
+    A cluster that has not answered for ``patience`` seconds counts as gone.
     """
 
     def __init__(self, servers: str, topic: str, options: Mapping[str, Any], patience: float) -> None:
@@ -84,8 +78,6 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self._consumer.close()
-
-    # ---------------------------------------------------------------- questions
 
     def describe(self) -> Topic:
         """Return what the cluster knows of the topic, or say which topics there are."""
@@ -138,8 +130,6 @@ class Client:
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    # ---------------------------------------------------------------- messages
-
     def assign(self, offsets: Sequence[int]) -> None:
         """Read every partition from its offset on."""
         from confluent_kafka import TopicPartition  # noqa: PLC0415
@@ -181,8 +171,6 @@ class Client:
             self.note(error.args[0])
             return False
         return bool(partitions) and all(p.leader >= 0 for p in partitions.values())
-
-    # ---------------------------------------------------------------- troubles
 
     def note(self, error: Any) -> None:
         """Remember an error that may pass; one that will not is raised."""

@@ -1,4 +1,4 @@
-"""From messages to rows of numbers, with a reason for every message that is no row."""
+"""Messages to rows of numbers, with a reason for every message that is no row, and rows to batches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import did_you_mean
-from streamsieve.protocols import FloatArray
+from streamsieve.protocols import FloatArray, Position, RowBatch
 
 #: What turns the bytes of a message into its fields.
 Decoder: TypeAlias = Callable[[bytes], Mapping[str, Any]]
@@ -102,15 +102,7 @@ def _fields(decode: Decoder, value: bytes | None) -> Mapping[str, Any]:
 
 
 class Parser:
-    """Turn messages into rows.
-
-    Parameters
-    ----------
-    decode : from bytes to fields
-    names, target : the fields wanted
-    text : whether the target is text; None: as in the first row
-    extra : "refuse" or "ignore" fields that were not requested
-    """
+    """Turn messages into rows; ``text`` says whether the target is text, None: as in the first row."""
 
     def __init__(
         self, decode: Decoder, names: Sequence[str], target: str, *, text: bool | None, extra: str
@@ -218,3 +210,33 @@ def _shown(value: bytes) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:60] + "..."
+
+
+class MessageBuffer:
+    """Gather rows into batches of one size; ``row`` and ``skipped`` count rows and messages passed over."""
+
+    def __init__(self, size: int, names: Sequence[str], row: int, skipped: int) -> None:
+        self._size, self._names = size, names
+        self.row, self._skipped = row, skipped
+        self._pieces: list[tuple[FloatArray, npt.NDArray[Any]]] = []
+        self.count = 0
+
+    @property
+    def room(self) -> int:
+        """Rows that the batch still lacks."""
+        return self._size - self.count
+
+    def add(self, X: FloatArray, y: npt.NDArray[Any], skipped: int = 0) -> None:
+        """Add some rows, and count what was passed over on the way."""
+        if len(X):
+            self._pieces.append((X, y))
+        self.count += len(X)
+        self.row += len(X)
+        self._skipped += skipped
+
+    def batch(self, position: Position) -> RowBatch:
+        """Return what has been gathered, and begin the next batch."""
+        Xs, ys = zip(*self._pieces, strict=True)
+        X, y = (Xs[0], ys[0]) if len(Xs) == 1 else (np.concatenate(Xs), np.concatenate(ys))
+        self._pieces, self.count = [], 0
+        return RowBatch(X, y, None, self._names, {**position, "row": self.row, "skipped": self._skipped})

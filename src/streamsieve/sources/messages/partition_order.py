@@ -32,14 +32,9 @@ Message: TypeAlias = tuple[int, bytes | None]
 
 
 class PartitionOrder:
-    """Read the partitions of a topic in a fixed order.
+    """Read the partitions of a topic in a fixed order, from the offsets ``at`` on, beginning with ``turn``.
 
-    Parameters
-    ----------
-    client : a connection of its own
-    at : the next offset of every partition
-    turn : the partition whose turn it is
-    ends : where every partition ends; None: nowhere, and one with nothing to give is passed over
+    ``ends`` is where every partition ends; with None nowhere, and an empty one is passed over.
     """
 
     def __init__(self, client: Client, at: Sequence[int], turn: int, ends: Sequence[int] | None) -> None:
@@ -98,7 +93,7 @@ class PartitionOrder:
             over = self._fetched[p] >= limit
             if not over and (self._ends is not None or p not in self._exhausted):
                 return []  # more will come
-            # offsets may have gaps, where compaction or transactions have left nothing
+            # compaction and transactions leave offsets without a message
             idle = 0 if over and self.at[p] < limit else idle + 1
             self.at[p] = limit if over else self.at[p]
             self._pass_on()
@@ -111,8 +106,6 @@ class PartitionOrder:
     def _pass_on(self) -> None:
         self.turn = (self.turn + 1) % len(self.at)
 
-    # ---------------------------------------------------------------- fetching
-
     def _fetch(self, at_most: int) -> None:
         self._balance()
         wanted = min(max(at_most, FEW), MANY)
@@ -121,7 +114,7 @@ class PartitionOrder:
             missing = sum(max(0, end - at) for end, at in zip(self._ends, self._fetched, strict=True))
             wanted = max(1, min(MANY, missing))
         events = self._client.fetch(wanted, POLL)
-        news = [self._told(event) if event.error() is not None else self._keep(event) for event in events]
+        news = [self._noted(event) if event.error() is not None else self._keep(event) for event in events]
         if any(news):
             self._client.trouble, self._alive = "", time.monotonic()
         else:
@@ -139,7 +132,7 @@ class PartitionOrder:
                 self._bytes[p] += MESSAGE_BYTES + len(value or b"")
         return True
 
-    def _told(self, event: Any) -> bool:
+    def _noted(self, event: Any) -> bool:
         """Take note of an end that was reached, or of a trouble; return whether it is a sign of life."""
         from confluent_kafka import KafkaError  # noqa: PLC0415
 

@@ -110,7 +110,7 @@ def _misplaced(number: int, was: str, names: Sequence[str]) -> str:
 
 
 def check_last_line(known: Sequence[Mapping[str, Any]], files: Sequence[StablePrefix]) -> None:
-    """Refuse text whose last line went on after it had been read: half of a number was learnt."""
+    """Refuse text whose last line went on after it had been read: half of a number was learned."""
     if not known:
         return
     path, end = files[len(known) - 1].path, known[-1]["bytes"]

@@ -1,4 +1,4 @@
-"""The pictures of a page: one a learner, small enough to be read on a telephone."""
+"""The pictures of a page: one per learner, small enough to be read on a telephone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from streamsieve.evaluation import plots
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.measures.stability import Stability
-from streamsieve.evaluation.plots.style import bare, count_rows, new_figure, style
+from streamsieve.evaluation.plots.style import bare, count_rows, labeled, new_figure, style
 from streamsieve.evaluation.reports.curves import Curve, curves
 from streamsieve.evaluation.reports.recommendation import Recommendation
 from streamsieve.evaluation.reports.report import Report
@@ -57,11 +57,8 @@ class Picture:
         return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-# ------------------------------------------------------------------------------------ screening
-
-
 def by_size(report: Report) -> list[Picture]:
-    """Draw the score against the number of features, a picture a learner."""
+    """Draw the score against the number of features, one per learner."""
     found = curves(report)
     table, measure = report.table, metric_label(report.metric)
     selectors = [name for name in table.unique("selector") if name != "none"]
@@ -186,11 +183,8 @@ def stable(found: Mapping[str, Stability]) -> Picture | None:
     return Picture("stability", caption, alt, figure)
 
 
-# ------------------------------------------------------------------------------------ streaming
-
-
 def column_streams(report: Report) -> list[Picture]:
-    """Draw score and size as columns arrive, a picture a learner; and time."""
+    """Draw score and size as columns arrive, one per learner; and time."""
     table, measure = report.table, metric_label(report.metric)
     looks = sorted(set(table["columns"].tolist()))
     selectors = [name for name in table.unique("selector") if name != "none"]
@@ -226,8 +220,7 @@ def _time_by_columns(table: Table, selectors: Sequence[str], looks: Sequence[int
     axes.set_ylim(bottom=0)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:,.6g}")
-    axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
-    bare(axes)
+    bare(axes, grid="y")
     alt = f"Milliseconds spent selecting as columns arrive, for {', '.join(selectors)}."
     caption = (
         "Time spent selecting, as columns arrive, median of folds and orders; what does not take columns as "
@@ -246,11 +239,8 @@ def _by_look(part: Table, column: str, looks: Sequence[int]) -> FloatArray:
     return values
 
 
-# ------------------------------------------------------------------------------------ rows that stream
-
-
 def row_streams(report: Report) -> list[Picture]:
-    """Draw the faded score as rows arrive, a picture a learner, with marks where drift was noticed."""
+    """Draw the faded score as rows arrive, one per learner, with marks where drift was noticed."""
     table, drift = report.table, report.extras["drift"]
     measure = report.metric.replace("fading_r2", "faded R²").replace("fading_", "faded ")
     selectors = table.unique("selector")
@@ -272,9 +262,8 @@ def row_streams(report: Report) -> list[Picture]:
         count_rows(axes, last)
         axes.set_xlim(0, 1.02 * last)  # so that the last mark is whole
         axes.set(ylabel=measure, title=learner)
-        axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
         axes.locator_params(axis="x", nbins=5)
-        bare(axes)
+        bare(axes, grid="y")
         marked = " Ticks at the foot are changes that selectors noticed." if drift.n_rows else ""
         alt = f"{measure} of {learner} as rows arrive, for {', '.join(selectors)}.{marked}"
         pictures.append(Picture(f"stream_{learner}", f"{learner}.{marked}", alt, _compact(figure)))
@@ -282,22 +271,16 @@ def row_streams(report: Report) -> list[Picture]:
     return pictures
 
 
-def _mark(axes: Any, rows: Sequence[int], colour: str) -> None:
+def _mark(axes: Any, rows: Sequence[int], color: str) -> None:
     if rows:
         seen = sorted(set(rows))[:MOST_MARKS]
         across = axes.get_xaxis_transform()  # places in rows, heights in shares of the picture
-        axes.vlines(seen, 0, 0.04, transform=across, color=colour, linewidth=0.9)
-
-
-# ------------------------------------------------------------------------------------ shared
+        axes.vlines(seen, 0, 0.04, transform=across, color=color, linewidth=0.9)
 
 
 def _compact(figure: Any, height: float = HEIGHT) -> Any:
     """Return a figure for a narrow page: as wide as all others, with its legend below."""
-    known: dict[str, Any] = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            known.setdefault(label, handle)
+    known = labeled(figure)
     for legend in figure.legends[:]:
         legend.remove()
     columns = 2 if max(map(len, known), default=0) > 16 else 3

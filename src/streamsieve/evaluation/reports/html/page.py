@@ -7,12 +7,13 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.reports.final_fit import FinalFit
-from streamsieve.evaluation.reports.html import feature_lists, figures, markup, tables
-from streamsieve.evaluation.reports.html.facts import Facts
+from streamsieve.evaluation.reports.html import figures, markup, tables
 from streamsieve.evaluation.reports.recommendation import Recommendation, Standing
 from streamsieve.evaluation.reports.report import Report
 from streamsieve.evaluation.reports.wording import count_text, metric_label
@@ -28,6 +29,20 @@ PROTOCOLS = {
     "streaming": "columns that stream in, in random orders",
     "prequential": "rows that stream in: prequential (test-then-train) evaluation",
 }
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Where the data came from, and how the comparison was started."""
+
+    data: str  #: name of the data, as in a heading
+    origin: str = ""  #: where it was read from
+    target: str = ""
+    command: str = ""
+    seconds: float = 0.0
+    finished: datetime = field(default_factory=lambda: datetime.now().astimezone())
+    resumed: bool = False  #: whether some results were there before
+    notes: tuple[str, ...] = ()  #: what else a reader should know, such as columns that were left out
 
 
 def check_extra() -> None:
@@ -46,27 +61,15 @@ def write_page(
     fits: Mapping[str, FinalFit],
     facts: Facts,
 ) -> None:
-    """Write a comparison as one page, complete or not at all; its pictures join those of the report.
-
-    Parameters
-    ----------
-    path : file to write, as "report.html"
-    report : what the protocol found
-    recommendation : what that means, from :func:`streamsieve.evaluation.reports.recommendation.recommend`
-    fits : what every selector chooses from all rows, from ``final_fits``
-    facts : where the data came from, and how the comparison was started
-    """
+    """Write a comparison as one HTML page, atomically; its pictures are added to those of the report."""
     check_extra()
     stable = tables.stabilities(report, recommendation)
-    pictures = _pictures(report)
-    bars = [
-        each
-        for each in (
-            figures.times(recommendation, whole=report.protocol == "prequential"),
-            figures.stable(stable),
-        )
-        if each is not None
-    ]
+    draw = {
+        "screening": figures.by_size, "streaming": figures.column_streams, "prequential": figures.row_streams
+    }  # fmt: skip
+    pictures = draw[report.protocol](report)
+    times = figures.times(recommendation, whole=report.protocol == "prequential")
+    bars = [each for each in (times, figures.stable(stable)) if each is not None]
     report.pictures.update({picture.name: picture.figure for picture in [*pictures, *bars]})
     text = _rendered(
         facts=facts,
@@ -80,8 +83,8 @@ def write_page(
         pictures=[_shown(picture) for picture in pictures],
         bars={picture.name: _shown(picture) for picture in bars},
         stable=tables.stability_rows(stable),
-        features=feature_lists.sections(fits, recommendation),
-        empty=feature_lists.kept_nothing(report),
+        features=tables.sections(fits, recommendation),
+        empty=tables.kept_nothing(report),
         failures=_failures(report, fits),
         warnings=_warnings(report),
         settings=_settings(report, facts),
@@ -113,17 +116,6 @@ def _shown(picture: figures.Picture) -> dict[str, Any]:
         "address": picture.address(), "caption": picture.caption, "alt": picture.alt, "width": width,
         "height": height,
     }  # fmt: skip
-
-
-def _pictures(report: Report) -> list[figures.Picture]:
-    draw = {
-        "screening": figures.by_size, "streaming": figures.column_streams,
-        "prequential": figures.row_streams,
-    }  # fmt: skip
-    return draw[report.protocol](report)
-
-
-# ------------------------------------------------------------------------------------ the top
 
 
 def _summary(report: Report, recommendation: Recommendation, facts: Facts) -> list[str]:
@@ -163,11 +155,8 @@ def _how(recommendation: Recommendation, report: Report) -> list[str]:
     if not recommendation.tested and report.protocol != "prequential":
         return ["Differences are not tested: nothing was repeated, or the others failed in some parts."]
     if not recommendation.tested:
-        once = (
-            "Combinations are ranked over the whole stream. It was followed once, so there is nothing to "
-            "test a difference with; another stretch of the stream may rank them otherwise."
-        )
-        return [once]
+        ranked = "Combinations are ranked over the whole stream. It was followed once, so no difference is "
+        return [f"{ranked}tested; another stretch of the stream may rank them otherwise."]
     if report.protocol == "screening":
         runs = settings["runs"]
         repeated = f"{runs} run{'s' * (runs != 1)} of {settings['folds']}-fold cross-validation"
@@ -178,9 +167,8 @@ def _how(recommendation: Recommendation, report: Report) -> list[str]:
         )
     else:
         split = settings["split"]
-        parts = (
-            f"{split}-fold cross-validation" if isinstance(split, int) else f"{split:.0%} of rows held out"
-        )
+        folds = isinstance(split, int)
+        parts = f"{split}-fold cross-validation" if folds else f"{split:.0%} of rows held out"
         orders = settings["orders"] or 1
         repeated = f"{orders} random order{'s' * (orders != 1)} of columns with {parts}"
         chosen = "Scores are those after the last column."
@@ -193,9 +181,6 @@ def _how(recommendation: Recommendation, report: Report) -> list[str]:
     return [
         f"Scores are from {repeated}; scaling and selection see the training rows only.", tests, chosen
     ]  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------ the end
 
 
 def _failures(report: Report, fits: Mapping[str, FinalFit]) -> dict[str, Any]:
@@ -220,14 +205,14 @@ def _settings(report: Report, facts: Facts) -> list[tuple[str, str]]:
     digests = [key for key in ("X", "y", "names", "sample") if isinstance(data.get(key), str)]
     rows += [(f"digest of {key}", data[key]) for key in digests]
     rows.append(("protocol", report.protocol))
-    rows += [(key.replace("_", " "), _told(value)) for key, value in settings.items() if key not in left_out]
+    rows += [(key.replace("_", " "), _text(value)) for key, value in settings.items() if key not in left_out]
     rows += [(key, str(value)) for key, value in settings["versions"].items()]
     took = f"{markup.seconds(facts.seconds)}{', resumed: earlier results were taken over' * facts.resumed}"
     rows += [("time", took), ("finished", facts.finished.isoformat(sep=" ", timespec="seconds"))]
     return rows
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "as it is" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""The tables of a page: all combinations, and how stable selectors are."""
+"""The tables of a page: all combinations, how stable selectors are, and what each chose and why."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.measures.stability import Stability, stability
@@ -15,11 +17,16 @@ from streamsieve.evaluation.reports.recommendation import Recommendation, Standi
 from streamsieve.evaluation.reports.report import Report
 from streamsieve.evaluation.reports.wording import count_text, metric_label
 
+#: Features that stand open; the others are folded.
+OPEN = 20
+#: Features of all selectors together that are on the page; files hold them all.
+MOST = 3000
+
 
 def standings(recommendation: Recommendation, fits: Mapping[str, FinalFit], report: Report) -> dict[str, Any]:
     """Return the table of combinations: what its columns are, and the cells of each row."""
     low, high = _range(recommendation.standings)
-    kappa = _kappas(report)
+    kappa, best = _kappas(report), recommendation.best
     rows = []
     for each in recommendation.standings:
         fit = fits.get(each.selector)
@@ -30,9 +37,7 @@ def standings(recommendation: Recommendation, fits: Mapping[str, FinalFit], repo
                 "score": markup.score(each.mean),
                 "spread": "" if math.isnan(each.std) else f"± {markup.score(each.std)}",
                 "bar": _bar(each, low, high),
-                "p": "best"
-                if each is recommendation.best and recommendation.tested
-                else markup.p_value(each.adjusted),
+                "p": "best" if recommendation.tested and each is best else markup.p_value(each.adjusted),
                 "apart": recommendation.beats(each),
                 "tiers": _tiers(each),
                 "asked": "" if not each.size else f"{each.size:,}",
@@ -96,10 +101,7 @@ def stabilities(report: Report, recommendation: Recommendation) -> dict[str, Sta
         chosen = report.selections(name, best.size if best is not None else None)
         if recommendation.n_features:
             measured = stability(chosen, recommendation.n_features)
-            same = measured.mean_size in (
-                0,
-                recommendation.n_features,
-            )  # nothing, or everything: no choice to judge
+            same = measured.mean_size in (0, recommendation.n_features)  # there was no choice to judge
             found[name] = replace(measured, value=math.nan) if same else measured
     return found
 
@@ -120,3 +122,76 @@ def stability_rows(found: Mapping[str, Stability]) -> list[dict[str, str]]:
         }
         for name, each in found.items()
     ]
+
+
+def sections(fits: Mapping[str, FinalFit], recommendation: Recommendation) -> list[dict[str, Any]]:
+    """Return a section per selector: the recommended one, and then in the order of their best scores."""
+    most = max(OPEN, MOST // max(1, len(fits)))
+    standings = (recommendation.recommended, *recommendation.standings)
+    ranked = [*(each.selector for each in standings), *fits]
+    order = [name for name in dict.fromkeys(ranked) if name in fits]
+    return [_section(fits[name], recommendation, most) for name in order]
+
+
+def _section(fit: FinalFit, recommendation: Recommendation, most: int) -> dict[str, Any]:
+    rows = [
+        {
+            "rank": f"{rank:,}",
+            "name": markup.short(each.name),
+            "number": markup.number(each.number),
+            "p": markup.tiny_p(each.p_value),
+            "others": markup.listed(each.others, 2),
+        }
+        for rank, each in enumerate(fit.features[:most], 1)
+    ]
+    left_out = [
+        {
+            "name": markup.short(each.name),
+            "number": markup.number(each.number),
+            "p": markup.tiny_p(each.p_value),
+            "why": each.why + (f" given {markup.listed(each.others)}" if each.others else ""),
+        }
+        for each in fit.nearest
+    ]
+    return {
+        "name": fit.selector,
+        "error": fit.error,
+        "used": fit.selector == recommendation.recommended.selector,
+        "summary": _summary(fit, recommendation.n_features),
+        "measure": fit.measure,
+        "has_p": any(row["p"] != markup.DASH for row in rows),
+        "has_others": any(row["others"] for row in rows),
+        "open": rows[:OPEN],
+        "folded": rows[OPEN:],
+        "missing": len(fit.features) - len(rows),
+        "left_out": left_out,
+        "n_left_out": f"{recommendation.n_features - len(fit.features):,}",
+    }
+
+
+def _summary(fit: FinalFit, n_features: int) -> str:
+    """Return in one line what happened to all features."""
+    kept = f"{len(fit.features):,} of {n_features:,} features"
+    if fit.size:
+        kept += f" (asked for {fit.size:,})"
+    rest = [f"{count:,} {what}" for what, count in fit.counts.items() if what not in ("kept", "evicted")]
+    evicted = fit.counts.get("evicted", 0)
+    if evicted:
+        rest.append(f"{evicted:,} kept for a while")
+    return " · ".join([kept, *rest, f"{markup.size(fit.peak_bytes)} of memory at the peak"])
+
+
+def kept_nothing(report: Report) -> list[str]:
+    """Return sentences on selectors that kept nothing somewhere."""
+    stored = report.extras["selections"]
+    if "columns" in stored and stored.n_rows:
+        stored = stored.where(columns=int(stored["columns"].max()))
+    found = []
+    for (name,), rows in stored.groups("selector").items():
+        empty = int(np.count_nonzero(stored["n_selected"][rows] == 0))
+        if empty:
+            often = "every time" if empty == len(rows) else f"{empty:,} of {len(rows):,} times"
+            found.append(
+                f"{name} kept nothing {often}; learners then predict the most frequent class, or the mean."
+            )
+    return found
