@@ -53,9 +53,6 @@ def filled(keep="all"):
     return ledger
 
 
-# ------------------------------------------------------------------------------------ names
-
-
 def test_names_are_made_up_until_given():
     names = FeatureNames()
     assert [names[0], names[7]] == ["x0", "x7"]
@@ -107,9 +104,6 @@ def test_a_forgotten_name_is_free_again():
     assert (names[0], names[1]) == ("x0", "b")
     names.claim(["a"], 2)
     assert names.index_of("a") == 2
-
-
-# ------------------------------------------------------------------------------------ decisions
 
 
 def test_a_block_reads_as_decisions():
@@ -174,9 +168,6 @@ def test_p_values_are_computed_when_read_not_when_recorded():
     assert set(calls) == {1}
 
 
-# ------------------------------------------------------------------------------------ the ledger
-
-
 def test_decisions_come_in_order_from_blocks_and_notes():
     ledger = filled()
     assert len(ledger) == len(list(ledger)) == 9
@@ -225,7 +216,7 @@ def test_why_gives_the_last_decision_on_a_feature():
     assert ledger.why("age").event is Event.EVICTED
 
 
-@pytest.mark.parametrize("feature", ["nobody", "x0", "x8", "x99", ""])
+@pytest.mark.parametrize("feature", ["other", "x0", "x8", "x99", ""])
 def test_why_of_an_unknown_feature_says_so(feature):
     with pytest.raises(
         KeyError, match=f"has no decision on '{feature}': was it offered, and was it spelt so"
@@ -238,9 +229,6 @@ def test_counts_add_up_by_event_and_reason():
     assert counts == {"kept": 3, "irrelevant": 2, "redundant": 1, "constant": 2, "evicted": 1}
     assert sum(counts.values()) == len(filled())
     assert Ledger().counts() == {}
-
-
-# ------------------------------------------------------------------------------------ tables
 
 
 def test_columns_hold_every_decision():
@@ -278,9 +266,6 @@ def test_to_csv_can_be_read_back_digit_for_digit(tmp_path):
         assert row[6] == ";".join(d.by)
     assert float(rows[-1][4]) == 0.1 + 0.2
     assert np.isnan(float(rows[-1][5]))
-
-
-# ------------------------------------------------------------------------------------ state
 
 
 def copied(ledger):
@@ -335,9 +320,6 @@ def test_any_decisions_round_trip_bit_for_bit(decisions):
     before, after = ledger.state(), again.state()
     assert before.keys() == after.keys()
     assert all(before[name].tobytes() == after[name].tobytes() for name in before)
-
-
-# ------------------------------------------------------------------------------------ times
 
 
 def timed(keep="all"):

@@ -8,7 +8,7 @@ from streamsieve._kernels import paired
 from tests.reference import fisher_z
 
 
-def with_gaps(rng, n, m):
+def with_missing(rng, n, m):
     X = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.7)
     X[:, 0] += 1e6  # an offset costs no digits
     X[rng.random((n, m)) < 0.3] = np.nan
@@ -28,7 +28,7 @@ def pieces(X, sparse):
 def test_relevance_is_that_of_the_rows_seen(sparse):
     rng = np.random.default_rng(0)
     n, m = 40, 8
-    X = with_gaps(rng, n, m)
+    X = with_missing(rng, n, m)
     y = rng.normal(size=n)
     y = (y - y.mean()) / np.linalg.norm(y - y.mean())
     labels = rng.integers(0, 3, n)
@@ -52,7 +52,7 @@ def test_relevance_is_that_of_the_rows_seen(sparse):
 
 def test_pairs_are_compared_over_joint_rows():
     rng = np.random.default_rng(1)
-    X = with_gaps(rng, 40, 8)
+    X = with_missing(rng, 40, 8)
     X[:, 0] -= 1e6
     X[3:, 7] = np.nan  # three rows at most
     seen = (~np.isnan(X)).T.astype(float)

@@ -41,9 +41,6 @@ def as_dict(prefix, value, mass):
     return total
 
 
-# ------------------------------------------------------------------------------------ into the stage
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("classes", [2, 9])
@@ -118,9 +115,6 @@ def test_hot_slots_of_another_add_up_or_are_staged():
     assert [s[0] for s in stage] == [2 << 2 | 2, 1.0, 5.0]
 
 
-# ------------------------------------------------------------------------------------ sorting
-
-
 @pytest.mark.parametrize("top", [1, 2, 50, 2**13, 2**24, 2**30, 2**48, 2**50, 2**63 - 1])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_entries_sort_by_prefix_and_keep_their_order(weighted, top):
@@ -176,9 +170,6 @@ def test_classes_are_pooled_by_value(classes):
         entry_kernel.pool_classes(prefix, value, mass, shift, *like(prefix, value, mass), 0, len(prefix))
         for got, want in zip((prefix, value, mass), wanted, strict=True):
             assert np.array_equal(got, want)
-
-
-# ------------------------------------------------------------------------------------ runs
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 9), (9, 1), (20, 20), (20, 13), (60, 3), (5, 0), (0, 5)])
@@ -262,9 +253,6 @@ def test_entries_that_cannot_be_are_noticed():
     for bad in (0.0, -1.0, np.nan, np.inf):
         assert not sound(mass=np.array([1.0, 1.0, 1.0, bad]))
     assert not kernel.is_sound(np.array([3]), np.ones(1), None, 2, 3, hot, True)  # class 3 of 3
-
-
-# ------------------------------------------------------------------------------------ answers
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -17,7 +17,7 @@ def sparse(X):
     return S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data
 
 
-def gaps(X, nominal):
+def differences(X, nominal):
     apart = np.abs(X[:, None] - X[None])
     return np.where(nominal, (apart > 0).astype(float), apart)
 
@@ -28,7 +28,7 @@ def test_sparse_distances(squared):
     some, out = np.array([4, 1]), np.zeros((2, 7))
     for low, high in ((0, 3), (3, 7)):
         kernel.add_sparse(*sparse(X), nominal, squared, some, low, high, out)
-    expected = (gaps(X, nominal) ** (2 if squared else 1)).sum(axis=2)[some]
+    expected = (differences(X, nominal) ** (2 if squared else 1)).sum(axis=2)[some]
     np.testing.assert_allclose(out, expected, atol=1e-14)
 
 
@@ -52,7 +52,7 @@ def test_weighted_differences_over_pairs():
     rng = np.random.default_rng(2)
     X, nominal = data(rng)
     one, other, weight = rng.integers(0, 7, 30), rng.integers(0, 7, 30), rng.normal(size=30)
-    expected = weight @ gaps(X, nominal)[one, other]
+    expected = weight @ differences(X, nominal)[one, other]
     out = np.zeros(5)
     kernel.weigh_sparse(*sparse(X), nominal, one, other, weight, out)
     np.testing.assert_allclose(out, expected, atol=1e-13)

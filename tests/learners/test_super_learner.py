@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
-from streamsieve.exceptions import InputError, ParameterError, StateError, TargetError
+from streamsieve.exceptions import StateError
 from streamsieve.learners.ensembles.stacking import stacking_weights
 from streamsieve.learners.ensembles.super_learner import SuperLearner
 from streamsieve.learners.fsa import FSAClassifier
@@ -67,9 +67,6 @@ def streamed(model, blocks, y):
     for block in blocks:
         model.offer(block)
     return model
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 def test_two_identical_members_weigh_as_much_as_one():
@@ -187,51 +184,6 @@ def test_if_no_row_can_be_held_out_all_weigh_the_same():
     assert model.member_weights_.tolist() == [0.5, 0.5]
     few = SuperLearner([GaussianNB(), DummyClassifier()]).fit(np.eye(3), [0, 1, 1])
     assert len(few.member_weights_) == 2
-
-
-# ------------------------------------------------------------------------------------ errors, saving
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"members": []}, "members must be a sequence of estimators"),
-        ({"members": "fsa"}, "members must be a sequence of estimators"),
-        ({"members": [3]}, "a member must have fit and predict; got 3"),
-        ({"members": [GaussianNB]}, r"GaussianNB is a class: write GaussianNB\(\)"),
-        ({"members": [GaussianNB(), Ridge()]}, r"Ridge\(\) is a regressor: .*task='regression'"),
-        (
-            {"members": [Ridge(), GaussianNB()], "task": "regression"},
-            r"GaussianNB\(\) is a classifier: .*task='classification'",
-        ),
-        ({"folds": 1}, "folds must be a whole number at least 2"),
-        ({"convex": None}, "convex must be one of"),
-        ({"task": "ranking"}, "task must be one of 'classification', 'regression'"),
-        ({"random_state": -1}, "random_state must be a whole number"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        SuperLearner(**parameters).fit(np.eye(4), [0, 1, 0, 1])
-
-
-def test_targets_that_make_no_sense_are_refused():
-    with pytest.raises(TargetError, match="one class only"):
-        SuperLearner().fit(np.eye(3), [1, 1, 1])
-    with pytest.raises(InputError, match="n_samples = 1"):
-        SuperLearner(task="regression").fit(np.eye(1), [1.0])
-
-
-def test_members_of_this_library_are_saved(tmp_path):
-    rng = np.random.default_rng(8)
-    X, y = rng.normal(size=(60, 6)), rng.integers(0, 3, 60)
-    inner = SuperLearner([FSAClassifier(1, epochs=30), FSAClassifier(2, epochs=30)], folds=2)
-    model = SuperLearner([FSAClassifier(3, epochs=30), inner], folds=2).fit(X, np.array(list("abc"))[y])
-    model.save(tmp_path / "state.sieve")
-    again = SuperLearner.load(tmp_path / "state.sieve")
-    assert np.array_equal(again.predict(X), model.predict(X))
-    assert np.array_equal(again._combined(X), model._combined(X))
-    assert repr(again.get_params()) == repr(model.get_params())
 
 
 def test_other_members_are_not_saved_and_it_says_why(tmp_path):

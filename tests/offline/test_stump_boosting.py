@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError, TargetError
 from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.reference.stump_boosting import stump_boosting
@@ -92,10 +91,3 @@ def test_wide_sparse_columns():
     X = sp.lil_array(X)
     X[:, 1234] = np.where(rng.random(200) < 0.9, y, 0)[:, None]
     assert ss.StumpBoosting(1).fit(sp.csr_array(X), y).ranked_.tolist() == [1234]
-
-
-def test_what_it_does_not_take_is_refused():
-    with pytest.raises(TargetError, match="StumpBoosting needs a binary target, but y is multiclass"):
-        ss.StumpBoosting().fit(np.eye(6), [0, 1, 2] * 2)
-    with pytest.raises(ParameterError, match="k=7, but X has 6 features"):
-        ss.StumpBoosting(7).fit(np.eye(6), [0, 1] * 3)

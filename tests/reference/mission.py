@@ -3,7 +3,7 @@
 For each row: 1. f = sum of w_j x_j over the features of the row that are in the heap.  2. Each model's step
 is ``rate * (y - sigmoid(f))``.  3. Every feature of the row adds sign * step * x to its bucket in each row of
 the sketch.  4. Its weight is the median of what it sees there; those in the heap get it as their key, then
-the others come in if they are better than the worst.  Every k rows all keys of the heap are read anew.
+the others come in if they are better than the worst.  Every k rows all keys of the heap are read again.
 
 Deviations from the authors' code (MISSION, ICML 2018): f uses weights as the sketch has them now; no slack of
 5 % before a feature comes in; members move before strangers come, so that the order of columns has no effect.
@@ -102,7 +102,7 @@ class Mission:
         return sum(abs(model[j]) for model in self.models)
 
     def refresh(self):
-        """Read all keys of the heap anew."""
+        """Read all keys of the heap again."""
         self.keys = {j: self.norm(j) for j in self.keys}
 
     def meet(self, label):

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.offline.mrmr``: every relevance and redundancy anew at every step.
+"""Slow twin of ``streamsieve.offline.mrmr``: every relevance and redundancy again at every step.
 
 1. rel_j is I(x_j; y) ("mi") or the F statistic ("fc").
 2. The first feature has the largest rel.

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.stats
 
 from tests.reference import fisher_z
-from tests.reference.saola import Line
+from tests.reference.lines import Line
 
 LEAST_WITHIN = 1e-6
 BORDER = 1e-9
@@ -66,7 +66,7 @@ def ogfs(X, y, task, ends, *, min_gain=0.001, alpha=0.05, l1=0.15):
 
 
 class Columns:
-    """Columns of unit length, their products with the target, and how they are told in the ledger."""
+    """Columns of unit length, their products with the target, and their lines in the ledger."""
 
     def __init__(self, X, y, task):
         self.X, self.y, self.n, self.many = X, y, len(y), task == "multiclass"

@@ -103,9 +103,6 @@ RULES = {
 }  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------ over columns
-
-
 class Line(NamedTuple):
     """What happened to a feature, and at which level."""
 

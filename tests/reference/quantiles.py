@@ -29,7 +29,7 @@ class Tables(NamedTuple):
     classes: list
     #: (feature, class, bin)
     counts: np.ndarray
-    #: Rows that carry as much information, one a feature.
+    #: Rows that carry as much information, one per feature.
     n: np.ndarray
 
 

@@ -19,44 +19,16 @@ from typing import Any
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
+from streamsieve._kernels.intrinsics import prefetch
 from streamsieve.protocols import FloatArray, IntArray
 
 Slots = npt.NDArray[np.uint16]
 
-if nb.config.DISABLE_JIT:
-
-    def _prefetch(array: Any, offset: Any) -> None:
-        """Do nothing: there is no machine code to speed up."""
-
-else:
-    from llvmlite import ir
-
-    @intrinsic
-    def _prefetch(_typing: Any, array: Any, offset: Any) -> Any:
-        """Ask for ``array[offset]``'s cache line, to be written to soon."""
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            address = builder.gep(view.data, [args[1]])
-            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            for_writing, keep, data = ir.Constant(word, 1), ir.Constant(word, 3), ir.Constant(word, 1)
-            builder.call(function, [builder.bitcast(address, byte), for_writing, keep, data])
-            return context.get_dummy_value()
-
-        return types.void(array, offset), generate
-
-
-# ------------------------------------------------------------------------------------ one table
-
 
 @nb.njit(nogil=True, cache=True)
 def _hash(x: float, bits: int) -> Any:
-    """Return so many bits of a hash.  Both factors are below 2^32, so that nothing overflows."""
+    """Return ``bits`` bits of a hash.  Both factors are below 2^32, so that nothing overflows."""
     whole = np.float64(x).view(np.int64)
     folded = ((whole >> 32) ^ whole) & 0xFFFFFFFF
     return (folded * 0x61C88647 & 0xFFFFFFFF) >> (32 - bits)
@@ -135,9 +107,6 @@ def _move(j: int, heads: IntArray, cells: FloatArray, slots: Slots, used: int) -
     return used + rows
 
 
-# ------------------------------------------------------------------------------------ rows come
-
-
 @nb.njit(nogil=True, cache=True)
 def count_dense(
     flat: FloatArray, row_step: int, column_step: int, codes: IntArray, w: FloatArray, weighted: bool,
@@ -196,16 +165,16 @@ def count_sparse(
             wi = w[i]
         for e in range(max(first, indptr[i]), indptr[i + 1]):
             far = np.int64(indices[min(e + 32, last)])
-            _prefetch(flat_heads, far * 3)
-            _prefetch(flat_stored, far * n_classes + c)
+            prefetch(flat_heads, far * 3)
+            prefetch(flat_stored, far * n_classes + c)
             near = heads[indices[min(e + 16, last)], 0]
-            _prefetch(slots, near * 2)
-            _prefetch(flat, near * width)
+            prefetch(slots, near * 2)
+            prefetch(flat, near * width)
             soon = min(e + 8, last)
             start, bits = heads[indices[soon], 0], heads[indices[soon], 2]
             if bits > 1:
                 slot = np.int64(slots[2 * start + _hash(data[soon], bits)])
-                _prefetch(flat, (start + slot) * width)
+                prefetch(flat, (start + slot) * width)
             x = data[e]
             if x == 0.0:
                 continue
@@ -247,9 +216,6 @@ def absorb(
             for c in range(len(classes)):
                 cells[row, 1 + classes[c]] += cell[1 + c]
             done[j] += 1
-
-
-# ------------------------------------------------------------------------------------ rows go
 
 
 @nb.njit(nogil=True, cache=True)
@@ -352,9 +318,6 @@ def expel_faint(share: float, more: FloatArray, heads: IntArray, cells: FloatArr
         for r in range(start + size - 1, start - 1, -1):
             if cells[r, 1:].sum() <= share * total:
                 _expel(r, j, heads, cells, slots)
-
-
-# ------------------------------------------------------------------------------------ the pool
 
 
 @nb.njit(nogil=True, cache=True)

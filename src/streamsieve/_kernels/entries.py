@@ -239,9 +239,6 @@ def pool_classes(
         start = end
 
 
-# ------------------------------------------------------------------------------------ runs
-
-
 @nb.njit(nogil=True, cache=True)
 def merge_runs(
     prefix_a: IntArray, value_a: FloatArray, mass_a: FloatArray,

@@ -103,9 +103,6 @@ def shortening(loss: float, square: float, rate: float) -> float:
     return 1.0
 
 
-# ------------------------------------------------------------------------------------ dense
-
-
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def epoch_dense(
     X: FloatArray, centre: FloatArray, scale: FloatArray, order: IntArray, y: FloatArray, weight: FloatArray,
@@ -192,9 +189,6 @@ def pack(flat: FloatArray, n: int, width: int, columns: IntArray) -> None:
         target = flat[i * m : (i + 1) * m]
         for k in range(m):  # a target never lies behind its source
             target[k] = source[columns[k]]
-
-
-# ------------------------------------------------------------------------------------ sparse
 
 
 @nb.njit(nogil=True, cache=True)

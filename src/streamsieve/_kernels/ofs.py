@@ -72,9 +72,9 @@ def learn_partial_rows(
     share = budget / n_features if n_features else 1.0
     mistakes = observed = 0
     for r in range(len(y)):
-        # without weights there is nothing to exploit, and exploring is no longer a matter of chance
-        chance = exploration if m else 1.0
-        if chance == 1.0 or uniform(seed, first_row + r, 0) < chance:
+        # without weights there is nothing to exploit: always explore
+        probability = exploration if m else 1.0
+        if probability == 1.0 or uniform(seed, first_row + r, 0) < probability:
             draw_columns(wanted, n_features, seed, first_row + r, taken, bits)
             n = budget
         else:
@@ -89,14 +89,11 @@ def learn_partial_rows(
         mistakes += 1
         step = learning_rate * y[r]
         # an entry is divided by the probability that it was looked at, so that it is right on average
-        outside = share * chance
-        inside = outside + (1.0 - chance)
+        outside = share * probability
+        inside = outside + (1.0 - probability)
         n = _add(columns, weights, m, 1.0, seen, found, 0, n, step, inside, outside, places, sums)
         m = _truncate(places, sums, n, radius, columns, weights, budget, sizes)
     return m, mistakes, observed
-
-
-# ------------------------------------------------------------------------------------ sorted lists
 
 
 @nb.njit(nogil=True, cache=True)
@@ -225,9 +222,6 @@ def _largest(values: FloatArray, n: int, k: int) -> Any:
             return pivot
         low = i
     return values[target]
-
-
-# ------------------------------------------------------------------------------------ looking at few entries
 
 
 @nb.njit(nogil=True, cache=True)

@@ -20,8 +20,8 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 TABLED = 2**18
 #: Clocks that are laid out ahead.
 WINDOW = 1024
-#: Positions in the array of counters: tests made; ticks among those resolved; discoveries, all, usable by
-#: now, and with an account; the first clock of the window, or -1.
+#: Positions in the array of counters: tests made; ticks among those resolved; discoveries, all, usable so
+#: far, and with an account; the first clock of the window, or -1.
 TESTS, CLOCK, FOUND, USABLE, OPENED, AHEAD = range(6)
 
 
@@ -44,7 +44,7 @@ def weights(n: int, lord: bool) -> FloatArray:
 
 @nb.njit(nogil=True, cache=True)
 def spent(steps: IntArray, lord: bool) -> FloatArray:
-    """Return the sum of the weights of so many first steps, for numbers of steps that never fall."""
+    """Return the sums of the weights of the first ``steps``, which never fall."""
     sums = np.empty(len(steps))
     total = 0.0
     step = 0

@@ -49,7 +49,7 @@ def separator(
     """Return the size of the first set that separates a column from the target, 0 if there is none.
 
     The column has variances t, w and covariances row_t, row_w with columns 0..q - 1, whose variances are dt
-    and dw.  So many columns as ``known`` are in every set and eliminated already.  ``share[s]`` is the share
+    and dw.  ``known`` columns are in every set and eliminated already.  ``share[s]`` is the share
     of variance that must be left for independence given s columns.  Sets of known + 1..most columns, by
     size, then by position; ``found`` takes the positions of what is added to the known ones.
 

@@ -23,30 +23,13 @@ from typing import Any
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import intrinsic
 
+from streamsieve._kernels.intrinsics import popcount
 from streamsieve.protocols import FloatArray, IntArray
 
 Bits = npt.NDArray[np.uint64]
 Levels = npt.NDArray[np.uint16]
 Small = npt.NDArray[np.int32]
-
-if nb.config.DISABLE_JIT:
-
-    def popcount(word: Any) -> int:
-        """Number of bits that are set."""
-        return int(word).bit_count()
-
-else:
-
-    @intrinsic
-    def popcount(_typing: Any, _word: Any) -> Any:
-        """Number of bits that are set, by the processor's own instruction."""
-        return types.int64(types.uint64), lambda _context, builder, _signature, args: builder.ctpop(args[0])
-
-
-# ------------------------------------------------------------------------------------ two levels: bits
 
 
 @nb.njit(nogil=True, cache=True)
@@ -161,9 +144,6 @@ def judge_bits(
     return max(total, 0.0), freedom, rows, occupied, varies
 
 
-# ------------------------------------------------------------------------------------ any levels
-
-
 @nb.njit(nogil=True, cache=True)
 def start_levels(column: Levels, y: IntArray, strata: Small, ends: Small) -> int:
     """Begin a search for a column: all rows in one stratum.  Returns the number of strata.
@@ -210,7 +190,7 @@ def push_levels(
             new_row[at] = row[i]
             new_level[at] = level[i]
             new_label[at] = label[i]
-        # tally[a] is now where level a ends; what stays moves up to close the gaps
+        # tally[a] is now where level a ends; what stays moves up
         begin = base
         for a in range(levels):
             end = base + tally[a]
@@ -293,9 +273,6 @@ def judge_levels(
             by_member[1, a] = 0
             by_member[2, a] = 0
     return max(total, 0.0), freedom, rows, occupied, varies
-
-
-# ------------------------------------------------------------------------------------ the search
 
 
 @nb.njit(nogil=True, cache=True)

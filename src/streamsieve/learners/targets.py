@@ -57,12 +57,7 @@ def check_numbers(y: Any, n: int) -> FloatArray:
 
 
 class ClassLabels(Part):
-    """The class labels of a classifier in sorted order; their positions are their codes.
-
-    Parameters
-    ----------
-    labels : array of different labels, ascending
-    """
+    """The class labels of a classifier in sorted order; their positions are their codes."""
 
     fields = {
         "labels": Array(LABEL_TYPES, "classes", finite=True, order="rising", optional=True),

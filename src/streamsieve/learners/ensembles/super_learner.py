@@ -36,8 +36,7 @@ class SuperLearner(Ensemble):
     convex : bool, default=False
         Whether the weights must sum to 1.
     random_state : int or None, default=0
-        Seed of the parts, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.
+        Seed of the parts, in [0, 2^32).  If None, one is drawn by ``fit`` and saved.
 
     Attributes
     ----------
@@ -116,8 +115,6 @@ class SuperLearner(Ensemble):
         yield cls([FSAClassifier(epochs=30), SGDClassifier(loss="log_loss", random_state=0)], folds=2)
         yield cls([FSARegressor(3, epochs=40), Ridge()], task="regression", folds=2)
         yield cls([FSAClassifier(epochs=30), FSAClassifier(2, epochs=30)], convex=True, folds=2)
-
-    # ---------------------------------------------------------------- learning
 
     def _check_together(self) -> None:
         if self.members is None:

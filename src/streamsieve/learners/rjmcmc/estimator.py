@@ -35,10 +35,9 @@ LEAST_ROWS = 3
 class RJMCMC(Seeded, RegressorMixin, Selector):
     """Posterior inclusion probabilities of streaming columns, by reversible-jump MCMC.
 
-    A Markov chain walks over the sets of columns.  A move proposes the birth of a column that is not in the
-    model, or the death of one that is, and is accepted so that the chain stays in every set as often as the
-    set is probable, given the data.  A new column enlarges the space on the fly and the chain goes on from
-    where it is.
+    A Markov chain over sets of columns.  A move proposes the birth of a column or the death of one in the
+    model, and is accepted such that the chain's stationary distribution is the posterior.  A new column
+    enlarges the space on the fly, and the chain goes on from where it is.
 
     Parameters
     ----------
@@ -51,13 +50,12 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     prior : float, default=0.5
         Probability of every column before the data, 0 < prior < 1.
     g : float or "benchmark", default="benchmark"
-        How widely coefficients spread before the data, in units of what the data would tell, above 0 and at
-        most 1e30.  "benchmark": the number of rows, or the squared number of columns if that is larger.
+        Zellner's g: the prior variance of coefficients relative to that of least squares, in (0, 1e30].
+        "benchmark": the number of rows, or the squared number of columns if that is larger.
     min_inclusion : float, default=0.5
         Probability from which a column is selected, between 0 and 1.
     random_state : int or None, default=0
-        Seed of the moves, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.
+        Seed of the moves, in [0, 2^32).  If None, one is drawn when a fit begins, and saved.
 
     Attributes
     ----------
@@ -82,15 +80,13 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     A column that is constant, or that those in the model determine, has no model of its own and is never
     born.
 
-    Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near where
-    the posterior is; ``sample`` counts, and counting starts again after the next ``offer``, and when
-    ``prior`` or ``g`` has changed.  All columns are kept, because any of them may be born again: memory
-    is rows times columns.  For more than some thousands use a selector from ``streamsieve.columns``
-    first.
+    Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near the
+    posterior; ``sample`` counts, and counting starts again after the next ``offer`` and when ``prior`` or
+    ``g`` has changed.  Memory is rows times columns, because any column may be born again: of more than some
+    thousands, preselect with ``streamsieve.columns``.
 
-    Strongly correlated columns stand in for each other.  Each is then less probable than both together, and
-    the chain is slow to exchange them: raise ``moves``, and look whether two seeds agree.  A
-    ``ConvergenceWarning`` says so if the two halves of a walk do not.
+    Strongly correlated columns share their probability, and the chain is slow to exchange them: raise
+    ``moves``, and compare seeds.  A ``ConvergenceWarning`` reports two halves of a walk that disagree.
 
     References
     ----------
@@ -156,8 +152,6 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         yield cls(moves=5000)
         yield cls(moves=5000, moves_per_column=0, prior=0.1, g=50.0, min_inclusion=0.2, random_state=1)
 
-    # ---------------------------------------------------------------- columns
-
     def begin(self, y: Any = None) -> Self:
         """Start a stream of columns over the rows of y; whatever was learned before is forgotten.
 
@@ -220,11 +214,11 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         self.n_features_in_ = sampler.p
 
     def sample(self, moves: int | None = None) -> Self:
-        """Walk on, and count in which models the chain is.
+        """Make moves, and count the models visited.
 
         Parameters
         ----------
-        moves : how many moves; None for the parameter ``moves``.  They add to those counted before, unless
+        moves : number of moves, by default the parameter ``moves``; they add to those counted before unless
             a column has come since, or ``prior`` or ``g`` has changed
 
         Returns
@@ -255,9 +249,8 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
 
     @staticmethod
     def _warn_unless_settled(first: FloatArray, second: FloatArray, moves: int) -> None:
-        apart = np.abs(first - second)
-        j = int(np.argmax(apart))
-        if apart[j] > UNSETTLED:
+        j = int(np.argmax(np.abs(first - second)))
+        if abs(first[j] - second[j]) > UNSETTLED:
             warnings.warn(
                 f"the chain has not settled: column {j} was in the model after {first[j]:.0%} of the first "
                 f"half of {moves:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
@@ -290,8 +283,6 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     def _prior(self, sampler: ModelSampler) -> Prior:
         g = float(max(sampler.n, sampler.p**2)) if self.g == "benchmark" else float(self.g)
         return Prior(g, math.log(self.prior / (1.0 - self.prior)), min(sampler.p, sampler.n - 2))
-
-    # ---------------------------------------------------------------- what was learned
 
     def _sampled(self, name: str) -> ModelSampler:
         if not hasattr(self, "_sampler_") or not self._sampler_.moves:
