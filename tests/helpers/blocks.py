@@ -4,12 +4,16 @@ import numpy as np
 import scipy.sparse as sp
 
 
+def arrays(S):
+    """Return pointers, indices and values of a CSR or CSC matrix."""
+    return S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data
+
+
 def pieces(X, sparse):
     """Return pointers, rows (none if dense) and values of columns, and whether they are sparse."""
     n, m = X.shape
     if sparse:
-        S = sp.csc_array(X)
-        return S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data, True
+        return *arrays(sp.csc_array(X)), True
     return np.arange(m + 1) * n, np.zeros(0, np.int32), X.T.ravel(), False
 
 

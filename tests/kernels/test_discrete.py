@@ -9,6 +9,7 @@ from scipy.special import xlogy
 
 from streamsieve._kernels import discrete as kernel
 from streamsieve._kernels import table_tests
+from tests.helpers.blocks import arrays
 from tests.reference.saola import LEVELS, cut, entropies
 
 TIE = 1e-12
@@ -108,8 +109,7 @@ def test_information_and_entropy_of_blocks_and_of_one_against_many():
     shared, spread, levels = np.zeros(7), np.zeros(7), np.zeros(7, np.int64)
     counts = np.bincount(y)
     h = kernel.entropy(counts, 3, n, g)
-    pieces = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data
-    kernel.measure(*pieces, bins, y, counts, h, g, shared, spread, levels, 0, 7)
+    kernel.measure(*arrays(S), bins, y, counts, h, g, shared, spread, levels, 0, 7)
     names = [cut(x, bins) if len(np.unique(x)) > LEVELS else x for x in X.T]
     expected = [entropies(x, y) for x in names]
     np.testing.assert_allclose(shared / n, [e[2] for e in expected], atol=1e-12)
@@ -148,9 +148,8 @@ class Store:
         self.cell = np.zeros(33 * 33, np.int64)
 
     def decide(self, X, normalised, delta, two_phase, use_max, first=0, q=0, n_evicted=0):
-        S = sp.csc_array(X)
         return kernel.decide(
-            S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data, first, 100, 5,
+            *arrays(sp.csc_array(X)), first, 100, 5,
             self.y, self.y_counts, self.y_h, normalised, delta, two_phase, use_max, TIE,
             *self.kept, q, self.reason, self.statistic, self.by,
             self.evicted, self.evicted_by, self.evicted_pair, n_evicted, self.g, self.cell, REASONS,

@@ -6,29 +6,38 @@ import scipy.sparse as sp
 from scipy.special import digamma
 
 from streamsieve._kernels import neighbors
+from tests.helpers.blocks import arrays
 from tests.reference import ksg as twin
 
 TABLE = np.concatenate([[0.0], digamma(np.arange(1.0, 1024))])
 
 
 def by_labels(X, y, copies=None, k=4, low=0, high=None):
-    S = sp.csc_array(X)
     copies = np.ones(len(y), np.int64) if copies is None else copies
     high = X.shape[1] if high is None else high
     out = np.full(X.shape[1], -1.0)
-    columns = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data.astype(np.float64)
-    neighbors.labels(*columns, y, copies, int(y.max()) + 1, k, TABLE, low, high, out)
+    neighbors.labels(
+        *arrays(sp.csc_array(X, dtype=float)), y, copies, int(y.max()) + 1, k, TABLE, low, high, out
+    )
     return out
 
 
 def by_numbers(X, y, copies=None, k=4, low=0, high=None):
-    S = sp.csc_array(X)
     copies = np.ones(len(y), np.int64) if copies is None else copies
     high = X.shape[1] if high is None else high
     out = np.full(X.shape[1], -1.0)
     order = np.argsort(y, kind="stable")
-    columns = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data.astype(np.float64)
-    neighbors.numbers(*columns, y[order], np.argsort(order), copies[order], k, TABLE, low, high, out)
+    neighbors.numbers(
+        *arrays(sp.csc_array(X, dtype=float)),
+        y[order],
+        np.argsort(order),
+        copies[order],
+        k,
+        TABLE,
+        low,
+        high,
+        out,
+    )
     return out
 
 

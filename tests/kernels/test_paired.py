@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from streamsieve._kernels import paired
+from tests.helpers.blocks import pieces
 from tests.reference import fisher_z
 
 
@@ -15,13 +15,6 @@ def with_missing(rng, n, m):
     X[:, 1] = np.nan
     X[:, 2] = np.where(rng.random(n) < 0.5, 4.0, np.nan)
     return X
-
-
-def pieces(X, sparse):
-    if sparse:
-        S = sp.csc_array(X)
-        return S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data, True
-    return np.arange(X.shape[1] + 1) * len(X), np.zeros(0, np.int32), X.T.ravel(), False
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -50,7 +43,7 @@ def test_relevance_is_that_of_the_rows_seen(sparse):
     assert classes.tolist() == [len(set(labels[w])) for w in there.T]
 
 
-def test_pairs_are_compared_over_joint_rows():
+def test_pairs_are_compared_over_complete_pairs():
     rng = np.random.default_rng(1)
     X = with_missing(rng, 40, 8)
     X[:, 0] -= 1e6

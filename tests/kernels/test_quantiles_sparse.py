@@ -7,14 +7,14 @@ import scipy.sparse as sp
 from streamsieve._aligned import aligned_zeros
 from streamsieve._kernels import entries as entry_kernel
 from streamsieve._kernels import quantiles_sparse as kernel
+from tests.helpers.blocks import arrays
 
 
 def rows_of(rng, n, p, dtype=np.float64):
     X = np.round(rng.normal(size=(n, p)) * 2)
     X[rng.random((n, p)) < 0.3] = 0.0
     X[rng.random((n, p)) < 0.1] = np.nan
-    csr = sp.csr_array(X.astype(dtype))
-    return X, (csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data)
+    return X, arrays(sp.csr_array(X.astype(dtype)))
 
 
 def entries(rng, n, prefixes, values=5, weighted=True):

@@ -31,15 +31,6 @@ def test_weights_equal_the_twin_on_many_problems(convex):
         assert errors[0] == pytest.approx(errors[1], rel=1e-7, abs=1e-9)
 
 
-def test_no_better_weights_exist():
-    rng = np.random.default_rng(1)
-    Z, y = rng.normal(size=(4, 50)), rng.normal(size=50)
-    for convex in (False, True):
-        best = np.sum((y - Z.T @ stacking_weights(Z, y, convex=convex)) ** 2)
-        tried = rng.dirichlet(np.ones(4), 2000) * (1.0 if convex else rng.random((2000, 1)))
-        assert best <= np.sum((y - tried @ Z) ** 2, axis=1).min() + 1e-9
-
-
 def test_equals_the_twin():
     rng = np.random.default_rng(2)
     for case in range(4):

@@ -87,24 +87,6 @@ def test_copies_change_nothing_and_sums_lead_nobody_astray(method):
         np.testing.assert_allclose(pull[found.ranked_], pull.max(), atol=1e-9)
 
 
-def test_correlations_of_features_inside_are_equal_and_no_other_is_larger():
-    rng = np.random.default_rng(1)
-    for method in ("lar", "lasso"):
-        X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
-        found = ss.LARS(6, method=method).fit(X, y)
-        Z, left = unit(X), unit(y[:, None])[:, 0]
-        pull = np.abs(Z.T @ (left - Z @ found.coef_))
-        np.testing.assert_allclose(pull[found.ranked_], pull.max(), rtol=1e-9)
-
-
-def test_the_end_of_the_path_is_least_squares():
-    rng = np.random.default_rng(2)
-    X, y = rng.normal(size=(50, 5)), rng.normal(size=50)
-    Z, target = unit(X), unit(y[:, None])[:, 0]
-    expected = np.linalg.lstsq(Z, target)[0]
-    np.testing.assert_allclose(ss.LARS(5).fit(X, y).coef_, expected, atol=1e-9)
-
-
 def test_repeated_and_constant_features_never_enter():
     rng = np.random.default_rng(3)
     y = rng.normal(size=40)

@@ -63,23 +63,6 @@ def test_a_copy_of_the_best_feature_is_balanced_at_its_information_minus_its_ent
     assert found.objective_[2] == pytest.approx(found.relevance_[1] - (entropy + I_02) / 2)
 
 
-def test_nothing_is_chosen_twice_and_all_features_can_be_asked_for():
-    rng = np.random.default_rng(4)
-    y = labels(rng, 30, 2)
-    X = features(rng, y, 9)
-    for scheme in SCHEMES:
-        assert sorted(ss.MRMR(9, scheme=scheme).fit(X, y).ranked_) == list(range(9))
-
-
-def test_a_shorter_choice_is_the_beginning_of_a_longer_one():
-    rng = np.random.default_rng(5)
-    y = labels(rng, 60, 2)
-    X = features(rng, y, 15)
-    for scheme in SCHEMES:
-        long = ss.MRMR(10, scheme=scheme).fit(X, y).ranked_
-        assert ss.MRMR(4, scheme=scheme).fit(X, y).ranked_.tolist() == long[:4].tolist()
-
-
 def test_mrmr_selection_is_the_quotient_of_f_and_correlation():
     pandas = pytest.importorskip("pandas")
     peer = pytest.importorskip("mrmr")

@@ -1,12 +1,11 @@
 """Boosting picks the stumps that its slow twin picks, and its training error keeps the bound."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
 from tests.helpers.tier import cases
-from tests.offline.cases import FORMS, features, labels, some_form
+from tests.offline.cases import features, labels, some_form
 from tests.reference.stump_boosting import stump_boosting
 
 
@@ -69,19 +68,6 @@ def test_a_later_feature_mends_what_the_first_misses():
         first, second = ss.StumpBoosting(2).fit(X, a + 0.8 * b > 0.9).ranked_
         assert first in range(4)
         assert second == 4
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_forms_and_labels_agree(form):
-    rng = np.random.default_rng(4)
-    y = labels(rng, 80, 2)
-    X = np.round(rng.normal(size=(80, 9)), 1) * (rng.random((80, 9)) < 0.5) + y[:, None] * rng.integers(
-        0, 2, 9
-    )
-    expected = ss.StumpBoosting(5).fit(X, y)
-    found = ss.StumpBoosting(5).fit(FORMS[form](X), np.array(["no", "yes"])[y])
-    assert found.ranked_.tolist() == expected.ranked_.tolist()
-    np.testing.assert_allclose(found.thresholds_, expected.thresholds_)
 
 
 def test_wide_sparse_columns():

@@ -69,16 +69,6 @@ def test_constant_features_come_last_though_they_spoil_no_set():
     assert nothing.ratio_ == 0.0
 
 
-def test_units_do_not_matter_if_scaled():
-    rng = np.random.default_rng(3)
-    y = labels(rng, 60, 2)
-    X = rng.normal(size=(60, 6)) + np.outer(y, rng.random(6))
-    units = np.array([1, 1, 1000.0, 1, 1, 1])
-    selector = ss.TraceRatio(3, standardize=True)
-    expected = selector.fit(X, y).scores_
-    np.testing.assert_allclose(selector.fit(X * units, y).scores_, expected, atol=1e-9)
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_offsets_cost_no_digits(form):
     rng = np.random.default_rng(4)

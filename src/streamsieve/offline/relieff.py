@@ -59,9 +59,9 @@ class ReliefF(Seeded, OfflineSelector):
     memory stays small.  A class needs two rows: a single one has no hit.
 
     The papers sum differences ("manhattan"); squares choose nearly the same neighbors and are a matrix
-    product.  scikit-feature's ``reliefF`` divides by the ratio of class shares where the paper multiplies, does
-    not scale by the range, and may take a row for its own neighbor.  skrebate with "manhattan" and the same
-    number of neighbors gives the same scores of continuous features for two classes.
+    product.  scikit-feature's ``reliefF`` divides by the ratio of class shares where the paper multiplies,
+    does not scale by the range, and may take a row for its own neighbor.  skrebate with "manhattan" and the
+    same number of neighbors gives the same scores of continuous features for two classes.
 
     References
     ----------
