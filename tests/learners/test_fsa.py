@@ -388,17 +388,18 @@ def test_labels_of_any_kind():
         assert model.decision_function(X).shape == (100, 3)
 
 
-def test_too_few_epochs_are_named_with_the_remedy(design):
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"epochs": 2}, "have not settled after 2 epochs.*raise epochs"),
+        ({"epochs": 2, "learning_rate": 0.1}, "have not settled after 2 epochs.*raise epochs"),
+        ({"learning_rate": 1e-5}, "have not settled.*; raise learning_rate, or say 'auto'"),
+    ],
+)
+def test_too_few_epochs_and_too_short_steps_are_named_with_the_remedy(design, parameters, message):
     X, f, _ = design(200, 100, 10, 0)
-    for rate in ("auto", 0.1):
-        with pytest.warns(ConvergenceWarning, match=r"have not settled after 2 epochs.*raise epochs"):
-            FSAClassifier(10, epochs=2, learning_rate=rate).fit(X, f > 0)
-
-
-def test_too_short_steps_are_named_with_the_remedy(design):
-    X, f, _ = design(200, 100, 10, 0)
-    with pytest.warns(ConvergenceWarning, match="have not settled.*; raise learning_rate, or say 'auto'"):
-        FSAClassifier(10, learning_rate=1e-5).fit(X, f > 0)
+    with pytest.warns(ConvergenceWarning, match=message):
+        FSAClassifier(10, **parameters).fit(X, f > 0)
 
 
 def test_too_long_steps_are_named_with_the_remedy(design):

@@ -1,13 +1,13 @@
-"""Rows one after another into a budgeted dual averaging learner, at a cost of their own entries only.
+"""Budgeted dual averaging, row by row, at a cost of the row's entries only.
 
-Of every feature there are G, the sum of its gradients, and s2, the sum of their squares.  With
+Every feature has G, the sum of its gradients, and s2, the sum of their squares.  With
 a = ridge * rate * (rows so far) and H = damping + sqrt(s2), its weight is w = -rate * G / (a + H) and its
 score w * w * H.  The ``budget`` largest scores (the lower feature first among equals) are the members: only
-they predict.  All scores change with every row, because a grows; yet only the row's entries may be touched.
+they predict.  All scores change with every row, because a grows.
 
-What makes it possible: **1 / sqrt(score) = (a + H) / (rate |G| sqrt(H)) is a straight line in a.**  Two
-features that are not touched swap places once at most, and one that ranks after another at two moments does
-so all the time between.  So it is enough to know that features stay on their side of a few frozen lines:
+**1 / sqrt(score) = (a + H) / (rate |G| sqrt(H)) is a straight line in a.**  Two features that are not touched
+swap places once at most, and one that ranks after another at two moments does so in between.  So it is enough
+to know that features stay on their side of a few frozen lines:
 
 * *outsiders* rank after the floor, now and at ``HORIZON``.  All other features stand in the pool:
 * *sure members* rank before the upper line, the *rest* of the pool after the lower one, now and at ``CALM``;

@@ -1,15 +1,14 @@
-"""Counts of every (feature, value, class): one small hash table a feature, all of them in one pool of rows.
+"""Counts of every (feature, value, class): one small hash table per feature, all in one pool of rows.
 
 ``heads[feature] = (first row, number of values, bits)``.  A table owns 2^(bits - 1) rows of the pool, none if
-bits is 0.  Such a row is ``cells[r] = (value, count in class 0, in class 1, ...)``; values stand in the order
-in which they came.  The table's part of ``slots``, twice as long, says where a value is: 1 + its place in the
-table, at its hash or after, and 0 where nothing is.  A table whose rows are all taken moves to the end of the
-pool, twice as large.
+bits is 0.  Such a row is ``cells[r] = (value, count in class 0, in class 1, ...)``, in order of arrival.  The
+table's part of ``slots``, twice as long, holds 1 + a value's place in the table, at its hash or after, and 0
+where it is free.  A full table moves to the end of the pool, twice as large.
 
-The value inf stands for "any other value": it takes what comes after the feature had ``cap`` values.  From
-then on, and until nothing is left of it, new values go there, so that each value is counted either in its own
-row or in that of inf.  Only where old rows fade, new values take the rows of those that have faded away.
-The value 0 has a row beyond the cap, because the zeros of sparse rows are inferred.
+The value inf stands for "any other value": it counts new values once the feature has had ``cap`` of them,
+until it is empty again, so that each value is counted either in its own row or in that of inf.  Only where
+old rows fade, new values take the rows of faded ones.  The value 0 has a row beyond the cap, because the
+zeros of sparse rows are inferred.
 """
 
 from __future__ import annotations
@@ -201,9 +200,9 @@ def absorb(
     starts: IntArray, theirs: FloatArray, classes: IntArray,
     done: IntArray, cap: int, fades: bool, heads: IntArray, cells: FloatArray, slots: Slots,
 ) -> None:  # fmt: skip
-    """Add other tables, that of feature j in their rows starts[j]..starts[j + 1], in the order of these rows.
+    """Add other tables, that of feature j in rows starts[j]..starts[j + 1]; class i is ``classes[i]`` here.
 
-    Their class i is ours ``classes[i]``.  ``done[j]`` rows are added already; see :func:`count_dense`.
+    ``done[j]`` rows are added already; see :func:`count_dense`.
     """
     for j in range(len(starts) - 1):
         while done[j] < starts[j + 1] - starts[j]:

@@ -167,7 +167,7 @@ def freedom_of(table: IntArray, a_levels: int, b_levels: int, given_a: bool) -> 
 
 @nb.njit(nogil=True, cache=True)
 def _push(line: IntArray, count: int, slot: int, free: IntArray, n_free: int) -> tuple[int, int]:
-    """Put a slot at the end of a line; if the line is full, the first one leaves."""
+    """Append a slot to a queue; if it is full, the first one leaves."""
     if count == len(line):
         free[n_free] = line[0]
         n_free += 1

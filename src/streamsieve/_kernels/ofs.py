@@ -25,8 +25,8 @@ def learn_rows(
     """Learn rows with labels -1 and +1, in place; return the number of weights, the scale, and the mistakes.
 
     ``columns`` and ``weights`` hold m values and have room for all that the rows may add, up to the budget.
-    The model is ``scale * weights``.  A row of margin 1 or more only shrinks it, which is one multiplication
-    of the scale; any other row rewrites the list anyway, and the scale is 1 again.
+    The model is ``scale * weights``.  A row of margin 1 or more only shrinks the scale; any other rewrites
+    the list, and the scale is 1 again.
     """
     shrink = 1.0 - learning_rate * ridge
     radius = 1.0 / np.sqrt(ridge)
@@ -121,7 +121,7 @@ def _dot(
         a, b = columns[i], indices[e]
         if a == b:
             total += weights[i] * data[e]
-        i += a <= b  # no branch: which list is behind is anybody's guess
+        i += a <= b  # branch-free: which list is behind is random
         e += b <= a
     return total
 
@@ -149,7 +149,7 @@ def _add(
     """
     n, i, e = 0, 0, low
     while i < m and e < high:
-        # no branches: which list is behind is anybody's guess
+        # branch-free: which list is behind is random
         a, b = columns[i], indices[e]
         mine = keep * weights[i] if a <= b else 0.0
         theirs = step * (data[e] / (inside if a == b else outside)) if b <= a else 0.0

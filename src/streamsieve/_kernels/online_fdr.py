@@ -1,9 +1,8 @@
-"""Levels of online false-discovery-rate rules: one recursion over a clock, and accounts that pay as it goes.
+"""Levels of online false-discovery-rate rules: one recursion over a clock.
 
-The stream itself and every discovery is an account.  An account opened at clock c pays, at clock c + k, the
-share of its amount that is the weight of step 1 + k.  The sum of all payments is the level, up to a factor.
-What the accounts pay at the next clocks is laid out ahead, window by window, so that a test costs one look-up
-however many discoveries there are.
+The stream itself and every discovery open an account.  One opened at clock c pays, at clock c + k, its amount
+times the weight of step 1 + k; the sum of all payments is the level, up to a factor.  Payments are computed
+ahead, window by window, so that a test costs one look-up however many discoveries there are.
 """
 
 from __future__ import annotations
@@ -134,9 +133,9 @@ def _lay_out_all(
     rule: tuple[float, float, float, float, float, float, float, int, int], lag: int,
     table: FloatArray, lord: bool,
 ) -> None:  # fmt: skip
-    """Begin a window: what all accounts pay at its clocks, the stream's first and then by age.
+    """Begin a window: payments of all accounts, the stream's first and then by age.
 
-    The order never depends on when a window is begun, so that the sums are the same to the last bit.
+    The order never depends on when a window begins, so that the sums are the same to the last bit.
     """
     first, second, amount = rule[0], rule[1], rule[2]
     last = len(ahead) - 1

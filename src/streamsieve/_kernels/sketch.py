@@ -7,8 +7,7 @@ The heap holds the best features in *slots*: a feature keeps its slot as long as
 binary heap of slots with the worst first, ``place`` its inverse, and ``table`` an open-addressing hash table
 from a feature's id to its slot + 1 (0 is empty).  ``count[0]`` slots are taken.
 
-Where its features stand is hashed once a row, and the cells are fetched ahead: nearly every access to them
-is a cache miss.
+A row's features are hashed once, and their cells are fetched ahead: nearly every access is a cache miss.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class SPEC(OfflineSelector):
 
     Of phi1 and phi2 less is better, of phi3 more; **scikit-feature sorts all three the wrong way round**.
     phi1 favors features far from 0; phi2 does not depend on the mean.  With labels, phi2 is the sum of
-    squares within classes over the total, which ranks as Fisher's score, and no pair of rows is compared.  All
+    squares within classes over the total, which ranks as Fisher's score without comparing rows.  All
     directions of phi3 together need no eigenvectors: they sum to ``2 (1 - (f'xi_1)^2) - phi1``.
 
     Without labels memory is rows^2 numbers, so at most 20,000 rows.

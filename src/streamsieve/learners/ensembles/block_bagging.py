@@ -170,6 +170,5 @@ class BlockBagging(Ensemble):
         """Return a learner's vote, or its probabilities."""
         predicted = super()._predicted(learner, X)
         if self.combine == "vote" and self._n_classes:
-            vote: FloatArray = np.eye(self._n_classes)[np.argmax(predicted, axis=1)]
-            return vote
+            return np.asarray(np.eye(self._n_classes)[np.argmax(predicted, axis=1)])
         return predicted

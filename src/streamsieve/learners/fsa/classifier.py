@@ -17,7 +17,7 @@ from streamsieve.base.persistence import fitted_property
 from streamsieve.exceptions import TargetError
 from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.learners.fsa.rows import Rows
-from streamsieve.learners.targets import ClassLabels, check_labels
+from streamsieve.learners.inputs import ClassLabels, check_labels
 from streamsieve.protocols import CLASSIFICATION, FloatArray, Traits
 from streamsieve.state import Array, Bool, Choice, Nested, untouched_on_error
 
@@ -264,8 +264,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         """
         outputs = self._outputs_of(X)
         codes = (outputs[:, 0] > 0).astype(np.intp) if self._outputs == 1 else np.argmax(outputs, axis=1)
-        labels: npt.NDArray[Any] = self.classes_[codes]
-        return labels
+        return np.asarray(self.classes_[codes])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> FloatArray:
@@ -278,5 +277,4 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         outputs = self._outputs_of(X)
         if self._outputs == 1:
             return np.column_stack([expit(-outputs[:, 0]), expit(outputs[:, 0])])
-        likely: FloatArray = softmax(outputs, axis=1)
-        return likely
+        return np.asarray(softmax(outputs, axis=1))

@@ -113,8 +113,7 @@ class AnnealedModel(Part):
 
     @property
     def _deviation(self) -> FloatArray:
-        deviation: FloatArray = np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1))
-        return deviation
+        return np.asarray(np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1)))
 
     def change_units(self, old: FloatArray, new: FloatArray) -> None:
         """Predict the same numbers when the target's centre and spread are others than before."""
@@ -193,10 +192,8 @@ class AnnealedModel(Part):
         scale = self.scale
         if sp.issparse(some):
             coefficients = self.beta * scale
-            raw: FloatArray = some @ coefficients.T + (self.intercept[0] - coefficients @ self.mean)
-            return raw
-        result: FloatArray = ((some - self.mean) * scale) @ self.beta.T + self.intercept[0]
-        return result
+            return np.asarray(some @ coefficients.T + (self.intercept[0] - coefficients @ self.mean))
+        return np.asarray(((some - self.mean) * scale) @ self.beta.T + self.intercept[0])
 
     def unsettled(
         self, rows: Rows, y: FloatArray, weight: FloatArray, config: FSAConfig

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 
 from streamsieve.base.persistence import fitted_property
 from streamsieve.learners.fsa.annealed import AnnealedLearner
-from streamsieve.learners.targets import check_numbers
+from streamsieve.learners.inputs import check_numbers
 from streamsieve.protocols import FloatArray, Task, Traits
 from streamsieve.state import Array, Choice
 
@@ -170,8 +170,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     @fitted_property
     def coef_(self) -> FloatArray:
         """Weights for values as they come; 0 for features that went."""
-        weights: FloatArray = self._linear_function()[0][0] * self._target_[1]
-        return weights
+        return np.asarray(self._linear_function()[0][0] * self._target_[1])
 
     @fitted_property
     def intercept_(self) -> float:
@@ -185,8 +184,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         ----------
         X : rows with all features
         """
-        predicted: FloatArray = self._outputs_of(X)[:, 0] * self._target_[1] + self._target_[0]
-        return predicted
+        return np.asarray(self._outputs_of(X)[:, 0] * self._target_[1] + self._target_[0])
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()

@@ -99,14 +99,12 @@ class DenseRows:
         factors = np.zeros((len(beta), len(self._scale)))
         factors[:, self._place] = beta
         factors *= self._scale
-        result: FloatArray = self._block @ factors.T - factors @ self._center
-        return result
+        return np.asarray(self._block @ factors.T - factors @ self._center)
 
     def back_products(self, slopes: FloatArray) -> FloatArray:
         """Return the products of all columns with some vectors (rows, outputs), as (outputs, columns)."""
         raw = slopes.T @ self._block - np.outer(slopes.sum(axis=0), self._center)
-        result: FloatArray = (raw * self._scale)[:, self._place]
-        return result
+        return np.asarray((raw * self._scale)[:, self._place])
 
     def keep(self, columns: IntArray) -> None:
         """Leave some of the columns, given by ascending numbers."""
@@ -184,20 +182,17 @@ class SparseRows:
 
         def product(vector: FloatArray) -> FloatArray:
             total = float(vector.sum())
-            result: FloatArray = X @ (X.T @ vector) - offset * total + (size * total - offset @ vector)
-            return result
+            return np.asarray(X @ (X.T @ vector) - offset * total + (size * total - offset @ vector))
 
         return product
 
     def products(self, beta: FloatArray) -> FloatArray:
         """Return the products of all rows with some vectors (outputs, columns)."""
-        result: FloatArray = self._X @ beta.T - beta @ self._center
-        return result
+        return np.asarray(self._X @ beta.T - beta @ self._center)
 
     def back_products(self, slopes: FloatArray) -> FloatArray:
         """Return the products of all columns with some vectors (rows, outputs), as (outputs, columns)."""
-        result: FloatArray = (self._X.T @ slopes).T - np.outer(slopes.sum(axis=0), self._center)
-        return result
+        return np.asarray((self._X.T @ slopes).T - np.outer(slopes.sum(axis=0), self._center))
 
     def keep(self, columns: IntArray) -> None:
         """Leave some of the columns, given by ascending numbers."""

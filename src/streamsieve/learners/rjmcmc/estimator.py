@@ -20,9 +20,8 @@ from streamsieve.base import Selector
 from streamsieve.base.persistence import fitted_property
 from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import InputError, NotBegunError, TargetError
-from streamsieve.learners.block_names import names_with
+from streamsieve.learners.inputs import check_numbers, names_with, rows_of
 from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior
-from streamsieve.learners.targets import check_numbers, rows_of
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Task, Traits
 from streamsieve.state import Float, FloatOr, Int, Nested, Texts, untouched_on_error
 
