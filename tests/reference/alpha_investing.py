@@ -105,14 +105,12 @@ def unit(x):
 
 
 def residual(model, target):
-    """Return what least squares leaves of a target."""
     left = target - model @ np.linalg.lstsq(model, target, rcond=None)[0]
     # once more: what rounding left inside the model
     return left - model @ np.linalg.lstsq(model, left, rcond=None)[0]
 
 
 def squared(v):
-    """Return the squared length."""
     return float(v @ v)
 
 

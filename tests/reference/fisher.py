@@ -53,7 +53,6 @@ def score(X, y, weight=None, half_life=None):
 
 
 def p_value(X, y, weight=None, half_life=None):
-    """Return the p-values of the F test."""
     from tests.reference import f
 
     return f.p_value(X, y, weight, half_life)

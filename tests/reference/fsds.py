@@ -39,7 +39,6 @@ def sketch(X, size, block, centre=True):
 
 
 def weights(B, rank, penalty=8.0):
-    """Return one weight a feature."""
     U, s, _ = np.linalg.svd(B, full_matrices=False)
     k = min(rank, int(np.sum(s > 1e-10 * s[0])) if len(s) and s[0] > 0 else 0)
     if k == 0:

@@ -77,12 +77,10 @@ def grafting(X, y, *, loss, l1, l1_ratio=1.0, standardize=True, tol=1e-6, sweeps
 
 
 def predictor(target, model, W, b):
-    """Return the linear predictor, one column a class."""
     return sum((np.outer(model[k].values, W[k]) for k in model), np.zeros(target.shape)) + b
 
 
 def probabilities(loss, eta):
-    """Return the probability of every class."""
     if loss == "logistic":
         return np.exp(-np.logaddexp(0, -eta))
     return np.exp(eta - np.logaddexp.reduce(eta, axis=1, keepdims=True))
@@ -100,7 +98,6 @@ def gradient(column, rest):
 
 
 def objective(loss, target, model, W, b):
-    """Return what the model minimises."""
     eta = predictor(target, model, W, b)
     if loss == "squared":
         each = (target - eta) ** 2 / 2

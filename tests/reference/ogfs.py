@@ -136,7 +136,6 @@ def raises(between, within, b, w, min_gain):
 
 
 def stands_out(between, within, score, alpha):
-    """Whether a score is significantly larger than those of a set."""
     scores = np.array(between) / np.array(within)
     if len(scores) < 2 or np.std(scores, ddof=1) <= 1e-9 * (1 + np.mean(scores)):
         return False

@@ -43,7 +43,6 @@ def power_weight(i):
 
 
 def levels(p_values, rule, alpha=0.05, lag=0):
-    """Return (level, whether it found something) of every test."""
     found, out = [], []
     for t, p in enumerate(p_values, start=1):
         level = RULES[rule](p_values[: t - 1], found, t, alpha, lag)

@@ -66,7 +66,6 @@ def draw(d, k, seed, row):
 
 
 def uniform(seed, row, number):
-    """Return a number in [0, 1)."""
     a, b, _, _ = philox([number % WORD, number // WORD, row % WORD, row // WORD], [seed % WORD, seed // WORD])
     return ((a >> 5) * 2**26 + (b >> 6)) / 2**53
 

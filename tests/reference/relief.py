@@ -12,7 +12,6 @@ from tests.reference.relieff import differences, distances, nearest
 
 
 def relief(X, y, metric="euclidean", nominal=None, rows=None):
-    """Return the weight of every feature."""
     y = np.asarray(y)
     n, p = np.shape(X)
     diff = differences(X, np.zeros(p, bool) if nominal is None else nominal)

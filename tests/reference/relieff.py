@@ -28,7 +28,6 @@ def differences(X, nominal):
 
 
 def distances(differences, metric):
-    """Return the distance of all pairs of rows."""
     return (differences**2 if metric == "euclidean" else differences).sum(axis=2)
 
 
@@ -45,7 +44,6 @@ def nearest(distance, candidates, k, n_features):
 
 
 def relieff(X, y, k=10, metric="euclidean", nominal=None, rows=None):
-    """Return the weight of every feature."""
     y = np.asarray(y)
     n, p = np.shape(X)
     diff = differences(X, np.zeros(p, bool) if nominal is None else nominal)

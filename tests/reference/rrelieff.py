@@ -20,7 +20,6 @@ from tests.reference.relieff import differences, distances, nearest
 
 
 def rrelieff(X, y, k=10, sigma=50.0, metric="euclidean", nominal=None, rows=None):
-    """Return the weight of every feature."""
     y = np.asarray(y, np.float64)
     n, p = np.shape(X)
     diff = differences(X, np.zeros(p, bool) if nominal is None else nominal)

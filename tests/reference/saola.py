@@ -164,6 +164,5 @@ def entropies(a, b):
 
 
 def entropy(counts):
-    """Return the entropy of counts, in nats."""
     share = counts[counts > 0] / counts.sum()
     return float(-np.sum(share * np.log(share)))

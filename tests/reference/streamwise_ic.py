@@ -53,7 +53,6 @@ def streamwise_ic(X, y, *, information_criterion="ric", n_candidates=None, remov
 
 
 def with_intercept(columns, n):
-    """Return a model's columns as a matrix."""
     return np.column_stack([np.ones(n), *columns.values()])
 
 
