@@ -88,12 +88,8 @@ def test_dense_rows_are_counted_in_tables_that_double(dtype, order, weighted):
     assert tables.count_dense(np.asarray(X, order=order), y, w, order=order) == 4  # 1, 2, 4, 8 rows
     assert tables.count_dense(np.asarray(X, order=order), y, w, order=order) == 0
     for j in range(p):
-        wanted = counts(
-            np.concatenate([X[:, j], X[:, j]]).astype(float),
-            np.tile(y, 2),
-            2,
-            None if w is None else np.tile(w, 2),
-        )
+        twice = [None if a is None else np.tile(a, 2) for a in (X[:, j].astype(float), y, w)]
+        wanted = counts(*twice[:2], 2, twice[2])
         assert tables.table(j) == wanted
         assert list(tables.table(j)) == list(wanted)
 

@@ -13,31 +13,17 @@ TABLE = np.concatenate([[0.0], digamma(np.arange(1.0, 1024))])
 
 
 def by_labels(X, y, copies=None, k=4, low=0, high=None):
-    copies = np.ones(len(y), np.int64) if copies is None else copies
-    high = X.shape[1] if high is None else high
-    out = np.full(X.shape[1], -1.0)
-    neighbors.labels(
-        *arrays(sp.csc_array(X, dtype=float)), y, copies, int(y.max()) + 1, k, TABLE, low, high, out
-    )
+    copies, out = np.ones(len(y), np.int64) if copies is None else copies, np.full(X.shape[1], -1.0)
+    columns, high = arrays(sp.csc_array(X, dtype=float)), X.shape[1] if high is None else high
+    neighbors.labels(*columns, y, copies, int(y.max()) + 1, k, TABLE, low, high, out)
     return out
 
 
 def by_numbers(X, y, copies=None, k=4, low=0, high=None):
-    copies = np.ones(len(y), np.int64) if copies is None else copies
-    high = X.shape[1] if high is None else high
-    out = np.full(X.shape[1], -1.0)
+    copies, out = np.ones(len(y), np.int64) if copies is None else copies, np.full(X.shape[1], -1.0)
+    columns, high = arrays(sp.csc_array(X, dtype=float)), X.shape[1] if high is None else high
     order = np.argsort(y, kind="stable")
-    neighbors.numbers(
-        *arrays(sp.csc_array(X, dtype=float)),
-        y[order],
-        np.argsort(order),
-        copies[order],
-        k,
-        TABLE,
-        low,
-        high,
-        out,
-    )
+    neighbors.numbers(*columns, y[order], np.argsort(order), copies[order], k, TABLE, low, high, out)
     return out
 
 

@@ -204,13 +204,12 @@ def test_thinning_keeps_masses_and_errs_within_its_share():
     thinned = 0
     for case in range(60):
         n, most = int(rng.integers(1, 60)), int(rng.integers(1, 20))
-        kinds = (
-            np.ones(n),
+        whole, large, powers = (
             rng.integers(1, 50, n),
             rng.integers(1, 3, n) ** 12,
             2.0 ** rng.integers(0, 9, n),
         )
-        masses = kinds[case % 4].astype(np.float64)
+        masses = (np.ones(n), whole, large, powers)[case % 4].astype(np.float64)
         prefix, value, mass = np.repeat(7, n), np.arange(1.0, n + 1), masses.copy()
         before = np.full(4, 3), np.arange(4.0), np.ones(4)  # another prefix, which has few enough
         all_of = [np.concatenate(pair) for pair in zip(before, (prefix, value, mass), strict=True)]

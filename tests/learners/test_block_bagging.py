@@ -53,13 +53,8 @@ def test_noise_gets_little_weight_and_signal_much():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 400)
     noise, signal = rng.normal(size=(400, 5)), rng.normal(size=(400, 5)) + y[:, None]
-    model = (
-        BlockBagging(LogisticRegression())
-        .begin(y)
-        .offer(noise)
-        .offer(signal)
-        .offer(rng.normal(size=(400, 5)))
-    )
+    model = BlockBagging(LogisticRegression()).begin(y).offer(noise).offer(signal)
+    model.offer(rng.normal(size=(400, 5)))
     assert model.member_weights_[1] > 2 * max(model.member_weights_[0], model.member_weights_[2])
 
 

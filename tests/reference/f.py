@@ -33,9 +33,5 @@ def score(X, y, weight=None, half_life=None):
 
 
 def p_value(X, y, weight=None, half_life=None):
-    return np.array(
-        [
-            scipy.stats.f.sf(F, between, within) if between else 1.0
-            for F, between, within in _tests(X, y, weight, half_life)
-        ]
-    )
+    tests = _tests(X, y, weight, half_life)
+    return np.array([scipy.stats.f.sf(F, b, w) if b else 1.0 for F, b, w in tests])
