@@ -52,7 +52,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         Zellner's g: the prior variance of coefficients relative to that of least squares, in (0, 1e30].
         "benchmark": the number of rows, or the squared number of columns if that is larger.
     min_inclusion : float, default=0.5
-        Probability from which a column is selected, between 0 and 1.
+        Least probability of a selected column, in [0, 1].
     random_state : int or None, default=0
         Seed of the moves, in [0, 2^32).  If None, one is drawn when a fit begins, and saved.
 
@@ -73,11 +73,10 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     Notes
     -----
     The model is ``y = a + X b + e`` with Zellner's g-prior on b; with a and the variance of e unknown, the
-    Bayes factor of q columns with R^2 against none has the logarithm ``(n - 1 - q) / 2 log(1 + g) - (n - 1) /
-    2 log(1 + g (1 - R^2))``.  Births and deaths are proposed half and half, where both are possible.
-    Coefficients are integrated out, so the Jacobian of the jump is 1.  At most n - 2 columns are in a model.
-    A column that is constant, or that those in the model determine, has no model of its own and is never
-    born.
+    log Bayes factor of q columns with R^2 against none is ``(n - 1 - q) / 2 log(1 + g) - (n - 1) / 2 log(1 +
+    g (1 - R^2))``.  Births and deaths are proposed half and half, where both are possible.  Coefficients are
+    integrated out, so the Jacobian of the jump is 1.  At most n - 2 columns are in a model.  A column that is
+    constant, or collinear with those in the model, is never born.
 
     Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near the
     posterior; ``sample`` counts, and counting starts again after the next ``offer`` and when ``prior`` or
@@ -171,13 +170,9 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         self._check_parameters()
         y = check_numbers(y, n)
         if n < LEAST_ROWS:
-            raise InputError(
-                f"n_samples = {n}, but a linear model needs rows to be judged by: give three at least"
-            )
+            raise InputError(f"n_samples = {n}, but a linear model needs at least {LEAST_ROWS} rows")
         if y.min() == y.max():
-            raise TargetError(
-                f"y is constant ({y[0]:g}), so there is nothing to explain: give a target that varies"
-            )
+            raise TargetError(f"y is constant ({y[0]:g}): give a target that varies")
         self._sampler_ = ModelSampler(y)
         self.n_samples_seen_, self.n_features_in_ = n, 0
 
@@ -243,19 +238,15 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         sampler.walk(wanted // 2, prior, rng, count=True)
         half = sampler.stays
         sampler.walk(wanted - wanted // 2, prior, rng, count=True)
-        shares = (half - start) / max(wanted // 2, 1), (sampler.stays - half) / (wanted - wanted // 2)
-        self._warn_unless_settled(*shares, wanted)
-
-    @staticmethod
-    def _warn_unless_settled(first: FloatArray, second: FloatArray, moves: int) -> None:
+        first, second = (half - start) / max(wanted // 2, 1), (sampler.stays - half) / (wanted - wanted // 2)
         j = int(np.argmax(np.abs(first - second)))
         if abs(first[j] - second[j]) > UNSETTLED:
             warnings.warn(
                 f"the chain has not settled: column {j} was in the model after {first[j]:.0%} of the first "
-                f"half of {moves:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
+                f"half of {wanted:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
                 "out columns that are almost equal",
                 ConvergenceWarning,
-                stacklevel=4,  # the caller of fit or sample
+                stacklevel=3,  # the caller of fit or sample
             )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -314,8 +305,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     def ranked_(self) -> IntArray:
         """Columns that are probable enough, most probable first."""
         inclusion = self._sampled("ranked_").inclusion
-        order = np.argsort(-inclusion, kind="stable")
-        return order[inclusion[order] >= self.min_inclusion]
+        return np.argsort(-inclusion, kind="stable")[: np.count_nonzero(inclusion >= self.min_inclusion)]
 
     @fitted_property
     def model_(self) -> IntArray:
