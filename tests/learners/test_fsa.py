@@ -1,8 +1,6 @@
 """Annealed learners are the algorithm of the papers, dense or sparse, in one call or many."""
 
-import math
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -119,22 +117,6 @@ def test_equals_the_twin_on_many_cases():
         np.testing.assert_allclose(model.intercept[0], intercept, atol=tolerance)
     assert decided > 390
     assert grew < 30
-
-
-@pytest.mark.parametrize("annealing", [0.0, 10.0, 300.0])
-def test_the_schedule(annealing):
-    config = FSAClassifier(7, epochs=200, annealing=annealing)._config(5000)
-    left = [config.columns_left(5000, e) for e in range(1, 201)]
-    assert all(a >= b for a, b in pairwise(left))
-    assert left[99] == left[-1] == 7
-    assert left[48] > 7
-    if annealing == 0:
-        assert np.abs(np.diff(left[:100], 2)).max() <= 1  # the same number each time, but for rounding
-    mu = max(annealing, 1e-9)
-    expected = (
-        7 * 200 + 4993 * 100 * ((1 + mu) * math.log1p(mu) - mu) / mu**2 if annealing else 7 * 200 + 4993 * 50
-    )
-    assert sum(left) == pytest.approx(expected, rel=0.2)  # a sum, not an integral
 
 
 def test_what_has_gone_never_comes_back_and_the_right_number_is_left():
