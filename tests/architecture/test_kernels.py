@@ -1,13 +1,14 @@
 """Compiled files stand alone, because Numba stamps its cache with the function's own file only."""
 
 import ast
+import hashlib
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "src/streamsieve"
 KERNELS = sorted((PACKAGE / "_kernels").glob("[!_]*.py"))
-#: Of our own only types; nothing of them reaches compiled code.
+#: Of our own only types, of which nothing reaches compiled code, and a file that never changes.
 ALLOWED = {
     "__future__",
     "typing",
@@ -17,7 +18,9 @@ ALLOWED = {
     "numpy.typing",
     "llvmlite",
     "streamsieve.protocols",
+    "streamsieve._kernels.intrinsics",
 }
+INTRINSICS = "36daad251c4d2374b053cc5366813cb1fb57b42d1238c6de8a765b3250278814"
 
 
 def imports(tree):
@@ -43,6 +46,12 @@ def test_a_compiled_file_imports_nothing_of_ours(path):
         pytest.skip(f"{path.name} compiles nothing")
     foreign = {name for name in imports(tree) if name not in ALLOWED and not name.startswith("numba.")}
     assert not foreign, f"{path}: compiled code may not depend on {foreign}"
+
+
+def test_the_shared_intrinsics_never_change():
+    """Kernels that use them keep old machine code in their caches; put a new version into another file."""
+    tree = ast.parse((PACKAGE / "_kernels/intrinsics.py").read_text())
+    assert hashlib.sha256("\n".join(map(ast.unparse, tree.body[1:])).encode()).hexdigest() == INTRINSICS
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)

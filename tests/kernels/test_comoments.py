@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import comoments as kernel
+from tests.helpers.blocks import arrays
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -12,12 +13,8 @@ from streamsieve._kernels import comoments as kernel
 def test_sums_about_the_pivot(shape, dtype):
     rng = np.random.default_rng(0)
     n, p = shape
-    X, y, w, pivot = (
-        rng.normal(size=shape).astype(dtype),
-        rng.normal(size=n),
-        rng.random(n),
-        rng.normal(size=p),
-    )
+    X, y = rng.normal(size=shape).astype(dtype), rng.normal(size=n)
+    w, pivot = rng.random(n), rng.normal(size=p)
     s1, s2, sxy = np.full((3, p), 7.0)
     assert kernel.accumulate(X, y, w, pivot, s1, s2, sxy, 1, p)
     d = (X - pivot)[:, 1:]
@@ -70,9 +67,7 @@ def test_sparse_rows_go_into_a_cache_line_a_feature(dtype):
     y, w = rng.normal(size=n) + 2, rng.random(n) * (np.arange(n) != 6)
     table = np.zeros((p, 8))
     for rows in (slice(4), slice(4, n)):
-        part = X[rows]
-        indptr, indices = part.indptr.astype(np.int64), part.indices.astype(np.int32)
-        kernel.update_csr(indptr, indices, part.data, y[rows], w[rows], table)
+        kernel.update_csr(*arrays(X[rows]), y[rows], w[rows], table)
     coo = X.tocoo()
     i, j = coo.coords
     for feature in range(p):

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import contingency as kernel
+from tests.helpers.blocks import arrays
 
 #: The key of text number 0; number i has (1 + i) times as much.
 TEXT = 2.0**400
@@ -43,7 +44,7 @@ class Tables:
     def count_sparse(self, X, y, w=None, cap=256, first=0):
         weights = UNIT if w is None else (w, True)
         entry, self.used = kernel.count_sparse(
-            first, *csr(X), y, *weights, cap, False, *self.pool, self.stored, self.used
+            first, *arrays(X), y, *weights, cap, False, *self.pool, self.stored, self.used
         )
         return entry
 
@@ -59,10 +60,6 @@ class Tables:
         for row in range(start, start + size):
             assert kernel._find(self.cells[row, 0], start, bits, self.cells, self.slots) == row
         return {cell[0]: cell[1:].tolist() for cell in self.cells[start : start + size]}
-
-
-def csr(X):
-    return X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
 
 
 def as_dense(X):
@@ -91,12 +88,8 @@ def test_dense_rows_are_counted_in_tables_that_double(dtype, order, weighted):
     assert tables.count_dense(np.asarray(X, order=order), y, w, order=order) == 4  # 1, 2, 4, 8 rows
     assert tables.count_dense(np.asarray(X, order=order), y, w, order=order) == 0
     for j in range(p):
-        wanted = counts(
-            np.concatenate([X[:, j], X[:, j]]).astype(float),
-            np.tile(y, 2),
-            2,
-            None if w is None else np.tile(w, 2),
-        )
+        twice = [None if a is None else np.tile(a, 2) for a in (X[:, j].astype(float), y, w)]
+        wanted = counts(*twice[:2], 2, twice[2])
         assert tables.table(j) == wanted
         assert list(tables.table(j)) == list(wanted)
 
@@ -182,13 +175,13 @@ def test_rows_are_taken_out_or_nothing_is_changed(sparse):
     X = np.array([[1.0, 0.0], [2.0, np.nan], [1.0, 3.0], [4.0, 3.0]])
     y, w = np.array([0, 1, 0, 1]), np.array([1.0, 0.1, 2.0, 1e20])
     tables = Tables(2, 2)
-    rows = (*(csr(sp.csr_array(X)) if sparse else as_dense(X)), sparse)
+    rows = (*(arrays(sp.csr_array(X)) if sparse else as_dense(X)), sparse)
     if sparse:
         tables.count_sparse(sp.csr_array(X), y, w)
     else:
         tables.count_dense(X, y, w)
     before = tables.cells.copy(), tables.stored.copy()
-    many = (*(csr(sp.csr_array(np.tile(X, (2, 1)))) if sparse else as_dense(np.tile(X, (2, 1)))), sparse)
+    many = (*(arrays(sp.csr_array(np.tile(X, (2, 1)))) if sparse else as_dense(np.tile(X, (2, 1)))), sparse)
     assert tables.subtract(many, np.tile(y, 2), np.tile(w, 2)) == len(many[2]) // 2
     assert tables.subtract(rows, y[::-1].copy(), w) >= 0
     assert np.array_equal(before[0], tables.cells)

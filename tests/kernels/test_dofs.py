@@ -1,4 +1,4 @@
-"""Kernels of DOFS: chances by enumeration, determinants by NumPy, Wilcoxon's test by SciPy."""
+"""Kernels of DOFS: probabilities by enumeration, determinants by NumPy, Wilcoxon's test by SciPy."""
 
 import itertools
 
@@ -16,19 +16,18 @@ def positive(rng, m):
 
 
 def test_every_set_is_drawn_with_its_probability():
-    """The lots at which an item changes sides are its chances given those before it."""
+    """The draws at which an item changes sides are its probabilities given those before it."""
     rng = np.random.default_rng(0)
     m = 3
     L = positive(rng, m)
     K = L @ np.linalg.inv(L + np.eye(m))
-    chances = probabilities(L)
     for wanted in itertools.product([True, False], repeat=m):
-        lots, left = np.zeros(m), dict(chances)
+        draws, left = np.zeros(m), probabilities(L)
         for i, inside in enumerate(wanted):
             share = sum(p for Y, p in left.items() if i in Y) / sum(left.values())
-            lots[i] = share - 1e-9 if inside else share + 1e-9
+            draws[i] = share - 1e-9 if inside else share + 1e-9
             left = {Y: p for Y, p in left.items() if (i in Y) == inside}
-        assert dofs.sample(K, lots, 0.0).tolist() == list(wanted)
+        assert dofs.sample(K, draws, 0.0).tolist() == list(wanted)
 
 
 def test_equal_items_are_never_drawn_together():

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from streamsieve._kernels import dominance
 from streamsieve._kernels.dominance import LANES
+from tests.helpers.blocks import orthogonal, pieces, unit
 
 TIE = 1e-12
 
@@ -23,15 +23,10 @@ class Store:
         self.evicted_pair = np.empty(slots + m)
 
     def decide(self, X, relevance, two_phase=False, use_max=False, sparse=False, first=0, q=0, n_evicted=0):
-        n, m = X.shape
+        m = X.shape[1]
         mean, norm = X.mean(axis=0), np.linalg.norm(X - X.mean(axis=0), axis=0)
-        if sparse:
-            S = sp.csc_array(X)
-            pieces = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data
-        else:
-            pieces = np.arange(m + 1) * n, np.zeros(0, np.int32), X.T.ravel()
         return dominance.decide(
-            *pieces, sparse, mean, norm, relevance, 100 + np.arange(m), first, two_phase, use_max, TIE,
+            *pieces(X, sparse), mean, norm, relevance, 100 + np.arange(m), first, two_phase, use_max, TIE,
             self.tiles, self.relevance, self.feature, self.order, self.free, q,
             self.by, self.pair, self.evicted, self.evicted_by, self.evicted_pair, n_evicted,
         )  # fmt: skip
@@ -93,22 +88,15 @@ def test_decisions_are_those_of_a_few_lines(two_phase, use_max, sparse):
         assert store.evicted_by[:n_evicted].tolist() == [e[1] for e in evictions]
         np.testing.assert_allclose(store.evicted_pair[:n_evicted], [e[2] for e in evictions], atol=1e-12)
         assert store.feature[store.order[:q]].tolist() == [100 + j for j in kept]
-        standard = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
-        np.testing.assert_allclose(store.columns(q), standard[:, kept], atol=1e-13)
+        np.testing.assert_allclose(store.columns(q), unit(X)[:, kept], atol=1e-13)
         assert store.relevance[store.order[:q]].tolist() == relevance[kept].tolist()
         happened += len(evictions) + sum(b >= 0 for b in by)
     assert happened > 10
 
 
-def apart(n, m):
-    """Return m columns at right angles to each other, without mean."""
-    Z = np.random.default_rng(1).normal(size=(n, m))
-    return np.linalg.qr(Z - Z.mean(axis=0))[0]
-
-
 @pytest.mark.parametrize("sparse", [False, True])
 def test_when_all_slots_are_taken_the_kernel_comes_back_and_goes_on_with_more(sparse):
-    X = apart(40, 36)
+    X = orthogonal(40, 36)
     store = Store(40, 1, 36)
     relevance = np.full(36, 0.3)
     assert store.decide(X, relevance, sparse=sparse) == (LANES, LANES, 0)
@@ -124,7 +112,7 @@ def test_when_all_slots_are_taken_the_kernel_comes_back_and_goes_on_with_more(sp
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_columns_in_a_second_tile_are_met_as_well(sparse):
-    X = apart(60, 40)
+    X = orthogonal(60, 40)
     X = np.column_stack([X, X[:, ::-1]])
     store = Store(60, 2, 80)
     assert store.decide(X, np.full(80, 0.3), sparse=sparse) == (80, 40, 0)
@@ -162,7 +150,7 @@ def test_whole_columns_far_from_0_depend_on_each_other_as_near_it(offset):
 
 
 def test_slots_of_the_evicted_are_taken_again_and_the_order_stays_that_of_arrival():
-    Q = apart(20, 12)
+    Q = orthogonal(20, 12)
     X = np.column_stack([Q[:, :6], Q[:, 1] + Q[:, 4], Q[:, 6:12]])
     relevance = np.array([0.3] * 6 + [0.9] + [0.3] * 6)
     store = Store(20, 1, 13)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import fsa as kernel
-from streamsieve.learners.fsa.rows import DenseRows, SparseRows, Steps, Weights, rows_of
+from streamsieve.learners.fsa.rows import DenseRows, SparseRows, Steps, Weights
 
 
 @pytest.mark.parametrize("kind", range(6))
@@ -70,10 +70,10 @@ def test_lazy_steps_over_sparse_rows_are_steps_over_dense_ones(outputs, momentum
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_a_limited_step_solves_one_row_and_goes_no_further(form):
+@pytest.mark.parametrize(("kind", "form"), [(DenseRows, np.asarray), (SparseRows, sp.csr_array)])
+def test_a_limited_step_solves_one_row_and_goes_no_further(kind, form):
     X, y = np.array([[300.0, 400.0]]), np.array([2.0])
-    rows = rows_of(form(X), None, np.zeros(2), np.ones(2))
+    rows = kind(form(X), None, np.zeros(2), np.ones(2))
     weights = Weights(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((2, 1)))
     loss = rows.epoch(np.arange(1), y, np.ones(1), weights, Steps(1, 1.0, 0.0, 1.0, 4, True))
     assert loss == 2.0

@@ -6,7 +6,7 @@ import pytest
 from streamsieve._kernels import grafting as kernel
 
 
-def parabola(G, c, v, level):
+def quadratic(G, c, v, level):
     """Return what the kernels work on."""
     return np.vstack([G, np.zeros_like(v), level, np.full_like(v, 1e-12), c - G @ v, v])
 
@@ -29,7 +29,7 @@ def test_rounds_and_walks_end_at_a_minimum(seed, dependent):
         X[:, 4] = X[:, 2]
     G, c = X.T @ X / 12, X.T @ rng.normal(size=12) / 12
     level = np.array([0.0, 0.1, 0.1, 0.05, 0.1, 0.1]) * (0.2 + seed % 3)
-    work = parabola(G, c, rng.normal(size=6) * (seed % 2), level)
+    work = quadratic(G, c, rng.normal(size=6) * (seed % 2), level)
     while kernel.descend(work, 10) > 1:
         kernel.walk(work)
     check(G, c, work, level)
@@ -41,14 +41,14 @@ def test_a_walk_along_a_dependence_ends_with_one_column_less():
     X = np.column_stack([A, A.sum(axis=1)])
     G, c = X.T @ X, X.T @ (A @ [1.0, 0.6])
     level = np.full(3, 0.1)
-    work = parabola(G, c, np.array([0.9, 0.5, 1e-3]), level)
+    work = quadratic(G, c, np.array([0.9, 0.5, 1e-3]), level)
     kernel.walk(work)
     assert work[-1, 1] == 0.0
     check(G, c, work, level)
 
 
 @pytest.mark.parametrize("loss", [0, 1, 2])
-def test_respond_gives_loss_chances_and_residuals(loss):
+def test_respond_gives_loss_probabilities_and_residuals(loss):
     rng = np.random.default_rng(1)
     classes = 3 if loss == 2 else 1
     predictor = 5 * rng.normal(size=(classes, 7))
@@ -56,8 +56,8 @@ def test_respond_gives_loss_chances_and_residuals(loss):
     target = rng.integers(0, 2, (1, 7)).astype(float)
     if loss == 2:
         target = np.eye(3)[rng.integers(0, 3, 7)].T.copy()
-    chance, residual = np.empty((classes, 7)), np.empty((classes, 7))
-    mean = kernel.respond(loss, target, predictor, chance, residual)
+    probability, residual = np.empty((classes, 7)), np.empty((classes, 7))
+    mean = kernel.respond(loss, target, predictor, probability, residual)
     if loss == 0:
         wanted, expected = ((target - predictor) ** 2 / 2).sum(), predictor
     elif loss == 1:
@@ -69,7 +69,7 @@ def test_respond_gives_loss_chances_and_residuals(loss):
     assert mean == pytest.approx(wanted / 7)
     np.testing.assert_allclose(residual, target - expected, atol=1e-12)
     if loss:
-        np.testing.assert_allclose(chance, expected, atol=1e-12)
+        np.testing.assert_allclose(probability, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", [0, 1, 2])
@@ -84,14 +84,18 @@ def test_curve_is_the_second_derivative(loss):
     target[0] = 1
 
     def residuals(v):
-        predictor, chance, residual = np.zeros((classes, 8)), np.empty((classes, 8)), np.empty((classes, 8))
+        predictor, probability, residual = (
+            np.zeros((classes, 8)),
+            np.empty((classes, 8)),
+            np.empty((classes, 8)),
+        )
         np.add.at(predictor, class_of, v[:, None] * columns[owner])
-        kernel.respond(loss, target, predictor, chance, residual)
-        return chance, residual
+        kernel.respond(loss, target, predictor, probability, residual)
+        return probability, residual
 
-    chance, _ = residuals(value)
-    kernel.curve(loss, chance, columns, facts, owner, class_of, 0, 2, H)
-    kernel.curve(loss, chance, columns, facts, owner, class_of, 2, 4, H)
+    probability, _ = residuals(value)
+    kernel.curve(loss, probability, columns, facts, owner, class_of, 0, 2, H)
+    kernel.curve(loss, probability, columns, facts, owner, class_of, 2, 4, H)
     for e in range(4):
         step = 1e-5 * np.eye(4)[e]
         slopes = [

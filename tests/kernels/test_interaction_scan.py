@@ -70,11 +70,11 @@ def test_tables_information_and_freedom_are_those_of_plain_counting():
     planes, counts, levels = target.encode(X, 3)
     codes = [coded(x, 3) for x in X]
     nothing = target.g[target.counts].sum() - target.g[n]
-    tells = np.zeros(len(X))
-    kernel.tell(counts, target.g, tells)
+    informations = np.zeros(len(X))
+    kernel.columns_information(counts, target.g, informations)
     table = np.full((8, 8, 3), -7)
     for a in range(4):
-        assert 2 * (tells[a] - nothing) == pytest.approx(2 * n * information(codes[a], y), abs=1e-9)
+        assert 2 * (informations[a] - nothing) == pytest.approx(2 * n * information(codes[a], y), abs=1e-9)
         for b in range(4):
             kernel.joint(
                 planes[a], counts[a], levels[a], planes[b], counts[b], levels[b], target.edges, table
@@ -83,7 +83,7 @@ def test_tables_information_and_freedom_are_those_of_plain_counting():
             assert some.sum() == n
             np.testing.assert_array_equal(some.sum(axis=1), counts[a, : levels[a]])
             np.testing.assert_array_equal(some.sum(axis=0), counts[b, : levels[b]])
-            both = kernel.together(table, levels[a], levels[b], target.g)
+            both = kernel.pair_information(table, levels[a], levels[b], target.g)
             joined = np.unique(codes[a] * 8 + codes[b], return_inverse=True)[1]
             assert 2 * (both - nothing) == pytest.approx(2 * n * information(joined, y), abs=1e-9)
             for given_a, one, other in ((True, a, b), (False, b, a)):
@@ -99,14 +99,14 @@ def test_lines_are_first_in_first_out_and_slots_are_used_again():
     n = 40
     target = Target(rng.integers(0, 2, n))
     planes, counts, levels = target.encode(rng.integers(0, 2, (6, n)).astype(float))
-    told, feature = np.zeros(6), np.arange(6) + 10
-    store = tuple(np.zeros((5, *a.shape[1:]), a.dtype) for a in (planes, counts, levels, told, feature))
+    known, feature = np.zeros(6), np.arange(6) + 10
+    store = tuple(np.zeros((5, *a.shape[1:]), a.dtype) for a in (planes, counts, levels, known, feature))
     pool, chosen = np.zeros((2, 2), np.int64)
     free, numbers = np.arange(5), np.array([0, 0, 5, 0])
     room = np.zeros(4, np.int64), np.zeros(4), np.zeros(4, np.int64)
     way = np.array([1, 1, 2, 0, 1, 1], np.uint8)
     at, _ = kernel.scan(
-        planes, counts, levels, told, feature, way, np.full(6, np.inf), 0,
+        planes, counts, levels, known, feature, way, np.full(6, np.inf), 0,
         *store, pool, chosen, free, numbers, target.edges, target.g, 5, *room,
     )  # fmt: skip
     assert at == 6

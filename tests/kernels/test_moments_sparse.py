@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from streamsieve._aligned import aligned_zeros
 from streamsieve._kernels import moments_sparse as kernel
+from tests.helpers.blocks import arrays
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -18,10 +19,8 @@ def test_the_table_holds_weight_mean_and_squares_of_what_is_stored(weighted, dty
     codes, w = rng.integers(0, classes, n), rng.random(n) * (np.arange(n) != 3)
     table = aligned_zeros((p, classes, 4))
     for rows in (slice(5), slice(5, n)):  # two batches
-        part = X[rows]
         weights = w[rows] if weighted else np.ones(1)
-        indptr, indices = part.indptr.astype(np.int64), part.indices.astype(np.int32)
-        kernel.update(indptr, indices, part.data, codes[rows], weights, weighted, table)
+        kernel.update(*arrays(X[rows]), codes[rows], weights, weighted, table)
     coo = X.tocoo()
     i, j = coo.coords
     values, cell_weight = coo.data.astype(np.float64), (w if weighted else np.ones(n))[i]

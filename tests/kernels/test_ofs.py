@@ -116,9 +116,6 @@ def test_rows_are_looked_into_as_the_twin_does():
     assert (mistakes, observed) == (np.count_nonzero(margins <= 0), sum(map(len, looked_at)))
 
 
-# ------------------------------------------------------------------------------------ chance
-
-
 @pytest.mark.parametrize(
     ("counter", "key", "words"),
     [

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from streamsieve._kernels import paired
+from tests.helpers.blocks import pieces
 from tests.reference import fisher_z
 
 
-def with_gaps(rng, n, m):
+def with_missing(rng, n, m):
     X = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.7)
     X[:, 0] += 1e6  # an offset costs no digits
     X[rng.random((n, m)) < 0.3] = np.nan
@@ -17,18 +17,11 @@ def with_gaps(rng, n, m):
     return X
 
 
-def pieces(X, sparse):
-    if sparse:
-        S = sp.csc_array(X)
-        return S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data, True
-    return np.arange(X.shape[1] + 1) * len(X), np.zeros(0, np.int32), X.T.ravel(), False
-
-
 @pytest.mark.parametrize("sparse", [False, True])
 def test_relevance_is_that_of_the_rows_seen(sparse):
     rng = np.random.default_rng(0)
     n, m = 40, 8
-    X = with_gaps(rng, n, m)
+    X = with_missing(rng, n, m)
     y = rng.normal(size=n)
     y = (y - y.mean()) / np.linalg.norm(y - y.mean())
     labels = rng.integers(0, 3, n)
@@ -50,9 +43,9 @@ def test_relevance_is_that_of_the_rows_seen(sparse):
     assert classes.tolist() == [len(set(labels[w])) for w in there.T]
 
 
-def test_pairs_are_compared_over_joint_rows():
+def test_pairs_are_compared_over_complete_pairs():
     rng = np.random.default_rng(1)
-    X = with_gaps(rng, 40, 8)
+    X = with_missing(rng, 40, 8)
     X[:, 0] -= 1e6
     X[3:, 7] = np.nan  # three rows at most
     seen = (~np.isnan(X)).T.astype(float)

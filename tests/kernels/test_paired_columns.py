@@ -1,36 +1,30 @@
-"""Columns with gaps: brought to unit length, compared over joint rows, and settled by SAOLA's rule."""
+"""Columns with missing values: standardized, compared over complete pairs, settled by SAOLA's rule."""
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from streamsieve._kernels import paired_columns
+from tests.helpers.blocks import pieces
 from tests.reference import fisher_z
 from tests.reference.paired_saola import paired_saola
 
 
-def with_gaps(rng, n, m):
+def with_missing(rng, n, m):
     X = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.8)
     X[rng.random((n, m)) < rng.choice([0.0, 0.2, 0.5], m)] = np.nan
     return X
 
 
 def standardised(X, sparse):
-    n, m = X.shape
-    if sparse:
-        S = sp.csc_array(X)
-        pieces = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data, True
-    else:
-        pieces = np.arange(m + 1) * n, np.zeros(0, np.int32), X.T.ravel(), False
-    out, seen = np.full((m, n), 7.0), np.zeros(m, np.int64)
-    paired_columns.standardise(*pieces, out, seen)
+    out, seen = np.full(X.shape[::-1], 7.0), np.zeros(X.shape[1], np.int64)
+    paired_columns.standardise(*pieces(X, sparse), out, seen)
     return out, seen
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_columns_get_length_one_over_the_rows_seen(sparse):
     rng = np.random.default_rng(0)
-    X = with_gaps(rng, 30, 5)
+    X = with_missing(rng, 30, 5)
     X[:, 1] += 1e9  # an offset costs few digits
     X[:, 2] = np.nan
     X[:, 3] = 4.0
@@ -47,14 +41,14 @@ def test_columns_get_length_one_over_the_rows_seen(sparse):
 
 
 def test_dense_and_sparse_columns_become_the_same_numbers():
-    X = with_gaps(np.random.default_rng(1), 25, 6)
+    X = with_missing(np.random.default_rng(1), 25, 6)
     for one, other in zip(standardised(X, sparse=False), standardised(X, sparse=True), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_pairs_are_compared_over_joint_rows():
+def test_pairs_are_compared_over_complete_pairs():
     rng = np.random.default_rng(2)
-    X = with_gaps(rng, 30, 6)
+    X = with_missing(rng, 30, 6)
     X[3:, 5] = np.nan  # three rows at most
     X[:20, 4], X[20:, 4] = 1.0, np.arange(10)
     X[20:, 3] = np.nan  # constant where both are seen
@@ -79,7 +73,7 @@ def test_decisions_are_those_of_the_twin_also_with_few_slots(bound, variant):
     for slots in (2, 3, 16):
         n, m = 30, 12
         y = rng.normal(size=n)
-        X = with_gaps(rng, n, m)
+        X = with_missing(rng, n, m)
         X += np.where(rng.random(m) < 0.7, y[:, None], 0) + np.where(rng.random(m) < 0.5, X[:, :1] * 0.3, 0)
         kept, decisions = paired_saola(X, y, "regression", alpha=0.5, bound=bound, variant=variant)
         relevant = [

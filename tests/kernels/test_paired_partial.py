@@ -1,4 +1,4 @@
-"""Separating sets where columns have gaps, against the slow judge and numpy's eigenvalues."""
+"""Separating sets where columns have missing values, against the slow judge and numpy's eigenvalues."""
 
 from itertools import combinations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from streamsieve._kernels import paired_columns, paired_partial
+from tests.helpers.blocks import orthogonal, pieces
 from tests.reference import fisher_z
 from tests.reference.paired_partial import PairedPartialCorrelations, partial, positive_definite
 
@@ -13,7 +14,7 @@ BOTH = pytest.mark.parametrize("task", ["regression", "multiclass"])
 
 
 def correlated(rng, task, n, p):
-    """Return columns that share factors, with gaps, and a target that shares them too."""
+    """Return columns that share factors, with missing values, and a target that shares them too."""
     factors = rng.normal(size=(n, 3))
     X = factors @ rng.normal(size=(3, p)) + rng.normal(size=(n, p))
     y = factors @ rng.normal(size=3) + rng.normal(size=n)
@@ -26,9 +27,8 @@ def unit(y):
 
 
 def fresh(X):
-    n, m = X.shape
-    out, seen = np.empty((m, n)), np.empty(m, np.int64)
-    paired_columns.standardise(np.arange(m + 1) * n, np.zeros(0, np.int32), X.T.ravel(), False, out, seen)
+    out, seen = np.empty(X.shape[::-1]), np.empty(X.shape[1], np.int64)
+    paired_columns.standardise(*pieces(X, sparse=False), out, seen)
     return out
 
 
@@ -46,22 +46,19 @@ class Store:
         self.joint = np.zeros((slots, slots), np.int64)
         self.loads = np.zeros((slots, 3 if many else 1))
         self.feature, self.order = np.zeros(slots, np.int64), np.arange(slots)
-        self.told, self.statistic = np.full((2 * m + slots, 7), -1), np.zeros(2 * m + slots)
-        self.told[:, 2] = 0
+        self.record, self.statistic = np.full((2 * m + slots, 7), -1), np.zeros(2 * m + slots)
+        self.record[:, 2] = 0
 
     def decide(self, X, share, most=3, newcomer_first=True, skip=True, first=0, q=0, n_evicted=0):
         return paired_partial.decide(
             fresh(X), 100 + np.arange(X.shape[1]), first, newcomer_first, most, skip, self.lost, share,
             self.y, self.labels, self.columns, self.pairs, self.loads, self.joint,
-            self.feature, self.order, q, self.told, self.statistic, n_evicted,
+            self.feature, self.order, q, self.record, self.statistic, n_evicted,
         )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------ pairs
-
-
 @BOTH
-def test_pairs_of_columns_are_what_the_judge_says_of_their_joint_rows(task):
+def test_pairs_of_columns_are_what_the_judge_says_of_complete_rows(task):
     rng = np.random.default_rng(0)
     X, y = correlated(rng, task, 40, 6)
     X[3:, 5] = np.nan  # too few rows
@@ -92,9 +89,6 @@ def test_rows_over_which_the_target_is_constant_count_as_none():
         assert store.joint[:2, :2].tolist() == [[0, 0], [0, 20]]
 
 
-# ------------------------------------------------------------------------------------ contradictions
-
-
 def contradicting(rng, contrasts):
     """Return correlations of columns and loads that no columns can have."""
     while True:
@@ -118,9 +112,6 @@ def test_a_matrix_that_contradicts_itself_is_mended_as_by_eigenvalues(contrasts)
             space = np.empty((4, contrasts)), np.empty((2, 9, 9))
             found = paired_partial.strength(total, loads, 3, np.arange(3), size, contrasts == 1, True, *space)
             assert found == pytest.approx(expected, abs=1e-8)
-
-
-# ------------------------------------------------------------------------------------ decisions
 
 
 def settled(judge, X, most, newcomer_first):
@@ -172,16 +163,16 @@ def test_decisions_are_those_of_the_judge(newcomer_first, task):
         assert done == 7
         assert store.feature[store.order[:q]].tolist() == [100 + j for j in kept]
         for k, v in enumerate(verdicts):
-            assert store.told[k, 2] == (CODE[v[0]] if v else 0)
+            assert store.record[k, 2] == (CODE[v[0]] if v else 0)
             if v:
                 assert store.statistic[k] == pytest.approx(v[1], abs=1e-9)
-                assert tuple(i for i in store.told[k, 4:].tolist() if i >= 0) == v[2]
+                assert tuple(i for i in store.record[k, 4:].tolist() if i >= 0) == v[2]
                 joint = [judge.pair(*sorted(ab))[1] for ab in combinations([k, *(i - 100 for i in v[2])], 2)]
-                assert store.told[k, 3] == min(joint) - len(v[2]) - 3
+                assert store.record[k, 3] == min(joint) - len(v[2]) - 3
         for row, (old, new, reason, statistic, by) in enumerate(evictions, start=7):
-            assert store.told[row, :3].tolist() == [old, new, CODE[reason]]
+            assert store.record[row, :3].tolist() == [old, new, CODE[reason]]
             assert store.statistic[row] == pytest.approx(statistic, abs=1e-9)
-            assert tuple(i for i in store.told[row, 4:].tolist() if i >= 0) == by
+            assert tuple(i for i in store.record[row, 4:].tolist() if i >= 0) == by
         assert n_evicted == len(evictions)
         assert sorted(store.order) == list(range(8))
         happened += len(evictions) + sum(v is not None for v in verdicts)
@@ -189,12 +180,10 @@ def test_decisions_are_those_of_the_judge(newcomer_first, task):
 
 
 def test_when_all_slots_are_taken_the_kernel_comes_back_and_goes_on_with_more():
-    rng = np.random.default_rng(4)
-    Z = rng.normal(size=(30, 6))
-    X = np.linalg.qr(Z - Z.mean(axis=0))[0]
+    X = orthogonal(30, 6)
     X[0, 2] = np.nan
     y = np.nan_to_num(X).sum(axis=1)
-    share = np.full(31, 2.0)  # nobody leaves
+    share = np.full(31, 2.0)  # no column leaves
     store, whole = Store(y, "regression", 4, 6), Store(y, "regression", 8, 6)
     assert store.decide(X, share, most=1)[:2] == (4, 4)
     grown = Store(y, "regression", 8, 6)

@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from streamsieve._kernels import partial
+from tests.helpers.blocks import orthogonal, pieces, unit
 
 
 def correlated(rng, n, p, contrasts):
@@ -15,11 +15,6 @@ def correlated(rng, n, p, contrasts):
     X = factors @ rng.normal(size=(3, p)) + rng.normal(size=(n, p))
     Y = factors @ rng.normal(size=(3, contrasts)) + rng.normal(size=(n, contrasts))
     return unit(X), np.linalg.qr(Y - Y.mean(axis=0))[0]
-
-
-def unit(X):
-    X = X - X.mean(axis=0)
-    return X / np.linalg.norm(X, axis=0)
 
 
 def matrices(X, Y):
@@ -134,9 +129,6 @@ def test_a_set_that_determines_contrasts_leaves_the_others(contrasts):
         assert r**2 == pytest.approx(explained(X, Y[:, 1:], 2, [0, 1])[0], rel=1e-9)
 
 
-# ------------------------------------------------------------------------------------ candidates
-
-
 class Store:
     """Room for kept columns, and what the kernel fills."""
 
@@ -152,16 +144,11 @@ class Store:
         self.evicted_statistic, self.evicted_by = np.zeros(slots + m), np.full((slots + m, 3), -1)
 
     def decide(self, X, share, most=3, newcomer_first=True, sparse=False, first=0, q=0, n_evicted=0):
-        n, m = X.shape
+        m = X.shape[1]
         mean, norm = X.mean(axis=0), np.linalg.norm(X - X.mean(axis=0), axis=0)
-        if sparse:
-            S = sp.csc_array(X)
-            pieces = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data
-        else:
-            pieces = np.arange(m + 1) * n, np.zeros(0, np.int32), X.T.ravel()
         return partial.decide(
-            *pieces, sparse, mean, norm, 100 + np.arange(m), first, newcomer_first, most, share, self.basis,
-            self.columns, self.total, self.within, self.loads, self.feature, self.order, q,
+            *pieces(X, sparse), mean, norm, 100 + np.arange(m), first, newcomer_first, most, share,
+            self.basis, self.columns, self.total, self.within, self.loads, self.feature, self.order, q,
             self.verdict, self.statistic, self.by,
             self.evicted, self.at, self.evicted_verdict, self.evicted_statistic, self.evicted_by, n_evicted,
         )  # fmt: skip
@@ -223,9 +210,7 @@ def test_decisions_are_those_of_a_few_lines(contrasts, newcomer_first, sparse):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_when_all_slots_are_taken_the_kernel_comes_back_and_goes_on_with_more(sparse):
-    rng = np.random.default_rng(7)
-    Z = rng.normal(size=(30, 7))
-    X = np.linalg.qr(Z - Z.mean(axis=0))[0]
+    X = orthogonal(30, 7)
     Y = unit(X[:, :6].sum(axis=1, keepdims=True))
     share = np.full(4, 0.99)
     store, whole = Store(30, 4, 6, Y), Store(30, 8, 6, Y)

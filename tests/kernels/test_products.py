@@ -5,25 +5,16 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import products as kernel
+from tests.helpers.blocks import arrays
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 9])
 def test_scatter_adds_every_pair_once(n):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, 6)) * (rng.random((n, 6)) < 0.5)
-    rows = sp.csr_array(X)
     w, place, value = rng.random(n), rng.integers(1, 3, n), rng.normal(size=n)
     cross, products = np.ones((3, 7)), np.ones((7, 7))
-    kernel.scatter(
-        rows.indptr.astype(np.int64),
-        rows.indices.astype(np.int32),
-        rows.data,
-        w,
-        place,
-        value,
-        cross,
-        products,
-    )
+    kernel.scatter(*arrays(sp.csr_array(X)), w, place, value, cross, products)
     wide = np.pad(X, ((0, 0), (0, 1)))
     np.testing.assert_allclose(np.triu(products), np.triu(1 + wide.T @ (wide * w[:, None])), atol=1e-14)
     assert np.array_equal(np.tril(products, -1), np.tril(np.ones((7, 7)), -1))

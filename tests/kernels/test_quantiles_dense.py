@@ -69,9 +69,6 @@ def test_values_beyond_a_limit_are_counted_and_nan_is_not(dtype):
     assert kernel.beyond(X[:0], 1.0) == 0
 
 
-# ------------------------------------------------------------------------------------ few values
-
-
 def tallied(ordered, cumulative=None, most=4, tables=None):
     """Return {value: mass} of every feature, None where there are too many, and the tables themselves."""
     p = len(ordered)

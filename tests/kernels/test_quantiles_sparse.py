@@ -7,14 +7,14 @@ import scipy.sparse as sp
 from streamsieve._aligned import aligned_zeros
 from streamsieve._kernels import entries as entry_kernel
 from streamsieve._kernels import quantiles_sparse as kernel
+from tests.helpers.blocks import arrays
 
 
 def rows_of(rng, n, p, dtype=np.float64):
     X = np.round(rng.normal(size=(n, p)) * 2)
     X[rng.random((n, p)) < 0.3] = 0.0
     X[rng.random((n, p)) < 0.1] = np.nan
-    csr = sp.csr_array(X.astype(dtype))
-    return X, (csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data)
+    return X, arrays(sp.csr_array(X.astype(dtype)))
 
 
 def entries(rng, n, prefixes, values=5, weighted=True):
@@ -39,9 +39,6 @@ def as_dict(prefix, value, mass):
     for p, v, m in zip(prefix.tolist(), value.tolist(), mass.tolist(), strict=True):
         total[p, v] = total.get((p, v), 0.0) + m
     return total
-
-
-# ------------------------------------------------------------------------------------ into the stage
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -118,9 +115,6 @@ def test_hot_slots_of_another_add_up_or_are_staged():
     assert [s[0] for s in stage] == [2 << 2 | 2, 1.0, 5.0]
 
 
-# ------------------------------------------------------------------------------------ sorting
-
-
 @pytest.mark.parametrize("top", [1, 2, 50, 2**13, 2**24, 2**30, 2**48, 2**50, 2**63 - 1])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_entries_sort_by_prefix_and_keep_their_order(weighted, top):
@@ -178,9 +172,6 @@ def test_classes_are_pooled_by_value(classes):
             assert np.array_equal(got, want)
 
 
-# ------------------------------------------------------------------------------------ runs
-
-
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 9), (9, 1), (20, 20), (20, 13), (60, 3), (5, 0), (0, 5)])
 def test_runs_merge_in_order_and_equal_entries_become_one(sizes):
     rng = np.random.default_rng(5)
@@ -213,13 +204,12 @@ def test_thinning_keeps_masses_and_errs_within_its_share():
     thinned = 0
     for case in range(60):
         n, most = int(rng.integers(1, 60)), int(rng.integers(1, 20))
-        kinds = (
-            np.ones(n),
+        whole, large, powers = (
             rng.integers(1, 50, n),
             rng.integers(1, 3, n) ** 12,
             2.0 ** rng.integers(0, 9, n),
         )
-        masses = kinds[case % 4].astype(np.float64)
+        masses = (np.ones(n), whole, large, powers)[case % 4].astype(np.float64)
         prefix, value, mass = np.repeat(7, n), np.arange(1.0, n + 1), masses.copy()
         before = np.full(4, 3), np.arange(4.0), np.ones(4)  # another prefix, which has few enough
         all_of = [np.concatenate(pair) for pair in zip(before, (prefix, value, mass), strict=True)]
@@ -262,9 +252,6 @@ def test_entries_that_cannot_be_are_noticed():
     for bad in (0.0, -1.0, np.nan, np.inf):
         assert not sound(mass=np.array([1.0, 1.0, 1.0, bad]))
     assert not kernel.is_sound(np.array([3]), np.ones(1), None, 2, 3, hot, True)  # class 3 of 3
-
-
-# ------------------------------------------------------------------------------------ answers
 
 
 @pytest.mark.parametrize("whole", [True, False])

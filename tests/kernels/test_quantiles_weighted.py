@@ -12,7 +12,7 @@ types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
 def hard_rows(rng, m, dtype):
-    """Columns of random numbers, ties, both zeros, gaps, and numbers too near or too large for float32."""
+    """Columns of random numbers, ties, both zeros, NaN, and numbers too near or too large for float32."""
     X = np.column_stack([
         rng.normal(size=m), rng.integers(-2, 3, m), rng.choice([0.0, -0.0, 1e-40], m), rng.normal(size=m),
         rng.normal(1e9, 1, m), rng.choice([1e60, -1e60, 2e60, 1.0], m), np.full(m, np.nan),

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve._kernels import relief as kernel
+from tests.helpers.blocks import arrays
 
 
 def data(rng, n=7, p=5):
@@ -12,12 +13,7 @@ def data(rng, n=7, p=5):
     return X, np.array([False, True, False, True, True])[:p]
 
 
-def sparse(X):
-    S = sp.csr_array(X)
-    return S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data
-
-
-def gaps(X, nominal):
+def differences(X, nominal):
     apart = np.abs(X[:, None] - X[None])
     return np.where(nominal, (apart > 0).astype(float), apart)
 
@@ -27,8 +23,8 @@ def test_sparse_distances(squared):
     X, nominal = data(np.random.default_rng(0))
     some, out = np.array([4, 1]), np.zeros((2, 7))
     for low, high in ((0, 3), (3, 7)):
-        kernel.add_sparse(*sparse(X), nominal, squared, some, low, high, out)
-    expected = (gaps(X, nominal) ** (2 if squared else 1)).sum(axis=2)[some]
+        kernel.add_sparse(*arrays(sp.csr_array(X)), nominal, squared, some, low, high, out)
+    expected = (differences(X, nominal) ** (2 if squared else 1)).sum(axis=2)[some]
     np.testing.assert_allclose(out, expected, atol=1e-14)
 
 
@@ -52,9 +48,9 @@ def test_weighted_differences_over_pairs():
     rng = np.random.default_rng(2)
     X, nominal = data(rng)
     one, other, weight = rng.integers(0, 7, 30), rng.integers(0, 7, 30), rng.normal(size=30)
-    expected = weight @ gaps(X, nominal)[one, other]
+    expected = weight @ differences(X, nominal)[one, other]
     out = np.zeros(5)
-    kernel.weigh_sparse(*sparse(X), nominal, one, other, weight, out)
+    kernel.weigh_sparse(*arrays(sp.csr_array(X)), nominal, one, other, weight, out)
     np.testing.assert_allclose(out, expected, atol=1e-13)
     absolute, unequal = np.zeros(5), np.zeros(5)
     for low, high in ((0, 2), (2, 5)):

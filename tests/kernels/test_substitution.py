@@ -2,17 +2,9 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from streamsieve._kernels import substitution as kernel
-
-
-def pieces(X, *, sparse):
-    if sparse:
-        S = sp.csc_array(X)
-        return S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data
-    n, m = X.shape
-    return np.arange(m + 1) * n, np.zeros(0, np.int32), np.ascontiguousarray(X.T).reshape(-1)
+from tests.helpers.blocks import pieces
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -25,7 +17,7 @@ def test_measure_gives_mean_deviation_and_gradient(n, sparse):
     X[:, 6] += 1e9
     residual = rng.normal(size=n)
     facts = np.full((9, 4), 9.0)
-    kernel.measure(*pieces(X, sparse=sparse), residual, residual.mean(), 1, 9, np.inf, facts)
+    kernel.measure(*pieces(X, sparse)[:3], residual, residual.mean(), 1, 9, np.inf, facts)
     assert np.all(facts[0] == 9.0)
     scale = X.std(axis=0)
     varies = np.ptp(X, axis=0)[1:] > 0
@@ -42,7 +34,7 @@ def test_measure_marks_what_is_suspicious(value):
     X[:, 0], X[2, 1] = np.arange(6), value
     facts = np.empty((3, 4))
     with np.errstate(invalid="ignore"):  # of inf - inf, if nothing is compiled
-        kernel.measure(*pieces(X, sparse=False), np.ones(6), 1.0, 0, 3, 1e200, facts)
+        kernel.measure(*pieces(X, sparse=False)[:3], np.ones(6), 1.0, 0, 3, 1e200, facts)
     assert facts[1, 1] == -1
     assert facts[0, 1] > 0
     assert facts[2, 1] == 0
@@ -68,7 +60,7 @@ def test_the_residual_is_that_of_the_coefficients(sparse, loss):
     counts = np.array([0, 0, 0, budget + spare, 0])
     facts, evicted, was = np.empty((m, 4)), np.empty(m, np.int64), np.empty(m)
     done = kernel.substitute(
-        *pieces(X, sparse=sparse), facts, 100, np.inf, loss, target, predictor, residual, level,
+        *pieces(X, sparse)[:3], facts, 100, np.inf, loss, target, predictor, residual, level,
         store, where, fresh, free, later, theta, feature, known, counts, budget, 4, 1.0, 1e-9, evicted, was,
     )  # fmt: skip
     assert done == m

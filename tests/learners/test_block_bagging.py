@@ -1,12 +1,10 @@
 """Block bagging: a member a block of columns, votes or weights from rows that were not drawn."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, TargetError
 from streamsieve.learners.ensembles.block_bagging import BlockBagging
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
 from tests.reference import block_bagging as twin
@@ -55,13 +53,8 @@ def test_noise_gets_little_weight_and_signal_much():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 400)
     noise, signal = rng.normal(size=(400, 5)), rng.normal(size=(400, 5)) + y[:, None]
-    model = (
-        BlockBagging(LogisticRegression())
-        .begin(y)
-        .offer(noise)
-        .offer(signal)
-        .offer(rng.normal(size=(400, 5)))
-    )
+    model = BlockBagging(LogisticRegression()).begin(y).offer(noise).offer(signal)
+    model.offer(rng.normal(size=(400, 5)))
     assert model.member_weights_[1] > 2 * max(model.member_weights_[0], model.member_weights_[2])
 
 
@@ -106,39 +99,6 @@ def test_votes_are_counted():
     model = BlockBagging(GaussianNB(), bags=3, combine="vote", block_size=2).fit(X, X[:, 0] > 0)
     shares = model.predict_proba(X)
     np.testing.assert_allclose(shares * 6, np.round(shares * 6), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"estimator": 3}, "estimator must have fit and predict; got 3"),
-        ({"estimator": GaussianNB}, r"estimator .* GaussianNB is a class: write GaussianNB\(\)"),
-        ({"estimator": Ridge()}, r"estimator must be a classifier, but Ridge\(\) is a regressor"),
-        ({"estimator": GaussianNB(), "task": "regression"}, "estimator must be a regressor"),
-        ({"bags": 0}, "bags must be a whole number at least 1"),
-        ({"combine": "mean"}, "combine must be one of 'stack', 'vote'"),
-        ({"block_size": 0}, "block_size must be a whole number"),
-        ({"task": "ranking"}, "task must be one of"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        BlockBagging(**parameters).begin([0, 1, 0, 1])
-
-
-def test_offers_that_make_no_sense_are_refused():
-    with pytest.raises(NotBegunError, match="begin"):
-        BlockBagging().offer(np.eye(3))
-    with pytest.raises(TargetError, match="None"):
-        BlockBagging().begin()
-    model = BlockBagging(KEEPS_ALL).begin([0, 1, 0, 1])
-    with pytest.raises(NotBegunError, match="no columns were offered yet"):
-        model.predict(np.zeros((2, 1)))
-    with pytest.raises(SchemaError, match="the block has 3 rows"):
-        model.offer(np.eye(3))
-    with pytest.raises(ValueError, match="infinity"):
-        model.offer(np.full((4, 1), np.inf))
-    assert model.n_features_in_ == 0
 
 
 def test_a_state_comes_back_and_goes_on(tmp_path):

@@ -3,54 +3,43 @@
 import numpy as np
 import scipy.sparse as sp
 
-
-def _noise(rng, y, before):
-    return rng.normal(size=len(y))
-
-
-def _informative(rng, y, before):
-    return y * rng.choice([-2.0, 0.5, 1.0]) + rng.normal(size=len(y))
-
-
-def _constant(rng, y, before):
-    return np.full(len(y), rng.choice([0.0, 0.1, -7.0]))
-
-
-def _codes(rng, y, before):
-    return rng.integers(0, rng.integers(2, 6), len(y)).astype(float)
+#: From random numbers, target and the features before to a feature.
+KINDS = {
+    "noise": lambda rng, y, before: rng.normal(size=len(y)),
+    "informative": lambda rng, y, before: y * rng.choice([-2.0, 0.5, 1.0]) + rng.normal(size=len(y)),
+    "constant": lambda rng, y, before: np.full(len(y), rng.choice([0.0, 0.1, -7.0])),
+    "codes": lambda rng, y, before: rng.integers(0, rng.integers(2, 6), len(y)).astype(float),
+    "informative codes": lambda rng, y, before: np.round(np.clip(y + rng.normal(size=len(y)), -2, 4)),
+    "sparse": lambda rng, y, before: rng.normal(size=len(y)) * (rng.random(len(y)) < 0.3),
+    "copy": lambda rng, y, before: (
+        before[rng.integers(len(before))].copy() if before else rng.normal(size=len(y))
+    ),
+    "far from 0": lambda rng, y, before: 1e6 + y + rng.normal(size=len(y)),
+}
 
 
-def _informative_codes(rng, y, before):
-    return np.round(np.clip(y + rng.normal(size=len(y)), -2, 4))
-
-
-def _sparse(rng, y, before):
-    return rng.normal(size=len(y)) * (rng.random(len(y)) < 0.3)
-
-
-def _copy(rng, y, before):
-    return before[rng.integers(len(before))].copy() if before else _noise(rng, y, before)
-
-
-def _far_away(rng, y, before):
-    return 1e6 + y + rng.normal(size=len(y))
-
-
-KINDS = (_noise, _informative, _constant, _codes, _informative_codes, _sparse, _copy, _far_away)
-
-
-def features(rng, y, p, kinds=KINDS):
-    """Return p features over the rows of y."""
+def features(rng, y, p):
+    """Return p features over the rows of y, of random kinds."""
     made = []
     for _ in range(p):
-        made.append(kinds[rng.integers(len(kinds))](rng, y, made))
+        made.append(list(KINDS.values())[rng.integers(len(KINDS))](rng, y, made))
     return np.column_stack(made)
 
 
 def labels(rng, n, classes, least=2):
-    """Return n labels, at least so many of each class."""
+    """Return n labels, at least ``least`` of each class."""
     y = np.concatenate([np.repeat(np.arange(classes), least), rng.integers(0, classes, n - least * classes)])
     return rng.permutation(y)
+
+
+TASKS = ("binary", "multiclass", "regression")
+
+
+def target(rng, task, n):
+    """Return n labels of two or more classes, or n numbers."""
+    if task == "regression":
+        return np.round(rng.normal(size=n), 2) + 0.001
+    return labels(rng, n, 2 if task == "binary" else int(rng.integers(3, 5)))
 
 
 FORMS = {

@@ -5,18 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError
-from tests.offline.cases import features, labels, some_form
+from tests.offline.cases import TASKS, features, labels, some_form, target
 from tests.real_data import load_real
 from tests.reference.fcbf import fcbf
-
-TASKS = ("binary", "multiclass", "regression")
-
-
-def target(rng, task, n):
-    if task == "regression":
-        return np.round(rng.normal(size=n), 2) + 0.001
-    return labels(rng, n, 2 if task == "binary" else int(rng.integers(3, 5)))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -83,15 +74,3 @@ def test_nothing_relevant_is_an_empty_selection():
     found = ss.FCBF().fit(np.ones((10, 3)), [0, 1] * 5)
     assert found.ranked_.tolist() == []
     assert not found.get_support().any()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"delta": 1.0}, "delta must be a number at least 0 and below 1; got 1.0"),
-        ({"bins": 2000}, "bins must be a whole number at least 2 and at most 1024; got 2000"),
-    ],
-)
-def test_parameters_are_refused_by_name(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        ss.FCBF(**parameters).fit(np.eye(4), [0, 1] * 2)

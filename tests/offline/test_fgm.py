@@ -7,7 +7,6 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError, TargetError
 from streamsieve.offline.shared.feature_generation import mixture, shrunk
 from tests.offline.cases import FORMS, labels, some_form
 from tests.reference.fgm import fgm
@@ -63,9 +62,6 @@ def test_many_sparse_features():
     assert {100, 2000, 3000} <= set(found.ranked_)
 
 
-# ------------------------------------------------------------------------------------ the solver
-
-
 def test_shrinking_is_the_minimum_it_says():
     rng = np.random.default_rng(4)
     for _ in range(20):
@@ -108,9 +104,6 @@ def test_a_mixture_that_is_not_solved_is_said_with_the_remedy(monkeypatch):
     assert w[0].filename == __file__
 
 
-# ------------------------------------------------------------------------------------ GDM
-
-
 @pytest.mark.parametrize("tau", [0.3, 0.7, 0.95])
 def test_affiliated_features_equal_the_twin(tau):
     rng = np.random.default_rng(7)
@@ -130,20 +123,3 @@ def test_copies_of_a_supporting_feature_are_kept():
     X, y = planted(rng)
     X = np.column_stack([X, X[:, 5], -X[:, 17]])
     assert {5, 17, 40, 60, 61} <= set(ss.GDM(k=5, group_size=5).fit(X, y).ranked_)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"group_size": 0}, "group_size must be a whole number at least 1; got 0"),
-        ({"C": 0}, "C must be a number above 0; got 0"),
-        ({"tol": -0.1}, "tol must be a number at least 0; got -0.1"),
-        ({"max_rounds": 0}, "max_rounds must be a whole number at least 1; got 0"),
-        ({"tau": 1}, "tau must be a number at least 0 and below 1; got 1"),
-    ],
-)
-def test_parameters_are_refused_by_name(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        ss.GDM(**parameters).fit(np.eye(6), [0, 1] * 3)
-    with pytest.raises(TargetError, match="GDM needs a binary target"):
-        ss.GDM().fit(np.eye(6), [0, 1, 2] * 2)

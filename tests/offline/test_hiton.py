@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError
 from tests.columns.streams import columns, rows, target
 from tests.offline.cases import some_form
 from tests.real_data import folder
@@ -66,9 +65,6 @@ def test_tables_equal_the_twin(task, test):
     assert separated > 12
 
 
-# ------------------------------------------------------------------------------------ known networks
-
-
 def test_a_chain_a_fork_and_a_collider_leave_the_direct_neighbours():
     rng = np.random.default_rng(2)
     n = 4000
@@ -106,9 +102,6 @@ def test_neighbours_in_samples_of_published_networks():
     assert right / there > 0.55, (right, there)
 
 
-# ------------------------------------------------------------------------------------ laws
-
-
 def test_without_conditioning_it_is_a_screen_of_p_values():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 100)
@@ -122,16 +115,3 @@ def test_nothing_relevant_is_an_empty_selection():
     rng = np.random.default_rng(4)
     found = ss.HITONPC(alpha=1e-6).fit(rng.normal(size=(30, 4)), rng.integers(0, 2, 30))
     assert found.ranked_.tolist() == []
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"alpha": 0}, "alpha must be a number above 0 and below 1; got 0"),
-        ({"test": "t"}, "test must be one of 'fisher_z', 'g2', 'chi2'; got 't'"),
-        ({"max_conditioning": 4}, "max_conditioning must be a whole number at least 0 and at most 3; got 4"),
-    ],
-)
-def test_parameters_are_refused_by_name(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        ss.HITONPC(**parameters).fit(np.eye(4), [0, 1] * 2)

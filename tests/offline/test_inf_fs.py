@@ -2,22 +2,12 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.offline.inf_fs import path_sums
 from tests.helpers.tier import cases
-from tests.offline.cases import features, labels, some_form
+from tests.offline.cases import TASKS, features, labels, some_form, target
 from tests.reference.inf_fs import graph, inf_fs, paths, unit
-
-TASKS = ("binary", "multiclass", "regression")
-
-
-def target(rng, task, n):
-    if task == "regression":
-        return np.round(rng.normal(size=n), 2) + 0.001
-    return labels(rng, n, 2 if task == "binary" else int(rng.integers(3, 5)))
 
 
 def test_the_unsupervised_form_equals_its_twin():
@@ -82,26 +72,3 @@ def test_constant_features_and_one_feature_score_nothing():
     scores = ss.InfFS().fit(X).scores_
     assert scores[1] == 0
     assert scores[[0, 2]].min() > 0
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"mixing": 1.5}, "mixing must be a number at least 0 and at most 1; got 1.5"),
-        ({"supervised": "yes"}, "supervised must be one of True, False; got 'yes'"),
-        ({"fisher": -1}, "fisher must be a number at least 0; got -1"),
-        ({"information": 0, "fisher": 0, "deviation": 0}, "information, fisher, deviation are all 0"),
-        ({"k": 9}, "k=9, but X has 4 features"),
-    ],
-)
-def test_parameters_are_refused_by_name(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        ss.InfFS(**parameters).fit(np.eye(4), [0, 1] * 2)
-
-
-def test_too_many_features_for_all_pairs_are_refused_before_they_are_compared():
-    wide = sp.csr_array((3, 20_001))
-    with pytest.raises(
-        InputError, match=r"X has 20,001: at most 20,000 are supported; reduce them with Screen"
-    ):
-        ss.InfFS().fit(wide)

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, lars_path
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError, TargetError
+from tests.helpers.blocks import unit
 from tests.helpers.tier import cases
 from tests.offline.cases import labels, some_form
 from tests.reference.lars import lars
@@ -32,11 +32,6 @@ def test_random_data_equal_the_twin(task, method):
         np.testing.assert_allclose(found.coef_, beta, atol=1e-7, err_msg=f"case {case}")
 
 
-def standardised(X):
-    X = X - X.mean(axis=0)
-    return X / np.linalg.norm(X, axis=0)
-
-
 def crossing(rng):
     """Return data on whose path coefficients pass through 0."""
     y = rng.integers(0, 2, 16) + 0.01 * rng.normal(size=16)
@@ -48,7 +43,7 @@ def test_a_coefficient_that_passes_through_0_does_not_lead_off_the_path():
     astray = 0
     for _ in range(30):
         X, y = crossing(rng)
-        Z, target = standardised(X), standardised(y[:, None])[:, 0]
+        Z, target = unit(X), unit(y[:, None])[:, 0]
         for wanted in range(1, 9):
             found = ss.LARS(wanted).fit(X, y)
             pull = np.abs(Z.T @ (target - Z @ found.coef_))
@@ -64,7 +59,7 @@ def test_a_lasso_is_that_of_scikit_learn_and_of_coordinate_descent():
     rng = np.random.default_rng(7)
     for _ in range(20):
         X, y = crossing(rng)
-        Z, target = standardised(X), standardised(y[:, None])[:, 0]
+        Z, target = unit(X), unit(y[:, None])[:, 0]
         _, _, path = lars_path(Z, target, method="lasso")
         wanted = int(rng.integers(1, 9))
         found = ss.LARS(wanted, method="lasso").fit(X, y).coef_
@@ -87,27 +82,9 @@ def test_copies_change_nothing_and_sums_lead_nobody_astray(method):
         np.testing.assert_allclose(found.coef_[:8], expected.coef_, atol=1e-7)
         X = np.column_stack([X[:, 0] + X[:, 1], X, X[:, :3] @ [1, 2, 3]])
         found = ss.LARS(wanted, method=method).fit(X, y)
-        Z, target = standardised(X), standardised(y[:, None])[:, 0]
+        Z, target = unit(X), unit(y[:, None])[:, 0]
         pull = np.abs(Z.T @ (target - Z @ found.coef_))
         np.testing.assert_allclose(pull[found.ranked_], pull.max(), atol=1e-9)
-
-
-def test_correlations_of_features_inside_are_equal_and_no_other_is_larger():
-    rng = np.random.default_rng(1)
-    for method in ("lar", "lasso"):
-        X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
-        found = ss.LARS(6, method=method).fit(X, y)
-        Z, left = standardised(X), standardised(y[:, None])[:, 0]
-        pull = np.abs(Z.T @ (left - Z @ found.coef_))
-        np.testing.assert_allclose(pull[found.ranked_], pull.max(), rtol=1e-9)
-
-
-def test_the_end_of_the_path_is_least_squares():
-    rng = np.random.default_rng(2)
-    X, y = rng.normal(size=(50, 5)), rng.normal(size=50)
-    Z, target = standardised(X), standardised(y[:, None])[:, 0]
-    expected = np.linalg.lstsq(Z, target)[0]
-    np.testing.assert_allclose(ss.LARS(5).fit(X, y).coef_, expected, atol=1e-9)
 
 
 def test_repeated_and_constant_features_never_enter():
@@ -150,13 +127,3 @@ def test_a_lasso_that_does_not_get_there_says_so(monkeypatch):
             assert f"and {inside} of k=8 are inside: use a smaller k" in str(warning.message)
         warned += len(caught)
     assert warned >= 3
-
-
-def test_more_than_two_classes_are_sent_to_spfs():
-    with pytest.raises(TargetError, match=r"LARS needs a binary or regression target.*SPFS"):
-        ss.LARS().fit(np.eye(6), [0, 1, 2] * 2)
-
-
-def test_parameters_are_refused_by_name():
-    with pytest.raises(ParameterError, match="method must be one of 'lar', 'lasso'; got 'ridge'"):
-        ss.LARS(method="ridge").fit(np.eye(6), [0, 1] * 3)

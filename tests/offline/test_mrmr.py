@@ -4,19 +4,11 @@ import numpy as np
 import pytest
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError
 from tests.helpers.tier import cases
-from tests.offline.cases import FORMS, features, labels, some_form
+from tests.offline.cases import FORMS, TASKS, features, labels, some_form, target
 from tests.reference.mrmr import mrmr
 
 SCHEMES = ("mid", "miq", "fcd", "fcq")
-TASKS = ("binary", "multiclass", "regression")
-
-
-def target(rng, task, n):
-    if task == "regression":
-        return np.round(rng.normal(size=n), 2) + 0.001
-    return labels(rng, n, 2 if task == "binary" else int(rng.integers(3, 5)))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -71,23 +63,6 @@ def test_a_copy_of_the_best_feature_is_balanced_at_its_information_minus_its_ent
     assert found.objective_[2] == pytest.approx(found.relevance_[1] - (entropy + I_02) / 2)
 
 
-def test_nothing_is_chosen_twice_and_all_features_can_be_asked_for():
-    rng = np.random.default_rng(4)
-    y = labels(rng, 30, 2)
-    X = features(rng, y, 9)
-    for scheme in SCHEMES:
-        assert sorted(ss.MRMR(9, scheme=scheme).fit(X, y).ranked_) == list(range(9))
-
-
-def test_a_shorter_choice_is_the_beginning_of_a_longer_one():
-    rng = np.random.default_rng(5)
-    y = labels(rng, 60, 2)
-    X = features(rng, y, 15)
-    for scheme in SCHEMES:
-        long = ss.MRMR(10, scheme=scheme).fit(X, y).ranked_
-        assert ss.MRMR(4, scheme=scheme).fit(X, y).ranked_.tolist() == long[:4].tolist()
-
-
 def test_mrmr_selection_is_the_quotient_of_f_and_correlation():
     pandas = pytest.importorskip("pandas")
     peer = pytest.importorskip("mrmr")
@@ -100,18 +75,3 @@ def test_mrmr_selection_is_the_quotient_of_f_and_correlation():
         pandas.DataFrame(X, columns=names), pandas.Series(y), 6, n_jobs=1, show_progress=False
     )
     assert [names[j] for j in ss.MRMR(6, scheme="fcq").fit(X, y).ranked_] == list(theirs)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"k": 4}, r"k=4, but X has 3 features: choose k <= 3"),
-        ({"scheme": "mud"}, r"scheme must be one of 'mid', .*; got 'mud'; did you mean 'mid'"),
-        ({"bins": 1}, r"bins must be a whole number at least 2 and at most 1024; got 1"),
-        ({"task": "ranking"}, r"task must be one of"),
-    ],
-)
-def test_parameters_are_refused_by_name(parameters, message):
-    X, y = np.random.default_rng(7).normal(size=(8, 3)), [0, 1] * 4
-    with pytest.raises(ParameterError, match=message):
-        ss.MRMR(**parameters).fit(X, y)

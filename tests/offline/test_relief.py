@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError, TargetError
+from streamsieve.exceptions import ParameterError
 from streamsieve.offline.shared.neighbors import sampled_rows
 from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, features, labels, some_form
@@ -27,9 +27,6 @@ def random_ways(rng, n, p):
 
 def sampled(selector, n):
     return sampled_rows(n, selector.n_rows_sampled, selector.random_state).tolist()
-
-
-# ------------------------------------------------------------------------------------ equal to the twins
 
 
 def test_relieff_equals_its_twin():
@@ -86,9 +83,6 @@ def test_blocks_of_distances_change_nothing(selector, form, monkeypatch):
     np.testing.assert_allclose(selector.fit(FORMS[form](X), y).scores_, whole, atol=1e-12)
 
 
-# ------------------------------------------------------------------------------------ what it is for
-
-
 def exclusive_or(rng, n, noise):
     X = rng.integers(0, 2, (n, noise + 2)).astype(float)
     return X, np.logical_xor(X[:, 3], X[:, 7]).astype(int)
@@ -116,9 +110,6 @@ def test_relieff_ranks_the_informative_features_of_madelon_first():
     # features whose pairwise correlation marks them as combinations of each other
     related = "29 49 65 106 129 154 242 282 319 337 339 379 434 443 452 454 456 473 476 494"
     assert len(best & set(map(int, related.split()))) >= 11, best
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 @pytest.mark.parametrize("selector", [ss.Relief(), ss.ReliefF(n_neighbors=4), ss.RReliefF(n_neighbors=4)])
@@ -218,52 +209,7 @@ def test_a_list_of_nominal_features_comes_back_from_a_file(tmp_path):
     assert np.array_equal(again.scores_, fitted.scores_)
 
 
-# ------------------------------------------------------------------------------------ refusals
-
-
-def test_one_row_of_a_class_is_refused_by_its_label():
-    X = np.random.default_rng(12).normal(size=(7, 3))
-    with pytest.raises(TargetError, match=r"class 'b' has one row only.*give at least two rows"):
-        ss.ReliefF().fit(X, list("aabaacc"))
-    with pytest.raises(TargetError, match=r"class 1 has one row only"):
-        ss.Relief().fit(X, [0, 0, 0, 1, 0, 0, 0])
-
-
-def test_relief_takes_two_classes_and_says_who_takes_more():
-    X = np.random.default_rng(13).normal(size=(9, 3))
-    with pytest.raises(TargetError, match=r"Relief needs a binary target, but y is multiclass: ReliefF"):
-        ss.Relief().fit(X, [0, 1, 2] * 3)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"k": 4}, r"k=4, but X has 3 features: choose k <= 3"),
-        ({"k": 0}, r"k must be a whole number at least 1; got 0"),
-        ({"n_neighbors": 0}, r"n_neighbors must be a whole number at least 1; got 0"),
-        ({"metric": "cosine"}, r"metric must be one of 'euclidean', 'manhattan'; got 'cosine'"),
-        ({"nominal": [3]}, r"nominal must be None, 'all', or a list of columns, 0 to 2.*got 3"),
-        ({"nominal": [True]}, r"nominal must be .*got True"),
-        ({"nominal": 1.5}, r"nominal must be .*got 1.5"),
-        ({"n_rows_sampled": 0}, r"n_rows_sampled must be a whole number at least 1; got 0"),
-        ({"random_state": -1}, r"random_state must be"),
-    ],
-)
-def test_parameters_are_refused_by_name(parameters, message):
-    X, y = np.random.default_rng(14).normal(size=(8, 3)), [0, 1] * 4
-    with pytest.raises(ParameterError, match=message):
-        ss.ReliefF(**parameters).fit(X, y)
-    assert not hasattr(ss.ReliefF(), "scores_")
-
-
-def test_sigma_is_positive_or_none():
+def test_a_tiny_sigma_leaves_the_nearest_row():
     X, y = np.random.default_rng(15).normal(size=(8, 3)), np.arange(8) / 3
-    with pytest.raises(ParameterError, match="sigma must be a number above 0; got 0"):
-        ss.RReliefF(sigma=0).fit(X, y)
     tiny = ss.RReliefF(n_neighbors=5, sigma=1e-300).fit(X, y).scores_
     np.testing.assert_allclose(tiny, ss.RReliefF(n_neighbors=1).fit(X, y).scores_, atol=1e-12)
-
-
-def test_a_constant_target_is_refused():
-    with pytest.raises(TargetError, match="y is constant"):
-        ss.RReliefF().fit(np.eye(4), np.full(4, 0.5))

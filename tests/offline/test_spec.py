@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import InputError, ParameterError
 from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.reference.spec import labelled, similarity, spec
@@ -110,23 +108,3 @@ def test_blocks_of_features_change_nothing(form, monkeypatch):
     expected = ss.SPEC().fit(X).scores_
     monkeypatch.setattr("streamsieve.offline.shared.row_similarity.BLOCK_VALUES", 61)
     np.testing.assert_allclose(ss.SPEC().fit(FORMS[form](X)).scores_, expected, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"variant": 4}, "variant must be a whole number at least 1 and at most 3; got 4"),
-        ({"gamma": 0}, "gamma must be a number above 0; got 0"),
-        ({"clusters": 1}, "clusters must be a whole number at least 2; got 1"),
-        ({"clusters": 9}, "clusters=9, but X has 4 rows: choose clusters <= 4"),
-        ({"supervised": 2}, "supervised must be one of True, False; got 2"),
-    ],
-)
-def test_parameters_are_refused_by_name(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        ss.SPEC(**parameters).fit(np.eye(4), [0, 1, 0, 1])
-
-
-def test_too_many_rows_for_all_pairs_are_refused():
-    with pytest.raises(InputError, match=r"X has 20,001 of them: 20,000 are the most.*supervised=True"):
-        ss.SPEC().fit(sp.csr_array((20_001, 2)))

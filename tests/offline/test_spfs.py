@@ -5,19 +5,11 @@ import pytest
 from sklearn.linear_model import lars_path, orthogonal_mp
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError
+from tests.helpers.blocks import unit
 from tests.helpers.tier import cases
-from tests.offline.cases import features, labels, some_form
+from tests.offline.cases import TASKS, features, labels, some_form, target
 from tests.reference.spec import similarity
 from tests.reference.spfs import leading, responses, spfs
-
-TASKS = ("binary", "multiclass", "regression")
-
-
-def target(rng, task, n):
-    if task == "regression":
-        return rng.normal(size=n)
-    return labels(rng, n, 2 if task == "binary" else int(rng.integers(3, 5)))
 
 
 @pytest.mark.parametrize("step", ["lars", "omp"])
@@ -46,18 +38,13 @@ def test_without_a_target_it_equals_its_twin(step):
         np.testing.assert_allclose(found.explained_, explained, atol=1e-7)
 
 
-def standardised(X):
-    X = X - X.mean(axis=0)
-    return X / np.linalg.norm(X, axis=0)
-
-
 def test_with_one_response_it_is_least_angle_regression():
     rng = np.random.default_rng(2)
     for _ in range(30):
         X, y = rng.normal(size=(40, 12)), rng.normal(size=40)
-        _, active, _ = lars_path(standardised(X), y - y.mean(), method="lar", max_iter=8)
+        _, active, _ = lars_path(unit(X), y - y.mean(), method="lar", max_iter=8)
         assert ss.SPFS(8).fit(X, y).ranked_.tolist() == list(active)
-        coefficients = orthogonal_mp(standardised(X), y - y.mean(), n_nonzero_coefs=5)
+        coefficients = orthogonal_mp(unit(X), y - y.mean(), n_nonzero_coefs=5)
         assert set(ss.SPFS(5, method="omp").fit(X, y).ranked_) == set(np.flatnonzero(coefficients))
 
 
@@ -91,17 +78,3 @@ def test_a_target_that_is_explained_ends_the_path():
     assert ss.SPFS(4).fit(X, y).ranked_.tolist() == [0]
     assert ss.SPFS(4, method="omp").fit(X, y).ranked_.tolist() == [0]
     assert ss.SPFS(2).fit(np.ones((6, 2)), [0, 1] * 3).ranked_.tolist() == []
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"method": "lasso"}, "method must be one of 'lars', 'omp'; got 'lasso'"),
-        ({"rank": 0}, "rank must be a whole number at least 1; got 0"),
-        ({"supervised": False, "rank": 6}, "rank=6, but X has 6 rows: choose rank < 6"),
-        ({"gamma": -1}, "gamma must be a number above 0; got -1"),
-    ],
-)
-def test_parameters_are_refused_by_name(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        ss.SPFS(**parameters).fit(np.eye(6), [0, 1] * 3)

@@ -1,13 +1,11 @@
 """Boosting picks the stumps that its slow twin picks, and its training error keeps the bound."""
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError, TargetError
 from tests.helpers.tier import cases
-from tests.offline.cases import FORMS, features, labels, some_form
+from tests.offline.cases import features, labels, some_form
 from tests.reference.stump_boosting import stump_boosting
 
 
@@ -72,19 +70,6 @@ def test_a_later_feature_mends_what_the_first_misses():
         assert second == 4
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_forms_and_labels_agree(form):
-    rng = np.random.default_rng(4)
-    y = labels(rng, 80, 2)
-    X = np.round(rng.normal(size=(80, 9)), 1) * (rng.random((80, 9)) < 0.5) + y[:, None] * rng.integers(
-        0, 2, 9
-    )
-    expected = ss.StumpBoosting(5).fit(X, y)
-    found = ss.StumpBoosting(5).fit(FORMS[form](X), np.array(["no", "yes"])[y])
-    assert found.ranked_.tolist() == expected.ranked_.tolist()
-    np.testing.assert_allclose(found.thresholds_, expected.thresholds_)
-
-
 def test_wide_sparse_columns():
     rng = np.random.default_rng(5)
     y = labels(rng, 200, 2)
@@ -92,10 +77,3 @@ def test_wide_sparse_columns():
     X = sp.lil_array(X)
     X[:, 1234] = np.where(rng.random(200) < 0.9, y, 0)[:, None]
     assert ss.StumpBoosting(1).fit(sp.csr_array(X), y).ranked_.tolist() == [1234]
-
-
-def test_what_it_does_not_take_is_refused():
-    with pytest.raises(TargetError, match="StumpBoosting needs a binary target, but y is multiclass"):
-        ss.StumpBoosting().fit(np.eye(6), [0, 1, 2] * 2)
-    with pytest.raises(ParameterError, match="k=7, but X has 6 features"):
-        ss.StumpBoosting(7).fit(np.eye(6), [0, 1] * 3)

@@ -11,7 +11,7 @@ Linear model:
 p = 1 and a reason of its own, in this order: x is constant; the model fits y exactly (RSS <= 1e-10 TSS);
 no degrees of freedom; x is collinear (at most 1e-10 of its variance is outside the model).
 
-Logistic model, with chances p_i, weights w_i = p_i (1 - p_i), and u what weighted least squares on the
+Logistic model, with probabilities p_i, weights w_i = p_i (1 - p_i), and u what weighted least squares on the
 model's columns leaves of x: the score test has z = sum u_i (y_i - p_i) / sqrt(sum w_i u_i^2), standard normal
 ("t"), or p = exp(-z^2 / 2).  The model minimises the negative log-likelihood plus 5e-7 times the variance of
 its log-odds. It fits exactly if all log-odds lie on the side of their class, by more than 0.01; x is
@@ -72,9 +72,6 @@ def alpha_investing(X, y, *, wealth=0.5, payout=0.5, test_statistic="t", model="
     return selected, lines
 
 
-# ------------------------------------------------------------------------------------ the linear model
-
-
 def judge(model, x, y, tss, test_statistic):
     """Return why x cannot be tested (or None), and its statistic and p-value."""
     n, width = model.shape
@@ -108,18 +105,13 @@ def unit(x):
 
 
 def residual(model, target):
-    """Return what least squares leaves of a target."""
     left = target - model @ np.linalg.lstsq(model, target, rcond=None)[0]
     # once more: what rounding left inside the model
     return left - model @ np.linalg.lstsq(model, left, rcond=None)[0]
 
 
 def squared(v):
-    """Return the squared length."""
     return float(v @ v)
-
-
-# ------------------------------------------------------------------------------------ the logistic model
 
 
 def judge_logistic(model, x, y, odds, test_statistic):
@@ -155,9 +147,9 @@ def log_odds(model, y):
 
     b = np.zeros(width)
     for _ in range(200):
-        chance = expit(model @ b)
-        slope = model.T @ (y - chance) - penalty @ b
-        curvature = model.T @ ((chance * (1 - chance))[:, None] * model) + penalty
+        probability = expit(model @ b)
+        slope = model.T @ (y - probability) - penalty @ b
+        curvature = model.T @ ((probability * (1 - probability))[:, None] * model) + penalty
         step = np.linalg.lstsq(curvature, slope, rcond=1e-14)[0]
         while loss(b + step) > loss(b) and np.abs(step).max() > 1e-9:
             step = step / 2

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.rows.barda``: the whole weight vector anew after every row.
+"""Slow twin of ``streamsieve.rows.barda``: the whole weight vector again after every row.
 
 State: G, the sum of gradients; s2, the sum of their squares; t, the rows seen.  A row with y = -1 or +1:
 f = w.x; if y f < 1 then g = -2 y (1 - y f) x, G += g, s2 += g * g; t += 1; H = damping + sqrt(s2);

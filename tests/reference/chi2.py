@@ -18,7 +18,6 @@ from tests.reference.mutual_info import counting, freedom, margins
 
 
 def score_of(table, n):
-    """Return the statistic of one table that stands for n rows."""
     if not freedom(table, n):
         return 0.0
     rows, columns = margins(table)
@@ -34,18 +33,15 @@ def score_of(table, n):
 
 
 def p_value_of(table, n):
-    """Return the p-value of one table."""
     df = freedom(table, n)
     return float(scipy.stats.chi2.sf(score_of(table, n), df)) if df else 1.0
 
 
 def score(X, y, weight=None, half_life=None, bins=5):
-    """Return one statistic a feature."""
     _, counts, n = quantiles.tables(X, y, weight, half_life, bins)
     return np.array([score_of(t, m) for t, m in zip(counts.tolist(), n, strict=True)])
 
 
 def p_value(X, y, weight=None, half_life=None, bins=5):
-    """Return one p-value a feature."""
     _, counts, n = quantiles.tables(X, y, weight, half_life, bins)
     return np.array([p_value_of(t, m) for t, m in zip(counts.tolist(), n, strict=True)])

@@ -24,7 +24,6 @@ class CoMomentsTwin(NamedTuple):
 
 
 def comoments(X, y, weight=None, half_life=None):
-    """Return the joint moments of every feature with the target."""
     X, y, weight = existing(X, y, weight)
     f = decay(len(y), half_life)
     w = weight * f

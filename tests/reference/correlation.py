@@ -14,7 +14,6 @@ from tests.reference.comoments import comoments
 
 
 def score(X, y, weight=None, half_life=None):
-    """Return one |r| a feature."""
     twin = comoments(X, y, weight, half_life)
     out = np.zeros(len(twin.mean))
     for j in range(len(out)):
@@ -25,7 +24,6 @@ def score(X, y, weight=None, half_life=None):
 
 
 def p_value(X, y, weight=None, half_life=None):
-    """Return one two-sided p-value a feature."""
     n = comoments(X, y, weight, half_life).count
     out = np.ones(len(n))
     for j, r in enumerate(score(X, y, weight, half_life)):

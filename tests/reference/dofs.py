@@ -30,8 +30,8 @@ import numpy as np
 import scipy.stats
 
 from tests.reference import fisher_z
+from tests.reference.lines import Line
 from tests.reference.ogfs import LEAST_WITHIN, Columns, lasso, raises, refitted, stands_out
-from tests.reference.saola import Line
 
 DEFAULTS = {
     "stages": "all", "kernel": "rbf", "gamma": 1.0, "sampler": "dpp", "truncation": 0.05,
@@ -41,15 +41,16 @@ DEFAULTS = {
 }  # fmt: skip
 
 
-def dofs(X, y, task, ends, lots, **parameters):
+def dofs(X, y, task, ends, uniforms, **parameters):
     """Return the selected columns, every decision in order, and the kept columns by number of the group."""
     how = SimpleNamespace(**DEFAULTS | parameters)
     columns = Columns(X, y, task)
     kept, weights, lines, groups = [], {}, [], {}
     for number, (low, high) in enumerate(zip([0, *ends], ends, strict=False)):
         group = [j for j in range(low, high) if not columns.constant(j)]
-        drawn, chance = draw(columns, kept, group, lots, how)
-        fate = {j: Line(j, "rejected", "not sampled", (), chance[j], np.nan) for j in group if j not in drawn}
+        drawn, probability = draw(columns, kept, group, uniforms, how)
+        out = [j for j in group if j not in drawn]
+        fate = {j: Line(j, "rejected", "not sampled", (), probability[j], np.nan) for j in out}
         departures = []
         if how.stages == "draw":
             kept = kept + drawn
@@ -126,8 +127,8 @@ SIMILARITIES = {
 }
 
 
-def draw(columns, kept, group, lots, how):
-    """Return the columns drawn, and the chance of each."""
+def draw(columns, kept, group, uniforms, how):
+    """Return the columns drawn, and the probability of each."""
     if not group:
         return [], {}
 
@@ -144,16 +145,16 @@ def draw(columns, kept, group, lots, how):
         given = conditional(own, table(group, kept), table(kept, kept))
         taken = greedy(given, size)
         return [group[i] for i in sorted(taken)], {j: float(i in taken) for i, j in enumerate(group)}
-    chances = probabilities(M, None if how.sampler == "dpp" else size)
-    chance = {j: sum(p for Y, p in chances.items() if i in Y) for i, j in enumerate(group)}
+    sets = probabilities(M, None if how.sampler == "dpp" else size)
+    probability = {j: sum(p for Y, p in sets.items() if i in Y) for i, j in enumerate(group)}
     drawn = []
     for i, j in enumerate(group):
-        total = sum(chances.values())
-        inside = sum(p for Y, p in chances.items() if i in Y)
-        if lots[j] < inside / total and inside / total > 1e-8:
+        total = sum(sets.values())
+        inside = sum(p for Y, p in sets.items() if i in Y)
+        if uniforms[j] < inside / total and inside / total > 1e-8:
             drawn.append(j)
-        chances = {Y: p for Y, p in chances.items() if (i in Y) == (j in drawn)}
-    return drawn, chance
+        sets = {Y: p for Y, p in sets.items() if (i in Y) == (j in drawn)}
+    return drawn, probability
 
 
 def conditional(own, cross, kept):
@@ -194,9 +195,6 @@ def greedy(M, size):
             break
         taken.append(best)
     return taken
-
-
-# ------------------------------------------------------------------------------------ local criteria
 
 
 def redundant(columns, f, beside, how):

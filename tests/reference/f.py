@@ -29,15 +29,9 @@ def _tests(X, y, weight, half_life):
 
 
 def score(X, y, weight=None, half_life=None):
-    """Return one F statistic a feature."""
     return np.array([F for F, _, _ in _tests(X, y, weight, half_life)])
 
 
 def p_value(X, y, weight=None, half_life=None):
-    """Return one p-value a feature."""
-    return np.array(
-        [
-            scipy.stats.f.sf(F, between, within) if between else 1.0
-            for F, between, within in _tests(X, y, weight, half_life)
-        ]
-    )
+    tests = _tests(X, y, weight, half_life)
+    return np.array([scipy.stats.f.sf(F, b, w) if b else 1.0 for F, b, w in tests])

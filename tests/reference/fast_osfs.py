@@ -12,7 +12,8 @@ Judges, sets and their order are those of ``tests/reference/osfs.py``.
 Source: Wu, Yu, Ding, Wang, Zhu (2013), Algorithm 2; ALGORITHMS.md 6.4.
 """
 
-from tests.reference.osfs import Line, separator
+from tests.reference.lines import Line
+from tests.reference.osfs import separator
 
 
 def fast_osfs(judge, p, most=3):

@@ -38,6 +38,5 @@ def fcbf(X, y, task, delta=0.0, bins=5):
 
 
 def uncertainty(a, b):
-    """Return the symmetric uncertainty of two columns of codes."""
     h_a, h_b, information = entropies(a, b)
     return 2 * information / (h_a + h_b) if h_a + h_b > 0 and information >= 1e-12 else 0.0

@@ -10,7 +10,7 @@ Source: Duda, Hart and Stork (2001); ALGORITHMS.md 1.8.
 
 import numpy as np
 
-from tests.reference.moments import moments
+from tests.reference.moments import effective_counts, moments
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -39,8 +39,6 @@ def sums_of_squares(cells, j):
 
 def score(X, y, weight=None, half_life=None):
     """Return one Fisher score a feature; 0 where each class has one row: no spread to judge by."""
-    from tests.reference.moments import effective_counts
-
     cells = moments(X, y, weight, half_life)
     counts = effective_counts(X, y, weight, half_life)
     scores = []
@@ -53,7 +51,6 @@ def score(X, y, weight=None, half_life=None):
 
 
 def p_value(X, y, weight=None, half_life=None):
-    """Return the p-values of the F test."""
     from tests.reference import f
 
     return f.p_value(X, y, weight, half_life)

@@ -24,7 +24,6 @@ def shifted(x):
 
 
 def correlation(x, y):
-    """Return Pearson's r; 0 if one of the two is constant."""
     x, y = shifted(x), shifted(y)
     if not x.any() or not y.any():
         return 0.0
@@ -41,7 +40,6 @@ def critical(alpha, n, conditioned=0):
 
 
 def p_value(r, n, conditioned=0):
-    """Return the two-sided p-value of one correlation."""
     freedom = n - conditioned - 3
     if freedom <= 0:
         return 1.0
@@ -73,7 +71,6 @@ def ratio_critical(alpha, n, classes):
 
 
 def ratio_p_value(eta, n, classes):
-    """Return the p-value of one correlation ratio."""
     within = n - classes
     if eta >= 1:
         return 0.0

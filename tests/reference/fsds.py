@@ -2,7 +2,7 @@
 
 Frequent Directions: a sketch B of size rows.  With a block of rows X (features in columns here, rows of the
 sheet's matrices are columns there): C = [B, X'], its singular values s and left vectors U, delta = s_size^2
-(0 if there are not so many), s <- sqrt(max(s^2 - delta, 0)), B = U diag(s).  The weight of a feature is the
+(0 if there are fewer), s <- sqrt(max(s^2 - delta, 0)), B = U diag(s).  The weight of a feature is the
 largest of |U_k diag(s_k / (s_k^2 + alpha))| over the first k columns, alpha = 8 s_k.
 
 Centring: C gets the block about its own mean, and one column sqrt(n1 n2 / (n1 + n2)) (mean1 - mean2) for the
@@ -39,7 +39,6 @@ def sketch(X, size, block, centre=True):
 
 
 def weights(B, rank, penalty=8.0):
-    """Return one weight a feature."""
     U, s, _ = np.linalg.svd(B, full_matrices=False)
     k = min(rank, int(np.sum(s > 1e-10 * s[0])) if len(s) and s[0] > 0 else 0)
     if k == 0:

@@ -8,7 +8,7 @@ Ind(X, Y | Z) with levels r_X, r_Y and r_Z joint states of Z:
    least; "strata" the sum over z of (r_X - 1)(r_Y - 1), counting only levels that occur in the stratum;
 4. if n < 5 times the nominal degrees, the test is unreliable.  By "occupied" it is reliable all the same if
    the strata with degrees of their own hold five rows for each of them, and these are then its degrees;
-5. p = P(chi-squared with so many degrees >= G2); dependent iff p <= alpha.  No degrees: p = 1.
+5. p = P(chi-squared with these degrees >= G2); dependent iff p <= alpha.  No degrees: p = 1.
 
 What an unreliable test means: "independent", or "skip", where it means nothing, except that a column which is
 a function of a single other one is redundant.  With "skip", a set is tried only if each member can be tested

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.offline.gdm``: the features of FGM, and whoever is correlated with one of them.
+"""Slow twin of ``streamsieve.offline.gdm``: the features of FGM, and those correlated with one of them.
 
 Each feature with |correlation| > tau to a supporting feature is affiliated with the one it is most correlated
 with (of equals the first).

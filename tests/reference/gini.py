@@ -32,7 +32,6 @@ def together(parts):
 
 
 def score_of(table, n, *, ordered=True):
-    """Return the score of one table, given as one row a class."""
     classes, bins = mutual_info.margins(table)
     if not mutual_info.several(classes):
         return -1.0
@@ -49,6 +48,5 @@ p_value_of, p_value = mutual_info.p_value_of, mutual_info.p_value
 
 
 def score(X, y, weight=None, half_life=None, bins=5):
-    """Return one score a feature."""
     _, counts, n = quantiles.tables(X, y, weight, half_life, bins)
     return np.array([score_of(t, m) for t, m in zip(counts.tolist(), n, strict=True)])

@@ -17,19 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tests.reference.lines import Line
+
 ROUNDING = 1e-10
 EXACT = 1e-10
-
-
-class Line(NamedTuple):
-    """What happened to a feature."""
-
-    feature: int
-    event: str
-    reason: str
-    by: tuple[int, ...]
-    statistic: float
-    p_value: float = math.nan
 
 
 class Column(NamedTuple):
@@ -85,16 +76,11 @@ def grafting(X, y, *, loss, l1, l1_ratio=1.0, standardize=True, tol=1e-6, sweeps
     return sorted(model), lines
 
 
-# ------------------------------------------------------------------------------------ the loss
-
-
 def predictor(target, model, W, b):
-    """Return the linear predictor, one column a class."""
     return sum((np.outer(model[k].values, W[k]) for k in model), np.zeros(target.shape)) + b
 
 
-def chances(loss, eta):
-    """Return the chance of every class."""
+def probabilities(loss, eta):
     if loss == "logistic":
         return np.exp(-np.logaddexp(0, -eta))
     return np.exp(eta - np.logaddexp.reduce(eta, axis=1, keepdims=True))
@@ -103,7 +89,7 @@ def chances(loss, eta):
 def residual(loss, target, model, W, b):
     """Return minus the derivative of the loss by the linear predictor."""
     eta = predictor(target, model, W, b)
-    return target - (eta if loss == "squared" else chances(loss, eta))
+    return target - (eta if loss == "squared" else probabilities(loss, eta))
 
 
 def gradient(column, rest):
@@ -112,7 +98,6 @@ def gradient(column, rest):
 
 
 def objective(loss, target, model, W, b):
-    """Return what the model minimises."""
     eta = predictor(target, model, W, b)
     if loss == "squared":
         each = (target - eta) ** 2 / 2
@@ -124,11 +109,8 @@ def objective(loss, target, model, W, b):
     return each.sum() / len(target) + price
 
 
-# ------------------------------------------------------------------------------------ the fit
-
-
 def fit(loss, target, model, W, b):
-    """Newton's method: the minimum of the parabola through the present point, again and again."""
+    """Newton's method: the minimum of the quadratic through the present point, again and again."""
     n, classes = target.shape
     keys = list(model)
     A = np.column_stack([np.ones(n), *(model[k].values for k in keys)])
@@ -163,7 +145,7 @@ def curvature(loss, A, eta):
     if loss == "squared":
         weights = np.ones((n, 1, 1))
     else:
-        p = chances(loss, eta)
+        p = probabilities(loss, eta)
         outer = p[:, :, None] * p[:, None, :]
         weights = (p * np.eye(classes)[:, None, :]).transpose(1, 0, 2) - outer if classes > 1 else (
             p * (1 - p)

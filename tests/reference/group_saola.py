@@ -2,7 +2,7 @@
 
 With dep(., .) the measure and d_F = dep(F, y), for each group:
 
-1. inside: its columns compete as in SAOLA, in order, beginning with nobody: a column that is constant or does
+1. inside: its columns compete as in SAOLA, in order, beginning with none: a column that is constant or does
    not depend on y is rejected; for each member Y so far with dep(F, Y) >= min(d_F, d_Y), the weaker one goes,
    and of two equals the newcomer F.  A column that fell drove others out for good.
 2. between: for each earlier group of which something is kept, in order, for each member f that is left, for
@@ -18,7 +18,8 @@ groups are evicted, in the order of the columns that drive them out.  "Equal" is
 Source: Yu, Wu, Ding, Pei (2016); ALGORITHMS.md 6.1, 6.2.
 """
 
-from tests.reference.saola import TIE, Codes, Correlations, Line
+from tests.reference.lines import Line
+from tests.reference.saola import TIE, Codes, Correlations
 
 
 def group_saola(X, y, task, ends, *, alpha=0.01, measure="fisher_z", delta=0.0, variant="corrected", bins=5):

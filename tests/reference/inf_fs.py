@@ -39,7 +39,6 @@ def inf_fs(X, y=None, task=None, alpha=0.5, weights=(1, 1, 1), bins=5):
 
 
 def graph(X, strength, alpha):
-    """Return the weights of all edges."""
     p = X.shape[1]
     A = np.zeros((p, p))
     for i in range(p):

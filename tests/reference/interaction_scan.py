@@ -23,7 +23,8 @@ import functools
 import numpy as np
 import scipy.stats
 
-from tests.reference.saola import TARGET_BINS, Line, cut, entropy
+from tests.reference.lines import Line
+from tests.reference.saola import TARGET_BINS, cut, entropy
 
 LEVELS = 8
 #: By summing the first ten million terms and an integral for the rest.
@@ -49,7 +50,7 @@ def coded(x, bins):
 
 
 class Run:
-    """The pool, what is kept, and what is told."""
+    """The pool, what is kept, and the ledger."""
 
     def __init__(self, y, pool, alpha):
         self.y, self.n, self.size, self.alpha = np.unique(y, return_inverse=True)[1], len(y), pool, alpha
@@ -60,7 +61,7 @@ class Run:
     def offer(self, j, codes):
         self.codes[j] = codes
         levels = len(np.unique(codes))
-        G, freedom = self.told(j), (levels - 1) * (self.classes - 1)
+        G, freedom = self.information(j), (levels - 1) * (self.classes - 1)
         p = p_value(G, freedom)
         if levels == 1 or self.n < 5 * freedom:
             reason = "constant" if levels == 1 else "unreliable test"
@@ -93,7 +94,7 @@ class Run:
             self.pool = [*self.pool, j][-self.size :]
 
     @functools.cache  # noqa: B019 - a run is short
-    def told(self, j):
+    def information(self, j):
         """Return 2 n I(column; y)."""
         return 2 * self.n * max(information(self.codes[j], self.y), 0.0)
 
@@ -103,7 +104,7 @@ class Run:
         return self.n >= 5 * levels * (others - 1) * (self.classes - 1)
 
     def better_first(self, a, b):
-        return (a, b) if self.told(a) >= self.told(b) - 1e-9 else (b, a)
+        return (a, b) if self.information(a) >= self.information(b) - 1e-9 else (b, a)
 
     def pair(self, a, b):
         """Return G and the degrees of freedom of the worse column and y given the better one."""

@@ -16,7 +16,7 @@ SMALL = 1e-10
 
 
 def lars(X, y, wanted, method="lar"):
-    """Return the features inside in the order they entered, and their coefficients, when so many are in."""
+    """Return the first ``wanted`` features in the order they entered, and their coefficients."""
     X = np.asarray(X, np.float64)
     X = X - X.mean(axis=0)
     X = X / np.linalg.norm(X, axis=0)

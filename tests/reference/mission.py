@@ -3,7 +3,7 @@
 For each row: 1. f = sum of w_j x_j over the features of the row that are in the heap.  2. Each model's step
 is ``rate * (y - sigmoid(f))``.  3. Every feature of the row adds sign * step * x to its bucket in each row of
 the sketch.  4. Its weight is the median of what it sees there; those in the heap get it as their key, then
-the others come in if they are better than the worst.  Every k rows all keys of the heap are read anew.
+the others come in if they are better than the worst.  Every k rows all keys of the heap are read again.
 
 Deviations from the authors' code (MISSION, ICML 2018): f uses weights as the sketch has them now; no slack of
 5 % before a feature comes in; members move before strangers come, so that the order of columns has no effect.
@@ -38,7 +38,6 @@ def name_id(name):
 
 
 def sigmoid(f):
-    """The logistic function, without overflow."""
     return 1 / (1 + math.exp(-f)) if f > -700 else 0.0
 
 
@@ -57,7 +56,6 @@ class Sketch:
             yield (r, (h >> 33) * self.width >> 31), 1 - 2 * (h & 1)
 
     def add(self, j, amount):
-        """Add to an entry of the vector."""
         for place, sign in self.places(j):
             self.cells[place] = self.cells.get(place, 0.0) + sign * amount
 
@@ -65,7 +63,6 @@ class Sketch:
         return median(sign * self.cells.get(place, 0.0) for place, sign in self.places(j))
 
     def scale(self, factor):
-        """Multiply the vector."""
         self.cells = {place: value * factor for place, value in self.cells.items()}
 
 
@@ -76,11 +73,9 @@ class Plain(dict):
         return self.get(j, 0.0)
 
     def add(self, j, amount):
-        """Add to an entry of the vector."""
         self[j] = self[j] + amount
 
     def scale(self, factor):
-        """Multiply the vector."""
         for j in self:
             self[j] = self[j] * factor
 
@@ -98,11 +93,9 @@ class Mission:
         self.steps = []
 
     def norm(self, j):
-        """The sum of the absolute weights of a feature."""
         return sum(abs(model[j]) for model in self.models)
 
     def refresh(self):
-        """Read all keys of the heap anew."""
         self.keys = {j: self.norm(j) for j in self.keys}
 
     def meet(self, label):
@@ -120,7 +113,6 @@ class Mission:
         self.refresh()
 
     def learn(self, row, label):
-        """Learn one row ``{id: value}``."""
         for model in self.models:
             model.scale(self.fade)
         self.keys = {j: key * self.fade for j, key in self.keys.items()}
@@ -153,12 +145,10 @@ class Mission:
 
     @property
     def selected(self):
-        """The features of the heap, best first."""
         return sorted(self.keys, key=lambda j: (-self.score(j), j))
 
 
 def sketched(k, width, depth, seed=0, **parameters):
-    """The algorithm of the paper."""
     return Mission(k, lambda: Sketch(width, depth, seed), **parameters)
 
 

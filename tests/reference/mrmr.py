@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.offline.mrmr``: every relevance and redundancy anew at every step.
+"""Slow twin of ``streamsieve.offline.mrmr``: every relevance and redundancy again at every step.
 
 1. rel_j is I(x_j; y) ("mi") or the F statistic ("fc").
 2. The first feature has the largest rel.
@@ -45,7 +45,6 @@ def mrmr(X, y, task, wanted, scheme="mid", bins=5):
 
 
 def value(relevance, redundancies, kind):
-    """Return the balance of a feature."""
     if not redundancies:
         return relevance
     mean = sum(redundancies) / len(redundancies)
@@ -59,7 +58,6 @@ def information(a, b):
 
 
 def f_statistic(x, y, task, n):
-    """Return F of a feature and the target."""
     if np.all(x == x[0]):
         return 0.0
     if task == "regression":

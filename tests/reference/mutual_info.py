@@ -19,7 +19,6 @@ from tests.reference import quantiles
 
 
 def margins(table):
-    """Return the sums of the rows and the sums of the columns."""
     return [math.fsum(row) for row in table], [math.fsum(column) for column in zip(*table, strict=True)]
 
 
@@ -56,25 +55,21 @@ def freedom(table, n):
 
 
 def score_of(table, n, bias_correction="none"):
-    """Return the score of one table that stands for n rows."""
     if bias_correction == "none":
         return information(table)
     return max(0.0, information(table) - freedom(table, n) / (2 * max(n, 1.0)))
 
 
 def p_value_of(table, n):
-    """Return the p-value of G^2."""
     df = freedom(table, n)
     return float(scipy.stats.chi2.sf(2 * n * information(table), df)) if df else 1.0
 
 
 def score(X, y, weight=None, half_life=None, bins=5, bias_correction="none"):
-    """Return one score a feature."""
     _, counts, n = quantiles.tables(X, y, weight, half_life, bins)
     return np.array([score_of(t, m, bias_correction) for t, m in zip(counts.tolist(), n, strict=True)])
 
 
 def p_value(X, y, weight=None, half_life=None, bins=5):
-    """Return one p-value a feature."""
     _, counts, n = quantiles.tables(X, y, weight, half_life, bins)
     return np.array([p_value_of(t, m) for t, m in zip(counts.tolist(), n, strict=True)])

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.rows.ofs``: the rule as the paper tells it, on whole vectors.
+"""Slow twin of ``streamsieve.rows.ofs``: the rule as in the paper, on whole vectors.
 
 w = 0.  For each row x with label y = -1 or +1:
 

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.stats
 
 from tests.reference import fisher_z
-from tests.reference.saola import Line
+from tests.reference.lines import Line
 
 LEAST_WITHIN = 1e-6
 BORDER = 1e-9
@@ -66,7 +66,7 @@ def ogfs(X, y, task, ends, *, min_gain=0.001, alpha=0.05, l1=0.15):
 
 
 class Columns:
-    """Columns of unit length, their products with the target, and how they are told in the ledger."""
+    """Columns of unit length, their products with the target, and their lines in the ledger."""
 
     def __init__(self, X, y, task):
         self.X, self.y, self.n, self.many = X, y, len(y), task == "multiclass"
@@ -136,7 +136,6 @@ def raises(between, within, b, w, min_gain):
 
 
 def stands_out(between, within, score, alpha):
-    """Whether a score is significantly larger than those of a set."""
     scores = np.array(between) / np.array(within)
     if len(scores) < 2 or np.std(scores, ddof=1) <= 1e-9 * (1 + np.mean(scores)):
         return False

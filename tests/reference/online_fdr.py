@@ -43,7 +43,6 @@ def power_weight(i):
 
 
 def levels(p_values, rule, alpha=0.05, lag=0):
-    """Return (level, whether it found something) of every test."""
     found, out = [], []
     for t, p in enumerate(p_values, start=1):
         level = RULES[rule](p_values[: t - 1], found, t, alpha, lag)
@@ -101,9 +100,6 @@ RULES = {
     "lord": _lord, "dlord": _dlord, "saffron": _saffron, "addis": _addis,
     "alpha_investing": _alpha_investing, "lond": _lond,
 }  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------ over columns
 
 
 class Line(NamedTuple):

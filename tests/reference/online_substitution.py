@@ -18,22 +18,12 @@ Source: ALGORITHMS.md 6.7; Yang, Fujimaki, Kusumura and Liu (2016).
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
+from tests.reference.lines import Line
+
 LEAST = TIE = 1e-9
-
-
-class Line(NamedTuple):
-    """What happened to a feature."""
-
-    feature: int
-    event: str
-    reason: str
-    by: tuple[int, ...]
-    statistic: float
-    p_value: float = math.nan
 
 
 class Model:

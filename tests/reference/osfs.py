@@ -20,24 +20,13 @@ Source: Wu, Yu, Ding, Wang, Zhu (2013), Algorithm 1 with Section 3.3; ALGORITHMS
 
 import functools
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
 from tests.reference import fisher_z
+from tests.reference.lines import Line
 
 COLLINEAR = 1e-10
-
-
-class Line(NamedTuple):
-    """What happened to a feature, in the words of the ledger; numbers for features."""
-
-    feature: int
-    event: str
-    reason: str
-    by: tuple[int, ...]
-    statistic: float
-    p_value: float
 
 
 def osfs(judge, p, most=3):

@@ -16,7 +16,7 @@ At the end, step 4 for those that wait.  Floor: if there never were ``floor`` me
 the end, the answer is that of TopK with k = floor, at alpha.  Once there were, no member falls while there
 are not more than ``floor``.
 
-What is told: a verdict is final once there were ``floor`` members and no column up to it waits.  A member
+The ledger: a verdict is final once there were ``floor`` members and no column up to it waits.  A member
 that falls before its verdict is final is rejected, afterwards it is evicted.  "Equal" is up to 1e-12.
 
 Source: Zhou, Zhao, Yan, Wu (2022); MODERN.md M4.
@@ -25,7 +25,8 @@ Source: Zhou, Zhao, Yan, Wu (2022); MODERN.md M4.
 import numpy as np
 
 from tests.reference import fisher_z
-from tests.reference.saola import TIE, Correlations, Line
+from tests.reference.lines import Line
+from tests.reference.saola import TIE, Correlations
 from tests.reference.top_k import top_k
 
 
@@ -57,7 +58,7 @@ def folded(selected, lines):
 
 
 class Run:
-    """Members, columns that wait, and what is told of each column."""
+    """Members, columns that wait, and the decision on each column."""
 
     def __init__(self, X, y, task, lower, upper, pool, floor, variant, alpha):
         self.X, self.lower, self.upper, self.pool, self.floor, self.variant = (

@@ -1,4 +1,4 @@
-"""A judge for ``tests/reference/osfs.py`` where columns have gaps: every correlation over joint rows.
+"""A judge for ``tests/reference/osfs.py`` for missing values: correlations over complete pairs.
 
 NaN is a missing value; the target has none.  n(a, b) is the number of rows where columns a and b are both
 seen, r(a, b) their correlation over these rows: 0 with fewer than 4 (of more) or if one of them is constant
@@ -20,7 +20,7 @@ n_eff - |Z| - C degrees of freedom.
 
 What is a function of what, as in the judge for complete rows: a variance up to 1e-10 is rounding.  A set with
 a member that is a function of those before it is passed over; a column that is one of the set is collinear; a
-set that determines y leaves no correlation.  Without gaps every answer is that of the other judge.
+set that determines y leaves no correlation.  Without missing values every answer is that of the other judge.
 
 Source: MODERN.md M10; ALGORITHMS.md 0.4.
 """
@@ -38,7 +38,7 @@ FLOOR = 1e-6
 
 
 class PairedPartialCorrelations:
-    """Fisher's z, or the F test, of partial correlations over joint rows."""
+    """Fisher's z, or the F test, of partial correlations over pairwise-complete rows."""
 
     def __init__(self, X, y, task, *, alpha=0.01, unreliable="skip"):
         self.X, self.n, self.many = np.asarray(X, np.float64), len(y), task == "multiclass"
@@ -55,10 +55,10 @@ class PairedPartialCorrelations:
         seen = self.seen[:, j]
         x, y, n = self.X[seen, j], self.y[seen], int(seen.sum())
         freedom = self.freedom(n, 0)
-        gaps = n < self.n
-        untestable = freedom <= 0 or (gaps and (n < FEWEST or len(np.unique(y)) < 2))
+        missing = n < self.n
+        untestable = freedom <= 0 or (missing and (n < FEWEST or len(np.unique(y)) < 2))
         varies = n > 0 and bool(np.any(x != x[0]))
-        if not varies and not (gaps and untestable):
+        if not varies and not (missing and untestable):
             return "constant", 0.0, self.p_value(0.0, freedom)
         r = abs(self.ratio(x, y)) if varies else 0.0
         p = self.p_value(r, freedom)
@@ -89,7 +89,7 @@ class PairedPartialCorrelations:
         return None if r >= self.critical(freedom) else ("redundant", r, self.p_value(r, freedom))
 
     def pair(self, a, b):
-        """Return the correlation of two columns over joint rows, and the number of these."""
+        """Return the correlation of two columns over complete pairs, and the number of these."""
         both = self.seen[:, a] & self.seen[:, b]
         n = int(both.sum())
         enough = n >= FEWEST or n == self.n

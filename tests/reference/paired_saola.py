@@ -1,4 +1,4 @@
-"""The rule of ``tests/reference/saola.py`` by correlation, where columns have gaps.
+"""The rule of ``tests/reference/saola.py`` by correlation, where columns have missing values.
 
 NaN is a missing value.  dep(F, y) is over the rows where F is seen, dep(F, Y) over those where both are, and
 so are the degrees of freedom.  Which columns are relevant, and what two of them share, is as for a buffer of
@@ -10,7 +10,8 @@ Source: MODERN.md M10; ALGORITHMS.md 6.1.
 import numpy as np
 
 from tests.reference import fisher_z
-from tests.reference.saola import TIE, Line
+from tests.reference.lines import Line
+from tests.reference.saola import TIE
 from tests.reference.top_k import Correlations
 
 

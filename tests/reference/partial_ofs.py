@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.rows.partial_ofs``: the rule as the paper tells it, on whole vectors.
+"""Slow twin of ``streamsieve.rows.partial_ofs``: the rule as in the paper, on whole vectors.
 
 w = 0.  For each row x with label y = -1 or +1:
 
@@ -29,8 +29,8 @@ def partial_ofs(X, y, *, k, learning_rate=0.02, exploration=0.2, radius=10.0, se
     w = np.zeros(d)
     history, margins, looked_at = [], [], []
     for row, (x, label) in enumerate(zip(X, y, strict=True)):
-        chance = exploration if w.any() else 1.0
-        explores = chance == 1.0 or uniform(seed, row, 0) < chance
+        probability = exploration if w.any() else 1.0
+        explores = probability == 1.0 or uniform(seed, row, 0) < probability
         chosen = draw(d, k, seed, row) if explores else np.flatnonzero(w).tolist()
         looked_at.append(chosen)
         margins.append(label * sum(w[j] * x[j] for j in sorted(chosen)))
@@ -66,7 +66,6 @@ def draw(d, k, seed, row):
 
 
 def uniform(seed, row, number):
-    """Return a number in [0, 1)."""
     a, b, _, _ = philox([number % WORD, number // WORD, row % WORD, row // WORD], [seed % WORD, seed // WORD])
     return ((a >> 5) * 2**26 + (b >> 6)) / 2**53
 

@@ -12,17 +12,17 @@ def fading(y, predicted, half_life, before=None):
     weights = [0.5 ** ((n - 1 - i) / half_life) for i in range(n)]
     total = sum(weights)
     right = sum(w for w, a, b in zip(weights, y, predicted, strict=True) if a == b) / total
-    chance = 0.0
+    expected = 0.0
     for label in {*y, *predicted}:
         true = sum(w for w, a in zip(weights, y, strict=True) if a == label) / total
         said = sum(w for w, b in zip(weights, predicted, strict=True) if b == label) / total
-        chance += true * said
+        expected += true * said
     last = [before, *y[:-1]]
     same = sum(w for w, a, b in zip(weights, y, last, strict=True) if a == b) / total
     return {
         "accuracy": sum(a == b for a, b in zip(y, predicted, strict=True)) / n,
         "fading_accuracy": right,
-        "kappa": (right - chance) / (1 - chance) if chance < 1 else math.nan,
+        "kappa": (right - expected) / (1 - expected) if expected < 1 else math.nan,
         "kappa_temporal": (right - same) / (1 - same) if same < 1 else math.nan,
     }
 

@@ -29,12 +29,11 @@ class Tables(NamedTuple):
     classes: list
     #: (feature, class, bin)
     counts: np.ndarray
-    #: Rows that carry as much information, one a feature.
+    #: Rows that carry as much information, one per feature.
     n: np.ndarray
 
 
 def tables(X, y, weight=None, half_life=None, bins=5):
-    """Return the mass of every feature by class and bin."""
     X, y, weight = existing(X, y, weight)
     mass = weight * decay(len(y), half_life)
     whole = half_life is None and all(w == int(w) for w in weight)

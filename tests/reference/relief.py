@@ -12,15 +12,14 @@ from tests.reference.relieff import differences, distances, nearest
 
 
 def relief(X, y, metric="euclidean", nominal=None, rows=None):
-    """Return the weight of every feature."""
     y = np.asarray(y)
     n, p = np.shape(X)
-    gaps = differences(X, np.zeros(p, bool) if nominal is None else nominal)
-    apart = distances(gaps, metric)
+    diff = differences(X, np.zeros(p, bool) if nominal is None else nominal)
+    apart = distances(diff, metric)
     rows = range(n) if rows is None else rows
     weights = np.zeros(p)
     for i in rows:
         (hit,) = nearest(apart[i], [b for b in range(n) if y[b] == y[i] and b != i], 1, p)
         (miss,) = nearest(apart[i], [b for b in range(n) if y[b] != y[i]], 1, p)
-        weights += gaps[i, miss] - gaps[i, hit]
+        weights += diff[i, miss] - diff[i, hit]
     return weights / len(rows)

@@ -17,19 +17,18 @@ import numpy as np
 def differences(X, nominal):
     """Return diff_j of all pairs of rows, as an array (row, row, feature)."""
     X = np.asarray(X, np.float64)
-    gaps = np.zeros((len(X), len(X), X.shape[1]))
+    differences = np.zeros((len(X), len(X), X.shape[1]))
     for j in range(X.shape[1]):
         x = X[:, j]
         if nominal[j]:
-            gaps[:, :, j] = x[:, None] != x[None, :]
+            differences[:, :, j] = x[:, None] != x[None, :]
         elif np.ptp(x) > 0:
-            gaps[:, :, j] = np.abs(x[:, None] - x[None, :]) / np.ptp(x)
-    return gaps
+            differences[:, :, j] = np.abs(x[:, None] - x[None, :]) / np.ptp(x)
+    return differences
 
 
-def distances(gaps, metric):
-    """Return the distance of all pairs of rows."""
-    return (gaps**2 if metric == "euclidean" else gaps).sum(axis=2)
+def distances(differences, metric):
+    return (differences**2 if metric == "euclidean" else differences).sum(axis=2)
 
 
 def nearest(distance, candidates, k, n_features):
@@ -45,11 +44,10 @@ def nearest(distance, candidates, k, n_features):
 
 
 def relieff(X, y, k=10, metric="euclidean", nominal=None, rows=None):
-    """Return the weight of every feature."""
     y = np.asarray(y)
     n, p = np.shape(X)
-    gaps = differences(X, np.zeros(p, bool) if nominal is None else nominal)
-    apart = distances(gaps, metric)
+    diff = differences(X, np.zeros(p, bool) if nominal is None else nominal)
+    apart = distances(diff, metric)
     share = {c: np.mean(y == c) for c in np.unique(y)}
     rows = range(n) if rows is None else rows
     weights = np.zeros(p)
@@ -57,6 +55,6 @@ def relieff(X, y, k=10, metric="euclidean", nominal=None, rows=None):
         for c, P in share.items():
             others = [b for b in range(n) if y[b] == c and b != i]
             found = nearest(apart[i], others, k, p)
-            mean = np.mean([gaps[i, b] for b in found], axis=0)
+            mean = np.mean([diff[i, b] for b in found], axis=0)
             weights += -mean if c == y[i] else P / (1 - share[y[i]]) * mean
     return weights / len(rows)

@@ -75,21 +75,21 @@ def walk(X, y, order, q, draws, pi=0.5, g=None):
     order, models = list(order), []
     for u_kind, u_column, u_accept in draws:
 
-        def chance(size):
+        def probability(size):
             return 1.0 if size == 0 else 0.0 if size == most else 0.5
 
         now = log_weight(X, y, order[:q], g, pi)
-        if u_kind < chance(q):
+        if u_kind < probability(q):
             place = q + int(u_column * (p - q))
             new = log_weight(X, y, [*order[:q], order[place]], g, pi)
-            proposals = np.log((1 - chance(q + 1)) / (q + 1)) - np.log(chance(q) / (p - q))
+            proposals = np.log((1 - probability(q + 1)) / (q + 1)) - np.log(probability(q) / (p - q))
             if np.log(u_accept) < new - now + proposals:
                 order[place], order[q] = order[q], order[place]
                 q += 1
         else:
             place = int(u_column * q)
             new = log_weight(X, y, [*order[:place], *order[place + 1 : q]], g, pi)
-            proposals = np.log(chance(q - 1) / (p - q + 1)) - np.log((1 - chance(q)) / q)
+            proposals = np.log(probability(q - 1) / (p - q + 1)) - np.log((1 - probability(q)) / q)
             if np.log(u_accept) < new - now + proposals:
                 q -= 1
                 order[place], order[q] = order[q], order[place]

@@ -20,11 +20,10 @@ from tests.reference.relieff import differences, distances, nearest
 
 
 def rrelieff(X, y, k=10, sigma=50.0, metric="euclidean", nominal=None, rows=None):
-    """Return the weight of every feature."""
     y = np.asarray(y, np.float64)
     n, p = np.shape(X)
-    gaps = differences(X, np.zeros(p, bool) if nominal is None else nominal)
-    apart = distances(gaps, metric)
+    diff = differences(X, np.zeros(p, bool) if nominal is None else nominal)
+    apart = distances(diff, metric)
     rows = range(n) if rows is None else rows
     n_dp, n_da, n_dpda = 0.0, np.zeros(p), np.zeros(p)
     for i in rows:
@@ -33,8 +32,8 @@ def rrelieff(X, y, k=10, sigma=50.0, metric="euclidean", nominal=None, rows=None
         for u, weight in zip(found, raw, strict=True):
             d, diff_y = weight / sum(raw), abs(y[i] - y[u]) / np.ptp(y)
             n_dp += diff_y * d
-            n_da += gaps[i, u] * d
-            n_dpda += diff_y * gaps[i, u] * d
+            n_da += diff[i, u] * d
+            n_dpda += diff_y * diff[i, u] * d
     m, least = len(rows), 1e-12 * len(rows)
     far = n_dpda / n_dp if n_dp > least else np.zeros(p)
     near = (n_da - n_dpda) / (m - n_dp) if m - n_dp > least else np.zeros(p)

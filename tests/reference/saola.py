@@ -19,26 +19,14 @@ value's code is the number of cuts below it.  A numeric target is cut so with K 
 Source: Yu, Wu, Ding, Pei (2014), Algorithm 1; ALGORITHMS.md 0.2, 0.4, 0.5, 6.1.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tests.reference import fisher_z
+from tests.reference.lines import Line
 
 TIE = 1e-12
 LEVELS = 32
 TARGET_BINS = 5
-
-
-class Line(NamedTuple):
-    """What happened to a feature, in the words of the ledger; numbers for features."""
-
-    feature: int
-    event: str
-    reason: str
-    by: tuple[int, ...]
-    statistic: float
-    p_value: float
 
 
 def saola(X, y, task, *, alpha=0.01, measure="fisher_z", delta=0.0, bound="min", variant="paper", bins=5):
@@ -176,6 +164,5 @@ def entropies(a, b):
 
 
 def entropy(counts):
-    """Return the entropy of counts, in nats."""
     share = counts[counts > 0] / counts.sum()
     return float(-np.sum(share * np.log(share)))

@@ -45,8 +45,8 @@ def signed_rank_p(differences):
 def groups(alike):
     """Return the groups, as lists of places, of combinations sorted best first.
 
-    For each F from the top, L is the last one below that is not told apart from it (or F itself); the group
-    is all from F to L; a group within an earlier one is dropped.
+    For each F from the top, L is the last one below that does not differ significantly (or F itself); the
+    group is all from F to L; a group within an earlier one is dropped.
     """
     kept = []
     for f in range(len(alike)):

@@ -32,7 +32,6 @@ def labelled(y):
 
 
 def spec(X, W, variant, k=None):
-    """Return the score of every feature."""
     degree = W.sum(axis=1)
     L = np.diag(degree) - W
     L = L / np.sqrt(np.outer(degree, degree))

@@ -12,25 +12,14 @@ Source: ALGORITHMS.md 6.5; Zhou, Foster, Stine, Ungar (2006); Foster and George 
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from tests.reference.alpha_investing import judge, residual, squared, unit
 from tests.reference.information_investing import likelihood_gain
+from tests.reference.lines import Line
 
 TIE = 1e-9
-
-
-class Line(NamedTuple):
-    """What happened to a feature."""
-
-    feature: int
-    event: str
-    reason: str
-    by: tuple[int, ...]
-    statistic: float
-    p_value: float
 
 
 def streamwise_ic(X, y, *, information_criterion="ric", n_candidates=None, remove=True):
@@ -64,7 +53,6 @@ def streamwise_ic(X, y, *, information_criterion="ric", n_candidates=None, remov
 
 
 def with_intercept(columns, n):
-    """Return a model's columns as a matrix."""
     return np.column_stack([np.ones(n), *columns.values()])
 
 

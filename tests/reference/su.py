@@ -13,13 +13,11 @@ from tests.reference import mutual_info, quantiles
 
 
 def entropy(masses):
-    """Return the entropy of masses, in nats."""
     total = math.fsum(masses)
     return -math.fsum(m / total * math.log(m / total) for m in masses if m > 0)
 
 
 def score_of(table, n):
-    """Return the score of one table."""
     rows, columns = mutual_info.margins(table)
     both = entropy(rows) + entropy(columns)
     return 2 * mutual_info.information(table) / both if both > 0 else 0.0
@@ -29,6 +27,5 @@ p_value_of, p_value = mutual_info.p_value_of, mutual_info.p_value
 
 
 def score(X, y, weight=None, half_life=None, bins=5):
-    """Return one score a feature."""
     _, counts, n = quantiles.tables(X, y, weight, half_life, bins)
     return np.array([score_of(t, m) for t, m in zip(counts.tolist(), n, strict=True)])

@@ -57,19 +57,19 @@ def super_learner(members, blocks, y, classes=0, many=5, convex=False, seed=0):
     """
     fold = folds(y if classes else None, len(y), many, seed)
     judged = np.flatnonzero(fold >= 0)
-    voices = [(block, member) for block in range(len(blocks)) for member in members]
-    Z = [[] for _ in voices]
+    predictions = [(block, member) for block in range(len(blocks)) for member in members]
+    Z = [[] for _ in predictions]
     for i in judged:
         rest = fold != fold[i]
-        for k, (block, member) in enumerate(voices):
+        for k, (block, member) in enumerate(predictions):
             X = blocks[block]
             Z[k].extend(says(clone(member).fit(X[rest], y[rest]), X[[i]], classes)[0])
     target = np.array([value for i in judged for value in (np.eye(classes)[y[i]] if classes else [y[i]])])
     mean = 0.0 if classes else np.mean(y)
-    b = np.full(len(voices), 1 / len(voices))
+    b = np.full(len(predictions), 1 / len(predictions))
     if len(judged):
         b = weights(np.array(Z) - mean, target - mean, convex)
-    fitted = [(block, clone(member).fit(blocks[block], y)) for block, member in voices]
+    fitted = [(block, clone(member).fit(blocks[block], y)) for block, member in predictions]
 
     def predict(others):
         deviations = (

@@ -44,10 +44,8 @@ def _p(t, e, n):
 
 
 def score(X, y, weight=None, half_life=None, ddof=1):
-    """Return one |t| a feature."""
     return np.array([t for t, _ in _tests(X, y, weight, half_life, ddof)])
 
 
 def p_value(X, y, weight=None, half_life=None, ddof=1):
-    """Return one two-sided p-value a feature."""
     return np.array([p for _, p in _tests(X, y, weight, half_life, ddof)])

@@ -28,7 +28,8 @@ import numpy as np
 import scipy.stats
 
 from tests.reference import fisher_z
-from tests.reference.saola import LEVELS, TARGET_BINS, TIE, Line, cut, entropies
+from tests.reference.lines import Line
+from tests.reference.saola import LEVELS, TARGET_BINS, TIE, cut, entropies
 
 FEWEST = 4
 
@@ -97,14 +98,14 @@ class Correlations:
         """Return (reason to reject or None, statistic, p-value)."""
         seen = ~np.isnan(x)
         x, y, n = x[seen], self.y[seen], int(seen.sum())
-        gaps, values = n < len(seen), len(np.unique(y))
-        if gaps and (n < FEWEST or values < 2 or (self.many and n <= values)):
+        missing, values = n < len(seen), len(np.unique(y))
+        if missing and (n < FEWEST or values < 2 or (self.many and n <= values)):
             return "unreliable test", self.r(x, y) if n and values > 1 else 0.0, 1.0
         if np.all(x == x[0]):
             return "constant", 0.0, 1.0
         r = self.r(x, y)
         # two classes left of many: their ratio is a correlation again
-        ratio = self.many and not (gaps and values == 2)
+        ratio = self.many and not (missing and values == 2)
         freedom = n - values if ratio else n - 3
         p = (
             (fisher_z.ratio_p_value(r, n, values) if ratio else fisher_z.p_value(r, n))

@@ -1,4 +1,4 @@
-"""Rows and columns at once, by keeping everything and computing everything anew at every question.
+"""Rows and columns at once, by keeping everything and computing everything again at every question.
 
 What is remembered: every row and every target that ever came; for each column the values it was given, as
 long as it is kept; and every column offered since the last review, kept or not.  A question is answered by a

@@ -26,7 +26,7 @@ from tests.reference import mutual_info
 
 
 class Page:
-    """Page's test for a change of mean, written down anew from all values since the last alarm."""
+    """Page's test for a change of mean, written down again from all values since the last alarm."""
 
     def __init__(self, threshold, delta=0.1, patience=3):
         self.threshold, self.delta, self.patience = threshold, delta, patience
@@ -103,12 +103,12 @@ def screen(X, y, window, *, bins=5, fence=1.5, alarm=1.0):
             drifted = candidates if page.alarm(signal) else []
         values = [x[~np.isnan(x)] for x in X[part].T]
         varies = np.array([len(x) > 0 and bool(np.any(x != x[0])) for x in values])
-        anew = sorted({*drifted, *again, *np.flatnonzero(varies & ~scored).tolist()})
-        if anew:
-            fresh = dict(zip(anew, mutual_info.score(X[part][:, anew], y[part], bins=bins), strict=True))
+        again = sorted({*drifted, *again, *np.flatnonzero(varies & ~scored).tolist()})
+        if again:
+            fresh = dict(zip(again, mutual_info.score(X[part][:, again], y[part], bins=bins), strict=True))
             events += [(part.stop, j, scores[j], fresh[j]) for j in sorted({*drifted, *again})]
-            scores[anew] = list(fresh.values())
-            scored[anew] = varies[anew]
+            scores[again] = list(fresh.values())
+            scored[again] = varies[again]
         again = drifted
     if not turns:
         scores = np.asarray(mutual_info.score(X, y, bins=bins))

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.rows.winnow_efs``: the rule as the paper tells it, with plain weights.
+"""Slow twin of ``streamsieve.rows.winnow_efs``: the rule as in the paper, with plain weights.
 
 u = 2, v = 1 for every feature and for a bias of value 1.  For each row x >= 0 with label y = -1 or +1:
 

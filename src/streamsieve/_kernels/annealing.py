@@ -84,7 +84,7 @@ def anneal(
             continue
         _drop(beta[:m], alive[:m], left, many, scratch)
         left = many
-        if left <= m // 2:  # close the gaps: the work is quadratic in what is carried along
+        if left <= m // 2:  # pack the columns left: the work is quadratic in their number
             t = 0
             for j in range(m):
                 if alive[j] > 0.0:

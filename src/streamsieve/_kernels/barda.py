@@ -1,18 +1,18 @@
-"""Rows one after another into a budgeted dual averaging learner, at a cost of their own entries only.
+"""Budgeted dual averaging, row by row, at a cost of the row's entries only.
 
-Of every feature there are G, the sum of its gradients, and s2, the sum of their squares.  With
+Every feature has G, the sum of its gradients, and s2, the sum of their squares.  With
 a = ridge * rate * (rows so far) and H = damping + sqrt(s2), its weight is w = -rate * G / (a + H) and its
 score w * w * H.  The ``budget`` largest scores (the lower feature first among equals) are the members: only
-they predict.  All scores change with every row, because a grows; yet only the row's entries may be touched.
+they predict.  All scores change with every row, because a grows.
 
-What makes it possible: **1 / sqrt(score) = (a + H) / (rate |G| sqrt(H)) is a straight line in a.**  Two
-features that are not touched swap places once at most, and one that ranks after another at two moments does
-so all the time between.  So it is enough to know that features stay on their side of a few frozen lines:
+**1 / sqrt(score) = (a + H) / (rate |G| sqrt(H)) is a straight line in a.**  Two features that are not touched
+swap places once at most, and one that ranks after another at two moments does so in between.  So it is enough
+to know that features stay on their side of a few frozen lines:
 
 * *outsiders* rank after the floor, now and at ``HORIZON``.  All other features stand in the pool:
 * *sure members* rank before the upper line, the *rest* of the pool after the lower one, now and at ``CALM``;
-* the *zone* is what is left, some dozens of features.  It is ranked anew for every row: its best are the
-  members that fill up the budget.
+* the *zone* is what is left, some dozens of features.  It is ranked again for every row, and its best fill
+  up the budget.
 
 A feature is looked at when it is touched; the pool when the zone has grown or calm is over; all features (by
 the caller) when the best of the pool have come down to the floor or the horizon is reached.  A margin of
@@ -23,14 +23,12 @@ computed scores, at every row.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
+from streamsieve._kernels.intrinsics import prefetch
 from streamsieve.protocols import FloatArray, IntArray
 
 #: Places in ``counts``: rows learnt; features ever touched; the pool's sure members, those and the zone, and
@@ -44,30 +42,6 @@ OUTSIDE = -1
 SURELY = 1.0 - 1e-12
 #: Gradients are held within this; sums of their squares cannot overflow then.
 STEEPEST = 1e140
-
-if nb.config.DISABLE_JIT:
-
-    def _prefetch(array: Any, offset: Any) -> None:
-        """Do nothing: there is no machine code to speed up."""
-
-else:
-    from llvmlite import ir
-
-    @intrinsic
-    def _prefetch(_typing: Any, array: Any, offset: Any) -> Any:
-        """Ask for ``array[offset]``'s cache line, to be written to soon."""
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            address = builder.gep(view.data, [args[1]])
-            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            for_writing, keep, data = ir.Constant(word, 1), ir.Constant(word, 3), ir.Constant(word, 1)
-            builder.call(function, [builder.bitcast(address, byte), for_writing, keep, data])
-            return context.get_dummy_value()
-
-        return types.void(array, offset), generate
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
@@ -103,7 +77,7 @@ def _swap(i: int, k: int, pool: IntArray, lines: FloatArray, place: npt.NDArray[
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
 def _nth(rank: int, pool: IntArray, score: FloatArray, order: IntArray) -> int:
-    """Return the place in the pool of the feature that has so many others before it.
+    """Return the place in the pool of the feature of a given rank.
 
     Hoare's quickselect on ``order``, a permutation of the places; NumPy's takes ten times as long to compile.
     """
@@ -135,7 +109,7 @@ def _settle(
     a: float, row: float, budget: int, width: int, pool: IntArray, lines: FloatArray,
     place: npt.NDArray[np.int32], counts: IntArray, levels: FloatArray,
 ) -> None:  # fmt: skip
-    """Draw the upper and the lower line anew, ``width`` features above and below the budget's end."""
+    """Redraw the upper and the lower line, ``width`` features above and below the budget's end."""
     held, floor = counts[HELD], counts[FLOOR]
     g, h, score = lines[0], lines[1], lines[2]
     for i in range(held):
@@ -264,8 +238,8 @@ def learn(
         f = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             ahead = indices[min(e + 24, end)]
-            _prefetch(place, ahead)
-            _prefetch(flat, np.intp(ahead) * 2)
+            prefetch(place, ahead)
+            prefetch(flat, np.intp(ahead) * 2)
             at = place[indices[e]] - 1
             if 0 <= at < budget:
                 f += -(lines[0, at] / (a + lines[1, at])) * data[e]
@@ -336,6 +310,6 @@ def look(
     flat = table.reshape(table.size)
     last = len(features) - 1
     for i in range(len(features)):
-        _prefetch(flat, np.intp(features[min(i + 32, last)]) * 2)
+        prefetch(flat, np.intp(features[min(i + 32, last)]) * 2)
         j = features[i]
         out[i] = _score(rate * table[j, 0], damping + np.sqrt(table[j, 1]), a)

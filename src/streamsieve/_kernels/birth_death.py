@@ -7,7 +7,7 @@ and ``z`` the solution of ``L z = c`` for their products c with the target; R^2 
 * A birth of column j appends a row l with ``L l = gram[:, j]``, and ``sqrt(1 - |l|^2)``: R^2 grows by the
   square of one number.  The products of the newcomer with all columns are computed only if it is accepted.
 * A death of column i shrinks R^2 by ``b_i^2 / (G^-1)_ii``, with the coefficients b from ``L' b = z``.  The
-  factor is made anew if it is accepted, so rounding never adds up.
+  factor is computed again if it is accepted, so rounding never adds up.
 
 ``order`` is a permutation of all columns that begins with those in the model.
 """
@@ -39,7 +39,7 @@ def log_evidence(q: int, r2: float, n: int, g: float) -> float:
 
 @nb.njit(nogil=True, cache=True)
 def arrive(X: FloatArray, order: IntArray, q: int, p: int, gram: FloatArray) -> None:
-    """Let column p, the next after those known, be known to the model."""
+    """Add column p, the next after those known, to the space of models."""
     order[p] = p
     for i in range(q):
         gram[i, p] = dot(X[order[i]], X[p])
@@ -49,7 +49,7 @@ def arrive(X: FloatArray, order: IntArray, q: int, p: int, gram: FloatArray) -> 
 def factorise(
     order: IntArray, q: int, c: FloatArray, gram: FloatArray, factor: FloatArray, z: FloatArray
 ) -> None:
-    """Make factor and z of the model's columns anew."""
+    """Compute factor and z of the model's columns."""
     for i in range(q):
         for k in range(i + 1):
             s = 1.0 if i == k else gram[k, order[i]]
@@ -98,8 +98,8 @@ def walk(
     since = 0
     for t in range(len(draws)):
         history[t] = 0
-        birth_chance = 1.0 if q == 0 else (0.0 if q == most else 0.5)
-        if draws[t, 0] < birth_chance:
+        birth_probability = 1.0 if q == 0 else (0.0 if q == most else 0.5)
+        if draws[t, 0] < birth_probability:
             if q == room:
                 done = t
                 break
@@ -122,7 +122,7 @@ def walk(
             back = 1.0 if q + 1 == most else 0.5
             log_ratio = (
                 log_evidence(q + 1, r2 + along * along, n, g) - log_evidence(q, r2, n, g) + log_odds
-                + math.log(back / (q + 1)) - math.log(birth_chance / (p - q))
+                + math.log(back / (q + 1)) - math.log(birth_probability / (p - q))
             )  # fmt: skip
             if math.log(max(draws[t, 2], 1e-300)) >= log_ratio:
                 continue
@@ -153,7 +153,7 @@ def walk(
             there = 1.0 if q - 1 == 0 else 0.5
             log_ratio = (
                 log_evidence(q - 1, r2 - less, n, g) - log_evidence(q, r2, n, g) - log_odds
-                + math.log(there / (p - q + 1)) - math.log((1.0 - birth_chance) / q)
+                + math.log(there / (p - q + 1)) - math.log((1.0 - birth_probability) / q)
             )  # fmt: skip
             if math.log(max(draws[t, 2], 1e-300)) >= log_ratio:
                 continue

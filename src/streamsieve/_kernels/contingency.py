@@ -1,15 +1,14 @@
-"""Counts of every (feature, value, class): one small hash table a feature, all of them in one pool of rows.
+"""Counts of every (feature, value, class): one small hash table per feature, all in one pool of rows.
 
 ``heads[feature] = (first row, number of values, bits)``.  A table owns 2^(bits - 1) rows of the pool, none if
-bits is 0.  Such a row is ``cells[r] = (value, count in class 0, in class 1, ...)``; values stand in the order
-in which they came.  The table's part of ``slots``, twice as long, says where a value is: 1 + its place in the
-table, at its hash or after, and 0 where nothing is.  A table whose rows are all taken moves to the end of the
-pool, twice as large.
+bits is 0.  Such a row is ``cells[r] = (value, count in class 0, in class 1, ...)``, in order of arrival.  The
+table's part of ``slots``, twice as long, holds 1 + a value's place in the table, at its hash or after, and 0
+where it is free.  A full table moves to the end of the pool, twice as large.
 
-The value inf stands for "any other value": it takes what comes after the feature had ``cap`` values.  From
-then on, and until nothing is left of it, new values go there, so that each value is counted either in its own
-row or in that of inf.  Only where old rows fade, new values take the rows of those that have faded away.
-The value 0 has a row beyond the cap, because the zeros of sparse rows are inferred.
+The value inf stands for "any other value": it counts new values once the feature has had ``cap`` of them,
+until it is empty again, so that each value is counted either in its own row or in that of inf.  Only where
+old rows fade, new values take the rows of faded ones.  The value 0 has a row beyond the cap, because the
+zeros of sparse rows are inferred.
 """
 
 from __future__ import annotations
@@ -19,44 +18,16 @@ from typing import Any
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
+from streamsieve._kernels.intrinsics import prefetch
 from streamsieve.protocols import FloatArray, IntArray
 
 Slots = npt.NDArray[np.uint16]
 
-if nb.config.DISABLE_JIT:
-
-    def _prefetch(array: Any, offset: Any) -> None:
-        """Do nothing: there is no machine code to speed up."""
-
-else:
-    from llvmlite import ir
-
-    @intrinsic
-    def _prefetch(_typing: Any, array: Any, offset: Any) -> Any:
-        """Ask for ``array[offset]``'s cache line, to be written to soon."""
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            address = builder.gep(view.data, [args[1]])
-            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            for_writing, keep, data = ir.Constant(word, 1), ir.Constant(word, 3), ir.Constant(word, 1)
-            builder.call(function, [builder.bitcast(address, byte), for_writing, keep, data])
-            return context.get_dummy_value()
-
-        return types.void(array, offset), generate
-
-
-# ------------------------------------------------------------------------------------ one table
-
 
 @nb.njit(nogil=True, cache=True)
 def _hash(x: float, bits: int) -> Any:
-    """Return so many bits of a hash.  Both factors are below 2^32, so that nothing overflows."""
+    """Return ``bits`` bits of a hash.  Both factors are below 2^32, so that nothing overflows."""
     whole = np.float64(x).view(np.int64)
     folded = ((whole >> 32) ^ whole) & 0xFFFFFFFF
     return (folded * 0x61C88647 & 0xFFFFFFFF) >> (32 - bits)
@@ -135,9 +106,6 @@ def _move(j: int, heads: IntArray, cells: FloatArray, slots: Slots, used: int) -
     return used + rows
 
 
-# ------------------------------------------------------------------------------------ rows come
-
-
 @nb.njit(nogil=True, cache=True)
 def count_dense(
     flat: FloatArray, row_step: int, column_step: int, codes: IntArray, w: FloatArray, weighted: bool,
@@ -196,16 +164,16 @@ def count_sparse(
             wi = w[i]
         for e in range(max(first, indptr[i]), indptr[i + 1]):
             far = np.int64(indices[min(e + 32, last)])
-            _prefetch(flat_heads, far * 3)
-            _prefetch(flat_stored, far * n_classes + c)
+            prefetch(flat_heads, far * 3)
+            prefetch(flat_stored, far * n_classes + c)
             near = heads[indices[min(e + 16, last)], 0]
-            _prefetch(slots, near * 2)
-            _prefetch(flat, near * width)
+            prefetch(slots, near * 2)
+            prefetch(flat, near * width)
             soon = min(e + 8, last)
             start, bits = heads[indices[soon], 0], heads[indices[soon], 2]
             if bits > 1:
                 slot = np.int64(slots[2 * start + _hash(data[soon], bits)])
-                _prefetch(flat, (start + slot) * width)
+                prefetch(flat, (start + slot) * width)
             x = data[e]
             if x == 0.0:
                 continue
@@ -232,9 +200,9 @@ def absorb(
     starts: IntArray, theirs: FloatArray, classes: IntArray,
     done: IntArray, cap: int, fades: bool, heads: IntArray, cells: FloatArray, slots: Slots,
 ) -> None:  # fmt: skip
-    """Add other tables, that of feature j in their rows starts[j]..starts[j + 1], in the order of these rows.
+    """Add other tables, that of feature j in rows starts[j]..starts[j + 1]; class i is ``classes[i]`` here.
 
-    Their class i is ours ``classes[i]``.  ``done[j]`` rows are added already; see :func:`count_dense`.
+    ``done[j]`` rows are added already; see :func:`count_dense`.
     """
     for j in range(len(starts) - 1):
         while done[j] < starts[j + 1] - starts[j]:
@@ -247,9 +215,6 @@ def absorb(
             for c in range(len(classes)):
                 cells[row, 1 + classes[c]] += cell[1 + c]
             done[j] += 1
-
-
-# ------------------------------------------------------------------------------------ rows go
 
 
 @nb.njit(nogil=True, cache=True)
@@ -352,9 +317,6 @@ def expel_faint(share: float, more: FloatArray, heads: IntArray, cells: FloatArr
         for r in range(start + size - 1, start - 1, -1):
             if cells[r, 1:].sum() <= share * total:
                 _expel(r, j, heads, cells, slots)
-
-
-# ------------------------------------------------------------------------------------ the pool
 
 
 @nb.njit(nogil=True, cache=True)

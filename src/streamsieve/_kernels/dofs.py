@@ -11,18 +11,18 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 
 @nb.njit(nogil=True, cache=True)
-def sample(marginal: FloatArray, lots: FloatArray, negligible: float) -> BoolArray:
+def sample(marginal: FloatArray, uniforms: FloatArray, negligible: float) -> BoolArray:
     """Draw a set from the process whose marginal kernel is given, one item after the other.
 
-    The pivot of an elimination is the chance of an item given what became of those before it; an item is in
-    if its lot, uniform on [0, 1), is below.  An item that is out leaves its pivot less 1 behind.  A chance
-    that is ``negligible`` is none: rounding may have made it, and equal items are never drawn together.
+    The pivot of an elimination is the probability of an item given the decisions before it; an item is in if
+    its uniform draw is below.  An item that is out leaves its pivot less 1 behind.  A ``negligible``
+    probability counts as 0: it may be rounding, and equal items are never drawn together.
     """
     m = len(marginal)
     K = marginal.copy()
     out = np.zeros(m, np.bool_)
     for i in range(m):
-        out[i] = lots[i] < K[i, i] and K[i, i] > negligible
+        out[i] = uniforms[i] < K[i, i] and K[i, i] > negligible
         pivot = K[i, i] if out[i] else K[i, i] - 1.0
         for a in range(i + 1, m):
             factor = K[a, i] / pivot
@@ -48,7 +48,7 @@ def reduce(factor: FloatArray, q: int, rows: FloatArray) -> FloatArray:
 
 @nb.njit(nogil=True, cache=True)
 def greedy(similarity: FloatArray, size: int, negligible: float) -> BoolArray:
-    """Choose so many items, each time the one that adds most to the determinant; of equals the first.
+    """Choose ``size`` items greedily by what they add to the determinant; of equals the first.
 
     An item that adds a ``negligible`` factor is not chosen.
     """

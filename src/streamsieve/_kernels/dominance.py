@@ -1,9 +1,8 @@
 """SAOLA's pairwise rule over correlations, with the loop over candidates inside the kernel.
 
-Kept columns lie centred, of unit length, 32 side by side: ``tiles[tile, row, 32]``.  A value of the
-candidate then meets 32 kept columns in a few cache lines, and a tile's 32 correlations are made only when
-the scan gets there: most candidates fall early.  ``order`` lists the slots in order of arrival; freed slots
-are reused, because closing a gap would move n x kept numbers for every eviction.
+Kept columns are centered, of unit length, 32 side by side: ``tiles[tile, row, 32]``.  A tile's 32
+correlations are computed when the scan reaches it: most candidates are rejected early.  ``order`` lists the
+slots in order of arrival; freed slots are reused, so that an eviction moves no columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sort, merge and thin entries (prefix, value, mass): what log-structured runs are made by.
+"""Sort, merge and thin entries (prefix, value, mass) of log-structured runs.
 
 A run is sorted by prefix and value, and no two of its entries are alike.  A mass of None stands for 1.
 """
@@ -74,8 +74,7 @@ def _merge_values(
     """Merge low..mid and mid..high into the same places of the other arrays, the left one first among equals.
 
     From both ends at once: as many steps as the shorter part is long need no bounds, and two chains of
-    instructions run side by side.  Nothing branches on a value, which would be a coin toss: tags and marks
-    are chosen by arithmetic.  Unsigned indices are spared the test for negative ones.
+    instructions run side by side.  No branch depends on a value, and unsigned indices need no sign test.
     """
     if mid == high or value[mid - 1] <= value[mid]:
         for n in range(low, high):
@@ -237,9 +236,6 @@ def pool_classes(
             here, there = there, here
             at_home = not at_home
         start = end
-
-
-# ------------------------------------------------------------------------------------ runs
 
 
 @nb.njit(nogil=True, cache=True)

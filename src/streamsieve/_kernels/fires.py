@@ -7,8 +7,8 @@ mean of log Phi(z) over some rows: with q = phi(z) / Phi(z),
     d/dm_j = q y x_j / r        d/ds_j = -q y (m.x) x_j^2 s_j / r^3.
 
 Both are a number of the row times a power of x_j, so a step goes twice over the rows: rows get their numbers
-(``_judge``), then features their sums (``_gather``).  Dense rows do so block by block, small enough to be in
-L1 the second time.  They are read from memory once, as fast as memory goes; a second thread does not help.
+(``_judge``), then features their sums (``_gather``), block by block, so that dense rows are in L1 the second
+time.
 """
 
 from __future__ import annotations

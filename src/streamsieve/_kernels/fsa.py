@@ -1,4 +1,4 @@
-"""One epoch of stochastic gradient descent with momentum, over dense or sparse standardised rows.
+"""One epoch of stochastic gradient descent with momentum, over dense or sparse standardized rows.
 
 A step takes ``batch`` rows or one fewer.  With the mean gradient g of their losses,
 
@@ -6,20 +6,17 @@ A step takes ``batch`` rows or one fewer.  With the mean gradient g of their los
 
 for every weight; intercepts do the same without decay.
 
-**Steps may be limited.**  A loss that is never negative and nowhere more curved than K has
-``|g|^2 <= 2 K L``, so a rate of at most 1 / K never exceeds ``2 L / |g|^2``, with the mean loss L of the
-minibatch.  Where the rate does exceed it, the minibatch is more curved than was thought, and its gradient is
-shortened by as much.  If the loss is convex, such a step (without momentum) can lead away from the best
-weights only by as much as these are wrong for the minibatch, so that nothing grows without bound.
+**Steps may be limited.**  A non-negative loss of curvature at most K has ``|g|^2 <= 2 K L``, so a rate of at
+most 1 / K never exceeds ``2 L / |g|^2``, with the mean loss L of the minibatch.  Where the rate does exceed
+it, the minibatch is more curved than was thought, and its gradient is shortened to match.
 
-**Sparse rows are never centred in memory.**  A standardised value is ``x / s - c`` with the column's mean c
-in units of its deviation s, and the stored part is ``x / s``.  The part of the gradient that comes from the
-means is ``-c_j D`` with the same number D for all columns.  So the weights are kept as ``b = a - c U`` and
-``v = w - c A``, where U and A are two numbers that follow D, and a and w change by stored values alone.
+**Sparse rows are never centered in memory.**  A standardized value is ``x / s - c`` with the column's mean c
+in units of its deviation s; ``x / s`` is stored.  The means contribute ``-c_j D`` to the gradient with the
+same D for all columns.  So the weights are kept as ``b = a - c U`` and ``v = w - c A``, where the numbers U
+and A follow D, and a and w change by stored values alone.
 
-**Momentum is lazy.**  A column that a step does not meet decays by powers of m and decay, which are
-tabulated. It catches up when a later step meets it.  The products of a and w with c, which every prediction
-needs, follow their own recursions and never visit a column.
+**Momentum is lazy.**  A column absent from a step decays by tabulated powers of m and decay, and catches up
+when a later step meets it.  The products of a and w with c follow their own recursions.
 """
 
 from __future__ import annotations
@@ -101,9 +98,6 @@ def shortening(loss: float, square: float, rate: float) -> float:
     if rate * square > 2.0 * loss:
         return 2.0 * loss / (rate * square)
     return 1.0
-
-
-# ------------------------------------------------------------------------------------ dense
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
@@ -192,9 +186,6 @@ def pack(flat: FloatArray, n: int, width: int, columns: IntArray) -> None:
         target = flat[i * m : (i + 1) * m]
         for k in range(m):  # a target never lies behind its source
             target[k] = source[columns[k]]
-
-
-# ------------------------------------------------------------------------------------ sparse
 
 
 @nb.njit(nogil=True, cache=True)

@@ -1,14 +1,14 @@
-"""The solver of grafting: a model with an absolute penalty, fitted again when a column has joined.
+"""The solver of grafting: a model with an L1 penalty, refitted when a column has joined.
 
-The model is ``mean loss + sum of level |v| + ridge v^2 / 2`` over unknowns v, each of a column and a class.
-Column 0 is constant and costs nothing: its unknowns are the intercepts, the first of all, and they stay.  Of
-the others only those other than 0 are kept, so that all matrices are small.  A row of ``facts`` begins with
-the level and the ridge of a column.
+The objective is ``mean loss + sum of level |v| + ridge v^2 / 2`` over coefficients v, one per column and
+class.  Column 0 is constant and not penalized: its coefficients, the first of all, are the intercepts.  Of
+the others only nonzero ones are kept, so that all matrices are small.  A row of ``facts`` begins with the
+level and the ridge of a column.
 
-The loss is 0 squared (half), 1 logistic, 2 softmax with one row of ``target`` a class.  Newton's method: the
-loss is replaced by a parabola with the curvature at ``reference``, chances of some steps ago.  Its matrix H
-then only grows by a row when a column joins; it is made anew, with the present chances, when steps stop
-gaining ground quickly.  For the squared loss the parabola is the loss itself.
+The loss is 0 squared (half), 1 logistic, 2 softmax with one row of ``target`` per class.  Newton's method:
+the loss is replaced by a quadratic approximation with the curvature at ``reference``, probabilities of some
+steps ago.  Its matrix H then only grows by a row when a column joins; it is computed again at the present
+probabilities when convergence slows.  For the squared loss the approximation is exact.
 
 Arrays are copied in loops: they compile several times faster than assignments to slices.
 """
@@ -44,14 +44,11 @@ def _copy(out: FloatArray, a: FloatArray) -> None:
         out[i] = a[i]
 
 
-# ------------------------------------------------------------------------------------ the loss
-
-
 @nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def respond(
-    loss: int, target: FloatArray, predictor: FloatArray, chance: FloatArray, residual: FloatArray
+    loss: int, target: FloatArray, predictor: FloatArray, probability: FloatArray, residual: FloatArray
 ) -> float:
-    """Fill in chances and residuals, and return the mean loss."""
+    """Fill in probabilities and residuals, and return the mean loss."""
     classes, n = target.shape
     total = 0.0
     if loss == 0:
@@ -64,7 +61,7 @@ def respond(
             z = predictor[0, i]
             small = math.exp(-abs(z))
             p = (1.0 if z >= 0.0 else small) / (1.0 + small)
-            chance[0, i] = p
+            probability[0, i] = p
             residual[0, i] = target[0, i] - p
             total += math.log1p(small) + max(z, 0.0) - target[0, i] * z
     else:
@@ -74,13 +71,13 @@ def respond(
                 top = max(top, predictor[c, i])
             s = 0.0
             for c in range(classes):
-                chance[c, i] = math.exp(predictor[c, i] - top)
-                s += chance[c, i]
+                probability[c, i] = math.exp(predictor[c, i] - top)
+                s += probability[c, i]
                 total -= target[c, i] * (predictor[c, i] - top)
             total += math.log(s)
             for c in range(classes):
-                chance[c, i] /= s
-                residual[c, i] = target[c, i] - chance[c, i]
+                probability[c, i] /= s
+                residual[c, i] = target[c, i] - probability[c, i]
     mean: float = total / n
     return mean
 
@@ -90,7 +87,7 @@ def curve(
     loss: int, reference: FloatArray, columns: FloatArray, facts: FloatArray,
     owner: IntArray, class_of: IntArray, first: int, many: int, H: FloatArray,
 ) -> None:  # fmt: skip
-    """Fill in the curvature of unknowns first, first + 1, ... with all before them."""
+    """Fill in the curvature of coefficients first, first + 1, ... with all before them."""
     classes, n = reference.shape
     weighed = np.empty(n)
     for e in range(first, many):
@@ -109,10 +106,8 @@ def curve(
         H[e, e] += facts[owner[e], 1]
 
 
-# ------------------------------------------------------------------------------------ the parabola
-
-# ``v'Gv / 2 - c'v + sum of level |v|`` over q unknowns lives in an array of q columns, ``work``: the rows of
-# G, then the slopes of the loss, the levels, how exact slopes must be (slack), the rest c - Gv, and v
+# ``v'Gv / 2 - c'v + sum of level |v|`` over q coefficients is held in ``work``, an array of q columns: the
+# rows of G, the slopes of the loss, the levels, how exact slopes must be (slack), the rest c - Gv, and v
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
@@ -131,11 +126,10 @@ def _factorise(G: FloatArray, active: IntArray, L: FloatArray) -> int:
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
 def walk(work: FloatArray) -> None:
-    """Go to the minimum of the parabola over the unknowns other than 0, with their signs as they are.
+    """Minimize the quadratic approximation over the nonzero coefficients, keeping their signs.
 
-    An unknown that would change its sign becomes 0 on the way, and the walk goes on without it.  If the
-    columns depend on each other, the walk goes along the dependence, where the fit stays and the penalty
-    falls, until one of them is 0.
+    A coefficient that would change its sign becomes 0 and drops out.  If the columns are collinear, the step
+    goes along the null direction, where the fit stays and the penalty falls, until one of them is 0.
     """
     q = work.shape[1]
     G, level, rest, v = work[:q], work[q + 1], work[q + 3], work[q + 4]
@@ -194,10 +188,10 @@ def walk(work: FloatArray) -> None:
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
 def descend(work: FloatArray, rounds: int) -> float:
-    """Let one unknown after the other go to its minimum of the parabola.
+    """Coordinate descent on the quadratic approximation, for at most ``rounds`` rounds.
 
-    Ends when every gradient is within ``slack`` of what a minimum asks for, or after so many rounds.  Returns
-    how far the minimum is, in units of the slack.
+    Ends early when every coefficient meets its optimality condition within ``slack``.  Returns the largest
+    violation, in units of the slack.
     """
     q = work.shape[1]
     G, level, slack, rest, v = work[:q], work[q + 1], work[q + 2], work[q + 3], work[q + 4]
@@ -221,20 +215,17 @@ def descend(work: FloatArray, rounds: int) -> float:
     return excess
 
 
-# ------------------------------------------------------------------------------------ the fit
-
-
 @nb.njit(nogil=True, cache=True, error_model="numpy")
 def prepare(
     loss: int, columns: FloatArray, facts: FloatArray, owner: IntArray, class_of: IntArray, value: FloatArray,
-    built: int, chance: FloatArray, residual: FloatArray, accuracy: float, floor: float, last: float,
+    built: int, probability: FloatArray, residual: FloatArray, accuracy: float, floor: float, last: float,
     damp: float, reference: FloatArray, H: FloatArray, work: FloatArray,
 ) -> tuple[float, int]:  # fmt: skip
-    """Fill in the parabola through the present values of the first unknowns, as many as it has columns.
+    """Fill in the quadratic approximation at the present values of the first ``work.shape[1]`` coefficients.
 
-    Returns how far the minimum of the loss is, in units of the slack, and of how many unknowns ``H`` is
-    known; at most 1 is near enough, and no parabola is made.  ``last`` is how far it was a step ago, and
-    ``damp`` is added to the curvature.
+    Returns the largest violation of the optimality conditions, in units of the slack, and of how many
+    coefficients ``H`` is known; at most 1 is near enough, and no approximation is made.  ``last`` is the
+    violation a step ago, and ``damp`` is added to the curvature.
     """
     many, n = work.shape[1], columns.shape[1]
     G, slope, level, slack = work[:many], work[many], work[many + 1], work[many + 2]
@@ -253,10 +244,10 @@ def prepare(
         return worst, built
     if loss > 0 and worst > 0.25 * last:
         built = 0
-        for c in range(len(chance)):
-            _copy(reference[c], chance[c])
+        for c in range(len(probability)):
+            _copy(reference[c], probability[c])
     curve(loss, reference, columns, facts, owner, class_of, built, many, H)
-    # a parabola is not the loss: far from the minimum nobody needs its own
+    # the minimum of an approximation need not be exact far from that of the loss
     looser = max(1.0, 0.001 * worst) if loss > 0 else 1.0
     for e in range(many):
         for f in range(many):
@@ -271,17 +262,17 @@ def prepare(
 def advance(
     loss: int, target: FloatArray, columns: FloatArray, facts: FloatArray, owner: IntArray,
     class_of: IntArray, value: FloatArray, work: FloatArray, mean_loss: float, predictor: FloatArray,
-    chance: FloatArray, residual: FloatArray,
+    probability: FloatArray, residual: FloatArray,
 ) -> tuple[float, bool]:  # fmt: skip
-    """Go towards the minimum of the parabola, as far as the loss and the price of all unknowns fall.
+    """Line search towards the minimum of the approximation, as far as loss and penalty fall.
 
-    Returns the mean loss, and whether there was a way.
+    Returns the mean loss, and whether a step was found.
     """
     many = work.shape[1]
     slope, level, new = work[many], work[many + 1], work[many + 4]
     classes, n = target.shape
     shift, trial = np.zeros((classes, n)), np.empty((classes, n))
-    new_chance, new_residual = np.empty((classes, n)), np.empty((classes, n))
+    new_probability, new_residual = np.empty((classes, n)), np.empty((classes, n))
     decrease, price = 0.0, 0.0
     for e in range(many):
         change = new[e] - value[e]
@@ -297,12 +288,12 @@ def advance(
         for c in range(classes):
             _copy(trial[c], predictor[c])
             _add(trial[c], length, shift[c])
-        next_loss = respond(loss, target, trial, new_chance, new_residual)
+        next_loss = respond(loss, target, trial, new_probability, new_residual)
         allowed = mean_loss + price + 1e-4 * length * decrease + 1e-14 * (1.0 + mean_loss + price)
         if loss == 0 or after + next_loss <= allowed:
             for c in range(classes):
                 _copy(predictor[c], trial[c])
-                _copy(chance[c], new_chance[c])
+                _copy(probability[c], new_probability[c])
                 _copy(residual[c], new_residual[c])
             for e in range(many):
                 value[e] = new[e] if length == 1.0 else value[e] + length * (new[e] - value[e])
@@ -317,10 +308,10 @@ def prune(
     owner: IntArray, class_of: IntArray, value: FloatArray, many: int, intercepts: int, H: FloatArray,
     gone: IntArray, gradient: FloatArray,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Drop unknowns that are 0, then columns without unknowns; the last one moves into the gap.
+    """Drop coefficients that are 0, then columns without any; the last one takes the place.
 
-    Returns the numbers of columns, unknowns, and dropped columns; ``gone`` and ``gradient`` get their arrival
-    numbers and steepest gradients.
+    Returns the numbers of columns, coefficients, and dropped columns; ``gone`` and ``gradient`` take the
+    arrival numbers and steepest gradients of these.
     """
     n = columns.shape[1]
     used = np.zeros(n_columns, np.bool_)
@@ -360,9 +351,6 @@ def prune(
     return n_columns, many, dropped
 
 
-# ------------------------------------------------------------------------------------ a block
-
-
 @nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def search(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, mean: FloatArray, ss: FloatArray,
@@ -376,8 +364,8 @@ def search(
     The block comes as pieces: pointers, rows (none if it is dense) and values, column after column, and with
     means and centred sums of squares.  If ``known``, ``statistic`` holds the products with the residual as it
     is now, and the pieces are not looked at.  Columns that are in the model already are passed over.
-    ``prices`` are those of absolute values and of half the squares, whether columns count as they are, the
-    share by which a gradient must exceed its level, and what may be rounding.
+    ``prices`` are the L1 and L2 penalties, whether columns keep their scale, the share by which a gradient
+    must exceed its level, and what may be rounding.
     """
     classes, n = residual.shape
     kept, constant, irrelevant = codes
@@ -429,7 +417,7 @@ def put(
     begin, end = pointers[j], pointers[j + 1]
     scale = math.sqrt(ss / n)
     weight = 1.0 / scale if prices[2] > 0.0 else 1.0
-    # a limit for columns of next to no size: none with such a ridge ever joins
+    # a bound for columns of tiny scale: none with such a ridge ever joins
     facts[0], facts[1] = weight * prices[0], min(weight, 1e150) ** 2 * prices[1]
     facts[2], facts[3] = mean, scale
     z = values[begin] if end - begin == n else 0.0

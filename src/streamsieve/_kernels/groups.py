@@ -1,4 +1,4 @@
-"""Group-SAOLA: dependences of columns that lie in slots, and who falls inside a group and between groups.
+"""Group-SAOLA: dependence of columns in slots, and redundancy within a group and between groups.
 
 The rules see tables of dependences only, so one rule serves every measure.  A dependence is summed in the
 same way whatever other columns stand beside it: how a stream is cut into blocks changes no digit.
@@ -96,7 +96,7 @@ def inside(pairs: FloatArray, relevance: FloatArray, tie: float) -> tuple[IntArr
     """Let the last members of a group compete with those before them, in order of arrival.
 
     Row i of ``pairs`` holds the dependences of the i-th newcomer on all members.  Returns by whom each member
-    is dominated (-1: by nobody) and how strongly the two depend on each other.
+    is dominated (-1: by none) and how strongly the two depend on each other.
     """
     new, members = pairs.shape
     by, pair = np.full(members, -1), np.zeros(members)
@@ -121,8 +121,8 @@ def between(
 ) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:  # fmt: skip
     """Let a group compete with the kept columns of earlier groups, group by group, pair by pair.
 
-    ``group`` tells which group each of those is of, in order.  Unless ``literal``, who has fallen fights no
-    more.  Returns by whom each member falls and how strongly they depend, then the same for the others.
+    ``group`` holds the group of each of those, in order.  Unless ``literal``, a rejected column rejects no
+    others.  Returns which column rejects each member and their dependence, then the same for the others.
     """
     s, q = pairs.shape
     by, pair = np.full(s, -1), np.zeros(s)

@@ -1,4 +1,4 @@
-"""Pairs of columns that tell about the target together: columns as bits, a plane a level but the first.
+"""Pairs of columns that are informative together: columns as bits, one plane per level but the first.
 
 Rows are sorted by class and classes padded to whole words, so that a popcount over the words of a class is a
 count with that class.  The words of class c are ``edges[c]..edges[c + 1]``; ``g[c] = c ln c``.
@@ -6,33 +6,17 @@ count with that class.  The words of class c are ``edges[c]..edges[c + 1]``; ``g
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import intrinsic
 
+from streamsieve._kernels.intrinsics import popcount
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 Bits = npt.NDArray[np.uint64]
 
 #: Levels that a column may have.
 LEVELS = 8
-
-if nb.config.DISABLE_JIT:
-
-    def popcount(word: Any) -> int:
-        """Number of bits that are set."""
-        return int(word).bit_count()
-
-else:
-
-    @intrinsic
-    def popcount(_typing: Any, _word: Any) -> Any:
-        """Number of bits that are set, by the processor's own instruction."""
-        return types.int64(types.uint64), lambda _context, builder, _signature, args: builder.ctpop(args[0])
 
 
 @nb.njit(nogil=True, cache=True)
@@ -55,7 +39,7 @@ def _distinct(values: FloatArray, out: IntArray) -> int:
 
 @nb.njit(nogil=True, cache=True)
 def many(columns: FloatArray, out: BoolArray) -> None:
-    """Say which columns, one a row, have more than 8 distinct values."""
+    """Say which columns, one per row, have more than 8 distinct values."""
     codes = np.empty(columns.shape[1], np.int64)
     for j in range(len(columns)):
         out[j] = _distinct(columns[j], codes) > 8
@@ -66,7 +50,7 @@ def encode(
     columns: FloatArray, cuts: FloatArray, highest: FloatArray, place: IntArray, y: IntArray,
     planes: Bits, counts: IntArray, levels: IntArray,
 ) -> None:  # fmt: skip
-    """Turn columns, one a row, into planes of bits, counts of level and class, and numbers of levels.
+    """Turn columns, one per row, into planes of bits, counts of level and class, and numbers of levels.
 
     Up to 8 distinct values are levels.  A column of more has as level of a value the number of its cuts below
     it; where nothing lies above a cut, since most values are the highest one, the number of cuts up to it.
@@ -102,8 +86,8 @@ def encode(
 
 
 @nb.njit(nogil=True, cache=True)
-def told(counts: IntArray, g: FloatArray) -> float:
-    """Sum of g over levels and classes, less that over levels: what a column tells, up to a constant."""
+def column_information(counts: IntArray, g: FloatArray) -> float:
+    """Information of a column with the target up to a constant: sum of g over cells less that over levels."""
     s = 0.0
     for a in range(counts.shape[0]):
         total = 0
@@ -115,10 +99,10 @@ def told(counts: IntArray, g: FloatArray) -> float:
 
 
 @nb.njit(nogil=True, cache=True)
-def tell(counts: IntArray, g: FloatArray, out: FloatArray) -> None:
+def columns_information(counts: IntArray, g: FloatArray, out: FloatArray) -> None:
     """Do so for every column."""
     for j in range(len(counts)):
-        out[j] = told(counts[j], g)
+        out[j] = column_information(counts[j], g)
 
 
 @nb.njit(nogil=True, cache=True)
@@ -144,8 +128,8 @@ def joint(
 
 
 @nb.njit(nogil=True, cache=True)
-def together(table: IntArray, a_levels: int, b_levels: int, g: FloatArray) -> float:
-    """Sum of g over levels and classes, less that over levels: what a pair tells, up to a constant."""
+def pair_information(table: IntArray, a_levels: int, b_levels: int, g: FloatArray) -> float:
+    """Information of a pair with the target up to a constant: sum of g over cells less that over levels."""
     s = 0.0
     for i in range(a_levels):
         for j in range(b_levels):
@@ -183,7 +167,7 @@ def freedom_of(table: IntArray, a_levels: int, b_levels: int, given_a: bool) -> 
 
 @nb.njit(nogil=True, cache=True)
 def _push(line: IntArray, count: int, slot: int, free: IntArray, n_free: int) -> tuple[int, int]:
-    """Put a slot at the end of a line; if the line is full, the first one leaves."""
+    """Append a slot to a queue; if it is full, the first one leaves."""
     if count == len(line):
         free[n_free] = line[0]
         n_free += 1
@@ -196,9 +180,9 @@ def _push(line: IntArray, count: int, slot: int, free: IntArray, n_free: int) ->
 
 @nb.njit(nogil=True, cache=True)
 def scan(
-    new_planes: Bits, new_counts: IntArray, new_levels: IntArray, new_told: FloatArray, feature: IntArray,
-    way: npt.NDArray[np.uint8], bound: FloatArray, first: int,
-    planes: Bits, counts: IntArray, levels: IntArray, tells: FloatArray, features: IntArray,
+    new_planes: Bits, new_counts: IntArray, new_levels: IntArray, new_information: FloatArray,
+    feature: IntArray, way: npt.NDArray[np.uint8], bound: FloatArray, first: int,
+    planes: Bits, counts: IntArray, levels: IntArray, information: FloatArray, features: IntArray,
     pool: IntArray, chosen: IntArray, free: IntArray, numbers: IntArray,
     edges: IntArray, g: FloatArray, rows: int,
     slots: IntArray, statistic: FloatArray, freedom: IntArray,
@@ -211,8 +195,8 @@ def scan(
 
     Returns the column at which a pair exceeds its bound, or the number of columns, and how many partners
     were tested; these stand in ``slots``, ``statistic`` and ``freedom``, which is 0 for pairs that do not
-    exceed the bound.  That column has joined nobody yet.
-    ``numbers`` are those of the pool, the chosen, the free slots, and the pairs tested, and are kept up.
+    exceed the bound.  That column has not joined yet.
+    ``numbers`` (updated) counts the pool, the chosen, the free slots, and the pairs tested.
     """
     classes = len(edges) - 1
     n = len(g) - 1
@@ -225,7 +209,8 @@ def scan(
         total = numbers[0] + (numbers[1] if way[j] == 1 else 0)
         for i in range(total):
             slot = pool[i] if i < numbers[0] else chosen[i - numbers[0]]
-            better = tells[slot] >= new_told[j] - 1e-9  # of equals the earlier one, whatever rounding says
+            # of equals the earlier one, whatever rounding says
+            better = information[slot] >= new_information[j] - 1e-9
             given = levels[slot] if better else new_levels[j]
             other = new_levels[j] if better else levels[slot]
             if n < rows * given * (other - 1) * (classes - 1):
@@ -235,8 +220,8 @@ def scan(
                 edges, table,
             )  # fmt: skip
             # 2 n times the information of the other one given the better one
-            both = together(table, levels[slot], new_levels[j], g)
-            ratio = max(2.0 * (both - max(tells[slot], new_told[j])), 0.0)
+            both = pair_information(table, levels[slot], new_levels[j], g)
+            ratio = max(2.0 * (both - max(information[slot], new_information[j])), 0.0)
             slots[tested], statistic[tested], freedom[tested] = slot, ratio, 0
             if ratio >= bound[j]:
                 exceeds = True
@@ -245,16 +230,16 @@ def scan(
         numbers[3] += tested
         if exceeds:
             return j, tested
-        join(j, way[j] == 2, new_planes, new_counts, new_levels, new_told, feature,
-             planes, counts, levels, tells, features, pool, chosen, free, numbers)  # fmt: skip
+        join(j, way[j] == 2, new_planes, new_counts, new_levels, new_information, feature,
+             planes, counts, levels, information, features, pool, chosen, free, numbers)  # fmt: skip
     return len(way), 0
 
 
 @nb.njit(nogil=True, cache=True)
 def join(
     j: int, is_chosen: bool, new_planes: Bits, new_counts: IntArray, new_levels: IntArray,
-    new_told: FloatArray, feature: IntArray,
-    planes: Bits, counts: IntArray, levels: IntArray, tells: FloatArray, features: IntArray,
+    new_information: FloatArray, feature: IntArray,
+    planes: Bits, counts: IntArray, levels: IntArray, information: FloatArray, features: IntArray,
     pool: IntArray, chosen: IntArray, free: IntArray, numbers: IntArray,
 ) -> None:  # fmt: skip
     """Put a column at the end of the pool or of the chosen; where that is full, the first one leaves."""
@@ -267,7 +252,7 @@ def join(
         for c in range(counts.shape[2]):
             counts[slot, a, c] = new_counts[j, a, c]
     levels[slot] = new_levels[j]
-    tells[slot] = new_told[j]
+    information[slot] = new_information[j]
     features[slot] = feature[j]
     if is_chosen:
         numbers[1], numbers[2] = _push(chosen, numbers[1], slot, free, numbers[2])

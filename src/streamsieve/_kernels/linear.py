@@ -1,29 +1,15 @@
-"""Products of columns with the vectors of a linear model."""
+"""Products of columns with the vectors of a linear model.
+
+Not by BLAS: its threads take milliseconds to agree on what one core does in a fraction of one.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve.protocols import FloatArray
-
-
-def products(X: Any, low: int, v: FloatArray) -> FloatArray:
-    """Return the products of v with columns low, low + 1, ... of a block, dense or CSC.
-
-    Not by BLAS: its threads take milliseconds to agree on what one core does in a fraction of one.
-    """
-    out = np.zeros(X.shape[1] - low)
-    if hasattr(X, "indptr"):
-        products_csc(X.indptr, X.indices, X.data, low, v, out)
-    elif X.strides[1] == X.itemsize:
-        products_rows(X[:, low:], v, out)
-    else:
-        products_columns(X.T[low:], v, out)
-    return out
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})

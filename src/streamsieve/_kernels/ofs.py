@@ -25,8 +25,8 @@ def learn_rows(
     """Learn rows with labels -1 and +1, in place; return the number of weights, the scale, and the mistakes.
 
     ``columns`` and ``weights`` hold m values and have room for all that the rows may add, up to the budget.
-    The model is ``scale * weights``.  A row of margin 1 or more only shrinks it, which is one multiplication
-    of the scale; any other row rewrites the list anyway, and the scale is 1 again.
+    The model is ``scale * weights``.  A row of margin 1 or more only shrinks the scale; any other rewrites
+    the list, and the scale is 1 again.
     """
     shrink = 1.0 - learning_rate * ridge
     radius = 1.0 / np.sqrt(ridge)
@@ -72,9 +72,9 @@ def learn_partial_rows(
     share = budget / n_features if n_features else 1.0
     mistakes = observed = 0
     for r in range(len(y)):
-        # without weights there is nothing to exploit, and exploring is no longer a matter of chance
-        chance = exploration if m else 1.0
-        if chance == 1.0 or uniform(seed, first_row + r, 0) < chance:
+        # without weights there is nothing to exploit: always explore
+        probability = exploration if m else 1.0
+        if probability == 1.0 or uniform(seed, first_row + r, 0) < probability:
             draw_columns(wanted, n_features, seed, first_row + r, taken, bits)
             n = budget
         else:
@@ -89,14 +89,11 @@ def learn_partial_rows(
         mistakes += 1
         step = learning_rate * y[r]
         # an entry is divided by the probability that it was looked at, so that it is right on average
-        outside = share * chance
-        inside = outside + (1.0 - chance)
+        outside = share * probability
+        inside = outside + (1.0 - probability)
         n = _add(columns, weights, m, 1.0, seen, found, 0, n, step, inside, outside, places, sums)
         m = _truncate(places, sums, n, radius, columns, weights, budget, sizes)
     return m, mistakes, observed
-
-
-# ------------------------------------------------------------------------------------ sorted lists
 
 
 @nb.njit(nogil=True, cache=True)
@@ -124,7 +121,7 @@ def _dot(
         a, b = columns[i], indices[e]
         if a == b:
             total += weights[i] * data[e]
-        i += a <= b  # no branch: which list is behind is anybody's guess
+        i += a <= b  # branch-free: which list is behind is random
         e += b <= a
     return total
 
@@ -152,7 +149,7 @@ def _add(
     """
     n, i, e = 0, 0, low
     while i < m and e < high:
-        # no branches: which list is behind is anybody's guess
+        # branch-free: which list is behind is random
         a, b = columns[i], indices[e]
         mine = keep * weights[i] if a <= b else 0.0
         theirs = step * (data[e] / (inside if a == b else outside)) if b <= a else 0.0
@@ -225,9 +222,6 @@ def _largest(values: FloatArray, n: int, k: int) -> Any:
             return pivot
         low = i
     return values[target]
-
-
-# ------------------------------------------------------------------------------------ looking at few entries
 
 
 @nb.njit(nogil=True, cache=True)

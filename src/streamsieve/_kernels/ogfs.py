@@ -1,4 +1,4 @@
-"""Groups of columns: which of them tell classes apart, and which a penalised model needs beside others."""
+"""Groups of columns: class separability, redundancy, and the elastic net between groups."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def admitted(
     Fates are 0 (admitted), 1 (redundant) and 2 (does not separate classes); the first ``known`` columns are
     admitted already.  Row j of ``pairs`` holds how much column j shares with the earlier columns, then with
     those of the group: it is redundant if that is above the limit for an earlier column or an admitted one.
-    By whom, by position in the row, is the second answer, -1 if nobody.
+    By whom, by position in the row, is the second answer, -1 if none.
 
     If columns must ``separate`` classes: admitted columns have the separability ``sum of between / sum of
     within``, nothing has 0; a column's own score is its ratio.  A column separates if it raises the

@@ -1,9 +1,8 @@
-"""Levels of online false-discovery-rate rules: one recursion over a clock, and accounts that pay as it goes.
+"""Levels of online false-discovery-rate rules: one recursion over a clock.
 
-The stream itself and every discovery is an account.  An account opened at clock c pays, at clock c + k, the
-share of its amount that is the weight of step 1 + k.  The sum of all payments is the level, up to a factor.
-What the accounts pay at the next clocks is laid out ahead, window by window, so that a test costs one look-up
-however many discoveries there are.
+The stream itself and every discovery open an account.  One opened at clock c pays, at clock c + k, its amount
+times the weight of step 1 + k; the sum of all payments is the level, up to a factor.  Payments are computed
+ahead, window by window, so that a test costs one look-up however many discoveries there are.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 TABLED = 2**18
 #: Clocks that are laid out ahead.
 WINDOW = 1024
-#: Positions in the array of counters: tests made; ticks among those resolved; discoveries, all, usable by
-#: now, and with an account; the first clock of the window, or -1.
+#: Positions in the array of counters: tests made; ticks among those resolved; discoveries, all, usable so
+#: far, and with an account; the first clock of the window, or -1.
 TESTS, CLOCK, FOUND, USABLE, OPENED, AHEAD = range(6)
 
 
@@ -44,7 +43,7 @@ def weights(n: int, lord: bool) -> FloatArray:
 
 @nb.njit(nogil=True, cache=True)
 def spent(steps: IntArray, lord: bool) -> FloatArray:
-    """Return the sum of the weights of so many first steps, for numbers of steps that never fall."""
+    """Return the sums of the weights of the first ``steps``, which never fall."""
     sums = np.empty(len(steps))
     total = 0.0
     step = 0
@@ -134,9 +133,9 @@ def _lay_out_all(
     rule: tuple[float, float, float, float, float, float, float, int, int], lag: int,
     table: FloatArray, lord: bool,
 ) -> None:  # fmt: skip
-    """Begin a window: what all accounts pay at its clocks, the stream's first and then by age.
+    """Begin a window: payments of all accounts, the stream's first and then by age.
 
-    The order never depends on when a window is begun, so that the sums are the same to the last bit.
+    The order never depends on when a window begins, so that the sums are the same to the last bit.
     """
     first, second, amount = rule[0], rule[1], rule[2]
     last = len(ahead) - 1

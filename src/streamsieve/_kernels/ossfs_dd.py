@@ -1,4 +1,4 @@
-"""Three ways for a column: running thresholds, and how much a column tells about the target given another."""
+"""Three-way decisions: running thresholds, and dependence on the target given another column."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Dependence of two columns over the rows where both are seen; NaN marks what is missing.
 
-Every column is shifted by one of its own values, as in the screen, so that offsets cost no digits.  A spread
-that is nothing but rounding counts as none: dependence on a constant is 0.
+Every column is shifted by one of its own values, as in ``column_products``, so that offsets cost no digits.
+A spread that is only rounding counts as none: dependence on a constant is 0.
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ def compare(
     x: FloatArray, x_seen: FloatArray, kept: FloatArray, kept_seen: FloatArray, q: int,
     shared: FloatArray, joint: FloatArray,
 ) -> None:  # fmt: skip
-    """One column against q kept ones, all with 0 for what is not seen: |correlation| and joint rows.
+    """One column against q kept ones, 0 where missing: |correlation| over complete pairs, and their number.
 
-    Fewer than 4 joint rows of more, or one of the two constant over them: 0.
+    Fewer than 4 complete pairs of more rows, or one of the two constant over them: 0.
     """
     for s in range(q):
         z, z_seen = kept[s], kept_seen[s]

@@ -56,17 +56,17 @@ def standardise(
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def together(a: FloatArray, b: FloatArray) -> tuple[float, int]:
-    """Return |correlation| of two columns over joint rows, and their number.
+    """Return |correlation| of two columns over complete pairs, and their number.
 
-    Fewer than 4 joint rows of more, or one of the two constant over them: 0.
+    Fewer than 4 complete pairs of more rows, or one of the two constant over them: 0.
     """
     rows = sa = sb = saa = sbb = sab = 0.0
     for i in range(len(a)):
         u, v = a[i], b[i]
-        gap = np.isnan(u + v)
-        u = 0.0 if gap else u
-        v = 0.0 if gap else v
-        rows += 0.0 if gap else 1.0
+        missing = np.isnan(u + v)
+        u = 0.0 if missing else u
+        v = 0.0 if missing else v
+        rows += 0.0 if missing else 1.0
         sa += u
         sb += v
         saa += u * u
@@ -82,7 +82,7 @@ def together(a: FloatArray, b: FloatArray) -> tuple[float, int]:
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def product(a: FloatArray, b: FloatArray) -> float:
-    """Return |correlation| of two columns without gaps."""
+    """Return |correlation| of two columns without missing values."""
     s = 0.0
     for i in range(len(a)):
         s += a[i] * b[i]

@@ -1,13 +1,13 @@
-"""Sets of kept columns that make a column independent of the target, where columns have gaps.
+"""Conditioning sets of kept columns by partial correlation over pairwise-complete rows.
 
-As in ``partial.py`` two matrices say what tests need to know: ``total``, correlations of columns, and
-``within``, what is left of these once the target is known.  Here every correlation is over the rows where
-both columns are seen, so that numbers of different rows meet in one matrix.  They may contradict each other:
-a variance given others is then negative.  In that case eigenvalues below a floor are raised to it.
+As in ``partial.py`` tests need two matrices: ``total``, correlations of columns, and ``within``, what is left
+of these once the target is known.  Each correlation is over its own pairwise-complete rows, so the matrix
+need not be positive definite: a conditional variance may be negative.  Eigenvalues below a floor are then
+raised to it.
 
-Sets of one column need none of that: what a column has to do with the target given one other is known over
-the rows where both are seen, and stands in ``alone``.  That sees near-copies.  Their correlations with the
-target have to be compared over the same rows: over different rows they differ by more than the columns do.
+Sets of one column need none of that: ``alone`` holds the partial correlation of a column with the target
+given one other, over their complete pairs.  That recognizes near-copies, whose correlations with the target
+must be compared over the same rows.
 
 ``loads`` are products of columns with the target: the correlation over the rows seen or, with classes, sums
 over a class by the root of its rows.  Kept columns stay in their slots; ``order`` lists these by arrival,
@@ -26,19 +26,19 @@ from streamsieve.protocols import FloatArray, IntArray
 def meet_numbers(
     a: FloatArray, b: FloatArray, y: FloatArray, load_a: FloatArray, load_b: FloatArray
 ) -> tuple[float, int]:
-    """Return the correlation of two columns over joint rows, and their number; write loads over them.
+    """Return the correlation of two columns over complete pairs, and their number; write loads over them.
 
-    The target has length 1.  Fewer than 4 joint rows of more, or one of the two constant over them: 0.  Rows
-    over which the target is constant can test nothing, and count as none.
+    The target has length 1.  Fewer than 4 complete pairs of more rows, or one of the two constant over them:
+    0.  Rows over which the target is constant can test nothing, and count as none.
     """
     rows = sa = sb = sy = saa = sbb = syy = sab = say = sby = 0.0
     for i in range(len(a)):
         u, v, w = a[i], b[i], y[i]
-        gap = np.isnan(u + v)
-        u = 0.0 if gap else u
-        v = 0.0 if gap else v
-        w = 0.0 if gap else w
-        rows += 0.0 if gap else 1.0
+        missing = np.isnan(u + v)
+        u = 0.0 if missing else u
+        v = 0.0 if missing else v
+        w = 0.0 if missing else w
+        rows += 0.0 if missing else 1.0
         sa += u
         sb += v
         sy += w
@@ -65,10 +65,7 @@ def meet_numbers(
 def meet_classes(
     a: FloatArray, b: FloatArray, labels: IntArray, counts: IntArray, load_a: FloatArray, load_b: FloatArray
 ) -> tuple[float, int]:
-    """Return the correlation of two columns over joint rows, and their number; write loads over them.
-
-    As with numbers; ``counts`` is space for the rows of each class.
-    """
+    """Do the same for a target of classes; ``counts`` is space for the rows of each class."""
     for c in range(len(counts)):
         counts[c] = 0
         load_a[c] = load_b[c] = 0.0
@@ -105,7 +102,7 @@ def meet_classes(
 
 @nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def product(a: FloatArray, b: FloatArray) -> float:
-    """Return the correlation of two columns without gaps."""
+    """Return the correlation of two columns without missing values."""
     s = 0.0
     for i in range(len(a)):
         s += a[i] * b[i]
@@ -117,7 +114,7 @@ def enter(
     fresh: FloatArray, new: int, order: IntArray, q: int, y: FloatArray, labels: IntArray, counts: IntArray,
     columns: FloatArray, pairs: FloatArray, loads: FloatArray, joint: IntArray, here: FloatArray,
 ) -> None:  # fmt: skip
-    """Write a column, and what it has to do with the target and the kept columns, into slot ``new``.
+    """Write a column and its correlations with the target and the kept columns into slot ``new``.
 
     Given one other column, with r their correlation and u = l - r e what the other's loads e leave of the
     loads l, the target explains ``u'u + (e'u)^2 / (1 - e'e)`` of the column's variance 1 - r^2.
@@ -173,8 +170,8 @@ def strength(
     """Return the partial correlation (ratio) of t with the target given a set.
 
     Of the target only those directions count that loads of set and t have: at most 4, however many classes.
-    The matrix of set, directions and t is mended where its correlations contradict each other.  Scaling it to
-    unit diagonal would change no partial correlation.
+    If ``mend``, the matrix of set, directions and t is made positive definite.  Scaling it to unit diagonal
+    would change no partial correlation.
     """
     M, V, contrasts = space[0], space[1], loads.shape[1]
     for i in range(size + 1):
@@ -254,8 +251,8 @@ def judge(
 ) -> tuple[int, float, int]:  # fmt: skip
     """Return whether a set makes t independent of the target, the partial correlation, and its freedom.
 
-    0 no (the correlation then means nothing), 1 yes, 2 t is a function of the set, 3 too few joint rows to
-    test (never with ``skip``).
+    0 no (the correlation then means nothing), 1 yes, 2 t is a function of the set, 3 too few complete rows
+    to test (never with ``skip``).
     """
     total, within, alone = pairs[0], pairs[1], pairs[2]
     T, W = space[0], space[1]
@@ -273,7 +270,7 @@ def judge(
         function = 1.0 - total[t, members[0]] ** 2 <= 1e-10
         passed = not function and 1.0 - r * r <= level
     else:
-        # numbers of different rows may contradict each other; over all rows that is rounding
+        # over different rows a matrix may be indefinite; over all rows that is rounding
         lowest = -np.inf if rows == n else -1e-10
         for i in range(size + 1):
             u = members[i] if i < size else t
@@ -297,7 +294,7 @@ def judge(
             if i == size or mend or determined:
                 break
             if W[i, i] <= 1e-10 * T[i, i]:
-                # one contrast less; with gaps, what classes determine may vary with others all the same
+                # one contrast less; with missing values, what classes determine may still vary with others
                 determined = single
                 mend |= not single and rows < n
                 continue
@@ -325,7 +322,7 @@ def decide(
     y: FloatArray, labels: IntArray,
     columns: FloatArray, pairs: FloatArray, loads: FloatArray, joint: IntArray,
     kept_feature: IntArray, order: IntArray, q: int,
-    told: IntArray, statistic: FloatArray, n_evicted: int,
+    record: IntArray, statistic: FloatArray, n_evicted: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Offer relevant candidates ``first``, first + 1, ... to the kept columns.
 
@@ -334,9 +331,9 @@ def decide(
     share of variance that must be left for independence with f degrees of freedom: ``lost`` fewer than rows,
     and one for each member of a set.  ``pairs`` are total, within and alone.
 
-    A row of ``told`` for each candidate, then one for each eviction: who left, at which newcomer, the verdict
-    of `judge` (0 for a candidate that is kept), degrees of freedom, and the set.  Returns (next candidate,
-    kept, evicted); it comes back early when all slots are taken.
+    A row of ``record`` for each candidate, then one for each eviction: which column, at which newcomer, the
+    result of `judge` (0: kept), degrees of freedom, and the set.  Returns (next candidate, kept, evicted); it
+    comes back early when all slots are taken.
     """
     capacity, n = columns.shape
     contrasts, single = loads.shape[1], len(labels) == 0
@@ -390,12 +387,12 @@ def decide(
                 gone[at] = True
                 row = len(fresh) + n_evicted
                 n_evicted += 1
-            told[row, 0] = kept_feature[t]
-            told[row, 1] = feature[k]
-            told[row, 2] = found
-            told[row, 3] = freedom
+            record[row, 0] = kept_feature[t]
+            record[row, 1] = feature[k]
+            record[row, 2] = found
+            record[row, 3] = freedom
             for i in range(size):
-                told[row, 4 + i] = kept_feature[members[i]]
+                record[row, 4 + i] = kept_feature[members[i]]
             statistic[row] = r
             if at == q and newcomer_first:
                 break
@@ -409,5 +406,5 @@ def decide(
         order[left] = new
         for i in range(q - left):
             order[left + 1 + i] = spare[i]
-        q = left + 1 if told[k, 2] == 0 else left
+        q = left + 1 if record[k, 2] == 0 else left
     return len(fresh), q, n_evicted

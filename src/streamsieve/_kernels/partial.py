@@ -1,17 +1,17 @@
-"""Sets of kept columns that make a column independent of the target, by partial correlation.
+"""Conditioning sets of kept columns by partial correlation.
 
 A test needs correlations, never rows.  Two matrices are kept for the columns in order of arrival: ``total``,
-their correlations, and ``within``, what is left of these once the target is known.  Given a set Z, a column t
-has the variance t' in the first and w' in the second (both by elimination of Z), and 1 - w' / t' is the
-squared partial correlation of t with the target: the squared partial correlation ratio if the target has more
-than one contrast.  So independence reads ``w' > share t'``, whatever the number of classes.
+their correlations, and ``within``, what is left of these given the target.  Given a set Z, a column t has the
+variance t' in the first and w' in the second (both by elimination of Z), and 1 - w' / t' is its squared
+partial correlation (ratio) with the target.  So independence reads ``w' > share t'``, whatever the number of
+classes.
 
 Eliminating a column a is one step: ``c_uv - c_ua c_va / c_aa``.  The last column of a set is never
-eliminated: both sides are multiplied with its variances instead, and a test is a handful of products in a
-loop without branches.  A column whose variance is 0 takes no part: so a column leaves a search.
+eliminated: both sides are multiplied by its variances instead, and a test is a few products in a loop without
+branches.  A column of variance 0 takes no part in a search.
 
-A variance below 1e-10 (columns have length 1) is rounding: a column of the set then adds nothing to the
-others, and a smaller set was tried before.
+A variance below 1e-10 (columns have length 1) is rounding: the column is collinear with the others of the
+set, and a smaller set was tried before.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def separator(
     """Return the size of the first set that separates a column from the target, 0 if there is none.
 
     The column has variances t, w and covariances row_t, row_w with columns 0..q - 1, whose variances are dt
-    and dw.  So many columns as ``known`` are in every set and eliminated already.  ``share[s]`` is the share
+    and dw.  ``known`` columns are in every set and eliminated already.  ``share[s]`` is the share
     of variance that must be left for independence given s columns.  Sets of known + 1..most columns, by
     size, then by position; ``found`` takes the positions of what is added to the known ones.
 
-    Loops that do not begin at 0 run over unsigned numbers: a signed index could be negative and mean a place
-    from the end, and values would be gathered one by one.
+    Loops that do not begin at 0 run over unsigned numbers: a signed index may wrap around, which would not
+    vectorize.
     """
     t1, w1, dt1, dw1 = work[0], work[1], work[2], work[3]
     for more in range(1, most - known + 1):
@@ -215,7 +215,7 @@ def enter(
     basis: FloatArray, columns: FloatArray, order: IntArray, q: int,
     total: FloatArray, within: FloatArray, loads: FloatArray,
 ) -> None:  # fmt: skip
-    """Write what a candidate has to do with the target and the kept columns into row and column q.
+    """Write the correlations of a candidate with the target and the kept columns into row and column q.
 
     A dense candidate moves into the next free slot for that; a sparse one stays sparse.  Kept columns and
     contrasts sum to 0, so only the offset of a sparse candidate without zeros has to go.

@@ -54,8 +54,7 @@ def collapse(A: Values, B: Values, out: Values, odd: bool) -> None:
     """Keep every second value of the merge of two runs: the 2nd, 4th, ... if odd, else the 1st, 3rd, ...
 
     One pair of cursors walks up and one down, k steps each, so that no bounds need testing; two features go
-    side by side.  That makes four chains of min/max and integer adds without a branch, far quicker than
-    sorting the concatenation.
+    side by side: four branch-free chains, far quicker than sorting the concatenation.
     """
     p, k = A.shape
     for f in range(0, p, 2):

@@ -1,7 +1,7 @@
 """Quantiles over the non-zeros of CSR rows: a hot slot a feature, and sorted runs for everything else.
 
 ``hot[feature]`` is [value, mass of class 0, 1, ...]: the first non-zero value the feature ever had, or 0.  A
-column with one non-zero value never leaves it: a cache line and an addition a non-zero, exact for ever.
+column with one non-zero value never leaves it: a cache line and an addition a non-zero, exact indefinitely.
 
 Any other non-zero is an entry (prefix, value, mass) with ``prefix = feature << shift | class``.  Entries
 are staged in order of arrival.  A full stage becomes a run: sorted by prefix and value, equal entries summed.
@@ -17,40 +17,12 @@ from typing import Any, TypeAlias
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
+from streamsieve._kernels.intrinsics import prefetch
 from streamsieve.protocols import FloatArray, IntArray
 
 #: An array that may go along, or None; Numba compiles the two cases apart.
 Optional: TypeAlias = Any
-
-if nb.config.DISABLE_JIT:
-
-    def _prefetch(array: Any, offset: Any) -> None:
-        """Do nothing: there is no machine code to speed up."""
-
-else:
-    from llvmlite import ir
-
-    @intrinsic
-    def _prefetch(_typing: Any, array: Any, offset: Any) -> Any:
-        """Ask for ``array[offset]``'s cache line, to be written to soon."""
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            address = builder.gep(view.data, [args[1]])
-            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            for_writing, keep, data = ir.Constant(word, 1), ir.Constant(word, 3), ir.Constant(word, 1)
-            builder.call(function, [builder.bitcast(address, byte), for_writing, keep, data])
-            return context.get_dummy_value()
-
-        return types.void(array, offset), generate
-
-
-# ------------------------------------------------------------------------------------ into the stage
 
 
 @nb.njit(nogil=True, cache=True)
@@ -75,9 +47,9 @@ def ingest(
         end = indptr[row + 1] if wi > 0.0 else entry
         while entry < end:
             ahead = np.intp(indices[min(entry + 32, last)]) * width
-            _prefetch(flat, ahead)
+            prefetch(flat, ahead)
             if c >= 7:  # the mass is in another cache line than the value
-                _prefetch(flat, ahead + 1 + c)
+                prefetch(flat, ahead + 1 + c)
             j = np.intp(indices[entry])
             x = np.float64(data[entry])
             usual = flat[j * width]
@@ -135,9 +107,6 @@ def absorb_hot(
     return place, fill
 
 
-# ------------------------------------------------------------------------------------ sorting
-
-
 @nb.njit(nogil=True, cache=True)
 def is_sound(
     prefix: IntArray, value: FloatArray, mass: Optional, shift: int, n_classes: int,
@@ -156,9 +125,6 @@ def is_sound(
         if ordered and i > 0 and not (prefix[i - 1] < p or (prefix[i - 1] == p and value[i - 1] < value[i])):
             return False
     return True
-
-
-# ------------------------------------------------------------------------------------ answers
 
 
 @nb.njit(nogil=True, cache=True)

@@ -3,9 +3,8 @@
 Numeric features are scaled, so that two rows differ by 1 at most; nominal ones differ by 0 or 1.  What a
 feature adds to a distance is its difference, or the square of it.
 
-A sparse row is compared with all others by writing it out once: for a stored value v of the other row, with
-b in this one, ``f(v - b) - f(b)`` is what it adds to the sum of all ``f(b)``.  So a pair costs what one of
-the two rows stores.
+A sparse row is compared with all others by writing it out once: a stored value v of the other row, with b in
+this one, adds ``f(v - b) - f(b)`` to the sum of all ``f(b)``.  So a pair costs what one of the two stores.
 """
 
 from __future__ import annotations

@@ -4,11 +4,10 @@
 Its weight is read as the median over r of sign * cell.
 
 The heap holds the best features in *slots*: a feature keeps its slot as long as it stays.  ``heap`` is a
-binary heap of slots with the worst on top, ``place`` its inverse, and ``table`` an open-addressing hash table
+binary heap of slots with the worst first, ``place`` its inverse, and ``table`` an open-addressing hash table
 from a feature's id to its slot + 1 (0 is empty).  ``count[0]`` slots are taken.
 
-Where its features stand is hashed once a row, and the cells are fetched ahead: nearly every access to them
-is a cache miss.
+A row's features are hashed once, and their cells are fetched ahead: nearly every access is a cache miss.
 """
 
 from __future__ import annotations
@@ -18,39 +17,11 @@ from typing import Any, TypeAlias
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
+from streamsieve._kernels.intrinsics import prefetch
 from streamsieve.protocols import FloatArray, IntArray
 
 Seeds: TypeAlias = npt.NDArray[np.uint64]
-
-if nb.config.DISABLE_JIT:
-
-    def _prefetch(array: Any, offset: Any) -> None:
-        """Do nothing: there is no machine code to speed up."""
-
-else:
-    from llvmlite import ir
-
-    @intrinsic
-    def _prefetch(_typing: Any, array: Any, offset: Any) -> Any:
-        """Ask for ``array[offset]``'s cache line, to be written to soon."""
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            address = builder.gep(view.data, [args[1]])
-            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            for_writing, keep, data = ir.Constant(word, 1), ir.Constant(word, 3), ir.Constant(word, 1)
-            builder.call(function, [builder.bitcast(address, byte), for_writing, keep, data])
-            return context.get_dummy_value()
-
-        return types.void(array, offset), generate
-
-
-# ------------------------------------------------------------------------------------ hashing
 
 
 @nb.njit(nogil=True, cache=True)
@@ -81,9 +52,6 @@ def hash_names(text: npt.NDArray[np.uint8], ends: IntArray) -> IntArray:
         low = ends[i]
         out[i] = (a << 31) | b
     return out
-
-
-# ------------------------------------------------------------------------------------ the sketch
 
 
 @nb.njit(nogil=True, cache=True)
@@ -172,9 +140,6 @@ def norms(low: int, high: int, cells: FloatArray, models: int, seeds: Seeds) -> 
     return out
 
 
-# ------------------------------------------------------------------------------------ the table of slots
-
-
 @nb.njit(nogil=True, cache=True)
 def _home(feature: int, table: IntArray) -> int:
     """Return where in the table, whose length is a power of two, a feature is looked for first."""
@@ -219,9 +184,6 @@ def _leave(slot: int, ids: IntArray, table: IntArray) -> None:
             table[hole] = table[at]
             hole = at
     table[hole] = 0
-
-
-# ------------------------------------------------------------------------------------ the heap
 
 
 @nb.njit(nogil=True, cache=True)
@@ -292,7 +254,7 @@ def _push(
 def build(
     ids: IntArray, keys: FloatArray, heap: IntArray, place: IntArray, table: IntArray, count: IntArray
 ) -> None:
-    """Make heap and table anew, for the features in the slots."""
+    """Rebuild heap and table for the features in the slots."""
     size = count[0]
     table[:] = 0
     for slot in range(size):
@@ -307,16 +269,13 @@ def refresh(
     cells: FloatArray, models: int, seeds: Seeds, ids: IntArray, keys: FloatArray, heap: IntArray,
     place: IntArray, count: IntArray,
 ) -> None:  # fmt: skip
-    """Read all weights of the heap anew: other features in the same buckets have moved them."""
+    """Read all weights of the heap again: other features in the same buckets have moved them."""
     size = count[0]
     spots, values = np.empty(len(seeds), np.int64), np.empty(len(seeds))
     for slot in range(size):
         keys[slot] = _norm(ids[slot], cells, models, seeds, spots, values)
     for at in range(size // 2 - 1, -1, -1):
         _sink(at, size, heap, place, keys, ids)
-
-
-# ------------------------------------------------------------------------------------ learning
 
 
 @nb.njit(nogil=True, cache=True)
@@ -357,7 +316,7 @@ def learn(
             feature = _id(indices[first + e], names)
             _locate(feature, seeds, cells, spots, e * depth)
             for r in range(depth):
-                _prefetch(flat, spots[e * depth + r] >> 1)
+                prefetch(flat, spots[e * depth + r] >> 1)
             inside[e] = _find(feature, ids, table) >= 0
             if inside[e]:
                 for m in range(models):

@@ -73,7 +73,7 @@ def learn_rows(
 
 @nb.njit(nogil=True, cache=True)
 def _surer(heap: Columns, keys: FloatArray, cells: FloatArray, n: int, column: int, gain: float) -> bool:
-    """Whether a feature is surer than the least sure one of the heap; if so, that one is on top by now."""
+    """Whether a feature is surer than the least sure one of the heap, which then comes first in it."""
     while gain > keys[0] or (gain == keys[0] and column < heap[0]):
         now = cells[heap[0], 0]
         if now == keys[0]:

@@ -2,8 +2,7 @@
 
 Columns hold their stored values in rising order; rows that are not stored are 0.  With ``signed`` the weights
 times the labels (-1 or +1), a stump that is positive above its threshold errs by the negative mass plus the
-signed weights below it.  So one running sum judges all thresholds of a column, and the other way round a
-stump errs by the rest.
+signed weights below it, and one of the other sign by the rest: one running sum serves all thresholds.
 """
 
 from __future__ import annotations

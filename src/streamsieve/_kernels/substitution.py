@@ -1,4 +1,4 @@
-"""Online substitution: a model of at most so many columns, in which each newcomer is weighed at once.
+"""Online substitution: a model of at most ``budget`` columns, in which each newcomer is weighed at once.
 
 The loss is 0 squared (half) or 1 logistic, over a target of mean 0 and variance 1 or of 0 and 1.  Columns in
 the model have mean 0 and variance 1, and coefficients are in these units, so that a step of 1 (4 for the

@@ -1,18 +1,15 @@
-"""Sets of kept columns that make a column independent of the classes, by contingency tables.
+"""Conditioning sets of kept columns by tests over contingency tables.
 
-Columns of two levels are bits.  Rows are sorted by class and every class begins a new word, so the number of
-set bits among its words is a count for that class: the target costs nothing, however many classes there
-are.  Of the AND of each subset of {column, set} only the number of bits is needed; inclusion and exclusion
-turn these into the cells.  The ANDs of all members but the last are kept, so a test given three columns reads
-eight words for each word of the last one.
+Columns of two levels are bits.  Rows are sorted by class and every class begins a new word, so a popcount of
+its words is a count for that class.  The cells of a table follow by inclusion and exclusion from popcounts of
+the ANDs of all subsets of {column, set}; the ANDs of all members but the last are kept.
 
-Columns of more levels are numbers, row by row.  Rows are sorted by what the members but the last say
-(strata), and a test counts one stratum after another into a small table.  Only cells that occur are visited
-and wiped, so a fine set costs no more than a coarse one.  A stratum in which the column does not vary says
-nothing, here or after any further split, and leaves the search.
+Columns of more levels are codes, row by row.  Rows are sorted into the strata of all members but the last,
+and a test counts one stratum after another into a small table of which only occupied cells are visited.  A
+stratum in which the column does not vary is not informative after any further split, and is dropped.
 
-Sets are walked with an explicit stack, so that each of the two tests is called from one place: nested loops
-take twice as long to compile.  For the same reason the arrays of the kind of columns that is not there are
+Sets are enumerated with an explicit stack, so that each of the two tests is called from one place: nested
+loops take twice as long to compile.  For the same reason the arrays of the kind of columns that is absent are
 None: Numba then compiles the other kind alone.
 """
 
@@ -23,30 +20,13 @@ from typing import Any
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import intrinsic
 
+from streamsieve._kernels.intrinsics import popcount
 from streamsieve.protocols import FloatArray, IntArray
 
 Bits = npt.NDArray[np.uint64]
 Levels = npt.NDArray[np.uint16]
 Small = npt.NDArray[np.int32]
-
-if nb.config.DISABLE_JIT:
-
-    def popcount(word: Any) -> int:
-        """Number of bits that are set."""
-        return int(word).bit_count()
-
-else:
-
-    @intrinsic
-    def popcount(_typing: Any, _word: Any) -> Any:
-        """Number of bits that are set, by the processor's own instruction."""
-        return types.int64(types.uint64), lambda _context, builder, _signature, args: builder.ctpop(args[0])
-
-
-# ------------------------------------------------------------------------------------ two levels: bits
 
 
 @nb.njit(nogil=True, cache=True)
@@ -88,8 +68,7 @@ def count_bits(depth: int, member: Bits, edges: IntArray, ands: Bits, sums: IntA
     """Count the cells given ``depth`` members and one more: ``cell[class, 2 * stratum + level]``."""
     half = 2 << depth
     for c in range(len(edges) - 1):
-        # eight sums in registers; with fewer members some are of no use, but one loop compiles sooner than
-        # three
+        # eight sums in registers: with fewer members some are unused, but one loop compiles sooner than three
         b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = 0
         for w in range(edges[c], edges[c + 1]):
             word = member[w]
@@ -122,10 +101,9 @@ def count_bits(depth: int, member: Bits, edges: IntArray, ands: Bits, sums: IntA
 def judge_bits(
     cell: IntArray, strata: int, g: FloatArray, pearson: bool
 ) -> tuple[float, int, int, int, bool]:
-    """Judge a table by its cells; ``g[c] = c ln c``.
+    """Return the statistic, its degrees of freedom over occupied cells and the rows behind them.
 
-    Returns the statistic; its freedom, counted where cells are occupied, and the rows that rests on; the
-    number of occupied cells; and whether the column varies in any stratum.
+    Also the number of occupied cells, and whether the column varies in any stratum; ``g[c] = c ln c``.
     """
     total = 0.0
     freedom = rows = occupied = 0
@@ -159,9 +137,6 @@ def judge_bits(
         else:
             total += 2.0 * (part - g[zero] - g[one] + g[size])
     return max(total, 0.0), freedom, rows, occupied, varies
-
-
-# ------------------------------------------------------------------------------------ any levels
 
 
 @nb.njit(nogil=True, cache=True)
@@ -210,7 +185,7 @@ def push_levels(
             new_row[at] = row[i]
             new_level[at] = level[i]
             new_label[at] = label[i]
-        # tally[a] is now where level a ends; what stays moves up to close the gaps
+        # tally[a] is now where level a ends; what stays moves up
         begin = base
         for a in range(levels):
             end = base + tally[a]
@@ -295,9 +270,6 @@ def judge_levels(
     return max(total, 0.0), freedom, rows, occupied, varies
 
 
-# ------------------------------------------------------------------------------------ the search
-
-
 @nb.njit(nogil=True, cache=True)
 def separate(
     bits: Bits | None, numbers: Levels | None, levels: IntArray, t: int, must: int, members: IntArray, q: int,
@@ -310,12 +282,11 @@ def separate(
     """Find the first set that makes column t independent of the classes.
 
     Sets of 1..most of ``members[:q]``, all with ``must`` in them unless it is -1; by size, then by position.
-    ``degrees`` is 0 (nominal), 1 (zero cells) or 2 (strata).  Returns (size of the set or 0, what was found,
+    ``degrees`` is 0 (nominal), 1 (zero cells) or 2 (strata).  Returns (size of the set or 0, result,
     statistic, freedom), where 1 is independence, 2 that the column is a function of the set, 3 that there are
-    too few rows to tell.  ``found`` takes the set; ``must`` comes first.
+    too few rows for a test.  ``found`` takes the set; ``must`` comes first.
 
-    Where sets with too few rows are passed over (``skip``), so is every set with a member that cannot be
-    tested alone: these leave ``members``.  Otherwise ever larger sets would be tried in vain.
+    If sets with too few rows are passed over (``skip``), members that cannot be tested alone are dropped.
     """
     n, classes = len(y), len(class_counts)
     first = 1 if must >= 0 else 0

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import digamma
 
-from streamsieve._kernels import neighbours as kernel
+from streamsieve._kernels import neighbors as kernel
 from streamsieve._parameters import check_number
 from streamsieve._threads import over_features
 from streamsieve.criteria.criterion import Criterion, Needs

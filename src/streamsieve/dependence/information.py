@@ -10,8 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from streamsieve._kernels import codes
-from streamsieve._kernels.codes import LEVELS
+from streamsieve._kernels import discrete as kernel
+from streamsieve._kernels.discrete import LEVELS
 from streamsieve.decisions import REASON_CODE
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.contract import Relevance, RelevanceTest
@@ -57,7 +57,7 @@ class Information(RelevanceTest):
         self.g = c_log_c(self.n)
         counts = np.bincount(y).astype(np.int64)
         #: The target as the kernel takes it: codes, counts, entropy in nats times n.
-        self.target = y, counts, codes.entropy(counts, len(counts), self.n, self.g)
+        self.target = y, counts, kernel.entropy(counts, len(counts), self.n, self.g)
         #: Categories that a column may have.
         self.width = max(LEVELS + 1, bins)
 
@@ -70,7 +70,7 @@ class Information(RelevanceTest):
             np.zeros((1, self.n), np.uint16), np.zeros((1, self.width), np.int64), np.zeros(1, np.int64),
             np.zeros(1), np.zeros(1), np.zeros(1, np.int64),
         )  # fmt: skip
-        codes.decide(
+        kernel.decide(
             X.indptr.astype(np.int64, copy=False), X.indices, X.data, 0, 0, self.bins,
             *self.target, self.normalized, np.inf, False, False, TIE, *nothing, 0,  # noqa: FBT003
             reason, statistic, nothing[-1], nothing[-1], nothing[-1], nothing[-2], 0,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import chdtrc, chdtri, xlogy
 
-from streamsieve._kernels import tables_screen as kernel
+from streamsieve._kernels import table_tests as kernel
 from streamsieve._kernels import tables_search as search
 from streamsieve._parameters import check_choice, check_number
 from streamsieve._threads import over_features

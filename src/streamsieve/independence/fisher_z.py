@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 
-from streamsieve._kernels import screen as kernel
+from streamsieve._kernels import column_products as kernel
 from streamsieve.decisions import REASON_CODE, PValues
 from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
@@ -159,7 +159,7 @@ class FisherZ(RelevanceTest):
         critical = self.critical
         if self.n_contrasts > 1 or critical == math.inf:
             return None
-        ss, dot = kernel.screen_one(x, self._y)
+        ss, dot = kernel.one_column(x, self._y)
         if not 0.0 < ss < math.inf:
             return None
         r = dot / math.sqrt(ss)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import chdtrc, chdtri
 
-from streamsieve._kernels import budget_codes as kernel
+from streamsieve._kernels import discrete as kernel
 from streamsieve._threads import over_features
 from streamsieve.decisions import REASON_CODE, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest

@@ -4,8 +4,7 @@
 fsa/        feature selection with annealing: a linear model that drops features
 ensembles/  block bagging and super learner: blocks of columns become members
 rjmcmc/     reversible-jump MCMC over linear models
-targets     class labels and numeric targets
-block_names names of columns that arrive in blocks
+inputs      targets, class labels, and names of columns that arrive in blocks
 =========== ==========================================================================
 """
 

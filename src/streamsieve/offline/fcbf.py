@@ -55,9 +55,6 @@ class FCBF(OfflineSelector):
     kept feature costs one comparison with those left.  ``SAOLA(measure="su")`` offered the columns in this
     order keeps the same ones, except that it lets equals stand beside each other.
 
-    scikit-feature's ``fcbf`` does not run with a present NumPy (it misspells ``dtype``), and forgets to keep
-    what it deletes from its list; its result is right only because a feature also removes itself.
-
     References
     ----------
     Yu and Liu, Efficient feature selection via analysis of relevance and redundancy, JMLR 5, 2004.

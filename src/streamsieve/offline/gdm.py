@@ -18,14 +18,14 @@ from streamsieve.state import Array, Float, Int
 class GDM(OfflineSelector):
     """Group discovery machine: features of a sparse SVM, and all features correlated with them.
 
-    Where features come in groups that tell the same, a sparse method keeps one of each group.  Here the
+    Where features come in correlated groups, a sparse method keeps one of each group.  Here the
     others of the group are kept as well, so that the whole group can be looked at.
 
     Parameters
     ----------
     k : int or None, default=None
-        Supporting features at most, those of the first groups, at least 1; affiliated ones come on top.
-        None: all that the groups bring.
+        Supporting features at most, those of the first groups, at least 1; affiliated ones are added.
+        If None, all that the groups bring.
     tau : float, default=0.9
         A feature is affiliated with a supporting one if their absolute correlation is above it, 0 <= tau < 1.
     group_size : int, default=10

@@ -73,10 +73,9 @@ class HITONPC(OfflineSelector):
     Notes
     -----
     Association is correlation, or for tables the p-value and then the statistic; of equals the first column
-    comes first.  A newcomer is tried against all sets of members.  If it stays, each older member, the latest
-    first, is tried against sets with the newcomer and otherwise members that are left; sets without it were
-    tried before.  For the same reason the final backward pass of the paper finds nothing new, and is left
-    out.
+    comes first.  A newcomer is tested given all sets of members.  If it stays, each older member, the latest
+    first, is tested given the sets that contain the newcomer; sets without it were tried before, which is why
+    the paper's final backward pass would find nothing new, and is left out.
 
     PC may keep a feature that is no neighbor: one that is separated only by sets with a feature that was
     removed.  The symmetry correction for that needs a run for every member, and is not part of HITON-PC.

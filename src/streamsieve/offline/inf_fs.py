@@ -80,9 +80,8 @@ class InfFS(OfflineSelector):
     features are no nodes.  Standard deviations depend on the units of the features: scale them first unless
     the units mean something.
 
-    Siu's review calls the nodes instances, and forgets r in the sum.  The authors' program of 2020 divides by
-    row sums before it damps, which leaves nearly nothing but the degree of a node.  Its supervised form is
-    not printed in full; here each part of the mixture is scaled from 0 to 1, and takes the place of s.
+    The authors' program of 2020 divides by row sums before it damps, which leaves little but the degree of a
+    node.  Its supervised form is not printed in full; here each part of the mixture is scaled to [0, 1].
 
     Memory: features^2 numbers, so at most 20,000 features.  Sparse X becomes dense, as its ranks are.
 

@@ -60,11 +60,9 @@ class LARS(OfflineSelector):
     and of copies the first one does.  A lasso that lets features leave and come again for 8 steps per feature
     wanted ends with a ``ConvergenceWarning``.
 
-    The path is not that of scikit-learn's ``lars_path``, which leaves the right one in two places.  Where a
-    coefficient passes through 0, its ``method="lar"`` turns the sign of that feature's correlation, too: from
-    there on the features inside are not correlated alike with what is left, and the end is not least squares.
-    And where a feature is dropped as a copy or combination of those inside, its correlation is set to 0 and
-    goes on being looked at, so that steps end too early.  Elsewhere both are the same.
+    The path equals that of scikit-learn's ``lars_path`` except in two places.  Where a coefficient passes
+    through 0, its ``method="lar"`` flips the sign of that feature's correlation, and no longer ends at least
+    squares.  And a feature dropped as collinear keeps a correlation of 0 that ends steps too early.
 
     References
     ----------

@@ -60,11 +60,10 @@ class MRMR(OfflineSelector):
     Redundancies are summed as features are chosen, so each step costs one comparison per feature left.  Of
     equals the first is chosen.  Constant features come last, whatever the formula says of them.
 
-    "fcd" subtracts a correlation, which is 1 at most, from an F that grows with the rows: with many rows it
-    is the order of F.  "fcq" and "miq" divide by the redundancy plus 1e-12, so a feature that is unrelated to
-    all chosen ones wins however uninformative it is.  scikit-feature's ``mrmr`` is "mid"; it computes a
-    conditional information it does not use, and without a number of features stops at the first negative
-    balance.  mrmr_selection is "fcq" with redundancies of 0.001 at least.
+    "fcd" subtracts a correlation, at most 1, from an F that grows with the rows: with many, it ranks by F.
+    "fcq" and "miq" divide by the redundancy plus 1e-12, so a feature unrelated to all chosen ones wins even
+    if uninformative.  scikit-feature's ``mrmr`` is "mid", but without a number of features it stops at the
+    first negative balance.  mrmr_selection is "fcq" with redundancies of at least 0.001.
 
     References
     ----------

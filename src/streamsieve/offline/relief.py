@@ -35,8 +35,7 @@ class Relief(Seeded, OfflineSelector):
     n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int or None, default=0
-        Seed of that draw, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.
+        Seed of that draw, in [0, 2^32).  If None, one is drawn by ``fit`` and saved.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 

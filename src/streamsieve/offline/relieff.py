@@ -39,8 +39,7 @@ class ReliefF(Seeded, OfflineSelector):
     n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int or None, default=0
-        Seed of that draw, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.
+        Seed of that draw, in [0, 2^32).  If None, one is drawn by ``fit`` and saved.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -60,11 +59,9 @@ class ReliefF(Seeded, OfflineSelector):
     memory stays small.  A class needs two rows: a single one has no hit.
 
     The papers sum differences ("manhattan"); squares choose nearly the same neighbors and are a matrix
-    product.  scikit-feature's ``reliefF`` differs in five ways: it divides by the ratio of the class shares
-    where the paper multiplies (harmless for two classes only), does not scale by the range, takes k = 5, may
-    take a row for its own neighbor when there are few, and overwrites its distances.  skrebate with the
-    same k, "manhattan" and all features continuous gives the same scores for two classes; of more it weighs
-    the misses otherwise.
+    product.  scikit-feature's ``reliefF`` divides by the ratio of class shares where the paper multiplies,
+    does not scale by the range, and may take a row for its own neighbor.  skrebate with "manhattan" and the
+    same number of neighbors gives the same scores of continuous features for two classes.
 
     References
     ----------

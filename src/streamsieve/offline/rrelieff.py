@@ -38,8 +38,7 @@ class RReliefF(Seeded, OfflineSelector):
     n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int or None, default=0
-        Seed of that draw, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.
+        Seed of that draw, in [0, 2^32).  If None, one is drawn by ``fit`` and saved.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -129,7 +128,7 @@ class RReliefF(Seeded, OfflineSelector):
             apart += data.weighed(one, other, d)
             both += data.weighed(one, other, target_apart)
         alike = len(rows) - p_apart
-        # parts of a sum of this many weights: less is rounding
+        # a smaller part of the sum of all weights is rounding
         least = 1e-12 * len(rows)
         scores = both / p_apart if p_apart > least else np.zeros(data.p)
         if alike > least:

@@ -60,10 +60,9 @@ class SPEC(OfflineSelector):
 
         phi1 = f'L f    phi2 = phi1 / (1 - (f'xi_1)^2)    phi3 = sum over 2..k of (2 - lambda_i) (f'xi_i)^2
 
-    Of phi1 and phi2 less is better, of phi3 more.  **scikit-feature sorts all three the wrong way round**:
-    its best features are the worst ones.  phi1 favors features far from 0 whatever they say, and a constant
-    one would be best of all; phi2 does not look at the mean.  With labels, phi2 is the sum of squares within
-    classes over the total, so its order is that of Fisher's score; no pair of rows is compared then.  All
+    Of phi1 and phi2 less is better, of phi3 more; **scikit-feature sorts all three the wrong way round**.
+    phi1 favors features far from 0; phi2 does not depend on the mean.  With labels, phi2 is the sum of
+    squares within classes over the total, which ranks as Fisher's score without comparing rows.  All
     directions of phi3 together need no eigenvectors: they sum to ``2 (1 - (f'xi_1)^2) - phi1``.
 
     Without labels memory is rows^2 numbers, so at most 20,000 rows.

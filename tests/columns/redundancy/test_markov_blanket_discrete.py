@@ -16,7 +16,8 @@ from tests.real_data import load_real
 from tests.reference.chi_square import chi_square
 from tests.reference.fast_osfs import fast_osfs
 from tests.reference.g_squared import Tables, g_squared
-from tests.reference.osfs import Line, osfs
+from tests.reference.lines import Line
+from tests.reference.osfs import osfs
 
 TWINS = {True: fast_osfs, False: osfs}
 STATISTICS = {"g2": g_squared, "chi2": chi_square}

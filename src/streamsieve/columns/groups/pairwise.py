@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from streamsieve._kernels import codes as coding
+from streamsieve._kernels import discrete as coding
 from streamsieve._kernels import groups as kernel
 from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore

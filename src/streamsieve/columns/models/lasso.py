@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._kernels import column_products as kernel
 from streamsieve._kernels import grafting
-from streamsieve._kernels import screen as kernel
 from streamsieve.decisions import REASON_CODE, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_products, column_slices
 from streamsieve.dependence.target import standardized_target
@@ -214,7 +214,7 @@ class LassoModel(Part):
         """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
         if len(self._target) > 1:
             return None
-        ss, product = kernel.screen_one(x, self.residual[0])
+        ss, product = kernel.one_column(x, self.residual[0])
         if not 0.0 < ss < math.inf:
             return None  # constant or not finite: `offer` says which
         scale = math.sqrt(ss / self.n)

@@ -13,9 +13,8 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.special import fdtrc
 
-from streamsieve._kernels import linear
 from streamsieve.columns.models.stepwise import COLLINEAR, gain_where
-from streamsieve.dependence.blocks import column_products, dense_column, some_columns
+from streamsieve.dependence.blocks import column_products, dense_column, inner_products, some_columns
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Array, Float, Part
 
@@ -261,12 +260,12 @@ class LinearCandidates:
     def take(self, j: int, feature: int) -> None:
         """Add a column to the model; from now on only later columns are valid."""
         basis, weight = self._model.add(dense_column(self._X, j), feature)
-        along = linear.products(self._X, j + 1, basis)
+        along = inner_products(self._X, j + 1, basis)
         self._outside[j + 1 :] -= along * along
         self._dot[j + 1 :] -= along * weight
 
     def measure_again(self, low: int) -> None:
         """Measure the columns from ``low`` on again, because columns have left the model."""
         rest = some_columns(self._X, slice(low, self._X.shape[1]))
-        self._dot[low:] = linear.products(self._X, low, self._model.residual)
+        self._dot[low:] = inner_products(self._X, low, self._model.residual)
         self._outside[low:] = self._ss[low:] - self._model.inside(rest)

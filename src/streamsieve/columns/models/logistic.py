@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from streamsieve._kernels import linear, logistic
+from streamsieve._kernels import logistic
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import COLLINEAR, gain_where
-from streamsieve.dependence.blocks import column_products, dense_column, some_columns
+from streamsieve.dependence.blocks import column_products, dense_column, inner_products, some_columns
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Array, Nested, Part
 
@@ -168,7 +168,7 @@ class LogisticCandidates:
         products = rest.T @ model.basis.T
         if sp.issparse(rest):
             squared = sp.csc_array((rest.data**2, rest.indices, rest.indptr), shape=rest.shape)
-            spread = linear.products(squared, 0, model.weight)
+            spread = inner_products(squared, 0, model.weight)
         else:
             spread = np.einsum("ij,ij,i->j", rest, rest, model.weight)
         left: FloatArray = spread - np.einsum("ij,ij->i", products, products)
@@ -188,5 +188,5 @@ class LogisticCandidates:
 
     def measure_again(self, low: int) -> None:
         """Measure the columns from ``low`` on again, because the model has changed."""
-        self.direction[low:] = linear.products(self._X, low, self._model.residual)
+        self.direction[low:] = inner_products(self._X, low, self._model.residual)
         self._outside[low:] = self._left(low)

@@ -133,7 +133,7 @@ class PartnerPools(Part):
         cuts[many], highest[many] = ordered[:, np.arange(1, bins) * (self.n // bins) - 1], ordered[:, -1]
         coded = Coded(**self._room(m).arrays)
         kernel.encode(columns, cuts, highest, self.place, self.y, coded.planes, coded.counts, coded.levels)
-        kernel.tell(coded.counts, self.g, coded.information)
+        kernel.columns_information(coded.counts, self.g, coded.information)
         return coded._replace(feature=features)
 
     def alone(self, coded: Coded) -> tuple[FloatArray, IntArray]:
@@ -250,7 +250,7 @@ class PartnerPools(Part):
         coded.levels[:] = occurs.sum(axis=1)
         if np.any(coded.levels < 2) or np.any(occurs != (np.arange(LEVELS) < coded.levels[:, None])):
             raise StateError("the state's columns have categories that do not occur")
-        kernel.tell(counts, self.g, coded.information)
+        kernel.columns_information(counts, self.g, coded.information)
         return coded
 
     def _consistent(self) -> Iterator[str]:

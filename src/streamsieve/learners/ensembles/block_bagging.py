@@ -39,8 +39,7 @@ class BlockBagging(Ensemble):
     block_size : int, default=100
         Columns per block when ``fit`` cuts a whole matrix, at least 1.
     random_state : int or None, default=0
-        Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.
+        Seed of the draws, in [0, 2^32).  If None, one is drawn by ``fit`` and saved.
 
     Attributes
     ----------
@@ -112,8 +111,6 @@ class BlockBagging(Ensemble):
         yield cls(FSAClassifier(epochs=30), bags=1, combine="vote", block_size=8)
         yield cls(FSARegressor(epochs=40), task="regression", bags=1, convex=True)
 
-    # ---------------------------------------------------------------- learning
-
     def _check_together(self) -> None:
         check_member("estimator", self._estimator, self.task)
 
@@ -173,6 +170,5 @@ class BlockBagging(Ensemble):
         """Return a learner's vote, or its probabilities."""
         predicted = super()._predicted(learner, X)
         if self.combine == "vote" and self._n_classes:
-            vote: FloatArray = np.eye(self._n_classes)[np.argmax(predicted, axis=1)]
-            return vote
+            return np.asarray(np.eye(self._n_classes)[np.argmax(predicted, axis=1)])
         return predicted

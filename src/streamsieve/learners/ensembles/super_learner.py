@@ -32,12 +32,11 @@ class SuperLearner(Ensemble):
     task : {"classification", "regression"}, default="classification"
         What y is.
     folds : int, default=5
-        Parts of the rows that are held out in turn, at least 2.
+        Number of folds, at least 2.
     convex : bool, default=False
         Whether the weights must sum to 1.
     random_state : int or None, default=0
-        Seed of the parts, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.
+        Seed of the folds, in [0, 2^32).  If None, one is drawn by ``fit`` and saved.
 
     Attributes
     ----------
@@ -51,22 +50,16 @@ class SuperLearner(Ensemble):
 
     Notes
     -----
-    Every member predicts every part of the rows after learning from the others.  With these predictions Z,
-    the weights b >= 0 minimize ``|y - Z b|^2``.  Then the members learn again from all rows.  A member
-    that adds nothing gets the weight 0, and two that are equal share one weight in any way.  In
-    regression the mean of y is taken from y and Z and added to what is predicted, so weights do not
-    depend on where y has its 0, and a member that always says the mean weighs nothing.  In classification
-    Z are probabilities and y is 1 for the own class and 0 for the others; there is one weight a member
-    for all classes.  A classifier without probabilities is taken to be sure of its prediction.
+    With out-of-fold predictions Z, the weights b >= 0 minimize ``|y - Z b|^2``; then the members learn again
+    from all rows.  In regression y and Z are centered by the mean of y, so weights do not depend on the
+    origin of y.  In classification Z are probabilities, y is one-hot, and a member has one weight for all
+    classes.  A classifier without probabilities is taken to be sure of its prediction.
 
-    The review that this follows leaves y out of the general loss and does not say that Z must be predictions
-    for rows held out.  With predictions for the learned rows, the member that overfits most would win.
-
-    A part never takes the only row of a class; if there are no other rows, all members weigh the same.  The
-    parts are the same for all blocks, so that all members are judged on the same rows.  The target and the
-    predictions for rows held out are kept, one number per row, class and member, because all weights change
-    when a new block comes.  Where a block has fewer columns than an FSA learner is to keep, it keeps them
-    all.  ``fit`` is ``begin`` and one ``offer``, so a stream can go on after it.
+    The folds never hold out the only row of a class; if there are no other rows, all members weigh the same.
+    They are the same for all blocks.  The target and the out-of-fold predictions are kept, one number per
+    row, class and member, because all weights change when a new block comes.  Where a block has fewer columns
+    than an FSA learner is to keep, it keeps them all.  ``fit`` is ``begin`` and one ``offer``, so a stream
+    can go on after it.
 
     An ensemble can be saved if all its members are of this library: files hold no code.
 
@@ -116,8 +109,6 @@ class SuperLearner(Ensemble):
         yield cls([FSAClassifier(epochs=30), SGDClassifier(loss="log_loss", random_state=0)], folds=2)
         yield cls([FSARegressor(3, epochs=40), Ridge()], task="regression", folds=2)
         yield cls([FSAClassifier(epochs=30), FSAClassifier(2, epochs=30)], convex=True, folds=2)
-
-    # ---------------------------------------------------------------- learning
 
     def _check_together(self) -> None:
         if self.members is None:

@@ -80,8 +80,6 @@ class AnnealedLearner(Seeded, Selector):
         """Centre and spread of the target, in whose units it is learned."""
         return np.array([0.0, 1.0])
 
-    # ---------------------------------------------------------------- learning
-
     def _config(self, p: int) -> FSAConfig:
         """Check the parameters for p features."""
         self._check_parameters()
@@ -201,8 +199,6 @@ class AnnealedLearner(Seeded, Selector):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    # ---------------------------------------------------------------- what was learned
 
     @fitted_property
     def scores_(self) -> FloatArray:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import fsa as kernel
 from streamsieve.dependence.blocks import column_products
-from streamsieve.learners.fsa.rows import Product, Rows, Steps, Weights, rows_of
+from streamsieve.learners.fsa.rows import DenseRows, Product, Rows, SparseRows, Steps, Weights
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Bool, Float, Int, Part
 
@@ -66,11 +66,7 @@ class FSAConfig:
 class AnnealedModel(Part):
     """Weights of the columns that are left, and what it takes to go on.
 
-    Parameters
-    ----------
-    n_features : columns at the start
-    outputs : linear functions to learn
-    standardize : whether columns are divided by their standard deviations; they are centered either way
+    Columns are centered, and divided by their standard deviations if ``standardize``.
     """
 
     fields = {
@@ -105,8 +101,6 @@ class AnnealedModel(Part):
         """Number of linear functions."""
         return self.intercept.shape[1]
 
-    # ---------------------------------------------------------------- scale
-
     @property
     def scale(self) -> FloatArray:
         """What every column left is multiplied by; 0 for a constant one, if they are standardized."""
@@ -119,8 +113,7 @@ class AnnealedModel(Part):
 
     @property
     def _deviation(self) -> FloatArray:
-        deviation: FloatArray = np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1))
-        return deviation
+        return np.asarray(np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1)))
 
     def change_units(self, old: FloatArray, new: FloatArray) -> None:
         """Predict the same numbers when the target's centre and spread are others than before."""
@@ -142,9 +135,7 @@ class AnnealedModel(Part):
         self.mean = self.mean + apart * (n / total)
         self.squares = self.squares + squares + apart**2 * (self.n_rows * n / total)
         self.n_rows = total
-        return rows_of(X, columns, self.mean, self.scale)
-
-    # ---------------------------------------------------------------- learning
+        return (SparseRows if sp.issparse(X) else DenseRows)(X, columns, self.mean, self.scale)
 
     def step(self, rows: Rows, y: FloatArray, weight: FloatArray, config: FSAConfig) -> float:
         """Pass once over rows, drop columns by the schedule, and return the mean loss on the way."""
@@ -177,8 +168,7 @@ class AnnealedModel(Part):
         sample = order[: min(-(-n // steps), MOST_SAMPLED)]
         self.steepness = max(self.steepness, _steepness(rows.pair_products(sample), weight[sample]))
         # the sum over the other classes is as steep as a star with one edge for each of them
-        several = max(1, self.outputs)
-        return 1.0 / (config.curvature * several * self.steepness + config.l2)
+        return 1.0 / (config.curvature * self.outputs * self.steepness + config.l2)
 
     def _drop(self, rows: Rows, left: int) -> None:
         kept = largest(self.strength, left)
@@ -196,18 +186,14 @@ class AnnealedModel(Part):
             sizes = np.sqrt(np.einsum("ij,ij->j", self.beta, self.beta))
         return sizes if self.standardize else sizes * self._deviation
 
-    # ---------------------------------------------------------------- looking
-
     def outputs_of(self, X: Any) -> FloatArray:
         """Return the outputs for some rows, (rows, outputs)."""
         some = X[:, self.columns]
         scale = self.scale
         if sp.issparse(some):
             coefficients = self.beta * scale
-            raw: FloatArray = some @ coefficients.T + (self.intercept[0] - coefficients @ self.mean)
-            return raw
-        result: FloatArray = ((some - self.mean) * scale) @ self.beta.T + self.intercept[0]
-        return result
+            return np.asarray(some @ coefficients.T + (self.intercept[0] - coefficients @ self.mean))
+        return np.asarray(((some - self.mean) * scale) @ self.beta.T + self.intercept[0])
 
     def unsettled(
         self, rows: Rows, y: FloatArray, weight: FloatArray, config: FSAConfig
@@ -224,10 +210,10 @@ class AnnealedModel(Part):
             found.append((rows.back_products(slopes) / rows.n, slopes, float(losses.mean())))
         (first, slopes_first, start), (last, slopes_last, _) = found
         typical = max(float(np.sqrt(np.mean(slopes_first**2))), FLAT)
-        chance = 2.0 * typical / np.sqrt(rows.n) if self.standardize else FLAT
+        noise = 2.0 * typical / np.sqrt(rows.n) if self.standardize else FLAT
         steepest = float(np.abs(last + config.l2 * self.beta).max())
         share = max(
-            steepest / max(float(np.abs(first).max()), chance),
+            steepest / max(float(np.abs(first).max()), noise),
             float(np.abs(slopes_last.mean(axis=0)).max()) / typical,
         )
         return share, start

@@ -1,4 +1,4 @@
-"""Standardised rows for annealing, dense or sparse: they are passed over, and lose columns on the way."""
+"""Standardized rows for annealing, dense or sparse: they are passed over, and lose columns on the way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from streamsieve._kernels import fsa as kernel
 from streamsieve._threads import over_features
 from streamsieve.protocols import FloatArray, IntArray
 
-#: Dense columns that are left, as a share of those carried along, below which the gaps are closed.
+#: Dense columns that are left, as a share of those carried along, below which the others are removed.
 PACK = 0.7
 #: Means, in standard deviations, up to which taking them off in arithmetic loses no digits that matter.
 FAR = 100.0
@@ -45,22 +45,16 @@ class Weights(NamedTuple):
 
 
 class DenseRows:
-    """Rows that are standardized in arithmetic, until enough columns have gone for a copy to pay.
+    """Rows that are standardized in arithmetic, ``(x - mean) * scale``, until few columns are left.
 
-    The copy is standardized in memory, and shrinks.  So the memory of all columns is never needed twice.
-
-    Parameters
-    ----------
-    X : float array, all columns
-    columns : those to take, or None for all
-    mean, scale : of these columns; a value becomes ``(x - mean) * scale``
+    These are copied, standardized in memory, and shrink.  So the memory of all columns is never needed twice.
     """
 
     def __init__(self, X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> None:
         self.n: int = X.shape[0]
         self._place = np.arange(len(mean))
         if columns is None and _can_stay(X) and np.all(np.abs(mean * scale) <= FAR):
-            self._block, self._centre, self._scale, self._own = X, mean, scale.copy(), False
+            self._block, self._center, self._scale, self._own = X, mean, scale.copy(), False
         else:
             self._standardize(X, columns, mean, scale)
 
@@ -79,7 +73,7 @@ class DenseRows:
 
         over_features(self.n, self.n * width, work)  # rows are as independent as features
         self._block, self._own = Z, True
-        self._centre, self._scale, self._place = np.zeros(width), np.ones(width), np.arange(width)
+        self._center, self._scale, self._place = np.zeros(width), np.ones(width), np.arange(width)
 
     def epoch(
         self, order: IntArray, y: FloatArray, weight: FloatArray, weights: Weights, steps: Steps
@@ -89,7 +83,7 @@ class DenseRows:
         for part, own in zip(carried, weights[:2], strict=True):
             part[:, self._place] = own
         total = kernel.epoch_dense(
-            self._block, self._centre, self._scale, order, y, weight, *carried, weights.intercept, *steps
+            self._block, self._center, self._scale, order, y, weight, *carried, weights.intercept, *steps
         )
         for part, own in zip(carried, weights[:2], strict=True):
             own[:] = part[:, self._place]
@@ -97,7 +91,7 @@ class DenseRows:
 
     def pair_products(self, rows: IntArray) -> Product:
         """Return what multiplies a vector by the products of all pairs of some rows."""
-        Z = (self._block[rows] - self._centre) * self._scale
+        Z = (self._block[rows] - self._center) * self._scale
         return lambda vector: Z @ (Z.T @ vector)
 
     def products(self, beta: FloatArray) -> FloatArray:
@@ -105,14 +99,12 @@ class DenseRows:
         factors = np.zeros((len(beta), len(self._scale)))
         factors[:, self._place] = beta
         factors *= self._scale
-        result: FloatArray = self._block @ factors.T - factors @ self._centre
-        return result
+        return np.asarray(self._block @ factors.T - factors @ self._center)
 
     def back_products(self, slopes: FloatArray) -> FloatArray:
         """Return the products of all columns with some vectors (rows, outputs), as (outputs, columns)."""
-        raw = slopes.T @ self._block - np.outer(slopes.sum(axis=0), self._centre)
-        result: FloatArray = (raw * self._scale)[:, self._place]
-        return result
+        raw = slopes.T @ self._block - np.outer(slopes.sum(axis=0), self._center)
+        return np.asarray((raw * self._scale)[:, self._place])
 
     def keep(self, columns: IntArray) -> None:
         """Leave some of the columns, given by ascending numbers."""
@@ -127,10 +119,10 @@ class DenseRows:
             flat = self._block.reshape(-1)
             kernel.pack(flat, self.n, width, place)
             self._block = flat[: self.n * len(place)].reshape(self.n, len(place))
-            self._centre, self._scale = np.zeros(len(place)), np.ones(len(place))
+            self._center, self._scale = np.zeros(len(place)), np.ones(len(place))
             self._place = np.arange(len(place))
         else:
-            self._standardize(self._block, place, self._centre[place], self._scale[place])
+            self._standardize(self._block, place, self._center[place], self._scale[place])
 
 
 def _can_stay(X: Any) -> bool:
@@ -139,15 +131,10 @@ def _can_stay(X: Any) -> bool:
 
 
 class SparseRows:
-    """CSR rows in arrays that shrink; means are taken off in arithmetic, so that zeros stay what they are.
+    """CSR rows in arrays that shrink; means are subtracted in arithmetic, so that zeros stay zeros.
 
-    Columns without zeros have nothing to keep.  They are centered in memory, because their means may be as
-    far from 0 as they like; with a single 0 a mean is within a few deviations.
-
-    Parameters
-    ----------
-    X : CSR, all columns
-    columns, mean, scale : as for :class:`DenseRows`
+    Columns without zeros are centered in memory, because their means may be far from 0; with a single 0 a
+    mean is within a few deviations.
     """
 
     def __init__(self, X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> None:
@@ -158,8 +145,8 @@ class SparseRows:
             number, scales, full = _numbers(width, columns), np.zeros(width), full[columns]
             scales[columns] = scale
         shift[full if columns is None else columns[full]] = mean[full]
-        self._centre = mean * scale
-        self._centre[full] = 0.0
+        self._center = mean * scale
+        self._center[full] = 0.0
         self._arrays = np.empty(self.n + 1, np.int32), np.empty(X.nnz, np.int32), np.empty(X.nnz)
         self._take(X, number, shift, scales)
 
@@ -168,9 +155,9 @@ class SparseRows:
         count = kernel.take_csr(X.indptr, X.indices, X.data, number, shift, scale, *self._arrays)
         indptr, indices, data = self._arrays
         self._X = sp.csr_array(
-            (data[:count], indices[:count], indptr), shape=(self.n, len(self._centre)), copy=False
+            (data[:count], indices[:count], indptr), shape=(self.n, len(self._center)), copy=False
         )
-        self._offset = self._X @ self._centre
+        self._offset = self._X @ self._center
 
     def epoch(
         self, order: IntArray, y: FloatArray, weight: FloatArray, weights: Weights, steps: Steps
@@ -182,7 +169,7 @@ class SparseRows:
         cells[:, 1 + outputs : 1 + 2 * outputs] = weights.velocity.T
         X = self._X
         total = kernel.epoch_sparse(
-            X.indptr, X.indices, X.data, self._offset, self._centre, order, y, weight, cells,
+            X.indptr, X.indices, X.data, self._offset, self._center, order, y, weight, cells,
             weights.intercept, *steps,
         )  # fmt: skip
         weights.beta[:] = cells[:, 1 : 1 + outputs].T
@@ -191,29 +178,26 @@ class SparseRows:
 
     def pair_products(self, rows: IntArray) -> Product:
         """Return what multiplies a vector by the products of all pairs of some rows."""
-        X, offset, size = self._X[rows], self._offset[rows], float(self._centre @ self._centre)
+        X, offset, size = self._X[rows], self._offset[rows], float(self._center @ self._center)
 
         def product(vector: FloatArray) -> FloatArray:
             total = float(vector.sum())
-            result: FloatArray = X @ (X.T @ vector) - offset * total + (size * total - offset @ vector)
-            return result
+            return np.asarray(X @ (X.T @ vector) - offset * total + (size * total - offset @ vector))
 
         return product
 
     def products(self, beta: FloatArray) -> FloatArray:
         """Return the products of all rows with some vectors (outputs, columns)."""
-        result: FloatArray = self._X @ beta.T - beta @ self._centre
-        return result
+        return np.asarray(self._X @ beta.T - beta @ self._center)
 
     def back_products(self, slopes: FloatArray) -> FloatArray:
         """Return the products of all columns with some vectors (rows, outputs), as (outputs, columns)."""
-        result: FloatArray = (self._X.T @ slopes).T - np.outer(slopes.sum(axis=0), self._centre)
-        return result
+        return np.asarray((self._X.T @ slopes).T - np.outer(slopes.sum(axis=0), self._center))
 
     def keep(self, columns: IntArray) -> None:
         """Leave some of the columns, given by ascending numbers."""
-        width = len(self._centre)
-        self._centre = self._centre[columns]
+        width = len(self._center)
+        self._center = self._center[columns]
         self._take(self._X, _numbers(width, columns), np.zeros(width), np.ones(width))
 
 
@@ -225,11 +209,3 @@ def _numbers(width: int, columns: IntArray) -> npt.NDArray[np.int32]:
 
 
 Rows = DenseRows | SparseRows
-#: Makes rows of a matrix, some of its columns, their means and scales.
-MakeRows = Callable[[Any, IntArray | None, FloatArray, FloatArray], Rows]
-
-
-def rows_of(X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> Rows:
-    """Return standardized rows of a matrix, in whatever form it comes."""
-    kind: MakeRows = SparseRows if sp.issparse(X) else DenseRows
-    return kind(X, columns, mean, scale)

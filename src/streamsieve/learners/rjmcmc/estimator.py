@@ -20,9 +20,8 @@ from streamsieve.base import Selector
 from streamsieve.base.persistence import fitted_property
 from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import InputError, NotBegunError, TargetError
-from streamsieve.learners.block_names import names_with
+from streamsieve.learners.inputs import check_numbers, names_with, rows_of
 from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior
-from streamsieve.learners.targets import check_numbers, rows_of
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Task, Traits
 from streamsieve.state import Float, FloatOr, Int, Nested, Texts, untouched_on_error
 
@@ -35,10 +34,9 @@ LEAST_ROWS = 3
 class RJMCMC(Seeded, RegressorMixin, Selector):
     """Posterior inclusion probabilities of streaming columns, by reversible-jump MCMC.
 
-    A Markov chain walks over the sets of columns.  A move proposes the birth of a column that is not in the
-    model, or the death of one that is, and is accepted so that the chain stays in every set as often as the
-    set is probable, given the data.  A new column enlarges the space on the fly and the chain goes on from
-    where it is.
+    A Markov chain over sets of columns.  A move proposes the birth of a column or the death of one in the
+    model, and is accepted such that the chain's stationary distribution is the posterior.  A new column
+    enlarges the space on the fly, and the chain goes on from where it is.
 
     Parameters
     ----------
@@ -51,13 +49,12 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     prior : float, default=0.5
         Probability of every column before the data, 0 < prior < 1.
     g : float or "benchmark", default="benchmark"
-        How widely coefficients spread before the data, in units of what the data would tell, above 0 and at
-        most 1e30.  "benchmark": the number of rows, or the squared number of columns if that is larger.
+        Zellner's g: the prior variance of coefficients relative to that of least squares, in (0, 1e30].
+        "benchmark": the number of rows, or the squared number of columns if that is larger.
     min_inclusion : float, default=0.5
-        Probability from which a column is selected, between 0 and 1.
+        Least probability of a selected column, in [0, 1].
     random_state : int or None, default=0
-        Seed of the moves, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.
+        Seed of the moves, in [0, 2^32).  If None, one is drawn when a fit begins, and saved.
 
     Attributes
     ----------
@@ -76,21 +73,18 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     Notes
     -----
     The model is ``y = a + X b + e`` with Zellner's g-prior on b; with a and the variance of e unknown, the
-    Bayes factor of q columns with R^2 against none has the logarithm ``(n - 1 - q) / 2 log(1 + g) - (n - 1) /
-    2 log(1 + g (1 - R^2))``.  Births and deaths are proposed half and half, where both are possible.
-    Coefficients are integrated out, so the Jacobian of the jump is 1.  At most n - 2 columns are in a model.
-    A column that is constant, or that those in the model determine, has no model of its own and is never
-    born.
+    log Bayes factor of q columns with R^2 against none is ``(n - 1 - q) / 2 log(1 + g) - (n - 1) / 2 log(1 +
+    g (1 - R^2))``.  Births and deaths are proposed half and half, where both are possible.  Coefficients are
+    integrated out, so the Jacobian of the jump is 1.  At most n - 2 columns are in a model.  A column that is
+    constant, or collinear with those in the model, is never born.
 
-    Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near where
-    the posterior is; ``sample`` counts, and counting starts again after the next ``offer``, and when
-    ``prior`` or ``g`` has changed.  All columns are kept, because any of them may be born again: memory
-    is rows times columns.  For more than some thousands use a selector from ``streamsieve.columns``
-    first.
+    Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near the
+    posterior; ``sample`` counts, and counting starts again after the next ``offer`` and when ``prior`` or
+    ``g`` has changed.  Memory is rows times columns, because any column may be born again: of more than some
+    thousands, preselect with ``streamsieve.columns``.
 
-    Strongly correlated columns stand in for each other.  Each is then less probable than both together, and
-    the chain is slow to exchange them: raise ``moves``, and look whether two seeds agree.  A
-    ``ConvergenceWarning`` says so if the two halves of a walk do not.
+    Strongly correlated columns share their probability, and the chain is slow to exchange them: raise
+    ``moves``, and compare seeds.  A ``ConvergenceWarning`` reports two halves of a walk that disagree.
 
     References
     ----------
@@ -156,8 +150,6 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         yield cls(moves=5000)
         yield cls(moves=5000, moves_per_column=0, prior=0.1, g=50.0, min_inclusion=0.2, random_state=1)
 
-    # ---------------------------------------------------------------- columns
-
     def begin(self, y: Any = None) -> Self:
         """Start a stream of columns over the rows of y; whatever was learned before is forgotten.
 
@@ -178,13 +170,9 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         self._check_parameters()
         y = check_numbers(y, n)
         if n < LEAST_ROWS:
-            raise InputError(
-                f"n_samples = {n}, but a linear model needs rows to be judged by: give three at least"
-            )
+            raise InputError(f"n_samples = {n}, but a linear model needs at least {LEAST_ROWS} rows")
         if y.min() == y.max():
-            raise TargetError(
-                f"y is constant ({y[0]:g}), so there is nothing to explain: give a target that varies"
-            )
+            raise TargetError(f"y is constant ({y[0]:g}): give a target that varies")
         self._sampler_ = ModelSampler(y)
         self.n_samples_seen_, self.n_features_in_ = n, 0
 
@@ -220,11 +208,11 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         self.n_features_in_ = sampler.p
 
     def sample(self, moves: int | None = None) -> Self:
-        """Walk on, and count in which models the chain is.
+        """Make moves, and count the models visited.
 
         Parameters
         ----------
-        moves : how many moves; None for the parameter ``moves``.  They add to those counted before, unless
+        moves : number of moves, by default the parameter ``moves``; they add to those counted before unless
             a column has come since, or ``prior`` or ``g`` has changed
 
         Returns
@@ -250,20 +238,15 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         sampler.walk(wanted // 2, prior, rng, count=True)
         half = sampler.stays
         sampler.walk(wanted - wanted // 2, prior, rng, count=True)
-        shares = (half - start) / max(wanted // 2, 1), (sampler.stays - half) / (wanted - wanted // 2)
-        self._warn_unless_settled(*shares, wanted)
-
-    @staticmethod
-    def _warn_unless_settled(first: FloatArray, second: FloatArray, moves: int) -> None:
-        apart = np.abs(first - second)
-        j = int(np.argmax(apart))
-        if apart[j] > UNSETTLED:
+        first, second = (half - start) / max(wanted // 2, 1), (sampler.stays - half) / (wanted - wanted // 2)
+        j = int(np.argmax(np.abs(first - second)))
+        if abs(first[j] - second[j]) > UNSETTLED:
             warnings.warn(
                 f"the chain has not settled: column {j} was in the model after {first[j]:.0%} of the first "
-                f"half of {moves:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
+                f"half of {wanted:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
                 "out columns that are almost equal",
                 ConvergenceWarning,
-                stacklevel=4,  # the caller of fit or sample
+                stacklevel=3,  # the caller of fit or sample
             )
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -290,8 +273,6 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     def _prior(self, sampler: ModelSampler) -> Prior:
         g = float(max(sampler.n, sampler.p**2)) if self.g == "benchmark" else float(self.g)
         return Prior(g, math.log(self.prior / (1.0 - self.prior)), min(sampler.p, sampler.n - 2))
-
-    # ---------------------------------------------------------------- what was learned
 
     def _sampled(self, name: str) -> ModelSampler:
         if not hasattr(self, "_sampler_") or not self._sampler_.moves:
@@ -324,8 +305,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     def ranked_(self) -> IntArray:
         """Columns that are probable enough, most probable first."""
         inclusion = self._sampled("ranked_").inclusion
-        order = np.argsort(-inclusion, kind="stable")
-        return order[inclusion[order] >= self.min_inclusion]
+        return np.argsort(-inclusion, kind="stable")[: np.count_nonzero(inclusion >= self.min_inclusion)]
 
     @fitted_property
     def model_(self) -> IntArray:

@@ -28,12 +28,7 @@ NONE_YET = Prior(0.0, 0.0, 0)
 
 
 class ModelSampler(Part):
-    """A Markov chain over linear models whose space grows as columns arrive.
-
-    Parameters
-    ----------
-    y : the target, one number per row, not constant
-    """
+    """A Markov chain over linear models whose space grows as columns arrive; y is not constant."""
 
     fields = {
         "columns": Array("f8", "columns", "rows", finite=True, copy=False),
@@ -72,8 +67,6 @@ class ModelSampler(Part):
         self.moves = self.accepted = 0
         self._stays, self._sums = np.zeros(self.p), np.zeros(self.p)
 
-    # ---------------------------------------------------------------- columns
-
     def arrive(self, x: FloatArray) -> None:
         """Let one more column be known; what was counted over fewer columns is forgotten."""
         if self.p == len(self._X):
@@ -104,15 +97,9 @@ class ModelSampler(Part):
     def _deepen(self) -> None:
         """Make room for twice as many columns in the model."""
         room = len(self._z)
-        gram, factor, z = (
-            np.empty((2 * room, self._gram.shape[1])),
-            np.zeros((2 * room, 2 * room)),
-            np.zeros(2 * room),
-        )
-        gram[:room], factor[:room, :room], z[:room] = self._gram, self._factor, self._z
-        self._gram, self._factor, self._z = gram, factor, z
-
-    # ---------------------------------------------------------------- moving
+        more = (0, room)
+        self._gram = np.pad(self._gram, (more, (0, 0)))
+        self._factor, self._z = np.pad(self._factor, (more, more)), np.pad(self._z, more)
 
     def believe(self, prior: Prior) -> None:
         """Forget what was counted under another prior: it belongs to another posterior."""
@@ -141,8 +128,6 @@ class ModelSampler(Part):
             self.accepted += int(np.count_nonzero(history))
         return history
 
-    # ---------------------------------------------------------------- looking
-
     @property
     def model(self) -> IntArray:
         """Columns in the model now, in order."""
@@ -165,8 +150,6 @@ class ModelSampler(Part):
         weights = np.zeros(self.p)
         np.divide(self._sums * (self.y_length / max(self.moves, 1)), length, out=weights, where=length > 0)
         return weights, self.y_mean - float(weights @ self._mean[: self.p])
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         p = self.p

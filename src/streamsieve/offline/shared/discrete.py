@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve._kernels import code_pairs as kernel
+from streamsieve._kernels import discrete as kernel
 from streamsieve._threads import over_features
 from streamsieve.independence import GSquared
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
@@ -28,16 +28,10 @@ class Coded(NamedTuple):
 
 
 class CodedFeatures:
-    """Features and target as codes: up to 32 distinct values as they are, more in bins of equal frequency.
+    """Features and target discretized as for the tests over contingency tables.
 
-    The coding is that of the tests over tables, so that no second one is needed.
-
-    Parameters
-    ----------
-    X : rows, dense or CSR
-    y : labels or numbers; numbers are cut into five classes of equal frequency
-    task : which of the two they are
-    bins : number of bins for features of many values
+    Up to 32 distinct values stay as they are, more are cut into ``bins`` of equal frequency; a numeric target
+    is cut into five classes.
     """
 
     def __init__(self, X: Matrix, y: npt.NDArray[Any], task: Task, bins: int) -> None:
@@ -46,10 +40,8 @@ class CodedFeatures:
         self._g = test.g
         self.target = self._coded(test.y.astype(np.uint16))
         columns = sp.csc_array(X) if sp.issparse(X) else X
-        parts = [
-            self._listed(test, columns, low)
-            for low in range(0, self.p, max(1, CHUNK_VALUES // self.n))
-        ]  # fmt: skip
+        step = max(1, CHUNK_VALUES // self.n)
+        parts = [self._listed(test, columns[:, low : low + step]) for low in range(0, self.p, step)]
         lengths, self.levels, self.entropy, self._rows, self._codes = (
             np.concatenate(pieces) for pieces in zip(*parts, strict=True)
         )
@@ -59,9 +51,8 @@ class CodedFeatures:
         counts = np.bincount(codes).astype(np.int64)
         return Coded(codes, counts, float(self._g[self.n] - self._g[counts].sum()))
 
-    def _listed(self, test: GSquared, X: Matrix, low: int) -> tuple[npt.NDArray[Any], ...]:
+    def _listed(self, test: GSquared, some: Matrix) -> tuple[npt.NDArray[Any], ...]:
         """Return how many rows of some columns have a code other than 0, and everything else about them."""
-        some = X[:, low : low + max(1, CHUNK_VALUES // self.n)]
         m = some.shape[1]
         table = test.encode(test.pieces(some), np.arange(m), np.arange(self.n), self.n)
         column, rows = np.nonzero(table)
@@ -70,7 +61,7 @@ class CodedFeatures:
         counts = np.bincount(column * widest + codes, minlength=m * widest).reshape(m, widest)
         lengths = counts.sum(axis=1)
         counts[:, 0] = self.n - lengths
-        levels = widest - np.argmax(counts[:, ::-1] > 0, axis=1)  # codes have no gaps
+        levels = widest - np.argmax(counts[:, ::-1] > 0, axis=1)  # every code occurs
         entropy = np.maximum(self._g[self.n] - self._g[counts].sum(axis=1), 0.0)
         entropy[levels == 1] = 0.0
         return lengths, levels, entropy, rows.astype(np.int32), codes
@@ -87,7 +78,7 @@ class CodedFeatures:
         out = np.empty(len(wanted))
 
         def work(low: int, high: int) -> None:
-            kernel.information(
+            kernel.informations(
                 self._pointers, self._rows, self._codes, self.levels, self.entropy, wanted,
                 other.codes, other.counts, other.entropy, self._g, low, high, out,
             )  # fmt: skip

@@ -10,7 +10,7 @@ Each round adds the group that the present optimum violates most, and solves the
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,24 +26,8 @@ GAP = 1e-6
 MOST_STEPS = 10_000
 
 
-class Generated(NamedTuple):
-    """Features in the order in which their groups came."""
-
-    order: IntArray
-    #: How many groups were added.
-    rounds: int
-
-
 class Machine:
-    """The groups so far, and the optimum of their mixture.
-
-    Parameters
-    ----------
-    features : standardized
-    y : labels of two classes
-    group : features per group
-    C : mean cost of a row on the wrong side of the margin
-    """
+    """The groups so far, of ``group`` features each, and the optimum of their mixture."""
 
     def __init__(self, features: StandardFeatures, y: npt.NDArray[Any], group: int, C: float) -> None:
         self._features, self._group, self._C = features, group, float(C) / features.n
@@ -84,13 +68,16 @@ class Machine:
         return np.array(list(dict.fromkeys(j for group in self._groups for j in group.tolist())), np.int64)
 
 
-def generate(machine: Machine, *, tol: float, rounds: int, wanted: int) -> Generated:
-    """Add groups until none violates the optimum by more than ``tol``, or enough features are in."""
+def generate(machine: Machine, *, tol: float, rounds: int, wanted: int) -> tuple[IntArray, int]:
+    """Add groups until none violates the optimum by more than ``tol``, or enough features are in.
+
+    Returns the features in the order in which their groups came, and the number of groups.
+    """
     for done in range(rounds):
         new, violation = machine.violating()
         order = machine.in_order()
         if violation <= 1 + tol or len(order) >= wanted:
-            return Generated(order[:wanted], done)
+            return order[:wanted], done
         machine.add(new)
     order, (_, violation) = machine.in_order(), machine.violating()
     if violation > 1 + tol and len(order) < wanted:
@@ -99,7 +86,7 @@ def generate(machine: Machine, *, tol: float, rounds: int, wanted: int) -> Gener
             "larger max_rounds, or a larger tol",
             ConvergenceWarning, stacklevel=5,
         )  # fmt: skip
-    return Generated(order[:wanted], rounds)
+    return order[:wanted], rounds
 
 
 def mixture(

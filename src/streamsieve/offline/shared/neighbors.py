@@ -24,13 +24,9 @@ ROUNDING = 1e-12
 
 
 class Neighbors:
-    """All rows, scaled so that no feature differs by more than 1.
+    """All rows, scaled so that no feature differs by more than 1; nominal features differ by 0 or 1.
 
-    Parameters
-    ----------
-    X : rows, dense or CSR
-    nominal : mask of the features whose values are names
-    metric : what a numeric feature adds to a distance, its square ("euclidean") or its size ("manhattan")
+    A numeric feature adds the square ("euclidean") or the size ("manhattan") of its difference to a distance.
     """
 
     def __init__(self, X: Matrix, nominal: BoolArray, metric: str) -> None:
@@ -46,8 +42,6 @@ class Neighbors:
         self._names = np.ascontiguousarray(X[:, nominal], np.float64)
         self._lengths: FloatArray = np.einsum("ij,ij->i", self._numbers, self._numbers)
 
-    # ---------------------------------------------------------------- nearest rows
-
     def nearest(self, rows: IntArray, starts: IntArray, k: int) -> Iterator[tuple[IntArray, list[IntArray]]]:
         """Yield some of the rows, all of one part, and their k nearest others in every part.
 
@@ -62,11 +56,12 @@ class Neighbors:
                 some = mine[at : at + step]
                 distance = self.distances(some)
                 distance[np.arange(len(some)), some] = np.inf
+                wanted = (min(k, b - a - (c == own)) for c, (a, b) in enumerate(parts))
                 yield (
                     some,
                     [
-                        self._nearest(distance[:, a:b], a, min(k, b - a - (c == own)))
-                        for c, (a, b) in enumerate(parts)
+                        self._nearest(distance[:, a:b], a, size)
+                        for (a, b), size in zip(parts, wanted, strict=True)
                     ],
                 )
 
@@ -138,8 +133,6 @@ class Neighbors:
         size = difference**2 if self._squared else np.abs(difference)
         unequal = self._names[one] != self._names[other]
         return np.asarray(size.sum(axis=1) + unequal.sum(axis=1))
-
-    # ---------------------------------------------------------------- differences
 
     def weighed(self, one: IntArray, other: IntArray, weight: FloatArray) -> FloatArray:
         """Return, for every feature, the sum of its weighted differences over pairs of rows."""

@@ -6,7 +6,8 @@ with the kernels of the column selectors, so that one column and all sets cost o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,40 +36,38 @@ class Alone(NamedTuple):
     rank: FloatArray
 
 
-class Separation(Protocol):
+class Separation(ABC):
     """Candidates in order of arrival, and sets of them that separate one from the target."""
 
     alone: Alone
+    _features: list[int]
+    _left: BoolArray
 
+    def features(self) -> list[int]:
+        """Return the candidates that are left, in order of arrival."""
+        return [f for f, left in zip(self._features, self._left, strict=True) if left]
+
+    @abstractmethod
     def enter(self, feature: int) -> None:
         """Add a candidate, the newcomer."""
-        ...
 
+    @abstractmethod
     def separating(self, place: int) -> list[int] | None:
         """Return the first set that separates a candidate from the target, as places, or None.
 
         For the newcomer (the last place) any set of the others; for another one sets with the newcomer.
         """
-        ...
 
     def leave(self, place: int) -> None:
         """Take a candidate out; the others keep their places until the next one enters."""
-        ...
-
-    def features(self) -> list[int]:
-        """Return the candidates that are left, in order of arrival."""
-        ...
+        self._left[place] = False
 
 
-class ByCorrelation:
+class ByCorrelation(Separation):
     """Candidates as standardized columns with their correlations, for `FisherZ`.
 
-    Parameters
-    ----------
-    X : all features, dense or CSR
-    test : bound to the target
-    most : members that a set may have
-    skip : pass over sets that the rows do not suffice to test, instead of calling the test independent
+    ``most`` bounds the members of a set; ``skip`` passes over sets that the rows do not suffice to test,
+    instead of calling the test independent.
     """
 
     def __init__(self, X: Matrix, test: FisherZ, *, most: int, skip: bool) -> None:
@@ -84,12 +83,8 @@ class ByCorrelation:
         self._basis, self._single = test.basis, test.n_contrasts == 1
         self._columns, self._total = np.zeros((0, test.n)), np.zeros((0, 0))
         self._loads = np.zeros((0, test.n_contrasts))
-        self._features: list[int] = []
+        self._features = []
         self._left = np.zeros(0, bool)
-
-    def features(self) -> list[int]:
-        """Return the candidates that are left, in order of arrival."""
-        return [f for f, left in zip(self._features, self._left, strict=True) if left]
 
     def enter(self, feature: int) -> None:
         """Add a candidate: one product with every other."""
@@ -117,13 +112,13 @@ class ByCorrelation:
 
     def leave(self, place: int) -> None:
         """Take a candidate out: a column without variance takes no part in a search."""
-        self._left[place] = False
+        super().leave(place)
         self._variances[0][place] = 0.0
         if self._given is not None and place < len(self._features) - 1:
             self._given[1][place] = 0.0
 
     def separating(self, place: int) -> list[int] | None:
-        """Return the first set that separates a candidate from the target, as places, or None."""
+        """Search the correlations; of an older column, those given the newcomer."""
         q = len(self._features) - 1
         found = np.zeros(LARGEST_SET, np.int64)
         if place == q:
@@ -162,16 +157,8 @@ class ByCorrelation:
         return int(size)
 
 
-class ByTables:
-    """Candidates as levels row by row, for `GSquared` and `ChiSquareTest`.
-
-    Parameters
-    ----------
-    X : all features, dense or CSR
-    test : bound to the target
-    most : members that a set may have
-    skip : pass over sets that the rows do not suffice to test, instead of calling the test independent
-    """
+class ByTables(Separation):
+    """Candidates as levels row by row, for `GSquared` and `ChiSquareTest`; arguments as `ByCorrelation`."""
 
     def __init__(self, X: Matrix, test: TableTest, *, most: int, skip: bool) -> None:
         X = sp.csc_array(X) if sp.issparse(X) else X
@@ -186,12 +173,8 @@ class ByTables:
         self._critical = test.critical(widest, most)
         self._edges = np.zeros(test.n_classes + 1, np.int64)
         self._numbers = np.zeros((0, test.n), np.uint16)
-        self._features: list[int] = []
+        self._features = []
         self._left = np.zeros(0, bool)
-
-    def features(self) -> list[int]:
-        """Return the candidates that are left, in order of arrival."""
-        return [f for f, left in zip(self._features, self._left, strict=True) if left]
 
     def enter(self, feature: int) -> None:
         """Add a candidate: its levels, row by row."""
@@ -202,12 +185,8 @@ class ByTables:
         self._levels: npt.NDArray[Any] = self._all_levels[self._features]
         self._left = np.ones(len(self._features), bool)
 
-    def leave(self, place: int) -> None:
-        """Take a candidate out."""
-        self._left[place] = False
-
     def separating(self, place: int) -> list[int] | None:
-        """Return the first set that separates a candidate from the target, as places, or None."""
+        """Search the tables."""
         test, q = self._test, len(self._features) - 1
         others = np.flatnonzero(self._left[:q] & (np.arange(q) != place))
         ratio, occupied, degrees, pearson = test.rules

@@ -20,12 +20,7 @@ DUST = 1e-12
 
 
 class StandardFeatures:
-    """Features ready for products, dense or sparse.
-
-    Parameters
-    ----------
-    X : rows, dense or CSR
-    """
+    """Features ready for products, dense or sparse."""
 
     def __init__(self, X: Matrix) -> None:
         X = sp.csc_array(X) if sp.issparse(X) else X
@@ -61,14 +56,7 @@ class StandardFeatures:
 
 
 class CorrelatedFeatures(StandardFeatures):
-    """Features ready to be correlated with the target and with each other.
-
-    Parameters
-    ----------
-    X : rows, dense or CSR
-    y : labels or numbers
-    task : which of the two they are
-    """
+    """Features ready to be correlated with the target and with each other."""
 
     def __init__(self, X: Matrix, y: npt.NDArray[Any], task: Task) -> None:
         super().__init__(X)

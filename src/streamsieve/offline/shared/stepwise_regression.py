@@ -15,12 +15,7 @@ DUST = 1e-10
 
 
 class Inside:
-    """The features inside a regression, as an orthonormal basis of what they span.
-
-    Parameters
-    ----------
-    features : all of them, standardized
-    """
+    """The features inside a regression, as an orthonormal basis of what they span."""
 
     def __init__(self, features: StandardFeatures) -> None:
         self._features = features

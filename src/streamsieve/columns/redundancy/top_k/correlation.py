@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve._kernels import budget as kernel
-from streamsieve._kernels.budget import LANES
+from streamsieve._kernels import top_k as kernel
+from streamsieve._kernels.top_k import LANES
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Shape, Slots
 from streamsieve.decisions import REASON_CODE, REDUNDANT, RELEVANT, Outcome, evictions, sets

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve._kernels import budget_codes as kernel
-from streamsieve._kernels.budget_codes import LEVELS
+from streamsieve._kernels import discrete as kernel
+from streamsieve._kernels.discrete import LEVELS
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.columns.redundancy.top_k.correlation import KERNEL_OUTSCORED, Entries, Fates, TopKBuffer

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamsieve._kernels import tables_screen
+from streamsieve._kernels import table_tests
 from tests.reference import g_squared as twin
 
 CODES = (0, 2, 1, 6)
@@ -48,7 +48,7 @@ def test_levels_are_those_of_the_twin_whatever_they_are_called(pieces):
     for n in (5, 40, 70):
         X = columns(rng, n)
         out = np.zeros((X.shape[1], n), np.uint16)
-        tables_screen.encode(*pieces(X), 4, np.arange(X.shape[1]), np.arange(n), out)
+        table_tests.encode(*pieces(X), 4, np.arange(X.shape[1]), np.arange(n), out)
         for x, found in zip(X.T, out, strict=True):
             pairs = set(zip(found.tolist(), twin.levels(x, 4).tolist(), strict=True))
             assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs) == found.max() + 1
@@ -61,8 +61,8 @@ def test_chosen_columns_are_written_to_their_places(pieces):
     place = rng.permutation(128)[:100]
     chosen = np.array([1, 4, 0])
     plain, scattered = np.zeros((8, 100), np.uint16), np.zeros((3, 128), np.uint16)
-    tables_screen.encode(*pieces(X), 5, np.arange(8), np.arange(100), plain)
-    tables_screen.encode(*pieces(X), 5, chosen, place, scattered)
+    table_tests.encode(*pieces(X), 5, np.arange(8), np.arange(100), plain)
+    table_tests.encode(*pieces(X), 5, chosen, place, scattered)
     np.testing.assert_array_equal(scattered[:, place], plain[chosen])
     assert scattered.sum() == plain[chosen].sum()
 
@@ -76,12 +76,12 @@ def test_two_levels_are_encoded_without_sorting(pieces):
     place = rng.permutation(128)[:90]
     plain, short = np.zeros((2, 4, 128), np.uint16)
     chosen = np.array([3, 1, 0, 2])
-    tables_screen.encode(*pieces(X.astype(float)), 5, chosen, place, plain)
-    assert tables_screen.encode_two(*pieces(X.astype(float)), chosen, place, short)
+    table_tests.encode(*pieces(X.astype(float)), 5, chosen, place, plain)
+    assert table_tests.encode_two(*pieces(X.astype(float)), chosen, place, short)
     for long_way, short_way in zip(plain[:, place], short[:, place], strict=True):
         assert np.array_equal(short_way, long_way) or np.array_equal(short_way, 1 - long_way)
     three = np.arange(90.0)[:, None] % 3
-    assert not tables_screen.encode_two(*pieces(three), np.arange(1), place, short), "bins are another matter"
+    assert not table_tests.encode_two(*pieces(three), np.arange(1), place, short), "bins are another matter"
 
 
 @PIECES
@@ -97,7 +97,7 @@ def test_without_room_for_values_the_first_column_that_needs_it_ends_the_measuri
 
     def measured(room):
         reason, statistic, (freedom, levels) = np.zeros(5, np.uint8), np.zeros(5), np.zeros((2, 5), np.int64)
-        done = tables_screen.measure(
+        done = table_tests.measure(
             *pieces(X.astype(float)), 5, y, np.bincount(y), g, np.r_[np.inf, np.full(20, 5.0)], 5, False,
             False, CODES, reason, statistic, freedom, levels, 0, 5, room,
         )  # fmt: skip
@@ -122,7 +122,7 @@ def test_measures_are_those_of_the_twin(pieces, pearson):
     reason, statistic = np.zeros(m, np.uint8), np.zeros(m)
     freedom, levels = np.zeros((2, m), np.int64)
     critical = np.r_[np.inf, np.full(20, 5.0)]
-    tables_screen.measure(
+    table_tests.measure(
         *pieces(X), 5, y, np.bincount(y), g, critical, 5, False, pearson, CODES,
         reason, statistic, freedom, levels, 0, m, np.zeros(33),
     )  # fmt: skip
@@ -145,7 +145,7 @@ def test_what_is_not_finite_has_no_level(pieces, bad):
         listed, level_of = np.zeros(51, np.int32), np.zeros(51, np.uint16)
         pointers, rows, values, is_sparse = pieces(x[:, None])
         del pointers, is_sparse
-        found = tables_screen._encode(
+        found = table_tests._encode(
             values, rows, 51, 5, np.zeros(33), listed, level_of, np.zeros(33, np.int64)
         )
         assert found[1] == -1

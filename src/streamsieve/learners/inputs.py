@@ -1,4 +1,4 @@
-"""Targets of learners: class labels with their codes, and numbers with their scale."""
+"""Input of learners: targets, class labels with their codes, and names of columns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._validation import check_target
+from streamsieve.decisions import FeatureNames
 from streamsieve.exceptions import TargetError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray
 from streamsieve.state import Array, Part, Texts
 
 #: Types of class labels that are not text.
@@ -56,13 +57,25 @@ def check_numbers(y: Any, n: int) -> FloatArray:
     return check_target(y, n, "numeric")
 
 
-class ClassLabels(Part):
-    """The class labels of a classifier in sorted order; their positions are their codes.
+def names_with(learner: Any, block: ColumnBlock) -> npt.NDArray[Any] | None:
+    """Return the names of all columns when a block has come; None if no column ever had one.
 
-    Parameters
-    ----------
-    labels : array of different labels, ascending
+    Columns without a name are called x0, x1, ... once another has one, because scikit-learn knows names for
+    all columns or for none.  A name that is taken is refused.
     """
+    known, start = getattr(learner, "feature_names_in_", None), learner.n_features_in_
+    if known is None and block.names is None:
+        return None
+    book = FeatureNames()
+    if known is not None:
+        book.claim(known.tolist(), 0)
+    if block.names is not None:
+        book.claim(block.names, start)
+    return np.array([book[i] for i in range(start + block.X.shape[1])], dtype=object)
+
+
+class ClassLabels(Part):
+    """The class labels of a classifier in sorted order; their positions are their codes."""
 
     fields = {
         "labels": Array(LABEL_TYPES, "classes", finite=True, order="rising", optional=True),

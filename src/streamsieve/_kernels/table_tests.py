@@ -1,11 +1,11 @@
-"""Columns as levels, and the contingency table of each with the classes, for a whole block at once.
+"""Columns as levels, and the test of each against the classes, for a whole block at once.
 
 Levels are names: any permutation gives the same test.  Up to 32 distinct values are levels of their own, more
 are cut into bins of equal frequency.  A column is handled as the list of rows whose level is not that of the
 value 0, so a sparse one costs what it stores.
 
-Sorting into levels takes long to compile, and most wide data is 0 and 1: whoever finds no other values is
-measured and encoded by what is compiled without it.
+Sorting into levels takes long to compile, and most wide data is 0 and 1: blocks without other values are
+measured and encoded by functions compiled without it.
 
 ``values`` holds the columns one after another and ``pointers`` where each begins.  Of a sparse block
 ``rows`` belongs to the values; of a dense one it is 0, 1, 2, ..., n - 1, the same for every column.

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from streamsieve._kernels import budget
-from streamsieve._kernels.budget import LANES
+from streamsieve._kernels import top_k
+from streamsieve._kernels.top_k import LANES
+from tests.helpers.blocks import orthogonal, pieces
 
 TIE = 1e-12
 
@@ -22,16 +22,11 @@ class Store:
         self.gone_values = np.zeros((2, m))
 
     def decide(self, X, dependence, k, weight, sparse=False, first=0, q=0):
-        n, m = X.shape
+        m = X.shape[1]
         mean, norm = X.mean(axis=0), np.linalg.norm(X - X.mean(axis=0), axis=0)
-        if sparse:
-            S = sp.csc_array(X)
-            pieces = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data
-        else:
-            pieces = np.arange(m + 1) * n, np.zeros(0, np.int32), X.T.ravel()
         new = np.stack([dependence, -dependence, dependence / 2])
-        return budget.decide(
-            *pieces, sparse, mean, norm, first, k, weight, TIE, new, 100 + np.arange(m), self.tiles,
+        return top_k.decide(
+            *pieces(X, sparse), mean, norm, first, k, weight, TIE, new, 100 + np.arange(m), self.tiles,
             self.kept, self.feature, self.pairs, self.sums, q,
             self.fate, self.by, self.gone, self.gone_fate, self.gone_values,
         )  # fmt: skip
@@ -85,8 +80,7 @@ def test_swaps_are_those_of_a_few_lines(weight, sparse):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_when_all_slots_are_taken_the_kernel_comes_back_and_goes_on_with_more(sparse):
-    Z = np.random.default_rng(1).normal(size=(30, 20))
-    X = np.linalg.qr(Z - Z.mean(axis=0))[0]
+    X = orthogonal(30, 20)
     d = np.linspace(0.5, 0.6, 20)
     store = Store(30, LANES, 20)
     assert store.decide(X, d, 18, 1.0, sparse) == (LANES, LANES)
@@ -97,9 +91,9 @@ def test_when_all_slots_are_taken_the_kernel_comes_back_and_goes_on_with_more(sp
     assert grown.gone[18:].tolist() == [100, 101]
 
 
-def test_below_the_limit_nobody_enters_and_a_buffer_with_room_has_none():
+def test_below_the_limit_no_candidate_enters_and_a_buffer_with_room_has_none():
     kept = np.array([[0.5, 0.3], [0, 0], [0, 0]])
     sums = np.array([0.2, 0.2])
-    assert budget.limit(kept, sums, 1, 2, 1.0, TIE) == -np.inf
-    assert budget.limit(kept, sums, 2, 2, 0.0, TIE) == 0.3 + TIE
-    assert budget.limit(kept, sums, 2, 2, 1.0, TIE) == pytest.approx(0.2 - TIE, abs=1e-15)
+    assert top_k.limit(kept, sums, 1, 2, 1.0, TIE) == -np.inf
+    assert top_k.limit(kept, sums, 2, 2, 0.0, TIE) == 0.3 + TIE
+    assert top_k.limit(kept, sums, 2, 2, 1.0, TIE) == pytest.approx(0.2 - TIE, abs=1e-15)

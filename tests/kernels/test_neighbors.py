@@ -1,39 +1,34 @@
-"""Neighbours are found in order, counted once, and give the information of the slow twin."""
+"""Neighbors are found in order, counted once, and give the information of the slow twin."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.special import digamma
 
-from streamsieve._kernels import neighbours
+from streamsieve._kernels import neighbors
+from tests.helpers.blocks import arrays
 from tests.reference import ksg as twin
 
 TABLE = np.concatenate([[0.0], digamma(np.arange(1.0, 1024))])
 
 
 def by_labels(X, y, copies=None, k=4, low=0, high=None):
-    S = sp.csc_array(X)
-    copies = np.ones(len(y), np.int64) if copies is None else copies
-    high = X.shape[1] if high is None else high
-    out = np.full(X.shape[1], -1.0)
-    columns = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data.astype(np.float64)
-    neighbours.labels(*columns, y, copies, int(y.max()) + 1, k, TABLE, low, high, out)
+    copies, out = np.ones(len(y), np.int64) if copies is None else copies, np.full(X.shape[1], -1.0)
+    columns, high = arrays(sp.csc_array(X, dtype=float)), X.shape[1] if high is None else high
+    neighbors.labels(*columns, y, copies, int(y.max()) + 1, k, TABLE, low, high, out)
     return out
 
 
 def by_numbers(X, y, copies=None, k=4, low=0, high=None):
-    S = sp.csc_array(X)
-    copies = np.ones(len(y), np.int64) if copies is None else copies
-    high = X.shape[1] if high is None else high
-    out = np.full(X.shape[1], -1.0)
+    copies, out = np.ones(len(y), np.int64) if copies is None else copies, np.full(X.shape[1], -1.0)
+    columns, high = arrays(sp.csc_array(X, dtype=float)), X.shape[1] if high is None else high
     order = np.argsort(y, kind="stable")
-    columns = S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data.astype(np.float64)
-    neighbours.numbers(*columns, y[order], np.argsort(order), copies[order], k, TABLE, low, high, out)
+    neighbors.numbers(*columns, y[order], np.argsort(order), copies[order], k, TABLE, low, high, out)
     return out
 
 
 def nasty(rng, n, p):
-    """Columns with ties, zeros, gaps and constants."""
+    """Columns with ties, zeros, missing values and constants."""
     X = rng.integers(-3, 4, (n, p)) * rng.choice([0.1, 1.0, 1e9], p)
     free = rng.random(p) < 0.3
     X[:, free] = rng.normal(size=(n, int(free.sum())))
@@ -47,7 +42,7 @@ def test_sorting_keeps_equal_values_as_they_stand(n):
     rng = np.random.default_rng(n)
     for values in (rng.normal(size=n), rng.integers(0, 4, n) * 1.0, np.arange(n)[::-1] * 1.0, np.zeros(n)):
         order, keys = np.empty(n + 3, np.int64), np.empty(n + 3)
-        neighbours._sort(np.append(values, [-9.0, 9.0]), n, order, keys, order.copy(), keys.copy())
+        neighbors._sort(np.append(values, [-9.0, 9.0]), n, order, keys, order.copy(), keys.copy())
         wanted = np.argsort(values, kind="stable")
         assert np.array_equal(order[:n], wanted)
         assert np.array_equal(keys[:n], values[wanted])
@@ -55,7 +50,7 @@ def test_sorting_keeps_equal_values_as_they_stand(n):
 
 @pytest.mark.parametrize("count", [1, 2, 1023, 1024, 1025, 10**6, 2**40])
 def test_digamma_of_whole_numbers(count):
-    assert neighbours._psi(count, TABLE) == pytest.approx(digamma(float(count)), rel=1e-15)
+    assert neighbors._psi(count, TABLE) == pytest.approx(digamma(float(count)), rel=1e-15)
 
 
 @pytest.mark.parametrize("k", [1, 4, 9])

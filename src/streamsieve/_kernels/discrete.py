@@ -1,8 +1,8 @@
-"""Columns as small integer codes, and SAOLA's pairwise rule over their mutual information.
+"""Discretized columns: coding, entropy, mutual information, and SAOLA's pairwise rule over them.
 
-A coded column is the list of rows whose code is not 0: for sparse columns 0 is the value zero, and
-everything below costs only the non-zeros.  Columns with more distinct values than fit are cut into bins
-of equal frequency.  Codes are names, not numbers: any permutation gives the same information.
+Up to 32 distinct values are codes of their own; more are cut into bins of equal frequency.  Codes are
+names: any permutation gives the same information.  The value zero has code 0, so that a sparse column costs
+only its stored values.  Information and entropies are in nats times the rows, and ``g[c] = c ln c``.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ def encode(
     values: FloatArray, rows: npt.NDArray[np.int32], stored: int, n: int, bins: int,
     out_rows: npt.NDArray[np.int32], out_codes: npt.NDArray[np.uint16], counts: IntArray,
 ) -> tuple[int, int]:  # fmt: skip
-    """Code one column of n rows, of which ``stored`` are given and the others are 0.
+    """List the rows of one column whose code is not 0, with their codes, and count every code.
 
-    Fills the rows of codes other than 0, those codes, and the count of every level.  Returns (number of
-    coded rows, number of levels).
+    Of the n rows ``stored`` are given; the others are 0.  Returns (rows listed, number of codes).
     """
     distinct = np.empty(33)
     distinct[0] = 0.0
@@ -65,7 +64,7 @@ def _bin(
 ) -> tuple[int, int]:  # fmt: skip
     """Cut i is the i * floor(n / bins)-th smallest value; a value's bin is the number of cuts below it.
 
-    The zeros that are not stored take their place among the sorted values without being sorted.
+    The zeros that are not stored are ranked without being sorted.
     """
     bins = min(bins, n)
     ordered = np.sort(values[:stored])
@@ -106,14 +105,78 @@ def _bin(
 
 
 @nb.njit(nogil=True, cache=True)
+def encode_stored(
+    values: FloatArray, n: int, bins: int, out: npt.NDArray[np.uint16], counts: IntArray
+) -> tuple[int, int]:
+    """Write the codes of the stored values of a column of n rows, in order of value; count every code.
+
+    A code is the number of cuts below the value: all distinct values but the last or, if there are too many,
+    the ``i floor(n / bins)``-th smallest values.  Returns (codes in use, largest code + 1).
+    """
+    stored = len(values)
+    order = np.argsort(values)
+    zeros = n - stored
+    cuts = np.empty(max(34, bins))  # one value too many, and zero
+    distinct = 0
+    negative = 0
+    last = np.nan
+    for t in range(stored + 1):
+        if zeros > 0 and negative == t and (t == stored or values[order[t]] >= 0.0):
+            # the zeros that are not stored take their place here
+            cuts[distinct] = 0.0
+            distinct += 1
+            last = 0.0
+        if t == stored or distinct > 32:
+            break
+        v = values[order[t]]
+        if v < 0.0:
+            negative += 1
+        if v != last:
+            cuts[distinct] = v
+            distinct += 1
+            last = v
+    size = distinct - 1
+    if distinct > 32:
+        size = min(bins, n) - 1
+        negative = 0
+        while negative < stored and values[order[negative]] < 0.0:
+            negative += 1
+        for i in range(size):
+            rank = (i + 1) * (n // (size + 1)) - 1
+            if rank < negative:
+                cuts[i] = values[order[rank]]
+            elif rank < negative + zeros:
+                cuts[i] = 0.0
+            else:
+                cuts[i] = values[order[rank - zeros]]
+    of_zero = 0
+    while of_zero < size and cuts[of_zero] < 0.0:
+        of_zero += 1
+    counts[: size + 1] = 0
+    now = 0
+    for t in range(stored):
+        v = values[order[t]]
+        while now < size and cuts[now] < v:
+            now += 1
+        name = 0 if now == of_zero else (of_zero if now == 0 else now)
+        out[order[t]] = name
+        counts[name] += 1
+    counts[0] += zeros
+    used = 0
+    for a in range(size + 1):
+        used += counts[a] > 0
+    return used, size + 1
+
+
+@nb.njit(nogil=True, cache=True)
 def information(
     rows: npt.NDArray[np.int32], codes: npt.NDArray[np.uint16], length: int, levels: int, h: float,
     other: npt.NDArray[np.uint16], other_counts: IntArray, other_levels: int, other_h: float,
     g: FloatArray, cell: IntArray,
 ) -> float:  # fmt: skip
-    """Mutual information of a coded column and a column given row by row, in nats times the rows.
+    """Mutual information of listed codes and a column of codes row by row; ``h`` are their entropies.
 
-    ``h`` are entropies in the same unit, ``g[c] = c ln c``.  Only the rows whose code is not 0 are visited.
+    The first row of the table, that of code 0, is what the counts of the other column leave.
     """
     size = levels * other_levels
     for a in range(other_levels):
@@ -132,11 +195,78 @@ def information(
 
 @nb.njit(nogil=True, cache=True)
 def entropy(counts: IntArray, levels: int, n: int, g: FloatArray) -> float:
-    """Entropy of a column from the counts of its levels, in nats times the rows."""
+    """Entropy of a column from the counts of its codes."""
     s = 0.0
     for a in range(levels):
         s += g[counts[a]]
-    return float(g[n] - s)
+    return float(max(g[n] - s, 0.0))
+
+
+@nb.njit(nogil=True, cache=True)
+def measure(
+    indptr: IntArray, indices: npt.NDArray[np.int32], data: FloatArray, bins: int,
+    y: npt.NDArray[np.uint16], y_counts: IntArray, y_entropy: float, g: FloatArray,
+    shared: FloatArray, spread: FloatArray, levels: IntArray, first: int, last: int,
+) -> None:  # fmt: skip
+    """Columns first..last of a CSC block: information about y, entropy, and number of codes."""
+    n = len(y)
+    codes = np.empty(n, np.uint16)
+    counts = np.zeros(max(33, bins), np.int64)
+    cell = np.empty(len(counts) * len(y_counts), np.int64)
+    for j in range(first, last):
+        low, high = indptr[j], indptr[j + 1]
+        levels[j], size = encode_stored(data[low:high], n, bins, codes, counts)
+        spread[j] = entropy(counts, size, n, g)
+        shared[j] = information(
+            indices[low:high], codes, high - low, size, spread[j],
+            y, y_counts, len(y_counts), y_entropy, g, cell,
+        )  # fmt: skip
+
+
+@nb.njit(nogil=True, cache=True)
+def compare(
+    rows: npt.NDArray[np.int32], values: FloatArray, bins: int, kept: npt.NDArray[np.uint16],
+    kept_counts: IntArray, kept_spread: FloatArray, q: int, g: FloatArray,
+    shared: FloatArray, out: npt.NDArray[np.uint16], out_counts: IntArray,
+) -> float:  # fmt: skip
+    """One column against q kept ones: their information; also its codes row by row, counts and entropy."""
+    n = kept.shape[1]
+    codes = np.empty(len(values), np.uint16)
+    out_counts[:] = 0
+    _, size = encode_stored(values, n, bins, codes, out_counts)
+    spread = entropy(out_counts, size, n, g)
+    cell = np.empty(size * len(out_counts), np.int64)
+    for s in range(q):
+        shared[s] = information(
+            rows, codes, len(rows), size, spread,
+            kept[s], kept_counts[s], len(out_counts), kept_spread[s], g, cell,
+        )  # fmt: skip
+    out[:] = 0
+    for t in range(len(rows)):
+        out[rows[t]] = codes[t]
+    return float(spread)
+
+
+@nb.njit(nogil=True, cache=True)
+def informations(
+    pointers: IntArray, rows: npt.NDArray[np.int32], codes: npt.NDArray[np.uint16],
+    levels: IntArray, h: FloatArray, wanted: IntArray,
+    other: npt.NDArray[np.uint16], other_counts: IntArray, other_h: float, g: FloatArray,
+    first: int, last: int, out: FloatArray,
+) -> None:  # fmt: skip
+    """Mutual information of columns ``wanted[first:last]``, listed one after another, and another column."""
+    width = len(other_counts)
+    widest = 1
+    for k in range(first, last):
+        widest = max(widest, levels[wanted[k]])
+    cell = np.empty(widest * width, np.int64)
+    for k in range(first, last):
+        j = wanted[k]
+        low, high = pointers[j], pointers[j + 1]
+        out[k] = information(
+            rows[low:high], codes[low:high], high - low, levels[j], h[j],
+            other, other_counts, width, other_h, g, cell,
+        )  # fmt: skip
 
 
 @nb.njit(nogil=True, cache=True)

@@ -20,7 +20,7 @@ from streamsieve.protocols import FloatArray
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def screen_rows(
+def row_major(
     flat: FloatArray, width: int, y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray,
     first: int, last: int,
 ) -> None:  # fmt: skip
@@ -65,10 +65,10 @@ def screen_rows(
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def screen_columns(
+def column_major(
     XT: FloatArray, y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray, first: int, last: int
 ) -> None:
-    """Columns first..last of a block stored column by column; XT (m, n) has one column a row."""
+    """Columns first..last of a block stored column by column; XT (m, n) has one column per row."""
     n = XT.shape[1]
     for j in range(first, last):
         column = XT[j]
@@ -88,7 +88,7 @@ def screen_columns(
 
 # sparse columns are short: the set-up of a vectorised sum would cost more than the sum
 @nb.njit(nogil=True, cache=True)
-def screen_csc(
+def csc(
     indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: FloatArray, n: int,
     y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray, first: int, last: int,
 ) -> None:  # fmt: skip
@@ -110,7 +110,7 @@ def screen_csc(
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def screen_one(x: FloatArray, y: FloatArray) -> tuple[float, float]:
+def one_column(x: FloatArray, y: FloatArray) -> tuple[float, float]:
     """One column: centred sum of squares, and product with the target."""
     n = x.shape[0]
     x0 = x[0]

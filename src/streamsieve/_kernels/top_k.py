@@ -1,4 +1,4 @@
-"""A buffer of k columns: who enters, and who leaves for it.
+"""A buffer of the k best columns: which candidates enter, and which members leave.
 
 ``kept[:, slot]`` are the dependence on the target, the statistic and the p-value of a member, and
 ``new[:, j]`` those of candidate j.  ``pairs`` holds how much two members depend on each other, ``sums`` its
@@ -20,7 +20,7 @@ LANES = 16
 
 @nb.njit(nogil=True, cache=True)
 def limit(kept: FloatArray, sums: FloatArray, q: int, k: int, weight: float, tie: float) -> float:
-    """A candidate that depends on the target so little is outscored, whatever it shares with members.
+    """Relevance at or below which a candidate is outscored, whatever it shares with members.
 
     Its own score is at most its dependence, and it costs every member no more than itself.  With a weight,
     the limit lies below any copy of a member: copies are redundant, not outscored.
@@ -91,7 +91,7 @@ def place(
             pairs[s, slot] = shared[s]
             pairs[slot, s] = shared[s]
         pairs[slot, slot] = 0.0
-        # all anew: k^2 is little beside n k, and no rounding gathers over many swaps
+        # all sums again: k^2 is little beside n k, and no rounding adds up over many swaps
         for s in range(size):
             total = 0.0
             for t in range(size):

@@ -1,115 +1,132 @@
 """Codes keep apart what differs, and their information is that of the contingency table."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from streamsieve._kernels import codes
+from streamsieve._kernels import discrete as kernel
+from streamsieve._kernels import table_tests
+from tests.helpers.blocks import arrays
+from tests.reference.saola import LEVELS, cut, entropies
 
 TIE = 1e-12
 REASONS = (0, 1, 2, 3)  # kept, constant, irrelevant, redundant
 KEPT, CONSTANT, IRRELEVANT, REDUNDANT = REASONS
 
 
-def table_of_c_ln_c(n):
+def c_ln_c(n):
     return xlogy(np.arange(n + 1.0), np.arange(n + 1.0))
 
 
-def encoded(x, bins=5, *, explicit_zeros=False):
-    """Return one code a row, and the counts of the levels, as the kernel sees the column."""
+def listed(x, rows, bins, *, by_tables=False):
+    """Return one code per row, and the counts, by a kernel that lists the rows whose code is not 0."""
     n = len(x)
-    rows = np.arange(n, dtype=np.int32) if explicit_zeros else np.flatnonzero(x).astype(np.int32)
-    out_rows, out_codes = np.empty(n, np.int32), np.empty(n, np.uint16)
-    counts = np.empty(max(codes.LEVELS + 1, bins), np.int64)
-    stored = len(rows)
-    length, levels = codes.encode(x[rows], rows, stored, n, bins, out_rows, out_codes, counts)
-    code = np.zeros(n, np.int64)
-    code[out_rows[:length]] = out_codes[:length]
-    assert np.all(out_codes[:length] > 0)
-    assert np.array_equal(np.bincount(code, minlength=levels), counts[:levels])
-    return code, levels
+    out_rows, out, counts = np.empty(n, np.int32), np.empty(n, np.uint16), np.empty(max(33, bins), np.int64)
+    if by_tables:
+        length, levels = table_tests._encode(x[rows], rows, n, bins, np.empty(33), out_rows, out, counts)
+    else:
+        length, levels = kernel.encode(x[rows], rows, len(rows), n, bins, out_rows, out, counts)
+    codes = np.zeros(n, np.int64)
+    codes[out_rows[:length]] = out[:length]
+    assert np.all(out[:length] > 0) or by_tables
+    assert not by_tables or levels == len(np.unique(codes))
+    return codes, counts[:levels]
+
+
+def stored(x, rows, bins):
+    """Return one code per row, and the counts, by the kernel that codes the stored values."""
+    codes, out, counts = np.zeros(len(x), int), np.zeros(len(rows), np.uint16), np.zeros(max(33, bins), int)
+    used, size = kernel.encode_stored(x[rows], len(x), bins, out, counts)
+    codes[rows] = out
+    assert used == len(np.unique(codes))
+    return codes, counts[:size]
 
 
 def same_partition(a, b):
-    """Whether two codings put the same rows together."""
-    return np.array_equal(a[:, None] == a[None, :], b[:, None] == b[None, :])
+    return len({*zip(a.tolist(), b.tolist(), strict=True)}) == len({*a.tolist()}) == len({*b.tolist()})
 
 
-def cut(x, bins):
-    cuts = np.sort(x)[np.arange(1, bins) * (len(x) // bins) - 1]
-    return np.searchsorted(cuts, x, side="left")
-
-
-def information_of(a, b):
-    """Return the mutual information of two lists of codes, in nats, and their entropies."""
-    joint = np.zeros((a.max() + 1, b.max() + 1))
-    np.add.at(joint, (a, b), 1 / len(a))
-    h_a, h_b, h_ab = (-xlogy(p, p).sum() for p in (joint.sum(axis=1), joint.sum(axis=0), joint))
-    return h_a + h_b - h_ab, h_a, h_b
-
-
-# ------------------------------------------------------------------------------------ coding
-
-
-@pytest.mark.parametrize("explicit_zeros", [False, True])
-def test_few_values_get_a_code_each(explicit_zeros):
-    rng = np.random.default_rng(0)
-    for levels in (1, 2, 5, 31, codes.LEVELS):
-        x = rng.permutation(np.arange(70) % levels - levels // 2) * 0.5
-        code, _ = encoded(x, explicit_zeros=explicit_zeros)
-        assert same_partition(code, x)
-        assert np.all(code[x == 0] == 0)
-
-
-@pytest.mark.parametrize("explicit_zeros", [False, True])
 @pytest.mark.parametrize("bins", [2, 5, 7, 40])
-def test_many_values_are_cut_into_bins_of_equal_frequency(bins, explicit_zeros):
-    rng = np.random.default_rng(1)
-    for share in (0.0, 0.1, 0.4):
-        for sign in (np.abs, np.negative, np.asarray):
-            x = sign(rng.normal(size=80)) * (rng.random(80) >= share)
-            code, levels = encoded(x, bins, explicit_zeros=explicit_zeros)
-            assert same_partition(code, cut(x, bins))
-            assert levels == bins
-            assert np.all(code[x == 0] == 0)
-
-
-def test_negative_zero_is_zero():
-    assert encoded(np.array([0.0, -0.0, 1.0]), explicit_zeros=True)[0].tolist() == [0, 0, 1]
-
-
-# ------------------------------------------------------------------------------------ information
+@pytest.mark.parametrize("encoded", [listed, partial(listed, by_tables=True), stored])
+def test_codes_are_names_of_values_or_of_bins_wherever_zeros_lie(encoded, bins):
+    """One discretization, though each compiled file has its own."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 30, 60, 120):
+        normal = rng.normal(size=n)
+        columns = [
+            normal, np.abs(normal), -np.abs(normal) * (rng.random(n) < 0.6), normal * (rng.random(n) < 0.1),
+            rng.integers(-2, 3, n), np.arange(n) % 31, np.arange(n) % 32 - 16, np.arange(n) % 33 - 16,
+            np.zeros(n), np.where(rng.random(n) < 0.8, 5.0, normal), np.full(n, 3.0), normal * -0.0,
+        ]  # fmt: skip
+        for x in (np.asarray(column, float) for column in columns):
+            wanted = cut(x, bins) if len(np.unique(x)) > LEVELS else x
+            for given in (np.ones(n, bool), x != 0, (x != 0) | (rng.random(n) < 0.5)):
+                codes, counts = encoded(x, np.flatnonzero(given).astype(np.int32), bins)
+                assert same_partition(codes, wanted)
+                assert np.bincount(codes, minlength=len(counts)).tolist() == counts.tolist()
+                assert np.all(codes[x == 0] == 0) or given.all()
 
 
 def test_entropy_is_that_of_the_counts():
     counts = np.array([3, 0, 5, 2, 99])  # the last one is beyond the levels
     p = np.array([0.3, 0.5, 0.2])
-    assert codes.entropy(counts, 4, 10, table_of_c_ln_c(10)) == pytest.approx(-10 * np.sum(p * np.log(p)))
-    assert codes.entropy(np.array([10, 0]), 2, 10, table_of_c_ln_c(10)) == 0.0
+    assert kernel.entropy(counts, 4, 10, c_ln_c(10)) == pytest.approx(-10 * np.sum(p * np.log(p)))
+    assert kernel.entropy(np.array([10, 0]), 2, 10, c_ln_c(10)) == 0.0
 
 
-def test_information_is_that_of_the_table_and_never_negative():
+def test_information_of_listed_columns_is_that_of_their_tables_and_never_negative():
     rng = np.random.default_rng(2)
-    n = 30
-    g = table_of_c_ln_c(n)
-    for levels, others in ((2, 2), (3, 5), (6, 2), (2, 9)):
-        a, b = rng.integers(0, levels, n), rng.integers(0, others, n).astype(np.uint16)
-        a[:levels], b[:others] = np.arange(levels), np.arange(others)
-        rows = np.flatnonzero(a).astype(np.int32)
-        b_counts = np.bincount(b).astype(np.int64)
-        h_a, h_b = (
-            codes.entropy(np.bincount(c).astype(np.int64), k, n, g) for c, k in ((a, levels), (b, others))
-        )
-        cell = np.full(64, 77, np.int64)  # what was left there must not matter
-        found = codes.information(
-            rows, a[rows].astype(np.uint16), len(rows), levels, h_a, b, b_counts, others, h_b, g, cell
-        )
-        assert found == pytest.approx(n * information_of(a, b)[0], abs=1e-10)
-        assert found >= 0.0
+    n, g = 30, c_ln_c(30)
+    a = np.stack([np.r_[:k, rng.integers(0, k, n - k)] for k in (1, 2, 3, 5, 9)]).astype(np.uint16)
+    columns, rows = np.nonzero(a)
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=5))])
+    levels = a.max(axis=1).astype(np.int64) + 1
+    h = np.array([kernel.entropy(np.bincount(x), k, n, g) for x, k in zip(a, levels, strict=True)])
+    wanted = np.array([3, 0, 4, 2, 1])
+    for others in (2, 3, 6):
+        b = np.r_[:others, rng.integers(0, others, n - others)].astype(np.uint16)
+        b_h, out = kernel.entropy(np.bincount(b), others, n, g), np.zeros(5)
+        for low, high in ((0, 1), (1, 5)):
+            kernel.informations(
+                pointers, rows.astype(np.int32), a[columns, rows], levels, h, wanted,
+                b, np.bincount(b), b_h, g, low, high, out,
+            )  # fmt: skip
+        np.testing.assert_allclose(out, [n * entropies(a[j], b)[2] for j in wanted], atol=1e-10)
+        assert np.all(out >= 0.0)
 
 
-# ------------------------------------------------------------------------------------ deciding
+def test_information_and_entropy_of_blocks_and_of_one_against_many():
+    rng = np.random.default_rng(1)
+    n, bins = 60, 4
+    y = rng.integers(0, 3, n).astype(np.uint16)
+    X = np.column_stack([rng.normal(size=n) * (rng.random(n) < s) + y for s in (0.1, 0.5, 1)] + [np.ones(n)])
+    X = np.column_stack([X, rng.integers(0, 3, (n, 3)) * (rng.random((n, 3)) < 0.4)])
+    S = sp.csc_array(X)
+    g = c_ln_c(n)
+    shared, spread, levels = np.zeros(7), np.zeros(7), np.zeros(7, np.int64)
+    counts = np.bincount(y)
+    h = kernel.entropy(counts, 3, n, g)
+    kernel.measure(*arrays(S), bins, y, counts, h, g, shared, spread, levels, 0, 7)
+    names = [cut(x, bins) if len(np.unique(x)) > LEVELS else x for x in X.T]
+    expected = [entropies(x, y) for x in names]
+    np.testing.assert_allclose(shared / n, [e[2] for e in expected], atol=1e-12)
+    np.testing.assert_allclose(spread / n, [e[0] for e in expected], atol=1e-12)
+    assert levels.tolist() == [len(np.unique(x)) for x in names]
+
+    kept, kept_counts, kept_spread = np.zeros((7, n), np.uint16), np.zeros((7, 33), np.int64), np.zeros(7)
+    for s in range(7):
+        part = slice(S.indptr[s], S.indptr[s + 1])
+        row, row_counts, found = np.zeros(n, np.uint16), np.zeros(33, np.int64), np.zeros(7)
+        kept_spread[s] = kernel.compare(
+            S.indices[part], S.data[part], bins, kept, kept_counts, kept_spread, s, g, found, row, row_counts
+        )
+        kept[s], kept_counts[s] = row, row_counts
+        wanted = [entropies(names[s], names[t])[2] for t in range(s)]
+        np.testing.assert_allclose(found[:s] / n, wanted, atol=1e-12)
+        assert row_counts.tolist() == np.bincount(row, minlength=33).tolist()
 
 
 class Store:
@@ -118,9 +135,9 @@ class Store:
     def __init__(self, y, slots, m):
         n = len(y)
         self.y = y.astype(np.uint16)
-        self.g = table_of_c_ln_c(n)
+        self.g = c_ln_c(n)
         self.y_counts = np.bincount(y).astype(np.int64)
-        self.y_h = codes.entropy(self.y_counts, len(self.y_counts), n, self.g)
+        self.y_h = kernel.entropy(self.y_counts, len(self.y_counts), n, self.g)
         self.kept = (
             np.zeros((slots, n), np.uint16), np.zeros((slots, 33), np.int64), np.zeros(slots, np.int64),
             np.zeros(slots), np.zeros(slots), np.zeros(slots, np.int64),
@@ -131,9 +148,8 @@ class Store:
         self.cell = np.zeros(33 * 33, np.int64)
 
     def decide(self, X, normalised, delta, two_phase, use_max, first=0, q=0, n_evicted=0):
-        S = sp.csc_array(X)
-        return codes.decide(
-            S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data, first, 100, 5,
+        return kernel.decide(
+            *arrays(sp.csc_array(X)), first, 100, 5,
             self.y, self.y_counts, self.y_h, normalised, delta, two_phase, use_max, TIE,
             *self.kept, q, self.reason, self.statistic, self.by,
             self.evicted, self.evicted_by, self.evicted_pair, n_evicted, self.g, self.cell, REASONS,
@@ -145,7 +161,7 @@ def settled(X, y, normalised, delta, two_phase, use_max):
     columns = [np.unique(x, return_inverse=True)[1] for x in X.T]
 
     def depend(a, b):
-        shared, h_a, h_b = information_of(a, b)
+        h_a, h_b, shared = entropies(a, b)
         return 2 * shared / (h_a + h_b) if normalised else shared
 
     relevance = [depend(x, y) if x.any() else 0.0 for x in columns]
