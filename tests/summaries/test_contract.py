@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from streamsieve import registry
 from streamsieve.exceptions import MergeError
@@ -59,6 +60,18 @@ def no_reindexed(_):
     raise AttributeError
 
 
+def nan_as_zero(self, X, y, weight=None):
+    X = X.copy()
+    values = X.data if sp.issparse(X) else X
+    values[np.isnan(values)] = 0.0
+    Moments.update(self, X, y, weight)
+
+
+def only_complete_rows(self, X, y, weight=None):
+    there = ~np.isnan(X.toarray() if sp.issparse(X) else X).any(axis=1)
+    Moments.update(self, X[there], y[there], None if weight is None else weight[there])
+
+
 BROKEN = {
     "has no `reindexed`": {"reindexed": property(no_reindexed)},
     "rows of weight 0, changed the summary": {
@@ -71,6 +84,8 @@ BROKEN = {
     },
     "late features": {"update": lambda self, X, y, weight=None: Moments.update(self, X[:, ::-1], y, weight)},
     "reads back differently": {"state": lambda self: {**Moments.state(self), "mass": self._mass + 1.0}},
+    "nothing but NaN change": {"update": nan_as_zero},
+    "differ from features that were forgotten": {"update": only_complete_rows},
     "must raise SchemaError": {"forget": lambda self, columns: None},
 }
 

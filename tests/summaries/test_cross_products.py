@@ -145,7 +145,7 @@ def test_one_batch_longer_than_the_largest_factor(target, kind, form, half_life,
 @both
 def test_blocks_of_a_large_batch_are_no_different(target, kind, monkeypatch):
     for constant in ("BLOCK_VALUES", "BLOCK_ROWS"):
-        monkeypatch.setattr(f"streamsieve.summaries.cross_products.sums.{constant}", 7)
+        monkeypatch.setattr(f"streamsieve.summaries.cross_products.targets.{constant}", 7)
     rng = np.random.default_rng(6)
     for form in ("C", "csr_array"):
         for half_life in (None, 3.0):

@@ -472,15 +472,6 @@ def test_merging_a_chain_of_many_small_stores(small_stage):
     check_mass(store, rows)
 
 
-def test_merging_with_itself_doubles_everything(small_stage):
-    rng = np.random.default_rng(11)
-    rows = random_rows(rng, n=150, values=3, weights="whole", n_classes=3)
-    store = learnt([rows])
-    store.merge(store, np.arange(3))
-    rows.w = rows.w * 2
-    assert np.array_equal(tables_of(store, rows, 5), offline_tables(rows, 5))
-
-
 def test_first_values_that_differ_become_entries():
     a, b = Rows([[1.0, 5.0, 0.0]], [0]), Rows([[2.0, 5.0, 7.0], [1.0, 0.0, np.nan]], [0, 1])
     store = learnt([a], n_classes=2)
@@ -688,10 +679,10 @@ def test_weights_cost_memory_only_until_their_stage_is_a_run(small_stage):
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 4, 7, 8, 9, 15, 16, 100])
 def test_slots_stay_within_cache_lines(n_classes):
-    width = sparse._width(n_classes)
+    width = entries.hot_width(n_classes)
     assert n_classes < width <= 2 * (n_classes + 1)
     assert width % 8 == 0 or 8 % width == 0
-    assert 2 ** sparse._shift(n_classes) >= n_classes
+    assert 2 ** entries.class_bits(n_classes) >= n_classes
 
 
 def test_features_one_by_one_do_not_move_all_others_each_time():

@@ -181,8 +181,6 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     return np.minimum(np.nan_to_num(out, nan=0.0, posinf=LARGEST, neginf=0.0), LARGEST)
 
 
-# ------------------------------------------------------------------------------------ its summary
-
 PROVIDES: dict[Needs, type[Any]] = {
     Needs.MOMENTS: Moments,
     Needs.COMOMENTS: CoMoments,
@@ -261,9 +259,6 @@ def target_of(criterion: Criterion) -> str | None:
     if isinstance(criterion.needs, type):
         return "numeric" if criterion.needs.target == "numeric" else None
     return "numeric" if criterion.needs is Needs.COMOMENTS else None
-
-
-# ------------------------------------------------------------------------------------ variance by classes
 
 
 class Split(NamedTuple):

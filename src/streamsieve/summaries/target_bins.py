@@ -94,8 +94,6 @@ class TargetBins(Part):
         #: The summary by frozen cuts; by those of the rows so far, or None if it is not known, before.
         self._current: Any = None if self._cuts is None else inner.copy()
 
-    # ---------------------------------------------------------------- facts
-
     @property
     def inner(self) -> Any:
         """The empty summary this was made with."""
@@ -129,11 +127,11 @@ class TargetBins(Part):
     def current(self) -> Any:
         """Return the summary by bins of the target; look at it, but do not change or keep it."""
         if self._current is None:
-            cuts = equal_frequency_cuts(self._rows.labels(), self._rows.weights(), self.bins)
-            self._current = self._of_rows(cuts)
+            self._current = self._of_rows(self._provisional_cuts())
         return self._current
 
-    # ---------------------------------------------------------------- learning
+    def _provisional_cuts(self) -> FloatArray:
+        return equal_frequency_cuts(self._rows.labels(), self._rows.weights(), self.bins)
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
@@ -173,7 +171,7 @@ class TargetBins(Part):
         if not isinstance(self._inner, Fades):
             raise CapabilityError(f"the rows of {type(self._inner).__name__} cannot fade: it has no `fade`")
         if self._cuts is None and self._rows.n_rows:
-            cuts = equal_frequency_cuts(self._rows.labels(), self._rows.weights(), self.bins)
+            cuts = self._provisional_cuts()
             self._settle(cuts, self._of_rows(cuts))
         if self._cuts is not None:
             self._current.fade(factor)
@@ -187,16 +185,12 @@ class TargetBins(Part):
         if other is self:
             self.merge(other.copy())
         elif other._cuts is None:
-            self._merge_rows(other._rows)
+            twin = self.copy()  # a piece may be refused when others were taken
+            for piece in other._rows.explicit():
+                twin.update(piece.X, piece.y, piece.weight)
+            self.__dict__.update(vars(twin))
         else:
             self._merge_summary(other._cuts, other._current)
-
-    def _merge_rows(self, rows: RowStore) -> None:
-        """Take on raw rows of a later part."""
-        twin = self.copy()  # a piece may be refused when others were taken
-        for piece in rows.explicit():
-            twin.update(piece.X, piece.y, piece.weight)
-        self.__dict__.update(vars(twin))
 
     def _merge_summary(self, cuts: FloatArray, summary: Any) -> None:
         """Take on the summary of a later part, by its cuts."""
@@ -228,8 +222,6 @@ class TargetBins(Part):
                 "the summaries inside were made with different parameters: only equal ones merge"
             )
 
-    # ---------------------------------------------------------------- features
-
     def forget(self, columns: IntArray) -> None:
         """Let all rows so far count as missing for some features."""
         if self._cuts is None:
@@ -246,8 +238,6 @@ class TargetBins(Part):
         else:
             twin._current = self._current.reindexed(columns, n_features)
         return twin
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         """The summary by provisional cuts follows from the rows."""

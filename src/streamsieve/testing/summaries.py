@@ -45,6 +45,9 @@ def check_summary(make: Make, read: Read | None = None) -> None:
     What a sparse row does not hold is 0: a feature that appears late was 0 in every earlier row, and a place
     that ``reindexed`` leaves empty must read like a feature that was 0 in every row.
 
+    NaN is a missing value, in dense and in sparse rows.  A summary either skips it, feature by feature, or
+    refuses it with an ``InputError``.
+
     Examples
     --------
     >>> from streamsieve.summaries import Moments, Window
@@ -55,7 +58,7 @@ def check_summary(make: Make, read: Read | None = None) -> None:
     for law in (
         has_the_members, starts_empty, batches_are_immaterial, merging_is_concatenating, merging_refuses,
         weights_are_copies, labels_come_late, features_come_late, reindexing_moves_columns,
-        forgetting_is_missing, removing_undoes_updating, states_round_trip, refused_rows_leave_no_trace,
+        forgetting_is_missing, nan_is_missing, removing_undoes_updating, states_round_trip, refused_rows_leave_no_trace,
     ):  # fmt: skip
         with named(f"the summary fails where {law.__name__.replace('_', ' ')}"):
             law(make, known if read is None else read)
@@ -212,6 +215,33 @@ def forgetting_is_missing(make: Make, read: Read) -> None:  # noqa: ARG001
         )
 
 
+def nan_is_missing(make: Make, read: Read) -> None:
+    """NaN is skipped, feature by feature, or refused; it is never a value such as 0."""
+    columns = np.array([1, 3])
+    for form, convert in FORMS.items():
+        batch = rows(make(), 30)
+        summary = learnt(make, [batch], form)
+        before, gone = summary.state(), np.full_like(batch.X, np.nan)
+        try:
+            summary.update(convert(gone), batch.y)
+        except InputError:
+            same_bits(before, summary.state(), f"{form}: refused missing values left a trace")
+            continue
+        # a window may have dropped rows, and the weight of a row depends on the rows after it under fading
+        if summary.n_rows == 60 and getattr(innermost(summary), "half_life", None) is None:
+            alone = read(learnt(make, [batch], form))
+            same(alone, read(summary), f"{form}: rows that hold nothing but NaN change what is known")
+        without = batch.X.copy()
+        without[:, columns] = np.nan
+        forgot = learnt(make, [batch], form)
+        forgot.forget(columns)
+        same(
+            read(forgot),
+            read(learnt(make, [Batch(without, batch.y)], form)),
+            f"{form}: features that are NaN in every row differ from features that were forgotten",
+        )
+
+
 def removing_undoes_updating(make: Make, read: Read) -> None:
     """Where rows can be removed, removing undoes updating, and rows of an unknown class are refused."""
     if not isinstance(make(), Subtracts) or make().half_life is not None:
@@ -314,8 +344,9 @@ def _comparable(block: Any) -> Iterator[Any]:
         return
     shape = len(block.y), len(block.indptr) - 1
     X = sp.csc_array((block.data, block.indices, block.indptr), shape=shape).toarray()
-    yield np.repeat(X, block.copies, axis=0)
-    yield np.repeat(block.y, block.copies)
+    copies = np.where(np.isnan(X).all(axis=1), 0, block.copies)  # a row without any value is no row
+    yield np.repeat(X, copies, axis=0)
+    yield np.repeat(block.y, copies)
 
 
 def same(a: list[npt.NDArray[Any]], b: list[npt.NDArray[Any]], message: str) -> None:

@@ -87,8 +87,6 @@ class QuantileSketch(Part, ABC):
         self.missing = np.zeros(n_features)
         self.few = SmallDomain(n_features)
 
-    # ---------------------------------------------------------------- facts
-
     @property
     def n_features(self) -> int:
         """Number of features."""
@@ -115,8 +113,6 @@ class QuantileSketch(Part, ABC):
         """Memory held, in bytes."""
         arrays = [self.rows, self.weights, self.missing, *(run.values for run in self.runs)]
         return sum(a.nbytes for a in arrays) + self.few.nbytes
-
-    # ---------------------------------------------------------------- learning
 
     def add(self, X: npt.NDArray[Any], index: IntArray | None, w: FloatArray | None) -> None:
         """Append rows ``X[index]`` (all of X without an index) with their weights."""
@@ -169,8 +165,6 @@ class QuantileSketch(Part, ABC):
                 work(j, min(high, j + step))
 
         over_features(self.n_features, self.n_features * width * COST_OF_SORTING, lane)
-
-    # ---------------------------------------------------------------- changes of all that is stored
 
     def scale(self, factor: float) -> None:
         """Multiply every mass by a factor; what gets too small for a number is forgotten."""
@@ -225,8 +219,6 @@ class QuantileSketch(Part, ABC):
         self.shift += other.shift
         self.missing += other.missing
         self.few.merge(other.few)
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         runs = self.runs

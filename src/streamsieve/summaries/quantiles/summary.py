@@ -16,7 +16,8 @@ from streamsieve._values import LARGEST_VALUE, refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Bool, Float, Nested, register
-from streamsieve.summaries.class_totals import LARGEST, ClassTotals, checked_columns, checked_places
+from streamsieve.summaries.arrays import checked_columns, checked_places, widened
+from streamsieve.summaries.class_totals import LARGEST, ClassTotals
 from streamsieve.summaries.quantiles.dense import DenseQuantiles
 from streamsieve.summaries.quantiles.sketch import FAINTEST
 from streamsieve.summaries.quantiles.sparse import SparseQuantiles
@@ -98,8 +99,6 @@ class Quantiles(ClassTotals):
         self._whole = half_life is None
         self._store: DenseQuantiles | SparseQuantiles | None = None
 
-    # ---------------------------------------------------------------- facts
-
     @property
     def max_rank_error(self) -> float:
         """Largest error of a rank, as a share of the rows."""
@@ -123,8 +122,6 @@ class Quantiles(ClassTotals):
         if self._store is None:
             return np.zeros(0)
         return np.broadcast_to(self._store.error, len(self.classes)).copy()
-
-    # ---------------------------------------------------------------- asking
 
     def tables(self, bins: int) -> Iterator[TableBlock]:
         """Yield contingency tables of all features over bins of equal frequency, some at a time.
@@ -161,8 +158,6 @@ class Quantiles(ClassTotals):
         if isinstance(self._store, DenseQuantiles):
             return self._store.cdf(feature, points)
         return self._store.cdf(feature, points, self._mass, self._rows)
-
-    # ---------------------------------------------------------------- learning
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
@@ -240,19 +235,13 @@ class Quantiles(ClassTotals):
 
     def _as_dense(self, X: Matrix) -> npt.NDArray[Any]:
         """Rows for a dense store: what a sparse row does not hold is 0."""
-        if not sp.issparse(X):
-            return np.asarray(X)
-        return np.asarray(
-            sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features)).toarray()
-        )
+        return np.asarray(widened(X, self.n_features, 0.0).toarray() if sp.issparse(X) else X)
 
     def _as_sparse(self, X: Matrix) -> Any:
         """Rows for a sparse store: what a dense row does not hold is missing."""
         if sp.issparse(X):
             return X
-        if X.shape[1] < self.n_features:
-            X = np.pad(X, ((0, 0), (0, self.n_features - X.shape[1])), constant_values=np.nan)
-        return sp.csr_array(X)
+        return sp.csr_array(widened(X, self.n_features, np.nan))
 
     def fade(self, factor: float) -> None:
         """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1."""
@@ -267,12 +256,7 @@ class Quantiles(ClassTotals):
             self._store.scale(factor)
 
     def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features.
-
-        Parameters
-        ----------
-        columns : their columns
-        """
+        """Let all rows so far count as missing for some features."""
         columns = checked_columns(columns, self.n_features)
         if isinstance(self._store, DenseQuantiles):
             self._store.forget(columns)
@@ -283,9 +267,8 @@ class Quantiles(ClassTotals):
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
         columns = checked_places(columns, self.n_features, n_features)
         twin: Self = self.copy()
-        store = twin._store
-        if store is not None:
-            store.reindex(columns, n_features)
+        if twin._store is not None:
+            twin._store.reindex(columns, n_features)
         return twin
 
     def merge(self, other: Self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,10 +11,10 @@ import scipy.sparse as sp
 from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Subtracts
-from streamsieve.state import Nested, Part, register
+from streamsieve.state import Nested, register
 from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
 from streamsieve.summaries.windows.row_pieces import Piece, present
-from streamsieve.summaries.windows.row_store import RowStore
+from streamsieve.summaries.windows.row_store import HeldRows, RowStore
 
 if TYPE_CHECKING:
     from streamsieve.protocols import Matrix
@@ -24,7 +23,7 @@ LARGEST = 2**62
 
 
 @register
-class Window(Part):
+class Window(HeldRows):
     """Any summary, of the last ``size`` rows of a stream only.
 
     Parameters
@@ -74,10 +73,8 @@ class Window(Part):
         self._follows = False
         self._last = 0
 
-    # ---------------------------------------------------------------- facts
-
     @property
-    def target(self) -> str:
+    def target(self) -> str:  # type: ignore[override]
         """What ``update`` takes for ``y``, "classes" or "numeric": as the summary inside."""
         return str(self._inner.target)
 
@@ -92,21 +89,9 @@ class Window(Part):
         return int(self._rows.size or 0)
 
     @property
-    def n_rows(self) -> int:
-        """Rows in the window."""
-        return self._rows.n_rows
-
-    @property
-    def n_features(self) -> int:
-        """Features seen, by rows that have left too."""
-        return self._rows.n_features
-
-    @property
     def classes(self) -> list[Any]:
-        """Labels of the rows in the window, sorted."""
-        if self.target == "numeric":
-            return list(getattr(self.current(), "classes", ()))
-        return list(np.unique(self._rows.labels()).tolist())
+        """Labels of the rows in the window, sorted; of a numeric target, those of the summary inside."""
+        return super().classes if self.target == "classes" else list(self.current().classes)
 
     @property
     def nbytes(self) -> int:
@@ -122,8 +107,6 @@ class Window(Part):
             self._follows = self._subtracts()
             self._last = self._rows.seen + self.size
         return self._current
-
-    # ---------------------------------------------------------------- learning
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none; as many old ones leave."""
@@ -190,25 +173,19 @@ class Window(Part):
                 f"only windows of equal size over equal summaries merge: {self._name()} here, "
                 f"{other._name() if isinstance(other, Window) else type(other).__name__} there"
             )
-        twin: Self = self.copy()  # a piece may be refused when others were taken
-        for piece in other._rows.explicit():
-            twin.update(piece.X, piece.y, piece.weight)
-        twin._widen(other.n_features)
-        self.__dict__.update(vars(twin))
+        self._append(other)
 
     def _name(self) -> str:
         return f"{type(self._inner).__name__} over {self.size} rows"
 
     def _widen(self, n_features: int) -> None:
         if n_features > self.n_features:
-            self._rows.widen(n_features)
+            super()._widen(n_features)
             self._current = None
-
-    # ---------------------------------------------------------------- features
 
     def forget(self, columns: IntArray) -> None:
         """Let the rows in the window count as missing for some features."""
-        self._rows.forget(columns)
+        super().forget(columns)
         self._current = None
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
@@ -221,14 +198,9 @@ class Window(Part):
         window._rows = rows
         return window
 
-    # ---------------------------------------------------------------- state
-
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         return cls._of(record["_inner"], record["_rows"])  # the summary of the rows is computed on access
-
-    def _consistent(self) -> Iterator[str]:
-        yield from self._rows.unlike(self.target, window=True)
 
 
 def _is_whole(piece: Piece) -> bool:
