@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from streamsieve._cuts import classes_by_cuts, equal_frequency_cuts
 from streamsieve.exceptions import BadValueError, MergeError, ParameterError, StateError
 from streamsieve.state.tree import text
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, Window
-from streamsieve.summaries.target_bins import TargetBins, classes_of, equal_frequency_cuts
+from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
 from streamsieve.summaries.windows import row_store as held_rows
 from tests.summaries.listing import Listing, Segment, Twin, assert_same_rows, random_segments, rows_of
 from tests.summaries.streams import Stream, assert_same_bits, check, snapshot
@@ -59,17 +59,17 @@ def test_targets_are_cut_by_the_rule():
         y = rng.integers(-3, 4, n) / 2 if rng.random() < 0.5 else rng.normal(size=n)
         kind = rng.integers(3)
         weight = np.ones(n) if kind == 0 else rng.integers(1, 5, n) * (1.0 if kind == 1 else 0.1)
-        cuts = equal_frequency_cuts(y, weight, n_bins)
-        assert classes_of(y, cuts).tolist() == bins_of(y, weight, n_bins)
+        cuts = equal_frequency_cuts(y, n_bins, weight)
+        assert classes_by_cuts(y, cuts).tolist() == bins_of(y, weight, n_bins)
 
 
 def test_bins_have_equal_numbers_where_they_can():
     for n_bins in (2, 3, 5, 10):
         y = np.arange(60.0 * n_bins)
-        cuts = equal_frequency_cuts(y, np.ones(len(y)), n_bins)
-        assert np.bincount(classes_of(y, cuts)).tolist() == [60] * n_bins
-        repeated = equal_frequency_cuts(np.repeat(y, 3), np.ones(3 * len(y)), n_bins)
-        assert np.array_equal(repeated, equal_frequency_cuts(y, np.full(len(y), 3.0), n_bins))
+        cuts = equal_frequency_cuts(y, n_bins)
+        assert np.bincount(classes_by_cuts(y, cuts)).tolist() == [60] * n_bins
+        repeated = equal_frequency_cuts(np.repeat(y, 3), n_bins)
+        assert np.array_equal(repeated, equal_frequency_cuts(y, n_bins, np.full(len(y), 3.0)))
 
 
 # ------------------------------------------------------------------------------------ the warm-up
@@ -132,7 +132,7 @@ def test_the_summary_inside_may_fade(form, half_life):
     for low in range(0, 60, 7):
         part = slice(low, low + 7)
         binned.update(form(X[part]), y[part], w[part])
-    labels = classes_of(y, binned.cuts)
+    labels = classes_by_cuts(y, binned.cuts)
     assert labels[:20].tolist() == bins_of(y[:20], w[:20], 3)
     check(binned.current(), Stream(X, labels, w), half_life, 1e-11)
 

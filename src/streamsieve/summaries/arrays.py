@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve.exceptions import SchemaError
-from streamsieve.protocols import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 
 
 def rows_with_weight(

@@ -23,18 +23,10 @@ LONGEST = 1e15
 class Fading(Part):
     """The clock of a summary: exponential fading at a half-life, without touching what is stored.
 
-    To let all old rows weigh less, let each new row weigh more: row t weighs ``2 ** (t / half_life)``.  Every
-    statistic is a ratio, so the common factor cancels.  When the factor grows large, everything stored is
-    multiplied once by a power of two, which is exact.
-
-    It counts rows, and derives each weight from the count: weights are the same to the last bit however the
-    rows are cut into batches.
-
-    Parameters
-    ----------
-    half_life : rows after which an observation weighs half, or None
-    ticks : rows that have passed
-    shift : whole powers of two taken out so far
+    Row t weighs ``2 ** (t / half_life)``, counted in rows, so that batches do not change a bit.  Every
+    statistic is a ratio, so the common factor cancels; when it grows large, everything stored is multiplied
+    once by a power of two, which is exact.  ``ticks`` are the rows that have passed, ``shift`` the powers of
+    two taken out so far.
     """
 
     fields = {"half_life": Float(1, LONGEST, optional=True), "ticks": Int(), "shift": Float()}
@@ -76,10 +68,7 @@ class Fading(Part):
         return float(np.exp2(-whole))
 
     def precede(self, other: Fading, n_other: int) -> float:
-        """Let the other's rows come after ours: return the factor for what we have stored.
-
-        Afterwards this clock shows the other's time, in the other's units.
-        """
+        """Take over the clock of rows that come after ours; return the factor for what we have stored."""
         if self.half_life is None:
             return 1.0
         factor = float(np.exp2(other.exponent - self.exponent - n_other / self.half_life))
@@ -201,12 +190,7 @@ class Faded(Part, ABC):
 class ClassTotals(Faded):
     """Base of summaries by class: rows, sum of weights and sum of squares per class.
 
-    A subclass stores the features.  It extends :attr:`fields` and :meth:`_scale`.
-
-    Parameters
-    ----------
-    half_life : float or None
-        Number of rows after which the weight of an observation has halved; None for no fading.
+    A subclass stores the features, and extends :attr:`fields` and :meth:`_scale`.
     """
 
     target: ClassVar[str] = "classes"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,12 @@ import scipy.sparse as sp
 from streamsieve._transaction import untouched_on_error
 from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Nested, register
 from streamsieve.summaries.arrays import checked_columns, checked_places, in_steps, rows_with_weight, widened
 from streamsieve.summaries.class_totals import ClassTotals
 from streamsieve.summaries.moments.dense import DenseMoments
 from streamsieve.summaries.moments.sparse import SparseMoments
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 #: Features looked at together when a criterion asks: the arrays of a block stay in cache.
 BLOCK = 16_384

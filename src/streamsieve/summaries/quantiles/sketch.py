@@ -212,8 +212,16 @@ class QuantileSketch(Part, ABC):
     def merge(self, other: Self) -> None:
         """Take the other's rows into account; the other may be used up."""
 
+    @abstractmethod
+    def _widen(self) -> None:
+        """Double k, without loss."""
+
     def _merge_facts(self, other: Self) -> None:
-        """Add what needs no carrying: masses, errors, missing and few values of the other's runs."""
+        """Give both runs of one width, and add what needs no carrying: masses, errors, few values."""
+        while self.k < other.k:
+            self._widen()
+        while other.k < self.k:
+            other._widen()
         self.in_runs += other.in_runs
         self.error += other.error
         self.shift += other.shift

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from streamsieve._parameters import check_number
 from streamsieve._transaction import untouched_on_error
 from streamsieve._values import LARGEST_VALUE, refuse_non_finite
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Bool, Float, Nested, register
 from streamsieve.summaries.arrays import checked_columns, checked_places, widened
 from streamsieve.summaries.class_totals import LARGEST, ClassTotals
@@ -22,9 +22,6 @@ from streamsieve.summaries.quantiles.dense import DenseQuantiles
 from streamsieve.summaries.quantiles.sketch import FAINTEST
 from streamsieve.summaries.quantiles.sparse import SparseQuantiles
 from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 #: Values made dense at a time when sparse rows come into a dense stream.
 DENSE_VALUES = 2**22
@@ -87,7 +84,7 @@ class Quantiles(ClassTotals):
 
     fields = {
         **ClassTotals.fields,
-        "_max_rank_error": Float(1e-6, 1, open_high=True),
+        "max_rank_error": Float(1e-6, 1, open_high=True),
         "_whole": Bool(),
         "_store": Nested(DenseQuantiles, SparseQuantiles, shares=("classes", "features"), optional=True),
     }
@@ -95,14 +92,10 @@ class Quantiles(ClassTotals):
     def __init__(self, max_rank_error: float = 1e-3, *, half_life: float | None = None) -> None:
         check_number("max_rank_error", max_rank_error, low=1e-6, high=1, open_high=True)
         super().__init__(half_life)
-        self._max_rank_error = float(max_rank_error)
+        #: Largest error of a rank, as a share of the rows.
+        self.max_rank_error = float(max_rank_error)
         self._whole = half_life is None
         self._store: DenseQuantiles | SparseQuantiles | None = None
-
-    @property
-    def max_rank_error(self) -> float:
-        """Largest error of a rank, as a share of the rows."""
-        return self._max_rank_error
 
     @property
     def n_features(self) -> int:
@@ -145,13 +138,7 @@ class Quantiles(ClassTotals):
             yield table_block(counts, self._mass, self._squares, ordered=True)
 
     def cdf(self, feature: int, x: Any) -> FloatArray:
-        """Return the mass of a feature's values up to each x, one row per class.
-
-        Parameters
-        ----------
-        feature : column of the feature
-        x : numbers
-        """
+        """Return the mass of a feature's values up to each of the numbers x, one row per class."""
         points = np.atleast_1d(np.asarray(x, np.float64))
         if self._store is None:
             return np.zeros((0, len(points)))
@@ -200,10 +187,10 @@ class Quantiles(ClassTotals):
     def _make_room(self, n_classes: int, n_features: int, *, sparse: bool) -> None:
         if self._store is None:
             if sparse:
-                self._store = SparseQuantiles(n_classes, n_features, self._max_rank_error)
+                self._store = SparseQuantiles(n_classes, n_features, self.max_rank_error)
             else:
                 weighted = self.half_life is not None
-                self._store = DenseQuantiles(n_classes, n_features, self._max_rank_error, weighted=weighted)
+                self._store = DenseQuantiles(n_classes, n_features, self.max_rank_error, weighted=weighted)
         if n_classes > len(self._mass):
             self._add_classes(n_classes)
         self._store.grow(n_classes, n_features)
@@ -303,8 +290,8 @@ class Quantiles(ClassTotals):
         if self._store is None:
             if len(self._labels):
                 yield "there are labels, but no rows"
-        elif self._store.epsilon != self._max_rank_error:
-            wanted = self._max_rank_error
+        elif self._store.epsilon != self.max_rank_error:
+            wanted = self.max_rank_error
             yield f"sketches with a rank error of {self._store.epsilon} do not go with one of {wanted}"
         elif isinstance(self._store, DenseQuantiles):
             off = np.abs(self._store.mass - self._mass)

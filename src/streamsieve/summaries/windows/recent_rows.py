@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,10 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.exceptions import InputError, MergeError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Choice, Nested, register
 from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
 from streamsieve.summaries.windows.row_store import HeldRows, RowStore
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 TARGETS = ("classes", "numeric")
 LARGEST = 2**62
@@ -122,11 +119,7 @@ class RecentRows(HeldRows):
     def replay(self, summary: Any, columns: IntArray | None = None, *, pooled: bool = False) -> None:
         """Feed all rows to a summary, cut into the same pieces whatever batches they came in.
 
-        Parameters
-        ----------
-        summary : what takes them
-        columns : only these features, in increasing order
-        pooled : give all rows the same label
+        ``columns`` restricts them to some features, in increasing order; ``pooled`` gives all one label.
         """
         for piece in self._rows.explicit():
             X = piece.widened(self.n_features).X

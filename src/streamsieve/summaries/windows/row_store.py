@@ -28,13 +28,8 @@ BLOCK = 1024
 class RowStore(Part):
     """The last rows of a stream, raw.
 
-    A forgotten feature counts as missing in all rows before that moment.  The rows are left as they are: a
-    summary they are fed to forgets at the same row, which costs nothing, while missing values
-    would have to be stored in every sparse row.
-
-    Parameters
-    ----------
-    size : the number of rows to keep, or None for all
+    ``size`` is the number of rows to keep, None for all.  A forgotten feature counts as missing in all rows
+    so far; these are left as they are, and a summary they are fed to forgets at the same row.
     """
 
     fields = {

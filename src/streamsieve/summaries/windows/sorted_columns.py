@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +13,12 @@ from streamsieve._kernels import sorted_columns as kernel
 from streamsieve._parameters import check_number
 from streamsieve._threads import over_features
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Nested, register
 from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
 from streamsieve.summaries.windows.recent_rows import as_sparse
 from streamsieve.summaries.windows.row_pieces import present
 from streamsieve.summaries.windows.row_store import HeldRows, RowStore
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 #: Values that are sorted at once.
 BLOCK_VALUES = 2**21

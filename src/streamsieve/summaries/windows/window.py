@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +10,11 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray, Subtracts
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Subtracts
 from streamsieve.state import Nested, register
 from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
 from streamsieve.summaries.windows.row_pieces import Piece, present
 from streamsieve.summaries.windows.row_store import HeldRows, RowStore
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 LARGEST = 2**62
 
@@ -35,21 +32,16 @@ class Window(HeldRows):
 
     Notes
     -----
-    The rows themselves are kept: memory is O(size x width), as dense or sparse as the rows came, at most
-    twice that while a block of rows is partly gone.
+    The rows themselves are kept: memory is O(size x width), at most twice that while a block of rows is
+    partly gone.  Sparse rows are 0 in features that came later, dense rows are missing there.
 
-    A summary that can take rows back (it has ``remove(X, y, weight)``) follows: new rows are added to it, old
-    ones removed.  That is right only for sums that are exact, which means whole numbers.  Sums of floats do
-    not subtract: 1e9 + 0.1 - 1e9 gives 0.10000002, the rounding errors of a long stream would add up, and a
-    variance might end below 0.  So every other summary, and any summary once weights are fractions, is
-    recomputed from the rows on access, and kept until the next row comes.  A summary that follows is
-    recomputed as well whenever all its first rows have left, so that labels and values that are gone do not
+    A summary with exact sums and ``remove(X, y, weight)`` follows: new rows are added, old ones removed.
+    Sums of floats do not subtract (1e9 + 0.1 - 1e9 gives 0.10000002), so every other summary, and any summary
+    once weights are fractions, is recomputed from the rows on access and kept until the next row comes.  One
+    that follows is recomputed whenever all its first rows have left, so that old labels and values do not
     take memory indefinitely, and when a feature gets more values than it counts.
 
-    Either way the answer depends on the rows in the window, never on the batches they came in; a recomputed
-    one is the same to the last bit.
-
-    Sparse rows are 0 in features that came later, dense rows are missing there.
+    Either way the answer depends on the rows in the window, never on the batches they came in.
 
     Examples
     --------
@@ -61,12 +53,13 @@ class Window(HeldRows):
     (2, array([[3.]]))
     """
 
-    fields = {"_inner": AnySummary(), "_rows": Nested(RowStore)}
+    fields = {"inner": AnySummary(), "_rows": Nested(RowStore)}
 
     def __init__(self, inner: Any, *, size: int) -> None:
         check_empty("a window", inner, ("classes", "numeric"))
         check_number("size", size, low=1, high=LARGEST, integer=True)
-        self._inner = inner.copy()
+        #: The empty summary to start from.
+        self.inner = inner.copy()
         self._rows = RowStore(int(size))
         # the summary of the rows, if it is known, whether it can follow them, and the row that ends its life
         self._current: Any = None
@@ -76,12 +69,7 @@ class Window(HeldRows):
     @property
     def target(self) -> str:  # type: ignore[override]
         """What ``update`` takes for ``y``, "classes" or "numeric": as the summary inside."""
-        return str(self._inner.target)
-
-    @property
-    def inner(self) -> Any:
-        """The empty summary this window was made with."""
-        return self._inner
+        return str(self.inner.target)
 
     @property
     def size(self) -> int:
@@ -101,7 +89,7 @@ class Window(HeldRows):
     def current(self) -> Any:
         """Return the summary of the rows in the window; look at it, but do not change or keep it."""
         if self._current is None:
-            summary = self._inner.copy()
+            summary = self.inner.copy()
             self._rows.replay(summary)
             self._current = summary
             self._follows = self._subtracts()
@@ -128,7 +116,7 @@ class Window(HeldRows):
     def _followed(self, piece: Piece) -> Any:
         """Return the summary after new rows came and old ones left."""
         if piece.n_rows >= self.size:
-            summary = self._inner.copy()
+            summary = self.inner.copy()
             piece = piece.part(piece.n_rows - self.size, piece.n_rows)
             old: list[Piece] = []
         else:
@@ -146,8 +134,8 @@ class Window(HeldRows):
         """Whether the summary of the present rows can give them back without a trace."""
         pieces = list(self._rows.pieces())
         return (
-            isinstance(self._inner, Subtracts)
-            and getattr(self._inner, "half_life", None) is None
+            isinstance(self.inner, Subtracts)
+            and getattr(self.inner, "half_life", None) is None
             and not self._rows.forgets
             and all(_is_whole(piece) for piece in pieces)
             and len({sp.issparse(piece.X) for piece in pieces}) < 2
@@ -167,7 +155,7 @@ class Window(HeldRows):
         if (
             not isinstance(other, Window)
             or other.size != self.size
-            or not same_state(self._inner, other.inner)
+            or not same_state(self.inner, other.inner)
         ):
             raise MergeError(
                 f"only windows of equal size over equal summaries merge: {self._name()} here, "
@@ -176,7 +164,7 @@ class Window(HeldRows):
         self._append(other)
 
     def _name(self) -> str:
-        return f"{type(self._inner).__name__} over {self.size} rows"
+        return f"{type(self.inner).__name__} over {self.size} rows"
 
     def _widen(self, n_features: int) -> None:
         if n_features > self.n_features:
@@ -190,7 +178,7 @@ class Window(HeldRows):
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at ``columns[i]``, among ``n_features`` features."""
-        return self._of(self._inner, self._rows.reindexed(columns, n_features))
+        return self._of(self.inner, self._rows.reindexed(columns, n_features))
 
     @classmethod
     def _of(cls, inner: Any, rows: RowStore) -> Self:
@@ -200,7 +188,7 @@ class Window(HeldRows):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        return cls._of(record["_inner"], record["_rows"])  # the summary of the rows is computed on access
+        return cls._of(record["inner"], record["_rows"])  # the summary of the rows is computed on access
 
 
 def _is_whole(piece: Piece) -> bool:
