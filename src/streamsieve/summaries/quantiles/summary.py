@@ -245,6 +245,8 @@ class Quantiles(ClassTotals):
     def forget(self, columns: IntArray) -> None:
         """Let all rows so far count as missing for some features."""
         columns = checked_columns(columns, self.n_features)
+        if len(columns) == 0:
+            return
         if isinstance(self._store, DenseQuantiles):
             self._store.forget(columns)
         elif self._store is not None:
