@@ -41,9 +41,6 @@ def example(n=150, p=5, seed=0, classes=3):
     return X, c, np.sin(X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=n)
 
 
-# ------------------------------------------------------------------------------------ oracles
-
-
 @pytest.mark.parametrize("k", [1, 3, 4, 10])
 @pytest.mark.parametrize("seed", range(4))
 def test_without_ties_it_is_scikit_learns_mutual_info(k, seed):
@@ -154,9 +151,6 @@ def test_a_circle_is_seen_where_correlation_is_blind():
     screen = Screen(KSG(), k=1, task="regression").fit(X, np.sin(angle))
     assert screen.selected_.tolist() == [6]
     assert abs(np.corrcoef(X[:, 6], np.sin(angle))[0, 1]) < 0.1
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 each_task = pytest.mark.parametrize("labels", [True, False], ids=["labels", "numbers"])
@@ -279,9 +273,6 @@ def test_the_smallest_and_largest_values_are_told_apart(labels, factor):
     target = c if labels else y
     tiny = scored(X * factor, target, labels=labels)
     np.testing.assert_allclose(tiny, scored(X, target, labels=labels), atol=0.02)
-
-
-# ------------------------------------------------------------------------------------ in a screen
 
 
 def stream(n=700, p=6, seed=5):

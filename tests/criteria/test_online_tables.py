@@ -21,8 +21,6 @@ from tests.summaries.streams import FORMS, feed, random_stream
 
 each = pytest.mark.parametrize("name", TABLE_CRITERIA)
 
-# ------------------------------------------------------------------------------------ the twin of the bins
-
 
 @settings(max_examples=200)
 @given(
@@ -50,9 +48,6 @@ def test_ranks_count_up_to_a_value_or_below_it():
     assert quantiles.rank(3, values, masses) == 11
     assert quantiles.rank(3, values, masses, strict=True) == 2
     assert quantiles.rank(3, values) == 3
-
-
-# ------------------------------------------------------------------------------------ quantiles
 
 
 def online(criterion, pieces, forms, half_life):
@@ -144,9 +139,6 @@ def test_what_means_cannot_see_information_can():
         assert scores[0] > scores[1]
         assert p[0] < 1e-10
         assert p[1] > 1e-3
-
-
-# ------------------------------------------------------------------------------------ levels
 
 
 def categories(rng, n=200):

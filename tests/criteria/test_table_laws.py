@@ -20,9 +20,6 @@ def scored(name, tables):
     return TABLE_CRITERIA[name].score(tables), TABLE_CRITERIA[name].p_value(tables)
 
 
-# ------------------------------------------------------------------------------------ identities
-
-
 def test_a_feature_tells_all_of_itself():
     rng = np.random.default_rng(0)
     for levels in (2, 3, 9):
@@ -91,9 +88,6 @@ def test_weak_dependence_chi2_is_about_2_n_information():
     np.testing.assert_allclose(
         ChiSquare().score(tables), 2 * tables.n * MutualInfo().score(tables), rtol=0.05
     )
-
-
-# ------------------------------------------------------------------------------------ invariance
 
 
 @each
@@ -199,8 +193,6 @@ def test_a_block_is_the_sum_of_its_pieces_and_left_as_it_was(name):
     assert np.array_equal(tables.n, before[1])
 
 
-# ------------------------------------------------------------------------------------ no information
-
 NOTHING = {
     "nothing": np.zeros((2, 5)),
     "no classes": np.zeros((0, 5)),
@@ -281,9 +273,6 @@ def test_no_feature_at_all(name):
         )
 
 
-# ------------------------------------------------------------------------------------ rows that faded
-
-
 @each
 def test_a_class_that_faded_away_costs_no_power(name):
     alive = np.array([[20.0, 10, 5], [5, 10, 20]])
@@ -319,9 +308,6 @@ def test_one_row_is_a_level(rows):
     assert ChiSquare().score(block(table))[0] == pytest.approx(
         scipy.stats.chi2_contingency(table, correction=False).statistic, rel=1e-6
     )
-
-
-# ------------------------------------------------------------------------------------ parameters
 
 
 def test_surprise_grows_from_0_to_1_as_chance_shrinks():

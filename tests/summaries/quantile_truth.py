@@ -13,9 +13,6 @@ QUICK = 1 / 32
 ROUNDING = 1e-11
 
 
-# ------------------------------------------------------------------------------------ hard streams
-
-
 def _few(rng, n):
     return rng.choice([-1.5, 0.0, 0.25, 2.0, 7.0], n)
 
@@ -66,9 +63,6 @@ def all_orders(rng, n, dtype=np.float64, gaps=0.1):
     return Stream(X.astype(dtype).astype(np.float64), rng.choice(3, n, p=[0.7, 0.25, 0.05]))
 
 
-# ------------------------------------------------------------------------------------ exact ranks
-
-
 def learnt(stream, epsilon=QUICK, half_life=None, dtype=np.float64):
     """Return the quantiles of a stream."""
     summary = Quantiles(epsilon, half_life=half_life)
@@ -117,9 +111,6 @@ def check_bound(summary, stream, half_life=None, features=None):
     assert np.all(certified <= summary.max_rank_error * (1 + ROUNDING)), certified
     errors = rank_errors(summary, stream, half_life, features)
     assert np.all(errors <= certified + ROUNDING), (errors, certified)
-
-
-# ------------------------------------------------------------------------------------ exact tables
 
 
 def all_tables(summary, bins):

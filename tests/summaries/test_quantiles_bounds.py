@@ -150,9 +150,6 @@ def test_values_beyond_float32_and_denormal_ones():
     watched(Quantiles(QUICK), stream, [100, 3000])
 
 
-# ------------------------------------------------------------------------------------ adversaries
-
-
 def kept(summary):
     """Return all values that the summary still holds of its only feature, in order."""
     runs = summary._store.classes[0]

@@ -120,9 +120,6 @@ def small_stage(monkeypatch):
     monkeypatch.setattr(sparse, "ROOM", 16)
 
 
-# ------------------------------------------------------------------------------------ exact streams
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_few_values_give_the_tables_and_ranks_of_the_whole_data(small, seed):
     rng = np.random.default_rng(seed)
@@ -234,9 +231,6 @@ def test_rows_of_weight_zero_are_not_there():
     store.update(X, y, np.array([0.0, 2.0, 1.0]))
     other.update(X[1:], y[1:], np.array([2.0, 1.0]))
     assert_same_bits(snapshot(store), snapshot(other))
-
-
-# ------------------------------------------------------------------------------------ the bound
 
 
 def orders(rng, n):
@@ -405,9 +399,6 @@ def test_masses_too_small_for_a_number_are_gone(small_stage):
     assert np.array_equal(tables_of(store, rows, 5), offline_tables(rows, 5))
 
 
-# ------------------------------------------------------------------------------------ merging
-
-
 def merged_tree(rng, stores, order):
     """Merge stores two and two in any tree; each is a (store, its labels)."""
     stores = list(stores)
@@ -480,9 +471,6 @@ def test_first_values_that_differ_become_entries():
     assert np.array_equal(tables_of(store, both, 3), offline_tables(both, 3))
     # the other's entry has the value of our slot
     assert store.cdf(0, np.array([0.5, 1.0, 2.0]), both.totals, both.rows).tolist() == [[0, 1, 2], [0, 1, 1]]
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1e-3])
@@ -650,9 +638,6 @@ def test_scaling_by_a_power_of_two_scales_the_tables(small):
         assert scaled.error == store.error
 
 
-# ------------------------------------------------------------------------------------ memory
-
-
 def test_small_problems_are_small_and_missing_values_cost_only_once_they_come():
     rng = np.random.default_rng(21)
     store = SparseQuantiles(2, 100, 1e-3)
@@ -692,9 +677,6 @@ def test_features_one_by_one_do_not_move_all_others_each_time():
         store.grow(2, p)
         moved += store._hot is not before
     assert moved < 60
-
-
-# ------------------------------------------------------------------------------------ states
 
 
 def examples():

@@ -49,9 +49,6 @@ def offline(segments, n_bins, warm_up):
     return whole
 
 
-# ------------------------------------------------------------------------------------ the rule
-
-
 def test_targets_are_cut_by_the_rule():
     rng = np.random.default_rng(0)
     for _ in range(1000):
@@ -70,9 +67,6 @@ def test_bins_have_equal_numbers_where_they_can():
         assert np.bincount(classes_by_cuts(y, cuts)).tolist() == [60] * n_bins
         repeated = equal_frequency_cuts(np.repeat(y, 3), n_bins)
         assert np.array_equal(repeated, equal_frequency_cuts(y, n_bins, np.full(len(y), 3.0)))
-
-
-# ------------------------------------------------------------------------------------ the warm-up
 
 
 def test_rows_get_the_bin_of_their_target_in_any_batches():
@@ -155,9 +149,6 @@ def test_given_cuts_need_no_warm_up():
     binned.update(np.ones((4, 1)), np.array([1.0, 1.5, 2.0, 9.0]))
     assert [row.label for row in binned.current().rows] == [0, 1, 1, 2]
     assert binned.cuts.tolist() == [1.0, 2.0]
-
-
-# ------------------------------------------------------------------------------------ merging
 
 
 def fed(segments, n_bins=2, warm_up=8, cuts=None):
@@ -259,9 +250,6 @@ def test_a_merge_that_is_refused_inside_changes_nothing():
     assert_same_bits(before, snapshot(dense))
 
 
-# ------------------------------------------------------------------------------------ features and states
-
-
 def test_forgetting_reindexing_and_saving_on_the_way():
     rng = np.random.default_rng(7)
     saved = forgot = moved = 0
@@ -353,9 +341,6 @@ def test_cuts_of_fewer_rows_than_bins_are_saved_too():
     assert_same_bits(snapshot(binned), snapshot(TargetBins.from_state(snapshot(binned))))
     binned.update(np.ones((2, 2)), np.array([0.5, 9.0]))
     assert binned.classes == [0, 1, 2]
-
-
-# ------------------------------------------------------------------------------------ refusals
 
 
 @pytest.mark.parametrize(

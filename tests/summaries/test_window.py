@@ -44,9 +44,6 @@ def check_rows(window, twin):
     assert_same_rows(window.current(), twin, ordered=not isinstance(window.current(), Tally))
 
 
-# ------------------------------------------------------------------------------------ the rows
-
-
 @each_list
 def test_a_window_holds_exactly_the_last_rows(kind):
     rng = np.random.default_rng(0)
@@ -148,9 +145,6 @@ def test_digits_do_not_leave_with_a_large_value():
         window.update(np.array([[value]]), np.array([0]))
         window.current()
     check(window.current(), Stream(values[1:, None], np.zeros(3, np.int64)), tolerance=1e-15)
-
-
-# ------------------------------------------------------------------------------------ any batches
 
 
 @each_list
@@ -263,9 +257,6 @@ def test_mixtures_of_dense_and_sparse_rows_keep_what_late_features_are():
             np.testing.assert_array_equal(list(rows.values()), [wanted[label] for label in rows])
 
 
-# ------------------------------------------------------------------------------------ merging
-
-
 @each_list
 def test_merging_is_the_other_stream_afterwards(kind):
     rng = np.random.default_rng(4)
@@ -323,9 +314,6 @@ def test_a_window_merges_with_itself_and_with_an_empty_one():
 def test_only_like_windows_merge(other, message):
     with pytest.raises(MergeError, match=message):
         Window(Listing(), size=5).merge(other)
-
-
-# ------------------------------------------------------------------------------------ features
 
 
 @each_list
@@ -389,9 +377,6 @@ def test_features_move_to_other_places(kind):
         if twin.rows:
             check_rows(moved, moved_twin)
         assert_same_bits(snapshot(moved), snapshot(Window.from_state(snapshot(moved))))
-
-
-# ------------------------------------------------------------------------------------ states
 
 
 @each_list
@@ -534,9 +519,6 @@ def test_text_and_numbers_do_not_mix_in_a_state_either():
     arrays |= {f"rows/runs/1/labels/{key}": a for key, a in pack_texts(["a"]).items()}
     with pytest.raises(StateError, match="some rows have text as labels, others numbers"):
         Window.from_state(arrays)
-
-
-# ------------------------------------------------------------------------------------ refusals
 
 
 @pytest.mark.parametrize(
