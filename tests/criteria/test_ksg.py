@@ -34,7 +34,7 @@ def scored(X, y, weight=None, k=4, *, labels, batch=None):
 
 
 def example(n=150, p=5, seed=0, classes=3):
-    """Rows without ties whose features tell more or less of a label and of a number."""
+    """Rows without ties whose features are more or less informative of a label and of a number."""
     rng = np.random.default_rng(seed)
     c = np.arange(n) % classes
     X = rng.normal(size=(n, p)) + np.outer(c, np.linspace(0, 2, p))
@@ -52,7 +52,7 @@ def test_without_ties_it_is_scikit_learns_mutual_info(k, seed):
 
 
 def nasty(rng):
-    """Rows with ties, decimal grids, zeros, gaps, labels alone in their class, and few rows."""
+    """Rows with ties, decimal grids, zeros, missing values, labels alone in their class, and few rows."""
     n, p = int(rng.integers(1, 25)), 3
     X = rng.normal(size=(n, p))
     if rng.random() < 0.7:
@@ -69,7 +69,7 @@ def nasty(rng):
     return X, y, weight, labels
 
 
-def test_with_ties_gaps_and_weights_it_is_the_twin():
+def test_with_ties_missing_values_and_weights_it_is_the_twin():
     rng = np.random.default_rng(0)
     positive = 0
     for _ in range(1000):
@@ -253,9 +253,8 @@ def test_degenerate_columns_score_0(labels):
     n = 40
     rng = np.random.default_rng(4)
     target = np.arange(n) % 2 if labels else rng.normal(size=n)
-    gaps = np.full(n, np.nan)
     one = np.where(np.arange(n) == 3, 1.0, np.nan)
-    X = np.c_[np.zeros(n), np.full(n, 1e9 / 3), gaps, one, np.full(n, -5e-324)]
+    X = np.c_[np.zeros(n), np.full(n, 1e9 / 3), np.full(n, np.nan), one, np.full(n, -5e-324)]
     for form in FORMS.values():
         if form is FORMS["float32"]:
             continue
@@ -267,7 +266,7 @@ def test_degenerate_columns_score_0(labels):
 
 @each_task
 @pytest.mark.parametrize("factor", [1e-290, 1e-160, 1e90])
-def test_the_smallest_and_largest_values_are_told_apart(labels, factor):
+def test_the_smallest_and_largest_values_are_distinguished(labels, factor):
     X, c, y = example()
     X = np.round(X * 64) / 64
     target = c if labels else y
@@ -307,7 +306,7 @@ def test_without_a_window_a_screen_looks_at_the_last_thousand_rows():
     assert screen.selected_.tolist() == [2]
 
 
-def test_fractions_are_a_numeric_target_unless_told_otherwise():
+def test_fractions_are_a_numeric_target_by_default():
     X, y = stream(n=60)
     assert Screen(KSG()).fit(X, y + 0.5).summary_.target == "numeric"
     assert Screen(KSG()).fit(X, y).summary_.target == "classes"
