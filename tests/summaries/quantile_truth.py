@@ -53,13 +53,13 @@ WEIGHTS = {
 }
 
 
-def all_orders(rng, n, dtype=np.float64, gaps=0.1):
+def all_orders(rng, n, dtype=np.float64, missing=0.1):
     """Return rows with a column for every order, the last one with missing values, and unequal classes.
 
     All features of a class are collapsed at the same moments, so one stream tries all orders at once.
     """
     X = np.column_stack([order(rng, n) for order in ORDERS.values()] + [rng.normal(size=n)])
-    X[rng.random(n) < gaps, -1] = np.nan
+    X[rng.random(n) < missing, -1] = np.nan
     return Stream(X.astype(dtype).astype(np.float64), rng.choice(3, n, p=[0.7, 0.25, 0.05]))
 
 

@@ -46,8 +46,7 @@ def test_laws(make):
     check_summary(make)
 
 
-def test_a_summary_of_somebody_else_is_checked_by_the_same_laws():
-    """One outside the package, read by a function of its author's."""
+def test_a_summary_that_cannot_be_read_is_named():
     with pytest.raises(AssertionError, match=r"Listing has neither `blocks\(\)` nor `tables\(bins\)`"):
         check_summary(Listing)
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.state.tree import text
-from streamsieve.summaries.cross_products import CrossProducts
+from streamsieve.summaries import CrossProducts, Window
 from streamsieve.summaries.cross_products.sums import Sums
 from tests.reference.cross_products import joint_moments
 from tests.summaries.kinds import KINDS
@@ -164,3 +164,13 @@ def test_an_absurd_number_of_features_is_refused_before_any_memory_is_taken():
     state = {**sums, "cross": np.zeros((2, 20_001)), "triangle": np.zeros(1)}
     with pytest.raises(StateError, match="1 products of 20001 features"):
         Sums.from_state(state)
+
+
+def test_a_window_over_products_holds_the_last_rows():
+    rng, kind = np.random.default_rng(10), KINDS["CrossProducts"]
+    stream = kind.stream(rng, n=60, p=3)
+    stream.weight = None
+    window = Window(CrossProducts(), size=25)
+    for part in stream.cut(rng, 6):
+        feed(window, part)
+    kind.check(window.current(), stream[35:])

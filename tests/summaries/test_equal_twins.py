@@ -228,8 +228,8 @@ def test_blocks_are_the_features_in_order(kind, form, monkeypatch):
 
 def test_memory_is_as_promised():
     X, y = np.arange(24.0).reshape(4, 6), np.array([0, 1, 2, 0])
-    gaps = np.where(X == 3, np.nan, X)
-    bytes_of = [feed(Moments(), Stream(rows, y), np.asarray).nbytes for rows in (X, gaps)]
+    missing = np.where(X == 3, np.nan, X)
+    bytes_of = [feed(Moments(), Stream(rows, y), np.asarray).nbytes for rows in (X, missing)]
     assert [*bytes_of, feed(Moments(), Stream(X, y), sp.csr_array).nbytes] == [16 * 18, 24 * 18, 32 * 18]
     numeric = [feed(CoMoments(), Stream(X, y * 1.0), form).nbytes for form in (np.asarray, sp.csr_array)]
     assert numeric == [48 * 6, 64 * 6]

@@ -43,9 +43,9 @@ def test_forgetting_is_as_if_nan_had_come(rows, half_life):
     stream = all_orders(rng, rows + 900)
     stream.y[:3] = 0, 1, 2
     columns = [0, 3, 5, 10]
-    gaps = Stream(stream.X.copy(), stream.y)
-    gaps.X[:rows, columns] = np.nan
-    forgot, wanted = learnt(stream[:rows], half_life=half_life), learnt(gaps[:rows], half_life=half_life)
+    missing = Stream(stream.X.copy(), stream.y)
+    missing.X[:rows, columns] = np.nan
+    forgot, wanted = learnt(stream[:rows], half_life=half_life), learnt(missing[:rows], half_life=half_life)
     forgot.forget(columns)
     same = same_answers if half_life is None else near_answers
     same(forgot, wanted)
@@ -53,7 +53,7 @@ def test_forgetting_is_as_if_nan_had_come(rows, half_life):
         feed(forgot, part)
         feed(wanted, part)
         same(forgot, wanted)
-    check_bound(forgot, gaps, half_life)
+    check_bound(forgot, missing, half_life)
 
 
 def near_answers(a, b):
@@ -117,7 +117,7 @@ def test_all_rows_so_far_may_be_made_lighter(factor):
         assert all_tables(summary, 5)[1][0] == pytest.approx(n_all)
 
 
-def test_fading_by_hand_for_ever():
+def test_fading_by_hand_thousands_of_times():
     rng = np.random.default_rng(8)
     summary = Quantiles(0.1)
     for _ in range(1500):

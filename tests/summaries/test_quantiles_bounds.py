@@ -20,7 +20,7 @@ from tests.summaries.streams import Stream
 
 
 def watched(summary, stream, stops, half_life=None, dtype=np.float64):
-    """Feed a stream and check it whenever so many rows have come."""
+    """Feed a stream and check it at some numbers of rows."""
     done = 0
     for stop in stops:
         weight = None if stream.weight is None else stream.weight[done:stop]

@@ -33,7 +33,7 @@ def test_the_first_rows_of_a_class_are_exact(epsilon):
 
 
 def few_valued(rng, n, distinct=64):
-    """Columns of few values, with gaps in some, beside a continuous one that collapses all the time."""
+    """Columns of few values, one with missing values, beside a continuous one that collapses all the time."""
     levels = np.unique(rng.normal(size=200))[:distinct]
     X = np.column_stack([
         rng.choice(levels, n), rng.integers(0, 2, n), np.full(n, 3.5), rng.choice(levels[:7], n),

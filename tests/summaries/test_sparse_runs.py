@@ -154,17 +154,6 @@ def test_any_block_of_features_is_a_slice_of_the_whole(small_stage):
         assert np.array_equal(store.masses(low, high, rows.totals, rows.rows), masses[low:high])
 
 
-def test_a_feature_never_seen_is_all_zeros_in_one_bin():
-    rows = Rows(np.zeros((6, 3)), [0, 1, 1, 0, 2, 1])
-    store = learnt([rows])
-    counts = tables_of(store, rows, 4)
-    assert np.array_equal(counts[..., 0], np.tile(rows.totals, (3, 1)))
-    assert not counts[..., 1:].any()
-    assert np.array_equal(
-        store.cdf(2, np.array([-1.0, 0.0]), rows.totals, rows.rows), [[0, 2], [0, 3], [0, 1]]
-    )
-
-
 def test_a_store_without_rows_answers():
     nothing = np.zeros(2), np.zeros(2, np.int64)
     store = SparseQuantiles(2, 3, 1e-3)
@@ -182,47 +171,6 @@ def test_values_keep_all_their_digits(small_stage):
     store = learnt([rows])
     assert np.array_equal(tables_of(store, rows, 5), offline_tables(rows, 5))
     assert len(store._pooled().value) == 499
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_both_widths_of_floats_are_the_same_stream(small_stage, dtype):
-    rng = np.random.default_rng(3)
-    rows = random_rows(rng, n=80, values=3)
-    csr = rows.csr
-    store = SparseQuantiles(rows.n_classes, rows.X.shape[1], 1e-3)
-    store.update(sp.csr_array((csr.data.astype(dtype), csr.indices, csr.indptr), csr.shape), rows.y, rows.w)
-    again = Rows(rows.X.astype(dtype), rows.y, rows.w, rows.n_classes)
-    assert_same_bits(snapshot(store), snapshot(learnt([again])))
-
-
-TINY = np.nextafter(0.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        [0.0, -0.0, 1.0, 0.0],
-        [-0.0, -0.0],
-        [np.nan, 1.0, np.nan, 1.0, 2.0],
-        [np.nan, np.nan],
-        [TINY, -TINY, TINY, 0.0, 2 * TINY, -0.0],
-        [1.0, 1.0, np.nextafter(1.0, 2), 1.0, np.nextafter(1.0, 0)],
-        [3.0, 2.0, 3.0, 2.0, -3.0, 0.0],
-        [-1e100, 1e100, 1e-100, -1e100],
-        [5.0],
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("w", [None, 3.0, 0.25])
-def test_the_border_between_hot_and_cold(column, w):
-    n = len(column)
-    rows = Rows(np.array([column, [2.0] * n]).T, np.arange(n) % 2, None if w is None else np.full(n, w), 2)
-    store = learnt([rows])
-    whole = w != 0.25
-    for bins in (2, 3, 5):
-        assert np.array_equal(tables_of(store, rows, bins, whole), offline_tables(rows, bins, whole))
-    x = np.unique([v for v in column if not np.isnan(v)] + [0.0, -1.0, 1.5])
-    assert np.array_equal(store.cdf(0, x, rows.totals, rows.rows), offline_cdf(rows, 0, x))
 
 
 def test_rows_of_weight_zero_are_not_there():
@@ -320,7 +268,7 @@ def test_thousands_of_short_streams_stay_within_the_certified_error(monkeypatch)
 
 
 def test_an_adversary_who_looks_does_not_break_the_bound(small_stage):
-    """Each batch goes where the error is largest, into the gap between two neighbours."""
+    """Each batch goes where the error is largest, between two neighbors."""
     rng = np.random.default_rng(6)
     store, low, high, seen = SparseQuantiles(1, 1, 0.1), 0.0, 1.0, []
     for _ in range(25):
@@ -463,16 +411,6 @@ def test_merging_a_chain_of_many_small_stores(small_stage):
     check_mass(store, rows)
 
 
-def test_first_values_that_differ_become_entries():
-    a, b = Rows([[1.0, 5.0, 0.0]], [0]), Rows([[2.0, 5.0, 7.0], [1.0, 0.0, np.nan]], [0, 1])
-    store = learnt([a], n_classes=2)
-    store.merge(learnt([b]), np.arange(2))
-    both = Rows(np.concatenate([a.X, b.X]), [0, 0, 1])
-    assert np.array_equal(tables_of(store, both, 3), offline_tables(both, 3))
-    # the other's entry has the value of our slot
-    assert store.cdf(0, np.array([0.5, 1.0, 2.0]), both.totals, both.rows).tolist() == [[0, 1, 2], [0, 1, 1]]
-
-
 @pytest.mark.parametrize("epsilon", [0.2, 1e-3])
 def test_batches_never_change_a_bit(small, epsilon):
     rng = np.random.default_rng(12)
@@ -568,18 +506,6 @@ def test_no_answer_outlives_a_change(small):
     store.merge(learnt([rows]), np.arange(2))
     both = Rows(np.tile(rows.X, (2, 1)), np.tile(rows.y, 2), None, 9)
     assert np.array_equal(tables_of(store, both, 4), offline_tables(both, 4))
-
-
-def test_labels_grow_from_two_to_a_thousand(small_stage):
-    rng = np.random.default_rng(17)
-    y = np.concatenate([[0, 1], np.arange(1000), rng.integers(0, 1000, 500)])
-    rows = Rows(np.round(rng.normal(size=(len(y), 2)) * 3), y)
-    store = SparseQuantiles(2, 2, 1e-3)
-    for low in range(0, len(rows), 37):
-        part = rows[low : low + 37]
-        store.grow(max(store.n_classes, int(part.y.max()) + 1), 2)
-        store.update(part.csr, part.y, None)
-    assert np.array_equal(tables_of(store, rows, 5), offline_tables(rows, 5))
 
 
 def test_forgetting_a_feature_is_missing_it_in_all_rows_so_far(small):
@@ -708,32 +634,25 @@ def test_state_round_trips_bit_for_bit_and_goes_on_identically(small_stage, name
     assert_same_bits(saved, saved | snapshot(SparseQuantiles.from_state(saved)))  # owns its arrays
 
 
+def last(bad):
+    return lambda a: np.where(np.arange(len(a)) == len(a) - 1, bad, a)
+
+
 def hostile():
-    """Yield changes of a state after which it cannot have come from rows."""
+    """Yield changes that declarations allow, after which a state cannot have come from rows."""
     for name in ("runs/0/prefix", "stage_prefix"):
-        for bad in (-1, 3, 4 << 2, 3 << 2, 2**62, -(2**63)):  # class 3 of 3, feature 4 of 4, one never seen
-            yield f"{name} {bad}", name, lambda a, bad=bad: np.where(np.arange(len(a)) == len(a) - 1, bad, a)
-    for name in ("runs/0/value", "stage_value"):
-        for bad in (0.0, np.nan, np.inf):
-            yield f"{name} {bad}", name, lambda a, bad=bad: np.where(np.arange(len(a)) == 2, bad, a)
-    for name in ("runs/0/mass", "stage_mass"):
-        for bad in (0.0, -1.0, np.nan, np.inf):
-            yield f"{name} {bad}", name, lambda a, bad=bad: np.where(np.arange(len(a)) == 2, bad, a)
-    for bad in (-1.0, np.nan, np.inf):
-        yield f"missing {bad}", "missing", lambda a, bad=bad: np.where(a == a.max(), bad, a)
-        yield f"hot mass {bad}", "hot", lambda a, bad=bad: np.where(np.arange(4) == 1, bad, a)
-    for bad in (0.0, np.nan, np.inf):
-        yield f"hot value {bad}", "hot", lambda a, bad=bad: np.where(np.arange(4) == 0, bad, a)
+        for bad in (3, 4 << 2, 3 << 2, 2**62):  # class 3 of 3, feature 4 of 4, one never seen
+            yield f"{name} {bad}", name, last(bad)
+    for name in ("runs/0/value", "stage_value", "runs/0/mass", "stage_mass"):
+        yield f"{name} 0", name, last(0.0)
+    yield "hot mass below 0", "hot", lambda a: np.where(np.arange(4) == 1, -1.0, a)
+    yield "hot value 0", "hot", lambda a: np.where(np.arange(4) == 0, 0.0, a)
     yield "run backwards", "runs/0/value", lambda a: a[::-1].copy()
     yield "run of equals", "runs/0/value", np.ones_like
     yield "run by prefix backwards", "runs/0/prefix", lambda a: a[::-1].copy()
-    for bad in (-0.1, 1.0, 0.06, np.nan):
+    for bad in (1.0, 0.06):
         yield f"error {bad}", "runs/0/error", lambda a, bad=bad: np.array(bad)
-    for bad in (-1, 44, 2**62):
-        yield f"level {bad}", "levels", lambda a, bad=bad: np.where(np.arange(len(a)) == 0, bad, a)
     yield "levels twice", "levels", np.zeros_like
-    yield "longer stage", "stage_value", lambda a: np.append(a, 1.0)
-    yield "shorter run", "runs/0/mass", lambda a: a[:-1]
     yield "empty levels", "levels", lambda a: a[:0]
 
 
@@ -751,17 +670,6 @@ def test_states_that_cannot_have_come_from_rows_are_refused(small_stage, change)
     SparseQuantiles.from_state(state)
     with pytest.raises(StateError, match="state"):
         SparseQuantiles.from_state({**state, name: damage(state[name])})
-
-
-def test_a_state_of_another_shape_or_type_is_refused(small_stage):
-    state = snapshot(learnt([EXAMPLES["weights"]], 0.1))
-    for name, array in state.items():
-        other = array.astype(np.float32 if array.dtype.kind == "f" else np.int16)
-        with pytest.raises(StateError, match="should be"):
-            SparseQuantiles.from_state({**state, name: other})
-        if name not in ("missing", "stage_mass") and not name.startswith("runs/"):
-            with pytest.raises(StateError, match=f"lacks '{name}'"):
-                SparseQuantiles.from_state({k: a for k, a in state.items() if k != name})
 
 
 def test_a_stage_that_should_have_been_a_run_is_refused(small_stage):

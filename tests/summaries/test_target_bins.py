@@ -1,4 +1,4 @@
-"""Bins of a target: frozen at one row exactly, equal to what one would compute with all data at hand."""
+"""Bins of a target: frozen at one row exactly, and equal to the offline computation."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,15 @@ from streamsieve.exceptions import BadValueError, MergeError, ParameterError, St
 from streamsieve.state.tree import text
 from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
 from streamsieve.summaries.windows import row_store as held_rows
-from tests.summaries.listing import Listing, Segment, Twin, assert_same_rows, random_segments, rows_of
+from tests.summaries.listing import (
+    Listing,
+    Segment,
+    Twin,
+    assert_same_rows,
+    fed_together,
+    random_segments,
+    rows_of,
+)
 from tests.summaries.streams import Stream, assert_same_bits, check, snapshot
 
 
@@ -86,7 +94,7 @@ def test_rows_get_the_bin_of_their_target_in_any_batches():
                 )
                 assert (binned.cuts is None) == (binned.n_rows < warm_up)
                 if rng.random() < 0.2 and binned.cuts is None:
-                    # what is told before the cuts are frozen is what the rows so far give offline
+                    # before the cuts are frozen, the summary is what the rows so far give offline
                     assert_same_rows(binned.current(), offline(seen, n_bins, 10**9))
         wanted = offline(segments, n_bins, warm_up)
         assert_same_rows(binned.current(), wanted)
@@ -194,7 +202,7 @@ def test_cuts_of_the_later_part_hold_for_rows_that_have_none():
     assert cases > 20
 
 
-def test_parts_with_equal_cuts_merge_and_others_are_told_what_to_do():
+def test_parts_merge_if_their_cuts_are_equal():
     X, y = np.ones((8, 1)), np.arange(8.0)
     parts = [TargetBins(Listing(), bins=2, warm_up=4) for _ in range(3)]
     for part, shift in zip(parts, (0, 0, 5), strict=True):
@@ -256,22 +264,18 @@ def test_forgetting_reindexing_and_saving_on_the_way():
     for _ in range(200):
         warm_up = int(rng.integers(2, 20))
         binned, twin = TargetBins(Listing(), bins=2, warm_up=warm_up), Twin()
-        plain = TargetBins(Listing(), bins=2, warm_up=warm_up)  # never forgets: it tells the bins
-        for segment in random_segments(rng, "numeric"):
-            for batch in segment.batches(rng, 6):
-                binned.update(*batch)
-                plain.update(*batch)
-                twin.update(*batch)
-                if rng.random() < 0.2 and twin.n_features:
-                    columns = np.flatnonzero(rng.random(twin.n_features) < 0.5)
-                    binned.forget(columns)
-                    twin.forget(columns)
-                    forgot += 1
-                if rng.random() < 0.2:
-                    before = snapshot(binned)
-                    binned = TargetBins.from_state(before)
-                    assert_same_bits(before, snapshot(binned))
-                    saved += 1
+        plain = TargetBins(Listing(), bins=2, warm_up=warm_up)  # never forgets: it knows the bins
+        for _ in fed_together(rng, random_segments(rng, "numeric"), binned, plain, twin):
+            if rng.random() < 0.2 and twin.n_features:
+                columns = np.flatnonzero(rng.random(twin.n_features) < 0.5)
+                binned.forget(columns)
+                twin.forget(columns)
+                forgot += 1
+            if rng.random() < 0.2:
+                before = snapshot(binned)
+                vars(binned).update(vars(TargetBins.from_state(before)))
+                assert_same_bits(before, snapshot(binned))
+                saved += 1
         for row, label in zip(twin.rows, (r.label for r in plain.current().rows), strict=True):
             row.label = label
         assert_same_rows(binned.current(), twin)
