@@ -154,17 +154,6 @@ def test_any_block_of_features_is_a_slice_of_the_whole(small_stage):
         assert np.array_equal(store.masses(low, high, rows.totals, rows.rows), masses[low:high])
 
 
-def test_a_store_without_rows_answers():
-    nothing = np.zeros(2), np.zeros(2, np.int64)
-    store = SparseQuantiles(2, 3, 1e-3)
-    assert not store.tables(0, 3, 5, *nothing, True).any()
-    assert not store.tables(0, 3, 5, *nothing, False).any()
-    assert not store.cdf(1, np.zeros(2), *nothing).any()
-    assert store.error == 0.0
-    store.update(as_csr(np.zeros((0, 3))), np.zeros(0, np.int64), None)
-    assert SparseQuantiles(0, 0, 1e-3).tables(0, 0, 5, *(a[:0] for a in nothing), True).shape == (0, 0, 5)
-
-
 def test_values_keep_all_their_digits(small_stage):
     rng = np.random.default_rng(2)
     rows = Rows(1e9 + rng.normal(size=(500, 1)), rng.integers(0, 2, 500))
@@ -399,16 +388,6 @@ def test_merging_in_any_tree_stays_within_the_certified_error(small_stage, piece
         assert check_error(store, rows) > 0, name
         if weights != "fractions":
             check_mass(store, rows)
-
-
-def test_merging_a_chain_of_many_small_stores(small_stage):
-    rng = np.random.default_rng(10)
-    rows = stream_of(rng, rng.normal(size=3000), "none")
-    store = SparseQuantiles(3, 2, 0.1)
-    for part in np.array_split(np.arange(3000), 300):
-        store.merge(learnt([rows[part]], 0.1), np.arange(3))
-    check_error(store, rows)
-    check_mass(store, rows)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1e-3])

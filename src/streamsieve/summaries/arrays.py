@@ -36,6 +36,12 @@ def in_steps(
         yield X[part], y[part], None if weight is None else weight[part]
 
 
+def by_class(codes: IntArray, n_classes: int) -> tuple[IntArray, IntArray]:
+    """Return the rows in order of their class, and where the rows of each class begin and end there."""
+    order = np.argsort(codes.astype(np.int16) if n_classes < 2**15 else codes, kind="stable")
+    return order, np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
+
+
 def widened(X: Matrix, n_features: int, fill: float) -> Matrix:
     """Append features to rows that lack them: 0 in sparse rows, ``fill`` in dense ones."""
     n, width = X.shape

@@ -279,8 +279,7 @@ class Sums(Part):
 
     def _meet(self, other: Sums) -> None:
         """Move two sparse parts to one origin."""
-        p = other.n_features
-        common = np.zeros(self.n_features)
+        p, common = other.n_features, np.zeros(self.n_features)
         if other.mass > 0:
             both = (self.origin[:p] != 0) & (other.origin != 0)
             common[:p][both] = self.origin[:p][both]
@@ -329,11 +328,11 @@ class Sums(Part):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        totals, origin, triangle = (record[name] for name in ("totals", "origin", "triangle"))
-        p = len(origin)
-        sums = cls(len(totals), p)
+        triangle, (m, p) = record["triangle"], record["cross"].shape
+        sums = cls(m, p)
         sums.centred = record["centred"]
-        sums._totals[...], sums._origin[...], sums._cross[...] = totals, origin, record["cross"]
+        for name in ("totals", "origin", "cross"):
+            getattr(sums, name)[...] = record[name]
         end = 0
         for j in range(p):
             start, end = end, end + p - j

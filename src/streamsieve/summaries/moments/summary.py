@@ -14,7 +14,14 @@ from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Nested, register
-from streamsieve.summaries.arrays import checked_columns, checked_places, in_steps, rows_with_weight, widened
+from streamsieve.summaries.arrays import (
+    by_class,
+    checked_columns,
+    checked_places,
+    in_steps,
+    rows_with_weight,
+    widened,
+)
 from streamsieve.summaries.class_totals import ClassTotals
 from streamsieve.summaries.moments.dense import DenseMoments
 from streamsieve.summaries.moments.sparse import SparseMoments
@@ -139,9 +146,7 @@ class Moments(ClassTotals):
         if sp.issparse(X) and isinstance(cells, SparseMoments):
             cells.update(X, codes, w)
         elif isinstance(X, np.ndarray) and isinstance(cells, DenseMoments):
-            order = np.argsort(codes.astype(np.int16) if n_classes < 2**15 else codes, kind="stable")
-            edges = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
-            cells.update(X, order, edges, w, self._mass, mass)
+            cells.update(X, *by_class(codes, n_classes), w, self._mass, mass)
         else:
             self._learn_other_kind(X, codes, w, mass)
         self._add_rows(codes, mass, squares)
