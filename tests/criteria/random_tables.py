@@ -15,7 +15,7 @@ TABLE_TWINS = {name: import_module(f"tests.reference.{name}") for name in TABLE_
 
 
 def block(counts, n=None, *, ordered=True):
-    """Make a block of one table (class, bin) or several; n is the mass unless told."""
+    """Make a block of one table (class, bin) or several; n is the mass by default."""
     counts = np.asarray(counts, np.float64)
     counts = counts[None] if counts.ndim == 2 else counts
     n = counts.sum(axis=(1, 2)) if n is None else np.broadcast_to(np.asarray(n, np.float64), len(counts))

@@ -1,4 +1,4 @@
-"""From rows to scores: summaries of a stream, in any form and cut, score as all data at hand would."""
+"""From rows to scores: summaries of a stream, in any form and cut, score as offline."""
 
 import dataclasses
 
@@ -20,8 +20,6 @@ from tests.reference import quantiles, saola
 from tests.summaries.streams import FORMS, feed, random_stream
 
 each = pytest.mark.parametrize("name", TABLE_CRITERIA)
-
-# ------------------------------------------------------------------------------------ the twin of the bins
 
 
 @settings(max_examples=200)
@@ -52,9 +50,6 @@ def test_ranks_count_up_to_a_value_or_below_it():
     assert quantiles.rank(3, values) == 3
 
 
-# ------------------------------------------------------------------------------------ quantiles
-
-
 def online(criterion, pieces, forms, half_life):
     """Return scores and p-values after the pieces, each in its form."""
     summary = criterion.new_summary(half_life=half_life)
@@ -70,7 +65,7 @@ def online(criterion, pieces, forms, half_life):
 )
 def test_scores_of_a_stream_in_pieces_are_those_of_its_offline_bins(name, half_life, forms):
     rng = np.random.default_rng(len(forms))
-    told = 0
+    informative = 0
     for _ in range(12):
         stream = random_stream(rng, "classes", n=int(rng.integers(5, 120)))
         bins = int(rng.choice([2, 3, 5, 10, 30]))
@@ -80,10 +75,10 @@ def test_scores_of_a_stream_in_pieces_are_those_of_its_offline_bins(name, half_l
         twin = TABLE_TWINS[name]
         wanted = twin.score(stream.X, stream.y, stream.weight, half_life, bins)
         np.testing.assert_allclose(scores, wanted, rtol=1e-6 if name == "su" else 1e-9, atol=1e-12)
-        chance = twin.p_value(stream.X, stream.y, stream.weight, half_life, bins)
-        np.testing.assert_allclose(p, chance, rtol=1e-8, atol=1e-12)
-        told += np.count_nonzero(chance < 1)
-    assert told > 5
+        p_wanted = twin.p_value(stream.X, stream.y, stream.weight, half_life, bins)
+        np.testing.assert_allclose(p, p_wanted, rtol=1e-8, atol=1e-12)
+        informative += np.count_nonzero(p_wanted < 1)
+    assert informative > 5
 
 
 @each
@@ -130,9 +125,9 @@ def test_information_is_scikit_learns_over_the_same_bins():
     codes = np.array([saola.cut(x, 5) for x in X.T]).T
     wanted = mutual_info_classif(codes, y, discrete_features=True)
     np.testing.assert_allclose(scored(MutualInfo(), X, y, batch=77)[0], wanted, rtol=1e-9, atol=1e-13)
-    for j, chance in enumerate(scored(ChiSquare(), X, y, batch=77)[1]):
+    for j, p in enumerate(scored(ChiSquare(), X, y, batch=77)[1]):
         table = scipy.stats.contingency.crosstab(y, codes[:, j]).count
-        assert chance == pytest.approx(scipy.stats.chi2_contingency(table, correction=False).pvalue, rel=1e-9)
+        assert p == pytest.approx(scipy.stats.chi2_contingency(table, correction=False).pvalue, rel=1e-9)
 
 
 def test_what_means_cannot_see_information_can():
@@ -144,9 +139,6 @@ def test_what_means_cannot_see_information_can():
         assert scores[0] > scores[1]
         assert p[0] < 1e-10
         assert p[1] > 1e-3
-
-
-# ------------------------------------------------------------------------------------ levels
 
 
 def categories(rng, n=200):

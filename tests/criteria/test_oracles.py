@@ -15,7 +15,7 @@ each_form = pytest.mark.parametrize("form", FORMS)
 
 
 def table(seed, classes=2, n=60, p=6):
-    """Rows in which some features tell the classes apart, with zeros and different spreads."""
+    """Rows with informative features, with zeros and different spreads."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, classes, n)
     y[: 2 * classes] = np.repeat(np.arange(classes), 2)
@@ -64,7 +64,7 @@ def test_correlation_is_scipys_and_that_of_f_regression(form, seed):
     np.testing.assert_allclose(p, p_of_F, rtol=1e-8)
 
 
-def test_a_feature_with_gaps_is_judged_by_its_own_rows():
+def test_a_feature_with_missing_values_is_scored_on_its_own_rows():
     rng = np.random.default_rng(0)
     X, y = table(1, classes=3, n=120)
     target = X @ np.ones(X.shape[1]) + rng.normal(size=120)
@@ -92,27 +92,29 @@ def assert_equal_twin(name, stream, half_life, form, batch):
     twin = TWINS[name]
     wanted = twin.score(stream.X, stream.y, stream.weight, half_life)
     np.testing.assert_allclose(scores, wanted, rtol=1e-8, atol=1e-10)
-    chance = twin.p_value(stream.X, stream.y, stream.weight, half_life)
-    np.testing.assert_allclose(p, chance, rtol=1e-6, atol=1e-7)
+    p_wanted = twin.p_value(stream.X, stream.y, stream.weight, half_life)
+    np.testing.assert_allclose(p, p_wanted, rtol=1e-6, atol=1e-7)
     return np.count_nonzero(wanted)
 
 
 @pytest.mark.parametrize("name", CRITERIA)
 @pytest.mark.parametrize("half_life", [None, 3.0, 100.0])
-def test_weights_gaps_and_fading_equal_the_twin(name, half_life):
+def test_weights_missing_values_and_fading_equal_the_twin(name, half_life):
     rng = np.random.default_rng(2)
-    told = 0
+    informative = 0
     for _ in range(35):
         target = target_of(CRITERIA[name]) or "classes"
         stream = random_stream(
             rng, target, n=int(rng.integers(1, 40)), labels=(0, 1) if name == "t" else (0, 1, 2)
         )
-        told += assert_equal_twin(name, stream, half_life, rng.choice(["C", "F"]), int(rng.integers(1, 40)))
-    assert told > 25  # features with something to tell
+        informative += assert_equal_twin(
+            name, stream, half_life, rng.choice(["C", "F"]), int(rng.integers(1, 40))
+        )
+    assert informative > 25
 
 
 @pytest.mark.parametrize("name", CRITERIA)
-def test_sparse_rows_with_gaps_and_whole_weights_equal_the_twin(name):
+def test_sparse_rows_with_missing_values_and_whole_weights_equal_the_twin(name):
     rng = np.random.default_rng(3)
     for _ in range(35):
         target = target_of(CRITERIA[name]) or "classes"

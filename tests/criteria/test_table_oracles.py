@@ -36,7 +36,7 @@ def rows_of(table):
 @pytest.mark.parametrize("seed", range(6))
 def test_thousands_of_tables_equal_the_twins(name, seed):
     rng = np.random.default_rng(seed)
-    told = 0
+    informative = 0
     for _ in range(50):
         tables = random_block(rng)
         scores, p = TABLE_CRITERIA[name].score(tables), TABLE_CRITERIA[name].p_value(tables)
@@ -44,8 +44,8 @@ def test_thousands_of_tables_equal_the_twins(name, seed):
         # the entropy of what is almost certain, a sum of -p ln p, has few digits
         np.testing.assert_allclose(scores, wanted, rtol=1e-6 if name == "su" else 1e-11, atol=1e-14)
         np.testing.assert_allclose(p, twin_p_values(name, tables), rtol=1e-9, atol=1e-200)
-        told += np.count_nonzero((p > 0) & (p < 1))
-    assert told > 100
+        informative += np.count_nonzero((p > 0) & (p < 1))
+    assert informative > 100
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -67,10 +67,10 @@ def test_corrected_information_equals_the_twin(seed):
 def test_chi2_is_scipys_without_continuity_correction(shape):
     counts = full_tables(shape)
     scores, p = ChiSquare().score(block(counts)), ChiSquare().p_value(block(counts))
-    for table, score, chance in zip(counts, scores, p, strict=True):
+    for table, score, p_value in zip(counts, scores, p, strict=True):
         oracle = scipy.stats.chi2_contingency(table, correction=False)
         assert score == pytest.approx(oracle.statistic, rel=1e-12)
-        assert chance == pytest.approx(oracle.pvalue, rel=1e-10)
+        assert p_value == pytest.approx(oracle.pvalue, rel=1e-10)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -79,10 +79,10 @@ def test_p_values_are_those_of_scipys_likelihood_ratio_test(name, shape):
     counts = full_tables(shape)
     p = TABLE_CRITERIA[name].p_value(block(counts))
     information = MutualInfo().score(block(counts))
-    for table, chance, nats in zip(counts, p, information, strict=True):
+    for table, p_value, nats in zip(counts, p, information, strict=True):
         oracle = scipy.stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
         assert 2 * table.sum() * nats == pytest.approx(oracle.statistic, rel=1e-11)
-        assert chance == pytest.approx(oracle.pvalue, rel=1e-9)
+        assert p_value == pytest.approx(oracle.pvalue, rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

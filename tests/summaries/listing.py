@@ -234,3 +234,12 @@ def random_segments(rng, target="classes", *, forms=tuple(KINDS_OF_ROWS), weight
         y = rng.choice(labels, n) if target == "classes" else rng.integers(-3, 4, n) / 2
         segments.append(Segment(X, y, w, form))
     return segments
+
+
+def fed_together(rng, segments, *summaries, longest=6):
+    """Feed batches of random lengths to all summaries; yield after each."""
+    for segment in segments:
+        for batch in segment.batches(rng, longest):
+            for summary in summaries:
+                summary.update(*batch)
+            yield batch

@@ -1,4 +1,4 @@
-"""Small random streams of numbers, text and gaps in every form, and the comparison with the slow twin."""
+"""Random streams of numbers, text and missing values in every form, and the comparison with the slow twin."""
 
 import math
 from dataclasses import dataclass
@@ -73,11 +73,11 @@ def random_piece(rng, n, p, kind="numbers", weights=None, forms=tuple(FORMS), la
     pool = {"numbers": NUMBERS, "text": TEXTS, "mixed": NUMBERS + TEXTS}[kind]
     pool = [pool[i] for i in rng.permutation(len(pool))[: rng.integers(1, len(pool) + 1)]]
     X = np.empty((n, p), object)
-    gaps = rng.choice([0, 0, 0.2, 0.7])
+    missing = rng.choice([0, 0, 0.2, 0.7])
     for i in range(n):
         for j in range(p):
             value = pool[rng.integers(len(pool))]
-            X[i, j] = rng.choice([None, math.nan]) if rng.random() < gaps else value
+            X[i, j] = rng.choice([None, math.nan]) if rng.random() < missing else value
     y = rng.choice(np.array(labels), n)
     weights = rng.choice(["none", "whole", "fraction"]) if weights is None else weights
     w = None if weights == "none" else rng.integers(0, 4, n) * (1.0 if weights == "whole" else 0.1)
@@ -175,14 +175,3 @@ def check_tables(summary, n):
                 assert sorted(map(tuple, filled.T)) == sorted(map(tuple, counts.T))
             np.testing.assert_allclose(rows, n[feature], rtol=1e-9, atol=1e-9)
             feature += 1
-
-
-def snapshot(summary):
-    return {name: array.copy() for name, array in summary.state().items()}
-
-
-def assert_same_bits(before, after):
-    assert before.keys() == after.keys()
-    for name, array in before.items():
-        assert (array.dtype, array.shape) == (after[name].dtype, after[name].shape)
-        assert array.tobytes() == after[name].tobytes(), name

@@ -13,9 +13,6 @@ QUICK = 1 / 32
 ROUNDING = 1e-11
 
 
-# ------------------------------------------------------------------------------------ hard streams
-
-
 def _few(rng, n):
     return rng.choice([-1.5, 0.0, 0.25, 2.0, 7.0], n)
 
@@ -56,17 +53,14 @@ WEIGHTS = {
 }
 
 
-def all_orders(rng, n, dtype=np.float64, gaps=0.1):
+def all_orders(rng, n, dtype=np.float64, missing=0.1):
     """Return rows with a column for every order, the last one with missing values, and unequal classes.
 
     All features of a class are collapsed at the same moments, so one stream tries all orders at once.
     """
     X = np.column_stack([order(rng, n) for order in ORDERS.values()] + [rng.normal(size=n)])
-    X[rng.random(n) < gaps, -1] = np.nan
+    X[rng.random(n) < missing, -1] = np.nan
     return Stream(X.astype(dtype).astype(np.float64), rng.choice(3, n, p=[0.7, 0.25, 0.05]))
-
-
-# ------------------------------------------------------------------------------------ exact ranks
 
 
 def learnt(stream, epsilon=QUICK, half_life=None, dtype=np.float64):
@@ -117,9 +111,6 @@ def check_bound(summary, stream, half_life=None, features=None):
     assert np.all(certified <= summary.max_rank_error * (1 + ROUNDING)), certified
     errors = rank_errors(summary, stream, half_life, features)
     assert np.all(errors <= certified + ROUNDING), (errors, certified)
-
-
-# ------------------------------------------------------------------------------------ exact tables
 
 
 def all_tables(summary, bins):

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve.summaries import CoMoments, Moments
+from streamsieve.summaries import Moments
 from tests.reference.comoments import comoments
 from tests.reference.moments import decay, effective_counts, existing, moments
 
@@ -43,7 +43,7 @@ class Stream:
         return Stream(self.X[part], self.y[part], None if self.weight is None else self.weight[part])
 
     def cut(self, rng, pieces):
-        """Cut into so many pieces at random places; some may be empty."""
+        """Cut into a number of pieces at random places; some may be empty."""
         edges = [0, *sorted(rng.integers(0, len(self) + 1, pieces - 1).tolist()), len(self)]
         return [self[low:high] for low, high in pairwise(edges)]
 
@@ -88,6 +88,21 @@ def learnt(kind, parts, forms, half_life=None):
     return summary
 
 
+def ways(kind, stream, form, half_life=None, sizes=(100,)):
+    """Yield the summary of a stream: at once, in batches of some sizes, merged from 7 and from 64 shards."""
+    for size in (len(stream), *sizes):
+        parts = [stream[low : low + size] for low in range(0, len(stream), size)]
+        yield learnt(kind, parts, [form] * len(parts), half_life)
+    for n in (7, 64):
+        size = -(-len(stream) // n)
+        first, *rest = [
+            learnt(kind, [stream[low : low + size]], [form], half_life) for low in range(0, len(stream), size)
+        ]
+        for shard in rest:
+            first.merge(shard)
+        yield first
+
+
 def check(summary, stream, half_life=None, tolerance=1e-12):
     """Compare a summary with the slow twin over the whole stream."""
     (_check_moments if isinstance(summary, Moments) else _check_comoments)(
@@ -102,7 +117,7 @@ def _near(got, wanted, slack):
 
 
 def _slack(tolerance, mass, total):
-    """Allow for the digits lost where a feature is present in a small share of its class only."""
+    """Allow for the digits lost where a feature is missing in most rows of its class."""
     share = np.maximum(mass / total, 1e-30)
     return np.where(share > 1e-6, tolerance / share**2, UNKNOWN)
 
@@ -174,6 +189,3 @@ def assert_same_bits(before, after):
         assert array.dtype == after[name].dtype
         assert array.shape == after[name].shape
         assert array.tobytes() == after[name].tobytes(), name
-
-
-KINDS = {"Moments": (Moments, "classes"), "CoMoments": (CoMoments, "numeric")}

@@ -6,7 +6,7 @@ import pytest
 from streamsieve.summaries import CoMoments, Moments
 from tests.reference.comoments import comoments
 from tests.reference.moments import moments
-from tests.summaries.streams import Stream, feed, learnt
+from tests.summaries.streams import Stream, feed, learnt, ways
 
 FORMS = ["C", "F", "csr_array"]
 
@@ -29,20 +29,6 @@ def relative_errors(summary, stream, half_life=None):
         mean = np.array([twin[label][1] for label in summary.classes])
         variance = np.array([twin[label][2] for label in summary.classes])
     return np.max(np.abs(block.mean / mean - 1)), np.max(np.abs(block.variance / variance - 1))
-
-
-def ways(kind, stream, form, half_life=None):
-    """Yield the summary of a stream: at once, in batches, merged from 7 and from 64 shards."""
-    yield learnt(kind, [stream], [form], half_life)
-    parts = [stream[low : low + 100] for low in range(0, len(stream), 100)]
-    yield learnt(kind, parts, [form] * len(parts), half_life)
-    for n in (7, 64):
-        size = -(-len(stream) // n)
-        shards = [stream[low : low + size] for low in range(0, len(stream), size)]
-        first, *rest = [learnt(kind, [shard], [form], half_life) for shard in shards]
-        for shard in rest:
-            first.merge(shard)
-        yield first
 
 
 @pytest.mark.parametrize("kind", [Moments, CoMoments])

@@ -1,7 +1,6 @@
 """Contingency equals its slow twin, whatever the rows look like; exactly, where weights are whole."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,8 +11,8 @@ from hypothesis import strategies as st
 from streamsieve.summaries import Contingency, table_block
 from streamsieve.summaries.contingency import Category, category_encoder
 from tests.reference.contingency import contingency, effective_rows
+from tests.summaries.kinds import merged
 from tests.summaries.pieces import (
-    FORMS,
     HALF_LIVES,
     KINDS,
     Piece,
@@ -24,8 +23,9 @@ from tests.summaries.pieces import (
     random_piece,
     random_pieces,
     rows_of,
-    snapshot,
+    width_of,
 )
+from tests.summaries.streams import snapshot
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -35,14 +35,6 @@ def test_any_rows_in_any_forms_widths_and_cuts(kind, half_life):
     for _ in range(60):
         pieces = random_pieces(rng, kind)
         check(feed(Contingency(half_life), *pieces), pieces, half_life)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_by_itself(form):
-    rng = np.random.default_rng(2)
-    for _ in range(30):
-        pieces = random_pieces(rng, forms=[form])
-        check(feed(Contingency(), *pieces), pieces)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -76,20 +68,6 @@ def test_any_cells_in_any_cut(rows, cut, cap):
     check(feed(Contingency(cap=cap), *pieces), pieces, cap=cap)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_weight_k_is_k_copies_and_weight_0_is_no_row(kind):
-    rng = np.random.default_rng(4)
-    for _ in range(100):
-        piece = random_piece(rng, 8, 3, kind, weights="whole")
-        copies = piece[np.repeat(np.arange(8), piece.weight.astype(int))]
-        copies.weight = None
-        weighted, repeated = feed(Contingency(), piece), feed(Contingency(), copies)
-        assert counted(weighted) == counted(repeated)
-        assert weighted.n_rows == np.count_nonzero(piece.weight)
-        for a, b in zip(weighted.tables(5), repeated.tables(5), strict=True):
-            assert np.array_equal(a.n, b.n)
-
-
 @pytest.mark.parametrize("cap", [2, 256])
 def test_the_cut_changes_no_bit(cap):
     rng = np.random.default_rng(5)
@@ -115,30 +93,6 @@ def test_dense_and_sparse_rows_give_the_same():
         assert all(result == results[0] for result in results)
 
 
-def test_a_dense_row_lacks_what_it_is_too_short_for_and_a_sparse_one_holds_zeros():
-    for forms in (("csr_array", "C", "C"), ("C", "csr_array", "C"), ("object", "C", "csr_array")):
-        widths = [1, 2, 3]
-        pieces = [
-            Piece(np.ones((2, p), object), np.array([0, 1]), None, form)
-            for p, form in zip(widths, forms, strict=True)
-        ]
-        for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
-            stream = [pieces[i] for i in order]
-            check(feed(Contingency(), *stream), stream)
-
-
-@pytest.mark.parametrize("half_life", [1.0, 3.0])
-@pytest.mark.parametrize("form", ["C", "csr_array", "object"])
-def test_batches_longer_than_the_largest_factor(half_life, form):
-    rng = np.random.default_rng(7)
-    for weights in ("none", "fraction"):
-        piece = random_piece(rng, 700, 2, weights=weights, forms=[form])
-        whole = feed(Contingency(half_life), piece)
-        parts = [piece[low:high] for low, high in pairwise([0, 3, 300, 450, 700])]
-        for summary in (whole, feed(Contingency(half_life), *parts)):
-            check(summary, [piece], half_life, tolerance=1e-10)
-
-
 def test_what_has_faded_below_all_rounding_is_forgotten():
     for form in ("C", "csr_array"):
         old = Piece(np.arange(1.0, 9)[:, None].astype(object), np.zeros(8, int), None, form)
@@ -157,30 +111,6 @@ def test_a_feature_seen_long_ago_keeps_the_shares_of_its_values():
     summary.update(np.column_stack([np.full(300, np.nan), np.zeros(300)]), np.zeros(300, int))
     assert summary.categories(0) == [1.0, 2.0]
     np.testing.assert_allclose(summary.counts(0) / summary.counts(0).max(), [[1 / 6, 0], [0, 1]])
-
-
-@pytest.mark.parametrize("form", ["C", "csr_array", "object"])
-def test_labels_grow_from_2_to_1000(form):
-    rng = np.random.default_rng(8)
-    X = rng.integers(0, 4, (3000, 2)).astype(object)
-    y = np.minimum(rng.integers(0, 1000, 3000), np.linspace(1, 1000, 3000).astype(int))
-    y[:2], y[-1000:] = (0, 1), np.arange(1000)
-    summary, pieces = Contingency(), []
-    for low in range(0, 3000, 250):
-        pieces.append(Piece(X[low : low + 250], y[low : low + 250], None, form))
-        feed(summary, pieces[-1])
-    assert len(summary.classes) == 1000
-    assert counted(summary) == contingency(rows_of(pieces), 2)
-
-
-@pytest.mark.parametrize(
-    "labels", [("no", "yes", "ümlaut"), (-1, 1), (0.0, 2.0), (False, True), (2**40, -(2**40))]
-)
-def test_labels_of_any_type(labels):
-    rng = np.random.default_rng(9)
-    for _ in range(10):
-        pieces = random_pieces(rng, "mixed", labels=labels)
-        check(feed(Contingency(), *pieces), pieces)
 
 
 def test_labels_come_one_by_one_with_features_and_values():
@@ -247,7 +177,41 @@ def test_one_zero_among_many_sparse_rows_is_not_taken_for_rounding():
     assert many.counts(0).tolist() == [[1.0, 1e8]]
 
 
-# ------------------------------------------------------------------------------------ text
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 2, 7, 64])
+def test_any_tree_over_shards_equals_the_whole(kind, n):
+    rng = np.random.default_rng(n)
+    for _ in range(200 // (n + 9)):
+        pieces = random_pieces(rng, kind, n)
+        whole = merged(rng, [feed(Contingency(), piece) for piece in pieces], in_order=False)
+        check(whole, pieces)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_that_have_not_overflowed_merge_exactly_even_if_together_they_do(kind):
+    rng = np.random.default_rng(13)
+    overflows = 0
+    for cap in (2, 3, 4, 6) * 60:
+        pieces = random_pieces(rng, kind, 3, weights="whole")
+        first, second = feed(Contingency(cap=cap), *pieces[:2]), feed(Contingency(cap=cap), pieces[2])
+        if second.overflowed.any():
+            continue
+        first.merge(second)
+        check(first, pieces, cap=cap)
+        overflows += first.overflowed.any()
+    assert overflows > 20
+
+
+def test_a_merge_with_one_that_has_overflowed_keeps_all_mass():
+    rng = np.random.default_rng(14)
+    for _ in range(50):
+        pieces = random_pieces(rng, "mixed", 2, weights="whole")
+        first, second = (feed(Contingency(cap=2), piece) for piece in pieces)
+        first.merge(second)
+        twin = contingency(rows_of(pieces), width_of(pieces))
+        for j in range(first.n_features):
+            assert first.counts(j).sum() == sum(count for key, count in twin.items() if key[0] == j)
+            assert len(first.categories(j)) <= 2 + 2
 
 
 def test_an_alphabet_grows_past_the_cap_and_stays_small(monkeypatch):
@@ -305,9 +269,6 @@ def test_whole_numbers_and_bools_are_welcome():
         assert counted(dense) == counted(sparse)
 
 
-# ------------------------------------------------------------------------------------ tables
-
-
 def test_blocks_cover_all_features_in_order(monkeypatch):
     monkeypatch.setattr(table_block, "BLOCK_VALUES", 200)
     rng = np.random.default_rng(24)
@@ -323,16 +284,6 @@ def test_blocks_cover_all_features_in_order(monkeypatch):
         summary = feed(Contingency(cap=12), piece)
         check_tables(summary, effective_rows(piece.rows(), 120))
         assert len(list(summary.tables(5))) >= 120 // 16
-
-
-def test_an_empty_batch_and_rows_of_no_weight_leave_no_trace():
-    for form in FORMS:
-        summary = Contingency(3.0)
-        piece = Piece(np.ones((3, 2), object), np.array([0, 1, 2]), np.zeros(3), form)
-        feed(summary, piece, piece[:0])
-        assert (summary.n_rows, summary.n_features, summary.nbytes, summary.classes) == (0, 0, 0, [])
-        assert list(summary.tables(5)) == []
-        assert summary.overflowed.tolist() == []
 
 
 def test_a_feature_without_values_has_an_empty_table():

@@ -6,24 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from streamsieve.exceptions import CapabilityError, InputError, SchemaError
+from streamsieve.exceptions import CapabilityError, InputError
 from streamsieve.summaries import Contingency
 from tests.helpers.tier import cases
 from tests.reference.contingency import OTHER, contingency
-from tests.summaries.pieces import (
-    KINDS,
-    SPARSE,
-    Piece,
-    assert_same_bits,
-    check,
-    counted,
-    feed,
-    random_piece,
-    random_pieces,
-    rows_of,
-    snapshot,
-    width_of,
-)
+from tests.summaries.pieces import KINDS, SPARSE, Piece, counted, feed, random_piece, random_pieces, rows_of
+from tests.summaries.streams import assert_same_bits, snapshot
 
 
 def kept(summary):
@@ -139,7 +127,12 @@ def test_nothing_is_removed_while_rows_fade():
         summary.remove(np.ones((1, 1)), np.array([0]))
 
 
-# ------------------------------------------------------------------------------------ forgetting, reindexing
+def test_a_feature_that_is_not_there_has_no_categories():
+    summary = Contingency()
+    summary.update(np.ones((2, 2)), np.array([0, 1]))
+    for feature in (-1, 2):
+        with pytest.raises(IndexError, match=f"there are 2 features, numbered from 0; got {feature}"):
+            summary.categories(feature)
 
 
 def without(piece, columns):
@@ -149,87 +142,10 @@ def without(piece, columns):
     return Piece(X, piece.y, piece.weight, piece.form)
 
 
-@pytest.mark.parametrize("half_life", [None, 3.0])
-def test_forgotten_features_are_missing_in_all_rows_so_far(half_life):
-    rng = np.random.default_rng(22)
-    for _ in range(100):
-        old, new = random_pieces(rng, "mixed", 3), random_pieces(rng, "mixed", 2)
-        width = width_of(old)
-        old = [Piece(_padded_to(p.X, width, p.form), p.y, p.weight, p.form) for p in old]
-        summary = feed(Contingency(half_life), *old)
-        columns = np.flatnonzero(rng.random(width) < 0.5)
-        summary.forget(columns)
-        feed(summary, *new)
-        check(summary, [without(p, columns) for p in old] + new, half_life)
-
-
 def _padded_to(X, width, form):
     padded = np.full((len(X), width), 0.0 if form in SPARSE else None, object)
     padded[:, : X.shape[1]] = X[:, :width]
     return padded
-
-
-@pytest.mark.parametrize("half_life", [None, 3.0])
-def test_reindexed_features_are_as_if_they_had_always_stood_there(half_life):
-    rng = np.random.default_rng(23)
-    for _ in range(100):
-        old, new = random_pieces(rng, "mixed", 3), random_pieces(rng, "mixed", 2)
-        summary, width = feed(Contingency(half_life), *old), width_of(old)
-        before = snapshot(summary)
-        columns = rng.permutation(width + 2)[:width]
-        copy = summary.reindexed(columns, width + 2)
-        moved = [reindexed(piece, columns, width + 2) for piece in old]
-        if summary.n_rows:
-            check(copy, moved, half_life)
-            check(feed(copy, *new), moved + new, half_life)
-        assert_same_bits(before, snapshot(summary))
-
-
-def test_an_empty_summary_may_be_reindexed():
-    copy = Contingency(3.0, cap=7).reindexed(np.arange(2), 5)
-    assert (copy.n_rows, copy.half_life, copy.cap) == (0, 3.0, 7)
-
-
-@pytest.mark.parametrize("half_life", [None, 3.0])
-def test_rows_so_far_can_be_made_to_weigh_less(half_life):
-    rng = np.random.default_rng(29)
-    for _ in range(50):
-        old, new = random_pieces(rng, "mixed", 2), random_pieces(rng, "mixed", 2)
-        summary = feed(Contingency(half_life), *old)
-        summary.fade(0.25)
-        feed(summary, *new)
-        lighter = [
-            Piece(p.X, p.y, (np.ones(len(p)) if p.weight is None else p.weight) / 4, p.form) for p in old
-        ]
-        twin = contingency(rows_of(lighter + new), width_of(old + new), half_life)
-        found, total = counted(summary), sum(twin.values())
-        factor = sum(found.values()) / total if half_life and total else 1.0
-        assert found.keys() == twin.keys()
-        for key, count in twin.items():
-            assert abs(found[key] / factor - count) <= 1e-11 * total
-
-
-def test_features_that_are_not_there_are_neither_forgotten_nor_reindexed():
-    summary = Contingency()
-    summary.update(np.ones((2, 2)), np.array([0, 1]))
-    before = snapshot(summary)
-    for columns in ([2], [-1], [0, 5]):
-        with pytest.raises(SchemaError, match=r"there is no feature .*: they go from 0 to 1"):
-            summary.forget(np.array(columns))
-    for columns, why in (
-        ([0, 0], "named twice"),
-        ([0, 2], "no feature 2"),
-        ([0], "2 features needs a new place"),
-    ):
-        with pytest.raises(SchemaError, match=why):
-            summary.reindexed(np.array(columns), 2)
-    for feature in (-1, 2):
-        with pytest.raises(IndexError, match=f"there are 2 features, numbered from 0; got {feature}"):
-            summary.categories(feature)
-    assert_same_bits(before, snapshot(summary))
-
-
-# ------------------------------------------------------------------------------------ all of it
 
 
 def reindexed(piece, columns, width):

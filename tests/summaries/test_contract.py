@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from streamsieve import registry
 from streamsieve.exceptions import MergeError
@@ -45,8 +46,7 @@ def test_laws(make):
     check_summary(make)
 
 
-def test_a_summary_of_somebody_else_is_checked_by_the_same_laws():
-    """One outside the package, read by a function of its author's."""
+def test_a_summary_that_cannot_be_read_is_named():
     with pytest.raises(AssertionError, match=r"Listing has neither `blocks\(\)` nor `tables\(bins\)`"):
         check_summary(Listing)
 
@@ -57,6 +57,18 @@ def broken(**members):
 
 def no_reindexed(_):
     raise AttributeError
+
+
+def nan_as_zero(self, X, y, weight=None):
+    X = X.copy()
+    values = X.data if sp.issparse(X) else X
+    values[np.isnan(values)] = 0.0
+    Moments.update(self, X, y, weight)
+
+
+def only_complete_rows(self, X, y, weight=None):
+    there = ~np.isnan(X.toarray() if sp.issparse(X) else X).any(axis=1)
+    Moments.update(self, X[there], y[there], None if weight is None else weight[there])
 
 
 BROKEN = {
@@ -71,6 +83,8 @@ BROKEN = {
     },
     "late features": {"update": lambda self, X, y, weight=None: Moments.update(self, X[:, ::-1], y, weight)},
     "reads back differently": {"state": lambda self: {**Moments.state(self), "mass": self._mass + 1.0}},
+    "nothing but NaN change": {"update": nan_as_zero},
+    "differ from features that were forgotten": {"update": only_complete_rows},
     "must raise SchemaError": {"forget": lambda self, columns: None},
 }
 

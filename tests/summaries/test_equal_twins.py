@@ -1,49 +1,37 @@
-"""Moments and CoMoments equal the slow twins, whatever the rows look like and however they are cut."""
+"""Every summary equals its slow twin, whatever the rows look like and however they are cut."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from streamsieve.summaries import CoMoments, Moments
-from tests.summaries.streams import (
-    DENSE,
-    FORMS,
-    HALF_LIVES,
-    KINDS,
-    SPARSE,
-    Stream,
-    check,
-    feed,
-    learnt,
-    random_stream,
-    values,
-)
+from streamsieve.testing._summary_rows import known
+from tests.helpers.tier import cases
+from tests.summaries.kinds import KINDS, each_kind, over_classes
+from tests.summaries.streams import DENSE, FORMS, HALF_LIVES, SPARSE, Stream, feed, learnt, values
 
-both = pytest.mark.parametrize(("kind", "target"), KINDS.values(), ids=KINDS)
+each_moments = pytest.mark.parametrize("kind", [KINDS["Moments"], KINDS["CoMoments"]])
 
 
-@both
+@each_kind
 @pytest.mark.parametrize("form", FORMS)
-def test_one_form_of_rows_however_cut(kind, target, form):
+def test_one_form_of_rows_however_cut(kind, form):
     rng = np.random.default_rng(1)
-    for case in range(40):
-        stream = random_stream(rng, target)
-        half_life = HALF_LIVES[case % len(HALF_LIVES)]
+    for case in range(cases(40)):
+        stream, half_life = kind.stream(rng), HALF_LIVES[case % len(HALF_LIVES)]
         parts = stream.cut(rng, int(rng.integers(1, 5)))
-        check(learnt(kind, parts, [form] * len(parts), half_life), stream, half_life)
+        kind.check(learnt(kind, parts, [form] * len(parts), half_life), stream, half_life)
 
 
-@both
-def test_mixed_dense_and_sparse_batches(kind, target):
+@each_kind
+def test_mixed_dense_and_sparse_batches(kind):
     rng = np.random.default_rng(2)
-    for case in range(150):
-        stream = random_stream(rng, target)
-        half_life = HALF_LIVES[case % len(HALF_LIVES)]
-        parts = stream.cut(rng, 4)
-        check(learnt(kind, parts, rng.choice(list(FORMS), 4), half_life), stream, half_life)
+    for case in range(cases(200)):
+        stream, half_life = kind.stream(rng), HALF_LIVES[case % len(HALF_LIVES)]
+        kind.check(learnt(kind, stream.cut(rng, 4), rng.choice(list(FORMS), 4), half_life), stream, half_life)
 
 
 CELLS = st.one_of(
@@ -53,155 +41,149 @@ CELLS = st.one_of(
 )
 
 
-@st.composite
-def streams(draw, target):
-    n, p = draw(st.integers(1, 12)), draw(st.integers(1, 3))
-    X = draw(hnp.arrays(np.float64, (n, p), elements=CELLS))
-    labels = st.integers(-2, 2) if target == "classes" else st.floats(-100, 100)
-    y = draw(hnp.arrays(np.int64 if target == "classes" else np.float64, n, elements=labels))
-    w = draw(st.none() | hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 0.25, 1.0, 3.0])))
-    return Stream(X, y, w)
-
-
-@both
+@each_kind
+@settings(max_examples=60)
 @given(data=st.data())
-def test_any_values_in_any_cut(kind, target, data):
-    stream = data.draw(streams(target))
-    cut = data.draw(st.integers(0, len(stream)))
+def test_any_values_in_any_cut(kind, data):
+    n, p = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 3))
+    X = data.draw(hnp.arrays(np.float64, (n, p), elements=CELLS))
+    labels = st.integers(-2, 2) if kind.target == "classes" else st.floats(-100, 100)
+    y = data.draw(hnp.arrays(np.int64 if kind.target == "classes" else np.float64, n, elements=labels))
+    w = data.draw(st.none() | hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 0.25, 1.0, 3.0])))
+    stream, cut = Stream(X if kind.missing else np.nan_to_num(X), y, w), data.draw(st.integers(0, n))
     forms = data.draw(st.tuples(*[st.sampled_from(["C", "F", "csr_array"])] * 2))
     half_life = data.draw(st.sampled_from(HALF_LIVES))
-    summary = learnt(kind, [stream[:cut], stream[cut:]], forms, half_life)
-    check(summary, stream, half_life)
+    kind.check(learnt(kind, [stream[:cut], stream[cut:]], forms, half_life), stream, half_life)
 
 
-def every(summary):
-    return summary.block(0, summary.n_features)
+def test_sparse_rows_may_store_zeros():
+    rng = np.random.default_rng(14)
+    for kind in KINDS.values():
+        stream = kind.stream(rng, n=9, p=3)
+        n, p = stream.X.shape
+        stored = stream.X.ravel(), np.tile(np.arange(p), n), np.arange(n + 1) * p
+        kind.check(feed(kind(), stream, lambda X, csr=stored: sp.csr_array(csr, shape=X.shape)), stream)
 
 
-@both
+@each_kind
 @pytest.mark.parametrize("form", ["C", "F", "csr_array"])
-def test_weight_k_is_k_copies_and_weight_0_is_no_row(kind, target, form):
+def test_weight_k_is_k_copies_and_weight_0_is_no_row(kind, form):
     rng = np.random.default_rng(3)
-    for _ in range(60):
-        stream = random_stream(rng, target)
+    for _ in range(cases(60)):
+        stream = kind.stream(rng)
         stream.weight = rng.integers(0, 4, len(stream)).astype(np.float64)
         copies = stream[np.repeat(np.arange(len(stream)), stream.weight.astype(int))]
         copies.weight = None
         weighted, repeated = feed(kind(), stream, form), feed(kind(), copies, form)
         assert weighted.n_rows == np.count_nonzero(stream.weight)
         assert repeated.n_rows == stream.weight.sum()
-        for a, b in zip(every(weighted), every(repeated), strict=True):
+        for a, b in zip(known(weighted), known(repeated), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
 
 
-@both
+@each_kind
 @pytest.mark.parametrize("form", ["C", "F", "csr_array"])
-@pytest.mark.parametrize(("half_life", "n"), [(1.0, 900), (1.5, 900), (3.0, 1500), (100.0, 25_000)])
-def test_one_batch_longer_than_the_largest_factor(kind, target, form, half_life, n):
+@pytest.mark.parametrize(("half_life", "n"), [(1.0, 500), (1.5, 500), (3.0, 900)])
+def test_one_batch_longer_than_the_largest_factor(kind, form, half_life, n):
     rng = np.random.default_rng(4)
-    stream = random_stream(rng, target, n=n, p=3)
-    stream.weight = None
-    stream.X[np.isnan(stream.X)] = 1.0
-    whole = feed(kind(half_life), stream, form)
-    parts = learnt(kind, stream.cut(rng, 9), [form] * 9, half_life)
-    check(whole, stream, half_life, 1e-10)
-    check(parts, stream, half_life, 1e-10)
+    stream = kind.stream(rng, n=n, p=2)
+    stream.weight, stream.X = None, np.round(np.nan_to_num(stream.X, nan=1.0))
+    kind.check(feed(kind(half_life), stream, form), stream, half_life, 1e-10)
+    kind.check(learnt(kind, stream.cut(rng, 9), [form] * 9, half_life), stream, half_life, 1e-10)
 
 
-@both
-def test_a_half_life_of_many_rows_fades_little_but_exactly(kind, target):
+@each_moments
+def test_a_half_life_of_many_rows_fades_little_but_exactly(kind):
     rng = np.random.default_rng(5)
-    stream = random_stream(rng, target, n=3000, p=2)
+    stream = kind.stream(rng, n=3000, p=2)
     stream.X[:1500] += 4.0  # the older half is elsewhere
     faded = learnt(kind, stream.cut(rng, 6), ["C"] * 6, 1e5)
-    check(faded, stream, 1e5)
+    kind.check(faded, stream, 1e5)
     plain = learnt(kind, [stream], ["C"])
     assert not np.allclose(faded.block(0, 2).mean, plain.block(0, 2).mean, rtol=1e-4)
 
 
+@each_kind
+@pytest.mark.parametrize("form", ["C", "csr_array"])
+@pytest.mark.parametrize("factor", [0.5, 0.3])
+def test_all_rows_so_far_may_be_made_lighter(kind, form, factor):
+    rng = np.random.default_rng(15)
+    for _ in range(10):
+        stream = kind.stream(rng, n=20, p=3)
+        stream.weight = rng.random(20) + 0.5
+        summary = feed(kind(), stream[:12], form)
+        summary.fade(factor)
+        feed(summary, stream[12:], form)
+        stream.weight[:12] *= factor
+        for a, b in zip(blocks(summary), blocks(feed(kind(), stream, form)), strict=True):
+            for name in set(a._fields) - {"n"}:  # a unit of faded weight carries less information
+                np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9, atol=1e-9)
+
+
+def blocks(summary):
+    if hasattr(summary, "moments"):
+        return [summary.moments()]
+    return summary.tables(4) if hasattr(summary, "tables") else summary.blocks()
+
+
+@over_classes
 @pytest.mark.parametrize(
     "labels",
     [("no", "yes", "ümlaut"), (-1, 1), (0.0, 2.0), (False, True), (2**40, -(2**40))],
     ids=["text", "signs", "floats", "bools", "large"],
 )
 @pytest.mark.parametrize("size", [10, 100])  # below and above the size at which labels are sorted
-def test_labels_of_any_type(labels, size):
+def test_labels_of_any_type(kind, labels, size):
     rng = np.random.default_rng(6)
-    stream = random_stream(rng, "classes", n=size, p=2, labels=labels)
-    parts = stream.cut(rng, 3)
-    check(learnt(Moments, parts, ["C", "csr_array", "F"]), stream)
+    stream = kind.stream(rng, n=size, p=2, labels=labels)
+    kind.check(learnt(kind, stream.cut(rng, 3), ["C", "csr_array", "F"]), stream)
 
 
+@over_classes
 @pytest.mark.parametrize("form", ["C", "csr_array"])
-def test_labels_grow_from_2_to_1000(form):
+def test_labels_grow_from_2_to_1000(kind, form):
     rng = np.random.default_rng(7)
-    X = values(rng, 4000, 2)
+    X = np.round(values(rng, 4000, 2))
     y = np.minimum(rng.integers(0, 1000, 4000), np.linspace(1, 1000, 4000).astype(int))
     y[:2], y[-1000:] = (0, 1), np.arange(1000)
-    stream, summary = Stream(X, y), Moments()
+    stream, summary = Stream(X, y), kind()
     for low in range(0, 4000, 250):
         feed(summary, stream[low : low + 250], form)
         if low == 0:
             assert 2 <= len(summary.classes) < 100
     assert len(summary.classes) == 1000
-    check(summary, stream)
+    kind.check(summary, stream)
 
 
-def widths(rng, n, fill):
-    """Return pieces of a stream whose features arrive late and vanish, and the same rows in full width."""
-    sizes = rng.integers(1, 6, 4)
-    pieces = [values(rng, n, p) for p in sizes]
-    full = np.full((4 * n, max(sizes)), fill)
-    for i, piece in enumerate(pieces):
-        full[i * n : (i + 1) * n, : piece.shape[1]] = piece
-    return pieces, full
-
-
-@both
-@pytest.mark.parametrize(
-    ("form", "absent"), [*((f, np.nan) for f in DENSE), *((f, 0.0) for f in SPARSE)]
-)  # a dense row without the feature lacks a value, a sparse one holds a zero
-def test_features_that_arrive_late_or_vanish(kind, target, form, absent):
+@each_kind
+@pytest.mark.parametrize("form", [*DENSE, *SPARSE])
+def test_features_that_arrive_late_or_vanish(kind, form):
     rng = np.random.default_rng(8)
-    for case in range(30):
+    for case in range(cases(30)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
-        pieces, full = widths(rng, 3, absent)
-        stream = random_stream(rng, target, n=len(full), p=1)
-        summary = kind(half_life)
-        for i, piece in enumerate(pieces):
+        widths = rng.integers(1, 6, 4)
+        stream = kind.stream(rng, n=12, p=int(max(widths)))
+        summary, width = kind(half_life), 0
+        for i, p in enumerate(widths):
             part = stream[3 * i : 3 * i + 3]
-            feed(summary, Stream(piece, part.y, part.weight), form)
-        check_known(summary, Stream(full, stream.y, stream.weight), half_life, pieces)
+            feed(summary, Stream(part.X[:, :p], part.y, part.weight), form)
+            part.X[:, p:] = kind.absent(form)
+            if part.weight is None or part.weight.any():  # a batch without weight brings no feature
+                width = max(width, p)
+        kind.check(summary, Stream(stream.X[:, :width], stream.y, stream.weight), half_life)
 
 
-def check_known(summary, stream, half_life, pieces):
-    """Compare over the features that came in rows of positive weight."""
-    counted = [stream.weight is None or stream.weight[3 * i : 3 * i + 3].any() for i in range(4)]
-    known = max((piece.shape[1] for piece, there in zip(pieces, counted, strict=True) if there), default=0)
-    check(summary, Stream(stream.X[:, :known], stream.y, stream.weight), half_life)
-
-
-@both
-def test_a_narrow_dense_batch_in_a_sparse_stream_lacks_values(kind, target):
+@each_kind
+@pytest.mark.parametrize("forms", [("csr_array", "C"), ("C", "csr_array")])
+def test_a_narrow_batch_of_the_other_form_lacks_values_or_holds_zeros(kind, forms):
     rng = np.random.default_rng(12)
     for _ in range(20):
-        stream = random_stream(rng, target, n=12, p=4)
+        stream = kind.stream(rng, n=12, p=4)
         stream.weight = None
-        summary = feed(kind(), stream[:6], "csr_array")
-        feed(summary, Stream(stream.X[6:, :2], stream.y[6:]), "C")
-        stream.X[6:, 2:] = np.nan
-        check(summary, stream)
-
-
-def test_a_narrow_sparse_batch_in_a_dense_stream_holds_zeros():
-    rng = np.random.default_rng(13)
-    for _ in range(20):
-        stream = random_stream(rng, "classes", n=12, p=4)
-        stream.weight = None
-        summary = feed(Moments(), stream[:6], "C")
-        feed(summary, Stream(stream.X[6:, :2], stream.y[6:]), "csr_array")
-        stream.X[6:, 2:] = 0.0
-        check(summary, stream)
+        summary = feed(kind(), stream[:6], forms[0])
+        feed(summary, Stream(stream.X[6:, :2], stream.y[6:]), forms[1])
+        stream.X[6:, 2:] = kind.absent(forms[1])
+        kind.check(summary, stream)
 
 
 @pytest.mark.parametrize("size", [1, 50])  # below and above the size at which labels are sorted
@@ -212,51 +194,42 @@ def test_new_labels_of_a_batch_stand_in_sorted_order_whatever_the_order_of_rows(
     assert summary.classes == ["a", "b", "c", "x", "z"]
 
 
-@both
-def test_wide_batches_on_several_threads(kind, target):
-    rng = np.random.default_rng(9)
-    stream = random_stream(rng, target, n=256, p=301)
-    for form in ("C", "F"):
-        check(feed(kind(), stream, form), stream, tolerance=1e-11)
-    stream.X[np.isnan(stream.X)] = 0.5
-    for form in ("C", "F"):
-        check(feed(kind(), stream, form), stream, tolerance=1e-11)
+@each_moments
+def test_wide_batches_on_several_threads(kind):
+    stream = kind.stream(np.random.default_rng(9), n=256, p=301)
+    for fill in (np.nan, 0.5):
+        stream.X[np.isnan(stream.X)] = fill
+        for form in ("C", "F"):
+            kind.check(feed(kind(), stream, form), stream, tolerance=1e-11)
 
 
-@both
-def test_an_empty_batch_and_rows_of_no_weight_leave_no_trace(kind, target):
-    rng = np.random.default_rng(10)
-    stream = random_stream(rng, target, n=5, p=2)
+@each_kind
+def test_an_empty_batch_and_rows_of_no_weight_leave_no_trace(kind):
+    stream = kind.stream(np.random.default_rng(10), n=5, p=2)
     stream.weight = np.zeros(5)
-    for form in ("C", "csr_array"):
+    for form in FORMS:
         summary = kind(3.0)
-        feed(summary, stream, form)
-        feed(summary, stream[:0], form)
-        assert (summary.n_rows, summary.n_features, summary.nbytes) == (0, 0, 0)
-        assert list(summary.blocks()) == []
+        feed(feed(summary, stream, form), stream[:0], form)
+        assert (summary.n_rows, summary.n_features, summary.classes) == (0, 0, [])
+        assert summary.nbytes < 100
+        assert not any(np.any(array) for array in known(summary))
 
 
 @pytest.mark.parametrize("form", ["C", "csr_array"])
-def test_blocks_are_the_features_in_order(form, monkeypatch):
-    rng = np.random.default_rng(11)
-    for kind, target in KINDS.values():
-        module = __import__(kind.__module__, fromlist=["BLOCK"])
-        monkeypatch.setattr(module, "BLOCK", 3)
-        summary = feed(kind(), random_stream(rng, target, n=9, p=8), form)
-        blocks = list(summary.blocks())
-        assert [block.mean.shape[-1] for block in blocks] == [3, 3, 2]
-        joined = np.concatenate([block.mean for block in blocks], axis=-1)
-        assert np.array_equal(joined, summary.block(0, 8).mean)
+@each_moments
+def test_blocks_are_the_features_in_order(kind, form, monkeypatch):
+    monkeypatch.setattr(f"{kind.make.__module__}.BLOCK", 3)
+    summary = feed(kind(), kind.stream(np.random.default_rng(11), n=9, p=8), form)
+    blocks = list(summary.blocks())
+    assert [block.mean.shape[-1] for block in blocks] == [3, 3, 2]
+    joined = np.concatenate([block.mean for block in blocks], axis=-1)
+    assert np.array_equal(joined, summary.block(0, 8).mean)
 
 
 def test_memory_is_as_promised():
     X, y = np.arange(24.0).reshape(4, 6), np.array([0, 1, 2, 0])
-    dense, sparse, missing = Moments(), Moments(), Moments()
-    dense.update(X, y)
-    sparse.update(sp.csr_array(X), y)
-    missing.update(np.where(X == 3, np.nan, X), y)
-    assert (dense.nbytes, missing.nbytes, sparse.nbytes) == (16 * 18, 24 * 18, 32 * 18)
-    dense, sparse = CoMoments(), CoMoments()
-    dense.update(X, y * 1.0)
-    sparse.update(sp.csr_array(X), y * 1.0)
-    assert (dense.nbytes, sparse.nbytes) == (48 * 6, 64 * 6)
+    missing = np.where(X == 3, np.nan, X)
+    bytes_of = [feed(Moments(), Stream(rows, y), np.asarray).nbytes for rows in (X, missing)]
+    assert [*bytes_of, feed(Moments(), Stream(X, y), sp.csr_array).nbytes] == [16 * 18, 24 * 18, 32 * 18]
+    numeric = [feed(CoMoments(), Stream(X, y * 1.0), form).nbytes for form in (np.asarray, sp.csr_array)]
+    assert numeric == [48 * 6, 64 * 6]

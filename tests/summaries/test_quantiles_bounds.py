@@ -20,7 +20,7 @@ from tests.summaries.streams import Stream
 
 
 def watched(summary, stream, stops, half_life=None, dtype=np.float64):
-    """Feed a stream and check it whenever so many rows have come."""
+    """Feed a stream and check it at some numbers of rows."""
     done = 0
     for stop in stops:
         weight = None if stream.weight is None else stream.weight[done:stop]
@@ -148,9 +148,6 @@ def test_values_beyond_float32_and_denormal_ones():
     watched(Quantiles(QUICK), stream, [3000])
     stream.weight = rng.exponential(size=3000) + 0.01
     watched(Quantiles(QUICK), stream, [100, 3000])
-
-
-# ------------------------------------------------------------------------------------ adversaries
 
 
 def kept(summary):

@@ -14,7 +14,7 @@ from tests.summaries.quantile_truth import (
     check_tables,
     learnt,
 )
-from tests.summaries.streams import Stream, assert_same_bits, feed, random_stream, snapshot
+from tests.summaries.streams import Stream, assert_same_bits, feed, snapshot
 
 HALF_LIVES = (None, 1.5, 40.0, 1e4)
 
@@ -122,9 +122,6 @@ def test_rows_are_copied():
     assert_same_bits(before, snapshot(summary))
 
 
-# ------------------------------------------------------------------------------------ what weights mean
-
-
 @pytest.mark.parametrize("half_life", [None, 30.0])
 def test_no_weights_are_ones_and_weight_0_is_no_row(half_life):
     rng = np.random.default_rng(6)
@@ -148,19 +145,6 @@ def test_only_rows_of_weight_0_leave_no_trace():
     assert list(summary.tables(5)) == []
     assert summary.rank_error().shape == (0,)
     assert summary.cdf(0, [1.0]).shape == (0, 1)
-
-
-def test_weight_k_is_k_copies():
-    rng = np.random.default_rng(8)
-    for _ in range(150):
-        stream = random_stream(rng, "classes", n=20)
-        stream.weight = rng.integers(0, 4, 20) * 1.0
-        copies = stream[np.repeat(np.arange(20), stream.weight.astype(int))]
-        copies.weight = None
-        a, b = feed(Quantiles(0.01), stream), feed(Quantiles(0.01), copies)
-        assert a.classes == b.classes
-        for x, y in zip(all_tables(a, 5), all_tables(b, 5), strict=True):
-            assert np.array_equal(x, y)
 
 
 @pytest.mark.parametrize("factor", [2.0**-60, 2.0**70])

@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from streamsieve.summaries import Quantiles
-from tests.helpers.tier import cases
 from tests.summaries.quantile_truth import (
     QUICK,
     ROUNDING,
@@ -19,97 +15,9 @@ from tests.summaries.quantile_truth import (
     learnt,
     rank_errors,
 )
-from tests.summaries.streams import DENSE, FORMS, HALF_LIVES, Stream, feed, random_stream, values
+from tests.summaries.streams import Stream, feed, random_stream, values
 
 #: Weights whose sums tie with the edges of bins, up to rounding.
-TIES = (0.1, 1 / 3, 0.25)
-
-
-def small_stream(rng, **shape):
-    """A stream of any kind, now and then of rows that all weigh the same fraction or of values that tie."""
-    stream = random_stream(rng, "classes", **shape)
-    if rng.random() < 0.2:
-        stream.weight = np.full(len(stream), rng.choice(TIES))
-    if rng.random() < 0.3:
-        stream.X = np.round(stream.X)
-    return stream
-
-
-# ------------------------------------------------------------------------------------ few rows
-
-
-def test_small_streams_in_any_form_and_cut():
-    rng = np.random.default_rng(1)
-    for case in range(cases(1000)):
-        stream, half_life = small_stream(rng), HALF_LIVES[case % len(HALF_LIVES)]
-        summary = Quantiles(half_life=half_life)
-        for part in stream.cut(rng, int(rng.integers(1, 5))):
-            feed(summary, part, rng.choice(list(DENSE)))
-        check_tables(summary, stream, half_life, bins=int(rng.integers(2, 8)))
-        if summary.n_rows and case % 4 == 0:
-            assert rank_errors(summary, stream, half_life).max() <= ROUNDING
-
-
-def test_mixed_dense_and_sparse_batches():
-    rng = np.random.default_rng(2)
-    for case in range(400):
-        stream, half_life = small_stream(rng), HALF_LIVES[case % len(HALF_LIVES)]
-        summary = Quantiles(half_life=half_life)
-        for part in stream.cut(rng, 4):
-            feed(summary, part, rng.choice(list(FORMS)))
-        check_tables(summary, stream, half_life, bins=int(rng.integers(2, 8)))
-
-
-@pytest.mark.parametrize("narrow", ["dense", "sparse"])
-def test_late_features_and_narrower_batches(narrow):
-    """What a dense row does not have is missing, what a sparse row does not have is 0."""
-    rng = np.random.default_rng(3)
-    for case in range(150):
-        half_life = HALF_LIVES[case % len(HALF_LIVES)]
-        summary = Quantiles(half_life=half_life)
-        p = rng.integers(1, 5, 5)
-        stream = small_stream(rng, n=15, p=p.max())
-        if stream.weight is not None:
-            stream.weight += 0.5  # a batch without any weight brings no feature
-        for i, width in enumerate(p):
-            part = stream[3 * i : 3 * i + 3]
-            sparse = narrow == "sparse" and i > 0 and rng.random() < 0.5
-            feed(summary, Stream(part.X[:, :width], part.y, part.weight), "csr_array" if sparse else "C")
-            known = p[: i + 1].max()
-            part.X[:, width:known], part.X[:, known:] = 0.0 if sparse else np.nan, np.nan
-        check_tables(summary, stream, half_life, bins=3)
-
-
-def test_late_labels():
-    rng = np.random.default_rng(4)
-    for _ in range(100):
-        stream = small_stream(rng, n=20)
-        stream.y = np.minimum(stream.y + rng.integers(0, 9, 20), np.arange(20) // 2)
-        summary = Quantiles()
-        for part in stream.cut(rng, 6):
-            feed(summary, part)
-        check_tables(summary, stream)
-
-
-CELLS = st.one_of(
-    st.sampled_from([0.0, -0.0, np.nan, 5e-324, 1e99, -1e99, 1.0]),
-    st.integers(-3, 3).map(float),
-    st.floats(-1e3, 1e3),
-)
-
-
-@given(data=st.data())
-def test_any_values_in_any_cut(data):
-    n, p = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 3))
-    X = data.draw(hnp.arrays(np.float64, (n, p), elements=CELLS))
-    y = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-2, 2)))
-    w = data.draw(st.none() | hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 0.25, 1.0, 3.0])))
-    stream, cut = Stream(X, y, w), data.draw(st.integers(0, n))
-    half_life = data.draw(st.sampled_from(HALF_LIVES))
-    summary = Quantiles(half_life=half_life)
-    for part in (stream[:cut], stream[cut:]):
-        feed(summary, part)
-    check_tables(summary, stream, half_life, data.draw(st.integers(2, 6)))
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 0.1, QUICK, 1e-2, 1e-3])
@@ -124,11 +32,8 @@ def test_the_first_rows_of_a_class_are_exact(epsilon):
         check_tables(summary, stream, half_life)
 
 
-# ------------------------------------------------------------------------------------ few values
-
-
 def few_valued(rng, n, distinct=64):
-    """Columns of few values, with gaps in some, beside a continuous one that collapses all the time."""
+    """Columns of few values, one with missing values, beside a continuous one that collapses all the time."""
     levels = np.unique(rng.normal(size=200))[:distinct]
     X = np.column_stack([
         rng.choice(levels, n), rng.integers(0, 2, n), np.full(n, 3.5), rng.choice(levels[:7], n),
@@ -191,9 +96,6 @@ def test_a_column_that_was_all_missing_may_become_few_valued():
     stream = few_valued(rng, 5000)
     stream.X[:2500, :2] = np.nan
     check_tables(learnt(stream), first(stream, 4))
-
-
-# ------------------------------------------------------------------------------------ after forgetting
 
 
 @pytest.mark.parametrize("weights", ["none", "exponential"])

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from streamsieve.exceptions import MergeError, TargetError
-from streamsieve.summaries import Moments, Quantiles
+from streamsieve.summaries import Quantiles
 from tests.reference.moments import decay
+from tests.summaries.kinds import merged
 from tests.summaries.quantile_truth import (
     ORDERS,
     QUICK,
@@ -18,8 +17,7 @@ from tests.summaries.quantile_truth import (
     joined,
     learnt,
 )
-from tests.summaries.streams import HALF_LIVES, Stream, assert_same_bits, feed, random_stream, snapshot
-from tests.summaries.test_merge import merged
+from tests.summaries.streams import Stream, assert_same_bits, snapshot
 
 
 def shards(rng, stream, n, half_life=None):
@@ -143,22 +141,6 @@ def test_merging_with_oneself(weighted):
     check_mass(summary, joined(stream, stream))
 
 
-@pytest.mark.parametrize("half_life", [None, 50.0])
-def test_merging_with_empty_ones(half_life):
-    stream = all_orders(np.random.default_rng(8), 700)
-    full, empty = learnt(stream, half_life=half_life), Quantiles(QUICK, half_life=half_life)
-    before = snapshot(full)
-    full.merge(empty)
-    assert_same_bits(before, snapshot(full))
-    empty.merge(full)
-    assert_same_bits(before, snapshot(empty))
-    empty.update(stream.X[:50], stream.y[:50])  # they share nothing
-    assert_same_bits(before, snapshot(full))
-    both = Quantiles(QUICK, half_life=half_life)
-    both.merge(Quantiles(QUICK, half_life=half_life))
-    assert (both.n_rows, both.n_features, both.nbytes) == (0, 0, 0)
-
-
 @pytest.mark.parametrize("weights", [("none", "none"), ("none", "copies"), ("pareto", "none")])
 def test_the_other_is_unchanged_bit_for_bit(weights):
     rng = np.random.default_rng(9)
@@ -175,9 +157,6 @@ def test_the_other_is_unchanged_bit_for_bit(weights):
         assert_same_bits(state, snapshot(a))
 
 
-# ------------------------------------------------------------------------------------ fading
-
-
 @pytest.mark.parametrize("half_life", [10.0, 300.0, 1e5])
 @pytest.mark.parametrize("n", [2, 7, 64])
 def test_with_fading_the_other_comes_after(n, half_life):
@@ -186,15 +165,6 @@ def test_with_fading_the_other_comes_after(n, half_life):
     stream.weight = WEIGHTS["copies"](rng, 3000) if n == 7 else None
     whole = merged(rng, shards(rng, stream, n, half_life), in_order=True)
     check_bound(whole, stream, half_life)
-
-
-def test_with_fading_the_order_matters():
-    stream = Stream(np.arange(2000.0)[:, None], np.zeros(2000, int))
-    a, b = learnt(stream[:1000], half_life=200.0), learnt(stream[1000:], half_life=200.0)
-    b.merge(a)
-    check_bound(b, joined(stream[1000:], stream[:1000]), 200.0)
-    with pytest.raises(AssertionError):
-        check_bound(b, stream, 200.0)
 
 
 @pytest.mark.parametrize("rows", [(200, 1500), (1500, 200), (900, 900), (5000, 5000)])
@@ -247,20 +217,6 @@ def test_fading_merges_on_after_the_factor_was_taken_out():
     np.testing.assert_allclose(shares, np.tile(wanted, (2, 1)), rtol=1e-9)
 
 
-# ------------------------------------------------------------------------------------ exactness, refusals
-
-
-def test_small_shards_merge_to_the_tables_of_the_whole():
-    """Whole weights here, fractions there; none at all; with and without fading."""
-    rng = np.random.default_rng(16)
-    for case in range(200):
-        half_life = HALF_LIVES[case % len(HALF_LIVES)]
-        parts = [random_stream(rng, "classes", p=3) for _ in range(4)]
-        shards = [feed(Quantiles(half_life=half_life), part) for part in parts]
-        whole = merged(rng, shards, in_order=True)
-        check_tables(whole, joined(*parts), half_life)
-
-
 @pytest.mark.parametrize("weights", ["none", "copies", "exponential"])
 def test_few_values_stay_exact_in_any_tree(weights):
     rng = np.random.default_rng(13)
@@ -273,31 +229,3 @@ def test_few_values_stay_exact_in_any_tree(weights):
         whole = merged(rng, shards(rng, stream, 9), in_order=False)
         assert whole.rank_error().max() > 0  # the third column is far from exact
         check_tables(whole, Stream(X[:, :2], stream.y, stream.weight))
-
-
-def test_what_does_not_belong_together_is_refused_and_changes_nothing():
-    stream = all_orders(np.random.default_rng(14), 300)
-    summary = learnt(stream)
-    before = snapshot(summary)
-    text = Quantiles(QUICK)
-    text.update(stream.X, np.where(stream.y > 0, "yes", "no"))
-    for other, error, message in (
-        (Quantiles(1e-3), MergeError, "of equal max_rank_error merge: 0.03125 here, 0.001 there"),
-        (Quantiles(QUICK, half_life=5.0), MergeError, "of equal half_life merge: None here, 5.0 there"),
-        (Moments(), MergeError, "quantiles only merge with quantiles, not with a Moments"),
-        (text, TargetError, "keep to text or to numbers"),
-    ):
-        with pytest.raises(error, match=message):
-            summary.merge(other)
-        assert_same_bits(before, snapshot(summary))
-
-
-def test_dense_and_sparse_summaries_do_not_merge():
-    stream = all_orders(np.random.default_rng(15), 100, gaps=0.0)
-    dense, sparse = learnt(stream), Quantiles(QUICK)
-    sparse.update(sp.csr_array(stream.X), stream.y)
-    for a, b in ((dense, sparse), (sparse, dense)):
-        before = snapshot(a)
-        with pytest.raises(MergeError, match="begin both with the same kind"):
-            a.merge(b)
-        assert_same_bits(before, snapshot(a))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from streamsieve.exceptions import BadValueError, ParameterError, SchemaError, StateError, TargetError
+from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.summaries import Quantiles
-from tests.summaries.quantile_truth import QUICK, WEIGHTS, all_orders, all_tables, check_bound, learnt
+from tests.summaries.quantile_truth import QUICK, WEIGHTS, all_orders, all_tables, learnt
 from tests.summaries.streams import Stream, assert_same_bits, feed, snapshot
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* encountered in scalar:RuntimeWarning")
@@ -17,9 +17,6 @@ def stream_of(weights="none", n=1500, seed=1, dtype=np.float64):
     stream.y[:3] = 0, 1, 2
     stream.weight = None if weights == "none" else WEIGHTS[weights](rng, n)
     return stream
-
-
-# ------------------------------------------------------------------------------------ round trips
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -38,28 +35,6 @@ def test_a_state_in_mid_stream_goes_on_identically(weights, half_life, dtype):
             for one in (summary, again):
                 feed(one, part, lambda X: X.astype(dtype))
         assert_same_bits(snapshot(summary), snapshot(again))
-
-
-def test_facts_survive():
-    summary = learnt(stream_of("copies"), half_life=77.0)
-    again = Quantiles.from_state(summary.state())
-    for name in ("max_rank_error", "half_life", "classes", "n_rows", "n_features"):
-        assert getattr(again, name) == getattr(summary, name)
-
-
-def test_an_empty_summary_round_trips():
-    for half_life in (None, 3.0):
-        saved = Quantiles(0.01, half_life=half_life).state()
-        again = Quantiles.from_state(saved)
-        assert_same_bits(saved, again.state())
-        assert (again.max_rank_error, again.half_life, again.n_features) == (0.01, half_life, 0)
-
-
-def test_text_labels_survive():
-    stream = stream_of()
-    summary = Quantiles(QUICK)
-    summary.update(stream.X, np.array(["one", "two", "drei"])[stream.y])
-    assert Quantiles.from_state(summary.state()).classes == ["drei", "one", "two"]
 
 
 @pytest.mark.parametrize("weights", ["none", "copies"])
@@ -90,9 +65,6 @@ def test_states_after_forgetting_growing_and_moving_are_accepted():
             saved = snapshot(one)
             assert_same_bits(saved, snapshot(Quantiles.from_state(saved)))
 
-
-# ------------------------------------------------------------------------------------ hostile states
-# What declarations cannot say; the fuzzer (tests/test_state_fuzz.py) damages every array.
 
 PLAIN, HEAVY = (learnt(stream_of(weights, 1900)).state() for weights in ("none", "exponential"))
 FEW = learnt(Stream(np.round(stream_of().X[:, :1]), stream_of().y)).state()
@@ -176,71 +148,6 @@ def test_two_runs_of_one_level_are_refused_where_weights_are_equal():
     state["mass"] = state["mass"] + [state[RUNS].shape[2], 0, 0]
     with pytest.raises(StateError, match="do not add up"):
         Quantiles.from_state(state)
-
-
-# ------------------------------------------------------------------------------------ failed calls
-
-
-def refused(summary, error, message, X, y, weight=None):
-    before = snapshot(summary)
-    nbytes = summary.nbytes
-    with pytest.raises(error, match=message):
-        summary.update(X, y, weight)
-    assert_same_bits(before, snapshot(summary))
-    assert summary.nbytes == nbytes
-
-
-@pytest.mark.parametrize("half_life", [None, 3.0])
-@pytest.mark.parametrize(
-    ("value", "dtype"),
-    [
-        (np.inf, np.float32),
-        (-np.inf, np.float32),
-        (np.inf, np.float64),
-        (1e101, np.float64),
-        (-1e308, np.float64),
-    ],
-)
-def test_a_bad_value_in_the_last_row_changes_nothing(value, dtype, half_life):
-    stream = stream_of()
-    summary = learnt(stream, half_life=half_life, dtype=dtype)
-    X = np.pad(stream.X, ((0, 0), (0, 2))).astype(dtype)  # with new features
-    X[-1, 4] = value
-    for y in (stream.y, stream.y + 5):  # and with new labels
-        refused(summary, BadValueError, "feature 'x4' holds", X, y, np.linspace(0.5, 2, 1500))
-    weight = np.full(1500, 2.0)
-    weight[-1] = 0.0  # such a row does not exist
-    summary.update(X, stream.y, weight)
-    assert summary.n_rows == 2999
-
-
-def test_a_bad_first_batch_leaves_an_empty_summary():
-    summary = Quantiles(QUICK)
-    X = np.zeros((3, 2))
-    X[2, 1] = np.inf
-    refused(summary, BadValueError, "feature 'x1' holds inf", X, np.arange(3))
-    assert (summary.n_features, summary.classes, summary.nbytes) == (0, [], 0)
-
-
-def test_labels_of_another_type_change_nothing():
-    stream = stream_of()
-    summary = learnt(stream)
-    refused(
-        summary, TargetError, "keep to text or to numbers",
-        np.pad(stream.X, ((0, 0), (0, 2))), np.where(stream.y > 0, "yes", "no"), np.full(1500, 0.5),
-    )  # fmt: skip
-    check_bound(summary, stream)
-
-
-def test_columns_that_are_not_there_change_nothing():
-    summary = learnt(stream_of())
-    before = snapshot(summary)
-    for columns, message in (([0, 11], "there is no feature 11"), ([-1], "no feature -1"), ([2, 2], "twice")):
-        with pytest.raises(SchemaError, match=message):
-            summary.forget(columns)
-        with pytest.raises(SchemaError, match=message):
-            summary.reindexed(columns + list(range(len(columns), 11)), 11)
-    assert_same_bits(before, snapshot(summary))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 1e-7, -1, np.nan, "small", None, True])

@@ -17,7 +17,7 @@ from streamsieve.state.tree import text
 from streamsieve.summaries import Moments, RecentRows
 from streamsieve.summaries.windows import recent_rows
 from streamsieve.summaries.windows import row_store as held_rows
-from tests.summaries.listing import Listing, Twin, random_segments
+from tests.summaries.listing import Listing, Twin, fed_together, random_segments
 
 each_target = pytest.mark.parametrize("target", ["classes", "numeric"])
 
@@ -65,10 +65,7 @@ def test_columns_are_those_of_the_last_rows(target):
     for _ in range(150):
         size = int(rng.integers(1, 12))
         rows, twin = RecentRows(target, size=size), Twin(size)
-        for segment in random_segments(rng, target, weights=("none", "whole")):
-            for batch in segment.batches(rng, 6):
-                rows.update(*batch)
-                twin.update(*batch)
+        list(fed_together(rng, random_segments(rng, target, weights=("none", "whole")), rows, twin))
         check(rows, twin)
         if twin.n_features and rng.random() < 0.5:
             gone = np.flatnonzero(rng.random(twin.n_features) < 0.5)
@@ -88,9 +85,7 @@ def test_merging_is_going_on(target):
         parts = []
         for segment in random_segments(rng, target, weights=("none", "whole")):
             rows, twin = RecentRows(target, size=7), Twin(7)
-            for batch in segment.batches(rng, 6):
-                rows.update(*batch)
-                twin.update(*batch)
+            list(fed_together(rng, [segment], rows, twin))
             parts.append((rows, twin))
         rows, twin = parts[0]
         for other, other_twin in parts[1:]:

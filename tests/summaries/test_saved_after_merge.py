@@ -14,37 +14,37 @@ MAKERS = {
 }
 
 
-def shard(rng, make, rows, *, sparse, gaps):
+def shard(rng, make, rows, *, sparse, missing):
     """A summary of a column of few values, a rare one, one of many values and, perhaps, missing ones."""
     y = rng.integers(0, 2, rows)
     X = np.c_[
         np.round(2 * rng.normal(size=rows)) + 0.0, rng.random(rows) < 0.01, np.round(rng.normal(size=rows), 2)
     ]
-    if gaps:
+    if missing:
         X[rng.random(X.shape) < 0.1] = np.nan
     summary = make()
     summary.update(sp.csr_array(X) if sparse else X, y)
     return summary, X, y
 
 
-@pytest.mark.parametrize("gaps", [False, True], ids=["complete", "missing"])
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_what_a_merge_leaves_behind_can_be_saved_and_loaded(make, sparse, gaps):
+def test_what_a_merge_leaves_behind_can_be_saved_and_loaded(make, sparse, missing):
     for seed in range(6):
         rng = np.random.default_rng(seed)
         whole = make()
         for _ in range(12):
-            whole.merge(shard(rng, make, int(rng.integers(1, 2000)), sparse=sparse, gaps=gaps)[0])
+            whole.merge(shard(rng, make, int(rng.integers(1, 2000)), sparse=sparse, missing=missing)[0])
             again = type(whole).from_state(whole.state())  # the law
-            more = shard(rng, make, 40, sparse=sparse, gaps=gaps)
+            more = shard(rng, make, 40, sparse=sparse, missing=missing)
             for summary in (again, type(whole).from_state(whole.state())):
                 summary.update(more[1], more[2])
             again.merge(whole)
 
 
-@pytest.mark.parametrize("gaps", [False, True], ids=["complete", "missing"])
-def test_tables_of_few_values_stay_exact_through_merges(gaps):
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
+def test_tables_of_few_values_stay_exact_through_merges(missing):
     """A table that counts a value less than 0 times is right together with the buffer."""
     below = 0
     for seed in range(3):
@@ -53,7 +53,7 @@ def test_tables_of_few_values_stay_exact_through_merges(gaps):
         for _ in range(4):
             y = rng.integers(0, 2, 62_500)
             X = np.round(2 * rng.normal(size=(len(y), 5))) + 0.0
-            if gaps:
+            if missing:
                 X[rng.random(X.shape) < 0.1] = np.nan
             parts.append((X, y))
             summary = Quantiles()

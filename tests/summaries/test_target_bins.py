@@ -1,15 +1,23 @@
-"""Bins of a target: frozen at one row exactly, equal to what one would compute with all data at hand."""
+"""Bins of a target: frozen at one row exactly, and equal to the offline computation."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from streamsieve._cuts import classes_by_cuts, equal_frequency_cuts
 from streamsieve.exceptions import BadValueError, MergeError, ParameterError, StateError
 from streamsieve.state.tree import text
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, Window
-from streamsieve.summaries.target_bins import TargetBins, classes_of, equal_frequency_cuts
+from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
 from streamsieve.summaries.windows import row_store as held_rows
-from tests.summaries.listing import Listing, Segment, Twin, assert_same_rows, random_segments, rows_of
+from tests.summaries.listing import (
+    Listing,
+    Segment,
+    Twin,
+    assert_same_rows,
+    fed_together,
+    random_segments,
+    rows_of,
+)
 from tests.summaries.streams import Stream, assert_same_bits, check, snapshot
 
 
@@ -49,9 +57,6 @@ def offline(segments, n_bins, warm_up):
     return whole
 
 
-# ------------------------------------------------------------------------------------ the rule
-
-
 def test_targets_are_cut_by_the_rule():
     rng = np.random.default_rng(0)
     for _ in range(1000):
@@ -59,20 +64,17 @@ def test_targets_are_cut_by_the_rule():
         y = rng.integers(-3, 4, n) / 2 if rng.random() < 0.5 else rng.normal(size=n)
         kind = rng.integers(3)
         weight = np.ones(n) if kind == 0 else rng.integers(1, 5, n) * (1.0 if kind == 1 else 0.1)
-        cuts = equal_frequency_cuts(y, weight, n_bins)
-        assert classes_of(y, cuts).tolist() == bins_of(y, weight, n_bins)
+        cuts = equal_frequency_cuts(y, n_bins, weight)
+        assert classes_by_cuts(y, cuts).tolist() == bins_of(y, weight, n_bins)
 
 
 def test_bins_have_equal_numbers_where_they_can():
     for n_bins in (2, 3, 5, 10):
         y = np.arange(60.0 * n_bins)
-        cuts = equal_frequency_cuts(y, np.ones(len(y)), n_bins)
-        assert np.bincount(classes_of(y, cuts)).tolist() == [60] * n_bins
-        repeated = equal_frequency_cuts(np.repeat(y, 3), np.ones(3 * len(y)), n_bins)
-        assert np.array_equal(repeated, equal_frequency_cuts(y, np.full(len(y), 3.0), n_bins))
-
-
-# ------------------------------------------------------------------------------------ the warm-up
+        cuts = equal_frequency_cuts(y, n_bins)
+        assert np.bincount(classes_by_cuts(y, cuts)).tolist() == [60] * n_bins
+        repeated = equal_frequency_cuts(np.repeat(y, 3), n_bins)
+        assert np.array_equal(repeated, equal_frequency_cuts(y, n_bins, np.full(len(y), 3.0)))
 
 
 def test_rows_get_the_bin_of_their_target_in_any_batches():
@@ -92,7 +94,7 @@ def test_rows_get_the_bin_of_their_target_in_any_batches():
                 )
                 assert (binned.cuts is None) == (binned.n_rows < warm_up)
                 if rng.random() < 0.2 and binned.cuts is None:
-                    # what is told before the cuts are frozen is what the rows so far give offline
+                    # before the cuts are frozen, the summary is what the rows so far give offline
                     assert_same_rows(binned.current(), offline(seen, n_bins, 10**9))
         wanted = offline(segments, n_bins, warm_up)
         assert_same_rows(binned.current(), wanted)
@@ -132,7 +134,7 @@ def test_the_summary_inside_may_fade(form, half_life):
     for low in range(0, 60, 7):
         part = slice(low, low + 7)
         binned.update(form(X[part]), y[part], w[part])
-    labels = classes_of(y, binned.cuts)
+    labels = classes_by_cuts(y, binned.cuts)
     assert labels[:20].tolist() == bins_of(y[:20], w[:20], 3)
     check(binned.current(), Stream(X, labels, w), half_life, 1e-11)
 
@@ -155,9 +157,6 @@ def test_given_cuts_need_no_warm_up():
     binned.update(np.ones((4, 1)), np.array([1.0, 1.5, 2.0, 9.0]))
     assert [row.label for row in binned.current().rows] == [0, 1, 1, 2]
     assert binned.cuts.tolist() == [1.0, 2.0]
-
-
-# ------------------------------------------------------------------------------------ merging
 
 
 def fed(segments, n_bins=2, warm_up=8, cuts=None):
@@ -203,7 +202,7 @@ def test_cuts_of_the_later_part_hold_for_rows_that_have_none():
     assert cases > 20
 
 
-def test_parts_with_equal_cuts_merge_and_others_are_told_what_to_do():
+def test_parts_merge_if_their_cuts_are_equal():
     X, y = np.ones((8, 1)), np.arange(8.0)
     parts = [TargetBins(Listing(), bins=2, warm_up=4) for _ in range(3)]
     for part, shift in zip(parts, (0, 0, 5), strict=True):
@@ -259,31 +258,24 @@ def test_a_merge_that_is_refused_inside_changes_nothing():
     assert_same_bits(before, snapshot(dense))
 
 
-# ------------------------------------------------------------------------------------ features and states
-
-
 def test_forgetting_reindexing_and_saving_on_the_way():
     rng = np.random.default_rng(7)
     saved = forgot = moved = 0
     for _ in range(200):
         warm_up = int(rng.integers(2, 20))
         binned, twin = TargetBins(Listing(), bins=2, warm_up=warm_up), Twin()
-        plain = TargetBins(Listing(), bins=2, warm_up=warm_up)  # never forgets: it tells the bins
-        for segment in random_segments(rng, "numeric"):
-            for batch in segment.batches(rng, 6):
-                binned.update(*batch)
-                plain.update(*batch)
-                twin.update(*batch)
-                if rng.random() < 0.2 and twin.n_features:
-                    columns = np.flatnonzero(rng.random(twin.n_features) < 0.5)
-                    binned.forget(columns)
-                    twin.forget(columns)
-                    forgot += 1
-                if rng.random() < 0.2:
-                    before = snapshot(binned)
-                    binned = TargetBins.from_state(before)
-                    assert_same_bits(before, snapshot(binned))
-                    saved += 1
+        plain = TargetBins(Listing(), bins=2, warm_up=warm_up)  # never forgets: it knows the bins
+        for _ in fed_together(rng, random_segments(rng, "numeric"), binned, plain, twin):
+            if rng.random() < 0.2 and twin.n_features:
+                columns = np.flatnonzero(rng.random(twin.n_features) < 0.5)
+                binned.forget(columns)
+                twin.forget(columns)
+                forgot += 1
+            if rng.random() < 0.2:
+                before = snapshot(binned)
+                vars(binned).update(vars(TargetBins.from_state(before)))
+                assert_same_bits(before, snapshot(binned))
+                saved += 1
         for row, label in zip(twin.rows, (r.label for r in plain.current().rows), strict=True):
             row.label = label
         assert_same_rows(binned.current(), twin)
@@ -353,9 +345,6 @@ def test_cuts_of_fewer_rows_than_bins_are_saved_too():
     assert_same_bits(snapshot(binned), snapshot(TargetBins.from_state(snapshot(binned))))
     binned.update(np.ones((2, 2)), np.array([0.5, 9.0]))
     assert binned.classes == [0, 1, 2]
-
-
-# ------------------------------------------------------------------------------------ refusals
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,18 @@ from streamsieve.exceptions import (
 from streamsieve.state.tree import pack_texts, text
 from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
 from streamsieve.summaries.windows import row_store as held_rows
-from tests.summaries.listing import Listing, NumericListing, Tally, Twin, assert_same_rows, random_segments
+from tests.summaries.listing import (
+    Listing,
+    NumericListing,
+    Tally,
+    Twin,
+    assert_same_rows,
+    fed_together,
+    random_segments,
+)
 from tests.summaries.streams import Stream, assert_same_bits, check, snapshot
 
-LISTS = {"made anew": Listing, "followed": Tally, "numeric": NumericListing}
+LISTS = {"recomputed": Listing, "followed": Tally, "numeric": NumericListing}
 each_list = pytest.mark.parametrize("kind", LISTS.values(), ids=LISTS)
 REAL = {
     "Moments": Moments,
@@ -39,12 +47,14 @@ def short_blocks(monkeypatch):
     monkeypatch.setattr(held_rows, "BLOCK", 4)
 
 
+def window_and_twin(rng, inner):
+    size = int(rng.integers(1, 12))
+    return Window(inner, size=size), Twin(size)
+
+
 def check_rows(window, twin):
     assert (window.n_rows, window.n_features) == (len(twin.rows), twin.n_features)
     assert_same_rows(window.current(), twin, ordered=not isinstance(window.current(), Tally))
-
-
-# ------------------------------------------------------------------------------------ the rows
 
 
 @each_list
@@ -52,16 +62,12 @@ def test_a_window_holds_exactly_the_last_rows(kind):
     rng = np.random.default_rng(0)
     asked = 0
     for _ in range(700):
-        window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
-        twin.size = window.size
-        for segment in random_segments(rng, kind.target):
-            for batch in segment.batches(rng, 6):
-                window.update(*batch)
-                twin.update(*batch)
-                assert (window.n_rows, window.n_features) == (len(twin.rows), twin.n_features)
-                if rng.random() < 0.4:
-                    check_rows(window, twin)
-                    asked += 1
+        window, twin = window_and_twin(rng, kind())
+        for _ in fed_together(rng, random_segments(rng, kind.target), window, twin):
+            assert (window.n_rows, window.n_features) == (len(twin.rows), twin.n_features)
+            if rng.random() < 0.4:
+                check_rows(window, twin)
+                asked += 1
         check_rows(window, twin)
     assert asked > 700
 
@@ -80,14 +86,10 @@ def test_a_summary_that_can_take_rows_back_follows():
 def test_the_summary_is_that_of_the_rows(make):
     rng = np.random.default_rng(1)
     for _ in range(40):
-        window, twin = Window(make(), size=int(rng.integers(1, 12))), Twin()
-        twin.size = window.size
-        for segment in random_segments(rng, window.target):
-            for batch in segment.batches(rng, 6):
-                window.update(*batch)
-                twin.update(*batch)
-                if rng.random() < 0.3:
-                    same_knowledge(window.current(), recomputed(make(), twin))
+        window, twin = window_and_twin(rng, make())
+        for _ in fed_together(rng, random_segments(rng, window.target), window, twin):
+            if rng.random() < 0.3:
+                same_knowledge(window.current(), recomputed(make(), twin))
         same_knowledge(window.current(), recomputed(make(), twin))
 
 
@@ -103,7 +105,7 @@ def recomputed(summary, twin):
 
 
 def same_knowledge(got, wanted):
-    """Compare what two summaries tell, to rounding; labels without rows may be listed or not."""
+    """Compare what two summaries know, to rounding; labels without rows may be listed or not."""
     assert got.n_rows == wanted.n_rows
     assert got.n_features == wanted.n_features
     if isinstance(got, TargetBins):
@@ -150,21 +152,17 @@ def test_digits_do_not_leave_with_a_large_value():
     check(window.current(), Stream(values[1:, None], np.zeros(3, np.int64)), tolerance=1e-15)
 
 
-# ------------------------------------------------------------------------------------ any batches
-
-
 @each_list
 def test_the_cut_into_batches_leaves_no_trace(kind):
     rng = np.random.default_rng(2)
     for _ in range(200):
         size, segments = int(rng.integers(1, 12)), random_segments(rng, kind.target)
         ones, some, whole = (Window(kind(), size=size) for _ in range(3))
+        for window, longest in ((ones, 1), (some, 6)):
+            for _ in fed_together(rng, segments, window, longest=longest):
+                if rng.random() < 0.2:
+                    window.current()
         for segment in segments:
-            for window, longest in ((ones, 1), (some, 6)):
-                for batch in segment.batches(rng, longest):
-                    window.update(*batch)
-                    if rng.random() < 0.2:
-                        window.current()
             whole.update(*segment.batch(0, len(segment.y)))
         for window in (ones, some):
             assert_same_bits(snapshot(whole), snapshot(window))
@@ -172,17 +170,15 @@ def test_the_cut_into_batches_leaves_no_trace(kind):
 
 
 @pytest.mark.parametrize("name", [name for name in REAL if "Contingency" not in name])  # those follow
-def test_a_summary_made_anew_is_the_same_to_the_last_bit(name):
+def test_a_recomputed_summary_is_the_same_to_the_last_bit(name):
     make, rng = REAL[name], np.random.default_rng(3)
     for _ in range(25):
         size, segments = int(rng.integers(1, 30)), random_segments(rng, make().target)
         ones, some = Window(make(), size=size), Window(make(), size=size)
-        for segment in segments:
-            for window, longest in ((ones, 1), (some, 20)):
-                for batch in segment.batches(rng, longest):
-                    window.update(*batch)
-                    if rng.random() < 0.2:
-                        window.current()
+        for window, longest in ((ones, 1), (some, 20)):
+            for _ in fed_together(rng, segments, window, longest=longest):
+                if rng.random() < 0.2:
+                    window.current()
         assert_same_bits(snapshot(ones.current()), snapshot(some.current()))
 
 
@@ -263,30 +259,21 @@ def test_mixtures_of_dense_and_sparse_rows_keep_what_late_features_are():
             np.testing.assert_array_equal(list(rows.values()), [wanted[label] for label in rows])
 
 
-# ------------------------------------------------------------------------------------ merging
-
-
 @each_list
 def test_merging_is_the_other_stream_afterwards(kind):
     rng = np.random.default_rng(4)
     for _ in range(100):
-        size = int(rng.integers(1, 15))
-        segments = random_segments(rng, kind.target)
-        text = segments[0].y.dtype.kind == "U"
-        more = random_segments(rng, kind.target)
-        while (more[0].y.dtype.kind == "U") != text:
-            more = random_segments(rng, kind.target)
-        parts = []
-        for part in (segments, more):
+        size, parts = int(rng.integers(1, 15)), []
+        first, second = random_segments(rng, kind.target), random_segments(rng, kind.target)
+        while (second[0].y.dtype.kind == "U") != (first[0].y.dtype.kind == "U"):
+            second = random_segments(rng, kind.target)
+        for segments in (first, second):
             window, twin = Window(kind(), size=size), Twin(size)
-            for segment in part:
-                for batch in segment.batches(rng, 6):
-                    window.update(*batch)
-                    twin.update(*batch)
-                    if rng.random() < 0.15 and twin.n_features:
-                        columns = rng.integers(0, twin.n_features, 1)
-                        window.forget(columns)
-                        twin.forget(columns)
+            for _ in fed_together(rng, segments, window, twin):
+                if rng.random() < 0.15 and twin.n_features:
+                    columns = rng.integers(0, twin.n_features, 1)
+                    window.forget(columns)
+                    twin.forget(columns)
             parts.append((window, twin))
         (window, twin), (other, other_twin) = parts
         if rng.random() < 0.5:
@@ -325,29 +312,22 @@ def test_only_like_windows_merge(other, message):
         Window(Listing(), size=5).merge(other)
 
 
-# ------------------------------------------------------------------------------------ features
-
-
 @each_list
 def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
     rng = np.random.default_rng(5)
     forgot = 0
     for _ in range(120):
-        window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
-        twin.size = window.size
-        for segment in random_segments(rng, kind.target):
-            for batch in segment.batches(rng, 6):
-                window.update(*batch)
-                twin.update(*batch)
-                if rng.random() < 0.3 and twin.n_features:
-                    columns = np.flatnonzero(rng.random(twin.n_features) < 0.5)
-                    window.forget(columns)
-                    twin.forget(columns)
-                    forgot += 1
-                if rng.random() < 0.3:
-                    check_rows(window, twin)
-                if rng.random() < 0.1:
-                    window = Window.from_state(snapshot(window))
+        window, twin = window_and_twin(rng, kind())
+        for _ in fed_together(rng, random_segments(rng, kind.target), window, twin):
+            if rng.random() < 0.3 and twin.n_features:
+                columns = np.flatnonzero(rng.random(twin.n_features) < 0.5)
+                window.forget(columns)
+                twin.forget(columns)
+                forgot += 1
+            if rng.random() < 0.3:
+                check_rows(window, twin)
+            if rng.random() < 0.1:
+                vars(window).update(vars(Window.from_state(snapshot(window))))
         check_rows(window, twin)
     assert forgot > 100
 
@@ -356,16 +336,12 @@ def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
 def test_real_summaries_forget_too(make):
     rng = np.random.default_rng(6)
     for _ in range(30):
-        window, twin = Window(make(), size=int(rng.integers(1, 12))), Twin()
-        twin.size = window.size
-        for segment in random_segments(rng, window.target):
-            for batch in segment.batches(rng, 6):
-                window.update(*batch)
-                twin.update(*batch)
-                if rng.random() < 0.3 and twin.n_features:
-                    columns = np.flatnonzero(rng.random(twin.n_features) < 0.5)
-                    window.forget(columns)
-                    twin.forget(columns)
+        window, twin = window_and_twin(rng, make())
+        for _ in fed_together(rng, random_segments(rng, window.target), window, twin):
+            if rng.random() < 0.3 and twin.n_features:
+                columns = np.flatnonzero(rng.random(twin.n_features) < 0.5)
+                window.forget(columns)
+                twin.forget(columns)
         same_knowledge(window.current(), recomputed(make(), twin))
 
 
@@ -373,11 +349,8 @@ def test_real_summaries_forget_too(make):
 def test_features_move_to_other_places(kind):
     rng = np.random.default_rng(7)
     for _ in range(120):
-        window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
-        twin.size = window.size
-        for segment in random_segments(rng, kind.target):
-            window.update(*segment.batch(0, len(segment.y)))
-            twin.update(*segment.batch(0, len(segment.y)))
+        window, twin = window_and_twin(rng, kind())
+        list(fed_together(rng, random_segments(rng, kind.target), window, twin))
         if rng.random() < 0.5 and twin.n_features:
             window.forget(np.array([0]))
             twin.forget([0])
@@ -391,30 +364,23 @@ def test_features_move_to_other_places(kind):
         assert_same_bits(snapshot(moved), snapshot(Window.from_state(snapshot(moved))))
 
 
-# ------------------------------------------------------------------------------------ states
-
-
 @each_list
 def test_a_state_goes_on_where_it_was_saved(kind):
     rng = np.random.default_rng(8)
     for _ in range(120):
-        window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
-        twin.size = window.size
+        window, twin = window_and_twin(rng, kind())
         again = None
-        for segment in random_segments(rng, kind.target):
-            for batch in segment.batches(rng, 6):
-                window.update(*batch)
-                twin.update(*batch)
-                if again is not None:
-                    again.update(*batch)
-                    assert_same_bits(snapshot(window), snapshot(again))
-                if rng.random() < 0.3:
-                    saved = snapshot(window)
-                    again = Window.from_state(saved)
-                    assert_same_bits(saved, snapshot(again))
-                    assert (again.n_rows, again.n_features, again.size) == (
-                        window.n_rows, window.n_features, window.size,
-                    )  # fmt: skip
+        for batch in fed_together(rng, random_segments(rng, kind.target), window, twin):
+            if again is not None:
+                again.update(*batch)
+                assert_same_bits(snapshot(window), snapshot(again))
+            if rng.random() < 0.3:
+                saved = snapshot(window)
+                again = Window.from_state(saved)
+                assert_same_bits(saved, snapshot(again))
+                assert (again.n_rows, again.n_features, again.size) == (
+                    window.n_rows, window.n_features, window.size,
+                )  # fmt: skip
         check_rows(window, twin)
         if again is not None:
             check_rows(again, twin)
@@ -424,8 +390,7 @@ def test_a_state_goes_on_where_it_was_saved(kind):
 def test_windows_over_real_summaries_live_in_files(make, tmp_path):
     rng = np.random.default_rng(9)
     window = Window(make(), size=7)
-    for segment in random_segments(rng, window.target):
-        window.update(*segment.batch(0, len(segment.y)))
+    list(fed_together(rng, random_segments(rng, window.target), window))
     state.write(tmp_path / "w.sieve", {"class": "Window"}, window.state())
     again = Window.from_state(state.read(tmp_path / "w.sieve")[1])
     assert_same_bits(snapshot(window), snapshot(again))
@@ -534,9 +499,6 @@ def test_text_and_numbers_do_not_mix_in_a_state_either():
     arrays |= {f"rows/runs/1/labels/{key}": a for key, a in pack_texts(["a"]).items()}
     with pytest.raises(StateError, match="some rows have text as labels, others numbers"):
         Window.from_state(arrays)
-
-
-# ------------------------------------------------------------------------------------ refusals
 
 
 @pytest.mark.parametrize(

@@ -181,8 +181,6 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     return np.minimum(np.nan_to_num(out, nan=0.0, posinf=LARGEST, neginf=0.0), LARGEST)
 
 
-# ------------------------------------------------------------------------------------ its summary
-
 PROVIDES: dict[Needs, type[Any]] = {
     Needs.MOMENTS: Moments,
     Needs.COMOMENTS: CoMoments,
@@ -226,11 +224,8 @@ def summary_for(
     sorts = exact and sorts_columns(criterion)
     summary = SortedColumns() if sorts else _plain(needs, half_life, max_rank_error)
     if target == "numeric" and summary.target == "classes":
-        summary = (
-            TargetBins(summary, bins=criterion.bins, warm_up=ALL_ROWS)
-            if sorts
-            else TargetBins(summary, bins=criterion.bins)
-        )
+        warm_up = {"warm_up": ALL_ROWS} if sorts else {}
+        summary = TargetBins(summary, bins=criterion.bins, **warm_up)
     return summary if window is None else Window(summary, size=window)
 
 
@@ -249,21 +244,19 @@ def sorts_columns(criterion: Criterion) -> bool:
     return criterion.needs is Needs.QUANTILES
 
 
+def _kind(needs: Needs | type[Any]) -> type[Any]:
+    return needs if isinstance(needs, type) else PROVIDES[needs]
+
+
 def serves(criterion: Criterion, summary: Any, *, exact: bool = False) -> bool:
     """Whether a summary, without windows and bins around it, is one that a criterion can read."""
-    needs = criterion.needs
-    kind = needs if isinstance(needs, type) else PROVIDES[needs]
-    return isinstance(summary, SortedColumns if exact and sorts_columns(criterion) else kind)
+    sorts = exact and sorts_columns(criterion)
+    return isinstance(summary, SortedColumns if sorts else _kind(criterion.needs))
 
 
 def target_of(criterion: Criterion) -> str | None:
     """Return the kind of target that a criterion's summary is bound to: "numeric", or None for any."""
-    if isinstance(criterion.needs, type):
-        return "numeric" if criterion.needs.target == "numeric" else None
-    return "numeric" if criterion.needs is Needs.COMOMENTS else None
-
-
-# ------------------------------------------------------------------------------------ variance by classes
+    return "numeric" if getattr(_kind(criterion.needs), "target", None) == "numeric" else None
 
 
 class Split(NamedTuple):

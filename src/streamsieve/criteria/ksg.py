@@ -28,44 +28,35 @@ LOOKED_UP = 4096
 class KSG(Criterion):
     """Score by the mutual information of feature and target, estimated from nearest neighbors, in nats.
 
-    No bins: it sees dependence of any shape at the scale the rows themselves suggest.  A numeric target is
-    scored by the first estimator of Kraskov, Stoegbauer and Grassberger, class labels by Ross's.  Never below
-    0, and 0 for a constant feature.
-
-    It compares rows with each other, so it needs the rows themselves, and looks at the last ones of a stream
-    only: ``Screen("ksg", window=...)``, 1000 if no window is given.
+    No bins: it sees dependence of any shape.  A numeric target is scored by the first estimator of Kraskov,
+    Stoegbauer and Grassberger, class labels by Ross's.  Never below 0, and 0 for a constant feature.  It
+    needs the rows themselves, so it scores the last ones: ``Screen("ksg", window=...)``, 1000 by default.
 
     Parameters
     ----------
     n_neighbors : int, default=4
-        How many neighbors of a row decide how far it looks, at least 1.  More of them vary less, and blur
-        what changes within their distance.
+        Number of nearest neighbors, at least 1.  More neighbors: less variance, more bias.
 
     Notes
     -----
-    For each row, let d be the distance of its k-th nearest neighbour, where rows differ by the larger of
-    their differences in the feature and in the target, each over its standard deviation.  Then
+    For each row, let d be the distance of its k-th nearest neighbor: the larger of the differences in the
+    feature and in the target, each over its standard deviation.  Then
 
         I = psi(N) + < psi(c) - psi(c_x) - psi(c_y) >
 
-    where c, c_x and c_y are numbers of rows inside d, itself included: by both differences, by that of the
+    where c, c_x and c_y count the rows within d, itself included: by both differences, by that of the
     feature, by that of the target.  With class labels, a row of another class is infinitely far, and rows
-    alone in their class are left out.  A feature with missing values is judged by the rows that have it.
+    alone in their class are left out.  A feature with missing values is scored on the rows that have it.
 
-    *Ties.*  Inside means nearer than d (by more than rounding), or at the very same place.  Without ties c is
-    k, and the estimate is that of the papers and of ``sklearn.feature_selection.mutual_info_regression`` and
-    ``mutual_info_classif``, whose default k is 3.  With ties these would take k rows for inside where there
-    are fewer or more; scikit-learn adds random noise against that, so its result changes with the seed, and
-    the papers advise the same.  Counting what is there needs no noise.  Where all values are tied, the
-    estimate is that of the table of their counts, with Grassberger's correction of its bias.
+    *Ties.*  Within means nearer than d (by more than rounding), or at the same place.  Without ties c is k,
+    and the estimate is that of the papers and of ``sklearn.feature_selection.mutual_info_regression`` and
+    ``mutual_info_classif`` (default k 3).  Against ties these add random noise, so their result changes with
+    the seed; counting the rows needs none.  Where all values are tied, the estimate is that of the table of
+    counts with Grassberger's bias correction.
 
-    A weight is a number of copies of a row, so it must be whole; a row with copies has neighbors at
-    distance 0.
-
-    There are no p-values, as there is no distribution known: neither ``alpha`` nor ``on_drift`` can be used.
-    Nor can ``half_life``: a neighbour is there or not.  Cost per feature and score: the window's rows times
-    a logarithm for labels, up to times the root of the rows for a numeric target; with labels, zeros of
-    sparse rows cost nothing.
+    A weight is a number of copies of a row, so it must be whole.  There are no p-values, hence no ``alpha``
+    and no ``on_drift``, and no ``half_life``: a neighbor is there or not.  Cost per feature: n log n for
+    labels, where zeros of sparse rows cost nothing, and up to n^1.5 for a numeric target.
 
     References
     ----------

@@ -9,7 +9,8 @@ contingency      counts of every value of every feature per class
 windows          the last rows, or all rows, as they came
 target_bins      a numeric target, cut into classes for any summary by class
 class_totals     base class: labels, half-life and totals per class
-nesting          summaries inside other parts;  table_block: shared by several
+nesting          summaries inside other parts
+arrays           batches of rows and arrays over features;  table_block: contingency tables
 ================ =================================================================================
 """
 

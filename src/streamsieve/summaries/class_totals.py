@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.exceptions import SchemaError, TargetError
+from streamsieve.exceptions import TargetError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, Nested, Part, Values, mass
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 #: log2 of the largest factor at the start of a step; within one it may double, and squares are summed too.
 LARGEST = 100
@@ -22,34 +20,13 @@ LARGEST = 100
 LONGEST = 1e15
 
 
-def remainder(whole: Any, part: FloatArray, n_rows: Any) -> FloatArray:
-    """Return ``whole - part`` for sums of weights, with what is only rounding of n_rows terms set to 0.
-
-    Fractional weights add up differently in different orders; the residue of two sums that should be equal
-    must not count as mass.
-    """
-    rest = whole - part
-    # whole numbers add up exactly
-    exact = (whole == np.floor(whole)) & (part == np.floor(part))
-    slack = np.where(exact, 0.0, whole * np.minimum(n_rows * np.finfo(np.float64).eps, 1e-6))
-    return np.where(rest > slack, rest, 0.0)
-
-
 class Fading(Part):
     """The clock of a summary: exponential fading at a half-life, without touching what is stored.
 
-    To let all old rows weigh less, let each new row weigh more: row t weighs ``2 ** (t / half_life)``.  Every
-    statistic is a ratio, so the common factor cancels.  When the factor grows large, everything stored is
-    multiplied once by a power of two, which is exact.
-
-    It counts rows, and derives each weight from the count: weights are the same to the last bit however the
-    rows are cut into batches.
-
-    Parameters
-    ----------
-    half_life : rows after which an observation weighs half, or None
-    ticks : rows that have passed
-    shift : whole powers of two taken out so far
+    Row t weighs ``2 ** (t / half_life)``, counted in rows, so that batches do not change a bit.  Every
+    statistic is a ratio, so the common factor cancels; when it grows large, everything stored is multiplied
+    once by a power of two, which is exact.  ``ticks`` are the rows that have passed, ``shift`` the powers of
+    two taken out so far.
     """
 
     fields = {"half_life": Float(1, LONGEST, optional=True), "ticks": Int(), "shift": Float()}
@@ -91,10 +68,7 @@ class Fading(Part):
         return float(np.exp2(-whole))
 
     def precede(self, other: Fading, n_other: int) -> float:
-        """Let the other's rows come after ours: return the factor for what we have stored.
-
-        Afterwards this clock shows the other's time, in the other's units.
-        """
+        """Take over the clock of rows that come after ours; return the factor for what we have stored."""
         if self.half_life is None:
             return 1.0
         factor = float(np.exp2(other.exponent - self.exponent - n_other / self.half_life))
@@ -182,44 +156,41 @@ def _distinct(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
     return distinct, inverse
 
 
-def rows_with_weight(
-    X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None
-) -> tuple[Matrix, npt.NDArray[Any], FloatArray | None]:
-    """Return the rows whose weight is not 0: a row of weight 0 does not exist."""
-    if weight is None or weight.all():
-        return X, y, weight
-    present = np.flatnonzero(weight)
-    return X[present], y[present], weight[present]
+class Faded(Part, ABC):
+    """Base of summaries whose rows may fade: it has a clock, and a subclass says how to rescale."""
+
+    _fading: Fading
+
+    @property
+    def half_life(self) -> float | None:
+        """Number of rows after which the weight of an observation has halved."""
+        return self._fading.half_life
+
+    def fade(self, factor: float) -> None:
+        """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1."""
+        self._scale(factor)
+
+    @abstractmethod
+    def _scale(self, factor: float) -> None:
+        """Multiply all weights."""
+
+    def _advance(self, n: int) -> None:
+        """Let n rows pass on the clock, and rescale if it is time."""
+        factor = self._fading.advance(n)
+        if factor is not None:
+            self._scale(factor)
+
+    def _recede(self, other: Self, n_rows: int) -> None:
+        """Let the other's rows, ``n_rows`` of them, come after those so far."""
+        factor = self._fading.precede(other._fading, n_rows)
+        if factor != 1.0:
+            self._scale(factor)
 
 
-def checked_columns(columns: IntArray, n_features: int) -> IntArray:
-    """Return indices of features that all exist and all differ, or raise ``SchemaError``."""
-    columns = np.asarray(columns, np.int64)
-    outside = columns[(columns < 0) | (columns >= n_features)]
-    if len(outside):
-        raise SchemaError(f"there is no feature {outside[0]}: they go from 0 to {n_features - 1}")
-    if len(np.unique(columns)) < len(columns):
-        raise SchemaError("a feature is named twice among the columns: name each once")
-    return columns
-
-
-def checked_places(columns: IntArray, n_features: int, n_after: int) -> IntArray:
-    """Return where each of ``n_features`` features goes among ``n_after``, or raise ``SchemaError``."""
-    places = checked_columns(np.asarray(columns)[:n_features], n_after)
-    if len(places) < n_features:
-        raise SchemaError(f"each of {n_features} features needs a new place; got {len(places)} columns")
-    return places
-
-
-class ClassTotals(Part):
+class ClassTotals(Faded):
     """Base of summaries by class: rows, sum of weights and sum of squares per class.
 
-    A subclass stores the features.  It extends :attr:`fields` and :meth:`_scale`.
-
-    Parameters
-    ----------
-    half_life : float or None
-        Number of rows after which the weight of an observation has halved; None for no fading.
+    A subclass stores the features, and extends :attr:`fields` and :meth:`_scale`.
     """
 
     target: ClassVar[str] = "classes"
@@ -244,11 +215,6 @@ class ClassTotals(Part):
     def classes(self) -> list[Any]:
         """Labels seen, in the order of the arrays' class axis."""
         return self._labels.values
-
-    @property
-    def half_life(self) -> float | None:
-        """Number of rows after which the weight of an observation has halved."""
-        return self._fading.half_life
 
     @property
     def n_rows(self) -> int:
@@ -278,15 +244,6 @@ class ClassTotals(Part):
         self._rows += np.bincount(codes, minlength=n_classes)
         self._advance(len(codes))
 
-    def _advance(self, n: int) -> None:
-        factor = self._fading.advance(n)
-        if factor is not None:
-            self._scale(factor)
-
-    def fade(self, factor: float) -> None:
-        """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1."""
-        self._scale(factor)
-
     def _scale(self, factor: float) -> None:
         self._mass *= factor
         self._squares *= factor * factor
@@ -294,9 +251,7 @@ class ClassTotals(Part):
     def _precede(self, other: Self) -> tuple[IntArray, list[Any]]:
         """Let another's rows come next; return the codes of its labels here, and which labels are new."""
         codes, new = self._labels.encode(np.array(other.classes))
-        factor = self._fading.precede(other._fading, other.n_rows)
-        if factor != 1.0:
-            self._scale(factor)
+        self._recede(other, other.n_rows)
         return codes, new
 
     def _add_totals(self, other: Self, codes: IntArray) -> None:

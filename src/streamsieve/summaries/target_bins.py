@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._cuts import classes_by_cuts, equal_frequency_cuts
 from streamsieve._parameters import check_number
 from streamsieve._values import LIMIT
 from streamsieve.exceptions import CapabilityError, MergeError, ParameterError
-from streamsieve.protocols import Fades, FloatArray, IntArray
+from streamsieve.protocols import Fades, FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Int, Nested, Part, register
 from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
 from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
 from streamsieve.summaries.windows.row_store import RowStore
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 MOST_BINS = 1000
 LONGEST = 2**31
@@ -47,15 +45,12 @@ class TargetBins(Part):
 
     Notes
     -----
-    Cut i is the smallest target whose cumulative weight reaches i * d, where d is the whole part of the
-    total weight over the number of bins (at least 1) if all weights are whole numbers, and their quotient
-    otherwise.  Equal targets share a class, and classes may be empty.
+    Cut i is the smallest target whose cumulative weight reaches i * d, where d is the total weight over the
+    number of bins, rounded down (to at least 1) if all weights are whole numbers.  Equal targets share a
+    class, and classes may be empty.  The warm-up ends exactly at row ``warm_up``, whatever the batches.
 
-    Whatever is remembered depends on the rows and their order, not on the batches they came in: the warm-up
-    ends exactly at row ``warm_up``.  Fading is the business of the summary inside.  Memory: that of the
-    summary, and O(warm_up x width) until the cuts are known.
-
-    Where two parts of a stream merge and only the later one knows its cuts, they hold for the whole.
+    Memory: that of the summary, and O(warm_up x width) until the cuts are known.  Where two parts of a stream
+    merge and only the later one knows its cuts, they hold for the whole.
 
     Examples
     --------
@@ -75,7 +70,7 @@ class TargetBins(Part):
     fields = {
         "bins": Int(2, MOST_BINS),
         "warm_up": Int(2, LONGEST),
-        "_inner": AnySummary(),
+        "inner": AnySummary(),
         "_rows": Nested(RowStore),
         "_cuts": Array("f8", "cuts", low=-LIMIT, high=np.inf, order="sorted", optional=True),
         "_current": AnySummary(optional=True),
@@ -87,19 +82,13 @@ class TargetBins(Part):
         check_empty("bins of a target", inner, ("classes",))
         check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
         check_number("warm_up", warm_up, low=bins, high=LONGEST, integer=True)
-        self._inner = inner.copy()
+        #: The empty summary to start from.
+        self.inner = inner.copy()
         self.bins, self.warm_up = int(bins), int(warm_up)
         self._cuts = None if cuts is None else _checked(cuts, self.bins)
         self._rows = RowStore()
         #: The summary by frozen cuts; by those of the rows so far, or None if it is not known, before.
         self._current: Any = None if self._cuts is None else inner.copy()
-
-    # ---------------------------------------------------------------- facts
-
-    @property
-    def inner(self) -> Any:
-        """The empty summary this was made with."""
-        return self._inner
 
     @property
     def cuts(self) -> FloatArray | None:
@@ -129,11 +118,11 @@ class TargetBins(Part):
     def current(self) -> Any:
         """Return the summary by bins of the target; look at it, but do not change or keep it."""
         if self._current is None:
-            cuts = equal_frequency_cuts(self._rows.labels(), self._rows.weights(), self.bins)
-            self._current = self._of_rows(cuts)
+            self._current = self._of_rows(self._provisional_cuts())
         return self._current
 
-    # ---------------------------------------------------------------- learning
+    def _provisional_cuts(self) -> FloatArray:
+        return equal_frequency_cuts(self._rows.labels(), self.bins, self._rows.weights())
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
@@ -141,7 +130,7 @@ class TargetBins(Part):
         if piece.n_rows == 0:
             return
         if self._cuts is not None:
-            self._current.update(piece.X, classes_of(piece.y, self._cuts), piece.weight)
+            self._current.update(piece.X, classes_by_cuts(piece.y, self._cuts), piece.weight)
         elif self._rows.n_rows + piece.n_rows < self.warm_up:
             self._rows.append(piece)
             self._current = None
@@ -151,29 +140,26 @@ class TargetBins(Part):
     def _freeze(self, piece: Piece) -> None:
         """Determine the cuts by the rows held and the first new ones, and give all rows on."""
         last = piece.part(0, self.warm_up - self._rows.n_rows)
-        cuts = equal_frequency_cuts(
-            np.concatenate([self._rows.labels(), last.y]),
-            np.concatenate([self._rows.weights(), weights_of(last)]),
-            self.bins,
-        )
+        weight = np.concatenate([self._rows.weights(), weights_of(last)])
+        cuts = equal_frequency_cuts(np.concatenate([self._rows.labels(), last.y]), self.bins, weight)
         width = max(self._rows.n_features, piece.X.shape[1])
         summary = self._of_rows(cuts, width)
         wide = piece.widened(width)
-        summary.update(wide.X, classes_of(wide.y, cuts), wide.weight)
+        summary.update(wide.X, classes_by_cuts(wide.y, cuts), wide.weight)
         self._settle(cuts, summary)
 
     def _of_rows(self, cuts: FloatArray, n_features: int = 0) -> Any:
         """Return the summary of the rows held, by these cuts."""
-        summary = self._inner.copy()
-        self._rows.replay(summary, lambda y: classes_of(y, cuts), n_features)
+        summary = self.inner.copy()
+        self._rows.replay(summary, lambda y: classes_by_cuts(y, cuts), n_features)
         return summary
 
     def fade(self, factor: float) -> None:
         """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1; this ends a warm-up."""
-        if not isinstance(self._inner, Fades):
-            raise CapabilityError(f"the rows of {type(self._inner).__name__} cannot fade: it has no `fade`")
+        if not isinstance(self.inner, Fades):
+            raise CapabilityError(f"the rows of {type(self.inner).__name__} cannot fade: it has no `fade`")
         if self._cuts is None and self._rows.n_rows:
-            cuts = equal_frequency_cuts(self._rows.labels(), self._rows.weights(), self.bins)
+            cuts = self._provisional_cuts()
             self._settle(cuts, self._of_rows(cuts))
         if self._cuts is not None:
             self._current.fade(factor)
@@ -187,16 +173,12 @@ class TargetBins(Part):
         if other is self:
             self.merge(other.copy())
         elif other._cuts is None:
-            self._merge_rows(other._rows)
+            twin = self.copy()  # a piece may be refused when others were taken
+            for piece in other._rows.explicit():
+                twin.update(piece.X, piece.y, piece.weight)
+            self.__dict__.update(vars(twin))
         else:
             self._merge_summary(other._cuts, other._current)
-
-    def _merge_rows(self, rows: RowStore) -> None:
-        """Take on raw rows of a later part."""
-        twin = self.copy()  # a piece may be refused when others were taken
-        for piece in rows.explicit():
-            twin.update(piece.X, piece.y, piece.weight)
-        self.__dict__.update(vars(twin))
 
     def _merge_summary(self, cuts: FloatArray, summary: Any) -> None:
         """Take on the summary of a later part, by its cuts."""
@@ -218,17 +200,13 @@ class TargetBins(Part):
                 f"bins of a target only merge with bins of a target, not with a {type(other).__name__}"
             )
         for name in ("bins", "warm_up"):
-            if getattr(self, name) != getattr(other, name):
-                raise MergeError(
-                    f"{name} is {getattr(self, name)} here and {getattr(other, name)} there: "
-                    "only equal ones merge"
-                )
-        if not same_state(self._inner, other.inner):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise MergeError(f"{name} is {mine} here and {theirs} there: only equal ones merge")
+        if not same_state(self.inner, other.inner):
             raise MergeError(
                 "the summaries inside were made with different parameters: only equal ones merge"
             )
-
-    # ---------------------------------------------------------------- features
 
     def forget(self, columns: IntArray) -> None:
         """Let all rows so far count as missing for some features."""
@@ -247,15 +225,13 @@ class TargetBins(Part):
             twin._current = self._current.reindexed(columns, n_features)
         return twin
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
         """The summary by provisional cuts follows from the rows."""
         return {**super()._record(), "_current": None if self._cuts is None else self._current}
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        binned = cls(record["_inner"], bins=record["bins"], warm_up=record["warm_up"])
+        binned = cls(record["inner"], bins=record["bins"], warm_up=record["warm_up"])
         binned.__dict__.update(record)
         return binned
 
@@ -266,27 +242,8 @@ class TargetBins(Part):
                 yield "rows are held back though the target has been cut"
         elif len(self._cuts) != self.bins - 1 or self._rows.n_rows:
             yield f"{len(self._cuts)} cuts and {self._rows.n_rows} rows do not go with {self.bins} bins"
-        elif type(self._current) is not type(self._inner):
+        elif type(self._current) is not type(self.inner):
             yield "the summary is not of the class it was made with"
-
-
-def equal_frequency_cuts(y: FloatArray, weight: FloatArray, bins: int) -> FloatArray:
-    """Return the targets at which to cut; infinite where there are too few."""
-    if len(y) == 0:
-        return np.full(bins - 1, np.inf)
-    order = np.argsort(y, kind="stable")
-    mass = np.cumsum(weight[order])
-    whole = bool(np.all(weight == np.floor(weight)))
-    # a fraction's sum may fall short of a whole multiple by rounding: a hair less is asked of it
-    step = max(1.0, np.floor(mass[-1] / bins)) if whole else mass[-1] * (1 - 1e-12) / bins
-    place = np.searchsorted(mass, step * np.arange(1, bins))
-    cuts: FloatArray = np.append(y[order], np.inf)[place]
-    return cuts
-
-
-def classes_of(y: npt.NDArray[Any], cuts: FloatArray) -> IntArray:
-    """Return how many cuts lie below each target."""
-    return np.searchsorted(cuts, y).astype(np.int64)
 
 
 def _checked(cuts: npt.ArrayLike, bins: int) -> FloatArray:

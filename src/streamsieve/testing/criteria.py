@@ -15,7 +15,7 @@ from streamsieve.protocols import FloatArray, Task
 from streamsieve.rows import Screen
 from streamsieve.summaries.nesting import innermost, lacks
 from streamsieve.testing._data import TASKS, Sample, named, sample
-from streamsieve.testing.summaries import same_bits
+from streamsieve.testing._summary_rows import same_bits
 
 #: Columns of :func:`streamsieve.testing._data.sample`: informative, constant, noise.
 INFORMATIVE, CONSTANT, NOISE = 0, 5, slice(7, None)

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 
 from streamsieve.exceptions import InputError, MergeError, SchemaError, TargetError
-from streamsieve.protocols import Arrays, Fades, FloatArray, Subtracts
+from streamsieve.protocols import Fades, Subtracts
 from streamsieve.summaries.nesting import innermost, lacks
 from streamsieve.testing._data import named
-
-Make = Callable[[], Any]
-#: Reads everything a summary knows as arrays whose values can be compared.
-Read = Callable[[Any], list[npt.NDArray[Any]]]
-
-P = 5
-TINY = float(np.finfo(np.float64).tiny)
-FORMS: dict[str, Callable[[FloatArray], Any]] = {"dense": np.ascontiguousarray, "sparse": sp.csr_array}
-
-
-class Batch(NamedTuple):
-    """Some rows: values are small whole numbers, so that any summary holds them exactly."""
-
-    X: FloatArray
-    y: npt.NDArray[Any]
+from streamsieve.testing._summary_rows import (
+    FORMS,
+    Batch,
+    Make,
+    P,
+    Read,
+    cut,
+    known,
+    learnt,
+    refused,
+    rows,
+    same,
+    same_bits,
+)
 
 
 def check_summary(make: Make, read: Read | None = None) -> None:
@@ -45,6 +40,9 @@ def check_summary(make: Make, read: Read | None = None) -> None:
     What a sparse row does not hold is 0: a feature that appears late was 0 in every earlier row, and a place
     that ``reindexed`` leaves empty must read like a feature that was 0 in every row.
 
+    NaN is a missing value, in dense and in sparse rows.  A summary either skips it, feature by feature, or
+    refuses it with an ``InputError``.
+
     Examples
     --------
     >>> from streamsieve.summaries import Moments, Window
@@ -55,7 +53,8 @@ def check_summary(make: Make, read: Read | None = None) -> None:
     for law in (
         has_the_members, starts_empty, batches_are_immaterial, merging_is_concatenating, merging_refuses,
         weights_are_copies, labels_come_late, features_come_late, reindexing_moves_columns,
-        forgetting_is_missing, removing_undoes_updating, states_round_trip, refused_rows_leave_no_trace,
+        forgetting_is_missing, nan_is_missing, removing_undoes_updating, states_round_trip,
+        refused_rows_leave_no_trace,
     ):  # fmt: skip
         with named(f"the summary fails where {law.__name__.replace('_', ' ')}"):
             law(make, known if read is None else read)
@@ -120,7 +119,7 @@ def merging_is_concatenating(make: Make, read: Read) -> None:
 
 def merging_refuses(make: Make, read: Read) -> None:  # noqa: ARG001
     """Something else than a summary of the same class does not merge."""
-    _refused(MergeError, lambda: make().merge(object()), "merging an object of another class")
+    refused(MergeError, lambda: make().merge(object()), "merging an object of another class")
 
 
 def weights_are_copies(make: Make, read: Read) -> None:
@@ -190,9 +189,7 @@ def reindexing_moves_columns(make: Make, read: Read) -> None:
     order = np.array([2, 0, 1, 4, 3])
     back = learnt(make, [batch], "dense").reindexed(order, P).reindexed(np.argsort(order), P)
     same(read(learnt(make, [batch], "dense")), read(back), "reindexing there and back changed the summary")
-    _refused(
-        SchemaError, lambda: summary.reindexed(np.array([0, 0, 1, 2, 3]), 7), "two features in one place"
-    )
+    refused(SchemaError, lambda: summary.reindexed(np.array([0, 0, 1, 2, 3]), 7), "two features in one place")
 
 
 def forgetting_is_missing(make: Make, read: Read) -> None:  # noqa: ARG001
@@ -207,8 +204,33 @@ def forgetting_is_missing(make: Make, read: Read) -> None:  # noqa: ARG001
         same_bits(
             summary.state(), again.state(), f"{form}: a summary that forgot features reads back differently"
         )
-        _refused(
-            SchemaError, partial(summary.forget, np.array([P])), "forgetting a feature that is not there"
+        refused(SchemaError, partial(summary.forget, np.array([P])), "forgetting a feature that is not there")
+
+
+def nan_is_missing(make: Make, read: Read) -> None:
+    """NaN is skipped, feature by feature, or refused; it is never a value such as 0."""
+    columns = np.array([1, 3])
+    for form, convert in FORMS.items():
+        batch = rows(make(), 30)
+        summary = learnt(make, [batch], form)
+        before, gone = summary.state(), np.full_like(batch.X, np.nan)
+        try:
+            summary.update(convert(gone), batch.y)
+        except InputError:
+            same_bits(before, summary.state(), f"{form}: refused missing values left a trace")
+            continue
+        # a window may have dropped rows, and the weight of a row depends on the rows after it under fading
+        if summary.n_rows == 60 and getattr(innermost(summary), "half_life", None) is None:
+            alone = read(learnt(make, [batch], form))
+            same(alone, read(summary), f"{form}: rows that hold nothing but NaN change what is known")
+        without = batch.X.copy()
+        without[:, columns] = np.nan
+        forgot = learnt(make, [batch], form)
+        forgot.forget(columns)
+        same(
+            read(forgot),
+            read(learnt(make, [Batch(without, batch.y)], form)),
+            f"{form}: features that are NaN in every row differ from features that were forgotten",
         )
 
 
@@ -226,7 +248,7 @@ def removing_undoes_updating(make: Make, read: Read) -> None:
             f"{form}: removing rows does not undo adding them",
         )
         unknown = partial(summary.remove, convert(first.X), np.full(20, 9))
-        _refused(InputError, unknown, "removing rows of a class that was never added")
+        refused(InputError, unknown, "removing rows of a class that was never added")
 
 
 def states_round_trip(make: Make, read: Read) -> None:
@@ -259,97 +281,8 @@ def refused_rows_leave_no_trace(make: Make, read: Read) -> None:  # noqa: ARG001
         before = summary.state()
         bad = second.X.copy()
         bad[-1, 2] = np.inf
-        _refused(InputError, partial(summary.update, convert(bad), second.y), "an infinite value")
+        refused(InputError, partial(summary.update, convert(bad), second.y), "an infinite value")
         if summary.target == "classes":
             text = partial(summary.update, convert(second.X), np.array(["a", "b", "c"])[second.y])
-            _refused(TargetError, text, "text among whole numbers as labels")
+            refused(TargetError, text, "text among whole numbers as labels")
         same_bits(before, summary.state(), f"{form}: refused rows left a trace")
-
-
-# ------------------------------------------------------------------------------------ rows and comparisons
-
-
-def rows(summary: Any, n: int) -> Batch:
-    """Return n rows with five features and a target of the kind that a summary takes."""
-    rng = np.random.default_rng(7)
-    y = np.arange(n) % 3
-    X = rng.integers(-2, 4, (n, P)).astype(np.float64)
-    X[:, 0] += y
-    return Batch(X, y if summary.target == "classes" else y + 0.5 * rng.integers(0, 9, n))
-
-
-def cut(batch: Batch, size: int) -> list[Batch]:
-    """Cut rows into batches of ``size``."""
-    return [Batch(*(a[low : low + size] for a in batch)) for low in range(0, len(batch.y), size)]
-
-
-def learnt(make: Make, batches: list[Batch], form: str) -> Any:
-    """Return a summary that was updated with some batches."""
-    summary = make()
-    for batch in batches:
-        summary.update(FORMS[form](batch.X), batch.y)
-    return summary
-
-
-def known(summary: Any) -> list[npt.NDArray[Any]]:
-    """Return what a summary knows, by way of its blocks, tables or moments."""
-    summary = innermost(summary)
-    name = next((name for name in ("blocks", "tables", "moments") if hasattr(summary, name)), None)
-    assert name is not None, (
-        f"{type(summary).__name__} has neither `blocks()` nor `tables(bins)`: give check_summary a `read`"
-    )
-    answer = summary.tables(5) if name == "tables" else getattr(summary, name)()
-    blocks = [answer] if name == "moments" else answer
-    order = np.argsort(np.array(summary.classes, dtype=object), kind="stable")
-    return [np.asarray(array) for block in blocks for array in _comparable(block, order)]
-
-
-def _comparable(block: Any, order: npt.NDArray[np.int64]) -> Iterator[Any]:
-    """Yield the arrays of a block, with its classes in ``order`` and masses relative to their sum."""
-    if hasattr(block, "counts"):
-        counts = block.counts[:, order] / max(block.counts.sum(), TINY)
-        # categories stand in any order, and may have no rows left
-        yield from [counts] if block.ordered else map(_sorted_categories, counts)
-        yield block.n
-    elif hasattr(block, "copies"):
-        shape = len(block.y), len(block.indptr) - 1
-        X = sp.csc_array((block.data, block.indices, block.indptr), shape=shape).toarray()
-        yield np.repeat(X, block.copies, axis=0)
-        yield np.repeat(block.y, block.copies)
-    elif hasattr(block, "mass"):
-        yield block.mass[order] / max(block.mass.sum(), TINY)
-        yield from (array[order] for array in block[1:])
-    else:
-        yield from block if isinstance(block, (tuple, list)) else [block]
-
-
-def _sorted_categories(table: FloatArray) -> FloatArray:
-    """Return a table of classes by categories without empty categories, in an order of its own."""
-    table = table[:, table.any(axis=0)]
-    return table[:, np.lexsort(np.round(table, 9))]
-
-
-def same(a: list[npt.NDArray[Any]], b: list[npt.NDArray[Any]], message: str) -> None:
-    """Assert that two answers are equal to rounding."""
-    assert len(a) == len(b), message
-    for x, y in zip(a, b, strict=True):
-        assert x.shape == y.shape, message
-        assert np.allclose(x, y, rtol=1e-9, atol=1e-9, equal_nan=True), message
-
-
-def same_bits(a: Arrays, b: Arrays, message: str) -> None:
-    """Assert that two states are equal to the last bit."""
-    assert a.keys() == b.keys(), message
-    for name, array in a.items():
-        assert array.dtype == b[name].dtype, f"{message} ({name})"
-        assert array.tobytes() == b[name].tobytes(), f"{message} ({name})"
-
-
-def _refused(error: type[Exception], call: Callable[[], object], what: str) -> None:
-    try:
-        call()
-    except error:
-        return
-    except Exception as other:  # whatever it is, it is the wrong one
-        raise AssertionError(f"{what} must raise {error.__name__}, not {type(other).__name__}") from other
-    raise AssertionError(f"{what} must raise {error.__name__}")

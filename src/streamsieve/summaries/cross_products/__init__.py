@@ -3,6 +3,7 @@
 ======== =============================================================================
 summary  :class:`CrossProducts`, and the moments that linear models read
 sums     additive sums of products about an origin that follows the mean
+targets  weights and targets of the rows of a batch
 ======== =============================================================================
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,11 @@ from scipy.linalg.blas import dsyrk
 from streamsieve._kernels import products as kernel
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.state import Array, Bool, Part
+from streamsieve.summaries.arrays import padded
+from streamsieve.summaries.cross_products.targets import Targets, rows_at_a_time
 
 #: The products of more features do not fit into the memory of an ordinary machine: 8 p^2 bytes, 3.2 GB.
 MOST_FEATURES = 20_000
-#: Values, and at least rows, that are centered together: copies of a batch stay small, products fast.
-BLOCK_VALUES, BLOCK_ROWS = 2**19, 512
 #: Multiplications of a matrix product in the time of one of the loop over pairs of stored values.
 DENSE_SPEED = 20
 #: How often a mean's square may exceed the variance (it costs as many digits) before the origin moves.
@@ -26,45 +26,12 @@ FAR = 100.0
 ROUNDING = 1e-12
 
 
-def rows_at_a_time(n_features: int) -> int:
-    """How many dense rows of a large batch are taken together."""
-    return max(BLOCK_ROWS, BLOCK_VALUES // max(1, n_features))
-
-
-class Targets(NamedTuple):
-    """Rows' weights and targets; target 0 is the constant 1, and each row has one of the others."""
-
-    weight: FloatArray
-    #: Which of the others; a class has the number 1 + its code.
-    place: IntArray
-    #: Weight times the target there.
-    value: FloatArray
-
-    def sums(self, n_targets: int) -> FloatArray:
-        """Return the sum of every target."""
-        totals: FloatArray = np.bincount(self.place, self.value, minlength=n_targets).astype(np.float64)
-        totals[0] = self.weight.sum()
-        return totals
-
-    def times(self, rows: FloatArray, n_targets: int) -> FloatArray:
-        """Return the sums of every target times the rows' values, (target, feature)."""
-        n = len(self.place)
-        others = sp.csc_array((self.value, self.place, np.arange(n + 1)), shape=(n_targets, n))
-        out: FloatArray = others @ rows
-        out[0] = self.weight @ rows
-        return out
-
-
 class Sums(Part):
     """What rows leave behind: additive, so that two parts of a stream combine exactly.
 
     As long as rows are sparse, the origin is 0, except in columns that were never 0: there it is the value of
     the first row.  So rows about the origin are as sparse as they came, and yet no digits go to an offset.
     With the first dense rows the origin becomes the mean (``centred``), and stays so.
-
-    Parameters
-    ----------
-    n_targets, n_features : how many there are at first
     """
 
     fields = {
@@ -84,8 +51,6 @@ class Sums(Part):
         self._origin = np.zeros(n_features)
         self._cross = np.zeros((n_targets, n_features))
         self._products = np.zeros((n_features, n_features))
-
-    # ---------------------------------------------------------------- facts
 
     @property
     def totals(self) -> FloatArray:
@@ -143,8 +108,6 @@ class Sums(Part):
             return np.zeros(self.n_features)
         return np.asarray(self.cross[0] / self.mass)
 
-    # ---------------------------------------------------------------- room
-
     def grow(self, n_targets: int, n_features: int) -> None:
         """Make room for late targets and features; all of them were 0 so far."""
         targets, features = self._cross.shape
@@ -153,14 +116,12 @@ class Sums(Part):
             targets = targets if n_targets <= targets else max(n_targets, targets + targets // 2)
             if n_features > features:
                 features = n_features if self.n_features == 0 else max(n_features, features + features // 4)
-                self._origin = _padded(self._origin, (features,))
-                self._products = _padded(self._products, (features, features))
-            self._totals = _padded(self._totals, (targets,))
-            self._cross = _padded(self._cross, (targets, features))
+                self._origin = padded(self._origin, features)
+                self._products = padded(self._products, features, features)
+            self._totals = padded(self._totals, targets)
+            self._cross = padded(self._cross, targets, features)
         self.n_targets = max(self.n_targets, n_targets)
         self.n_features = max(self.n_features, n_features)
-
-    # ---------------------------------------------------------------- rows
 
     def add_dense(self, X: npt.NDArray[Any], targets: Targets) -> None:
         """Take dense rows into account, as wide as there are features."""
@@ -178,7 +139,7 @@ class Sums(Part):
         if self.centred:
             for low in range(0, X.shape[0], step):
                 part = slice(low, low + step)
-                self.add_dense(X[part].toarray(), _part(targets, part))
+                self.add_dense(X[part].toarray(), targets.part(part))
             return
         indptr = X.indptr.astype(np.int64, copy=False)
         values = self._about_origin(X, targets.weight)
@@ -198,7 +159,7 @@ class Sums(Part):
         about = sp.csr_array((values, X.indices, X.indptr), shape=X.shape)
         for low in range(0, X.shape[0], step):
             part = slice(low, low + step)
-            rows, some = about[part].toarray(), _part(targets, part)
+            rows, some = about[part].toarray(), targets.part(part)
             self.cross[...] += some.times(rows, self.n_targets)
             self._add_squares(rows * np.sqrt(some.weight)[:, None])
 
@@ -209,10 +170,10 @@ class Sums(Part):
             end = X.indptr[1]
             self._origin[X.indices[:end]] = values[:end]
             self._full = None
-        if len(self._shifted()) == 0:
+        full, p = self._shifted(), self.n_features
+        if len(full) == 0:
             return values
         # a column with a 0 among these rows goes back to 0
-        full, p = self._shifted(), self.n_features
         stored = np.bincount(X.indices[values != 0], minlength=p)
         gone = full[stored[full] < X.shape[0]]
         self._move(gone, -self.origin[gone])
@@ -235,8 +196,6 @@ class Sums(Part):
             offset = self.cross[0, full] / self.mass
             far = _far(offset, self.products[full, full] / self.mass)
             self._move(full[far], offset[far])
-
-    # ---------------------------------------------------------------- origins
 
     def _shifted(self) -> IntArray:
         """Columns whose origin is not 0."""
@@ -274,10 +233,7 @@ class Sums(Part):
         self._totals[1] -= by * self._totals[0]
 
     def _shift_means(self, mean: FloatArray, sums: FloatArray, cross: FloatArray) -> FloatArray:
-        """Add another part's targets and their sums about its mean; move the origin to the common mean.
-
-        Returns the row whose square is what the products lack then.
-        """
+        """Add another part's sums about its mean, and return the row whose square the products lack then."""
         delta = mean - self.origin
         share = sums[0] / (self.mass + sums[0])
         self.cross[...] += cross + np.outer(sums, delta * (1 - share)) - np.outer(self.totals, delta * share)
@@ -295,8 +251,6 @@ class Sums(Part):
             dsyrk(sign, rows.T, beta=1.0, c=self._products.T, lower=1, overwrite_c=1)
         else:
             self.products[...] += dsyrk(sign, rows.T, lower=1).T
-
-    # ---------------------------------------------------------------- the whole
 
     def scale(self, factor: float) -> None:
         """Multiply every weight by a factor."""
@@ -325,8 +279,7 @@ class Sums(Part):
 
     def _meet(self, other: Sums) -> None:
         """Move two sparse parts to one origin."""
-        p = other.n_features
-        common = np.zeros(self.n_features)
+        p, common = other.n_features, np.zeros(self.n_features)
         if other.mass > 0:
             both = (self.origin[:p] != 0) & (other.origin != 0)
             common[:p][both] = self.origin[:p][both]
@@ -337,8 +290,6 @@ class Sums(Part):
             # a sum of a number and a difference may round: say what is meant
             self._origin[: self.n_features], other._origin[:p] = common, common[:p]
             self._full = None
-
-    # ---------------------------------------------------------------- features
 
     def forget(self, columns: IntArray) -> None:
         """Let some features have been 0 in all rows."""
@@ -360,8 +311,6 @@ class Sums(Part):
         moved._products[np.ix_(columns, columns)] = whole
         return moved
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
         """Of the products, the upper triangle row by row."""
         rows = [self.products[j, j:] for j in range(self.n_features)]
@@ -379,11 +328,11 @@ class Sums(Part):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        totals, origin, triangle = (record[name] for name in ("totals", "origin", "triangle"))
-        p = len(origin)
-        sums = cls(len(totals), p)
+        triangle, (m, p) = record["triangle"], record["cross"].shape
+        sums = cls(m, p)
         sums.centred = record["centred"]
-        sums._totals[...], sums._origin[...], sums._cross[...] = totals, origin, record["cross"]
+        for name in ("totals", "origin", "cross"):
+            getattr(sums, name)[...] = record[name]
         end = 0
         for j in range(p):
             start, end = end, end + p - j
@@ -398,13 +347,3 @@ class Sums(Part):
 def _far(offset: FloatArray, square: FloatArray) -> BoolArray:
     """Whether means are so far from the origin that most of the square about it is their own."""
     return np.asarray(offset**2 * (1 + FAR) > FAR * square)
-
-
-def _part(targets: Targets, part: slice) -> Targets:
-    return Targets(targets.weight[part], targets.place[part], targets.value[part])
-
-
-def _padded(a: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    wider = np.zeros(shape)
-    wider[tuple(slice(n) for n in a.shape)] = a
-    return wider

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,19 @@ import scipy.sparse as sp
 from streamsieve._transaction import untouched_on_error
 from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Nested, register
-from streamsieve.summaries.class_totals import ClassTotals, checked_columns, checked_places, rows_with_weight
+from streamsieve.summaries.arrays import (
+    by_class,
+    checked_columns,
+    checked_places,
+    in_steps,
+    rows_with_weight,
+    widened,
+)
+from streamsieve.summaries.class_totals import ClassTotals
 from streamsieve.summaries.moments.dense import DenseMoments
 from streamsieve.summaries.moments.sparse import SparseMoments
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 #: Features looked at together when a criterion asks: the arrays of a block stay in cache.
 BLOCK = 16_384
@@ -82,8 +87,6 @@ class Moments(ClassTotals):
         super().__init__(half_life)
         self._cells: DenseMoments | SparseMoments | None = None
 
-    # ---------------------------------------------------------------- facts
-
     @property
     def n_features(self) -> int:
         """Features seen."""
@@ -110,29 +113,22 @@ class Moments(ClassTotals):
         for low in range(0, self.n_features, BLOCK):
             yield self.block(low, min(low + BLOCK, self.n_features))
 
-    # ---------------------------------------------------------------- learning
-
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
         X, y, weight = rows_with_weight(X, y, weight)
         if X.shape[0] == 0:
             return
-        if sp.issparse(X) and X.shape[1] < self.n_features:  # features that vanished are zeros here
-            X = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
+        if sp.issparse(X):  # features that vanished are zeros here
+            X = widened(X, self.n_features, 0.0)
         codes, new = self._labels.encode(y)
-        most = self._fading.most_rows
-        if sp.issparse(X) or (most is not None and most < X.shape[0]):
+        step = self._fading.most_rows or X.shape[0]
+        if sp.issparse(X) or step < X.shape[0]:
             refuse_non_finite(X, missing=True)
         n_classes, n_features = len(self._labels) + len(new), max(self.n_features, X.shape[1])
-        step = most or X.shape[0]
         with untouched_on_error(self, self._cells):
             self._make_room(n_classes, n_features, sparse=sp.issparse(X))
-            if step >= X.shape[0]:  # a slice of a sparse row costs more than the row
-                self._learn(X, codes, weight)
-            else:
-                for low in range(0, X.shape[0], step):
-                    part = slice(low, low + step)
-                    self._learn(X[part], codes[part], None if weight is None else weight[part])
+            for part in in_steps(X, codes, weight, step):
+                self._learn(*part)
         self._labels.add(new)
 
     def _make_room(self, n_classes: int, n_features: int, *, sparse: bool) -> None:
@@ -150,9 +146,7 @@ class Moments(ClassTotals):
         if sp.issparse(X) and isinstance(cells, SparseMoments):
             cells.update(X, codes, w)
         elif isinstance(X, np.ndarray) and isinstance(cells, DenseMoments):
-            order = np.argsort(codes.astype(np.int16) if n_classes < 2**15 else codes, kind="stable")
-            edges = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
-            cells.update(X, order, edges, w, self._mass, mass)
+            cells.update(X, *by_class(codes, n_classes), w, self._mass, mass)
         else:
             self._learn_other_kind(X, codes, w, mass)
         self._add_rows(codes, mass, squares)
@@ -224,28 +218,14 @@ class Moments(ClassTotals):
         if (self._cells is None) is not (len(self._labels) == 0):
             yield "there are labels without moments, or moments without labels"
 
-    # ---------------------------------------------------------------- features
-
     def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features, as if NaN had come.
-
-        Parameters
-        ----------
-        columns : the features
-        """
+        """Let all rows so far count as missing for some features, as if NaN had come."""
         columns = checked_columns(columns, self.n_features)
         if self._cells is not None and len(columns):
             self._cells.forget(columns, self._mass)
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
-        """Return a copy whose features stand elsewhere, for merging with other features around them.
-
-        Parameters
-        ----------
-        columns : feature i becomes feature ``columns[i]``
-        n_features : how many features there are then; those never seen are 0 in all rows if the rows were
-            sparse, and missing if they were dense
-        """
+        """Return a copy with feature i at ``columns[i]``; the others are missing (dense) or 0 (sparse)."""
         columns = checked_places(columns, self.n_features, n_features)
         twin: Self = self.copy()
         if self._cells is not None:

@@ -87,8 +87,6 @@ class QuantileSketch(Part, ABC):
         self.missing = np.zeros(n_features)
         self.few = SmallDomain(n_features)
 
-    # ---------------------------------------------------------------- facts
-
     @property
     def n_features(self) -> int:
         """Number of features."""
@@ -115,8 +113,6 @@ class QuantileSketch(Part, ABC):
         """Memory held, in bytes."""
         arrays = [self.rows, self.weights, self.missing, *(run.values for run in self.runs)]
         return sum(a.nbytes for a in arrays) + self.few.nbytes
-
-    # ---------------------------------------------------------------- learning
 
     def add(self, X: npt.NDArray[Any], index: IntArray | None, w: FloatArray | None) -> None:
         """Append rows ``X[index]`` (all of X without an index) with their weights."""
@@ -170,8 +166,6 @@ class QuantileSketch(Part, ABC):
 
         over_features(self.n_features, self.n_features * width * COST_OF_SORTING, lane)
 
-    # ---------------------------------------------------------------- changes of all that is stored
-
     def scale(self, factor: float) -> None:
         """Multiply every mass by a factor; what gets too small for a number is forgotten."""
         self.weights[: self.filled] *= factor
@@ -218,15 +212,21 @@ class QuantileSketch(Part, ABC):
     def merge(self, other: Self) -> None:
         """Take the other's rows into account; the other may be used up."""
 
+    @abstractmethod
+    def _widen(self) -> None:
+        """Double k, without loss."""
+
     def _merge_facts(self, other: Self) -> None:
-        """Add what needs no carrying: masses, errors, missing and few values of the other's runs."""
+        """Give both runs of one width, and add what needs no carrying: masses, errors, few values."""
+        while self.k < other.k:
+            self._widen()
+        while other.k < self.k:
+            other._widen()
         self.in_runs += other.in_runs
         self.error += other.error
         self.shift += other.shift
         self.missing += other.missing
         self.few.merge(other.few)
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         runs = self.runs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +14,14 @@ from streamsieve._parameters import check_number
 from streamsieve._transaction import untouched_on_error
 from streamsieve._values import LARGEST_VALUE, refuse_non_finite
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Bool, Float, Nested, register
-from streamsieve.summaries.class_totals import LARGEST, ClassTotals, checked_columns, checked_places
+from streamsieve.summaries.arrays import checked_columns, checked_places, widened
+from streamsieve.summaries.class_totals import LARGEST, ClassTotals
 from streamsieve.summaries.quantiles.dense import DenseQuantiles
 from streamsieve.summaries.quantiles.sketch import FAINTEST
 from streamsieve.summaries.quantiles.sparse import SparseQuantiles
 from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 #: Values made dense at a time when sparse rows come into a dense stream.
 DENSE_VALUES = 2**22
@@ -86,7 +84,7 @@ class Quantiles(ClassTotals):
 
     fields = {
         **ClassTotals.fields,
-        "_max_rank_error": Float(1e-6, 1, open_high=True),
+        "max_rank_error": Float(1e-6, 1, open_high=True),
         "_whole": Bool(),
         "_store": Nested(DenseQuantiles, SparseQuantiles, shares=("classes", "features"), optional=True),
     }
@@ -94,16 +92,10 @@ class Quantiles(ClassTotals):
     def __init__(self, max_rank_error: float = 1e-3, *, half_life: float | None = None) -> None:
         check_number("max_rank_error", max_rank_error, low=1e-6, high=1, open_high=True)
         super().__init__(half_life)
-        self._max_rank_error = float(max_rank_error)
+        #: Largest error of a rank, as a share of the rows.
+        self.max_rank_error = float(max_rank_error)
         self._whole = half_life is None
         self._store: DenseQuantiles | SparseQuantiles | None = None
-
-    # ---------------------------------------------------------------- facts
-
-    @property
-    def max_rank_error(self) -> float:
-        """Largest error of a rank, as a share of the rows."""
-        return self._max_rank_error
 
     @property
     def n_features(self) -> int:
@@ -123,8 +115,6 @@ class Quantiles(ClassTotals):
         if self._store is None:
             return np.zeros(0)
         return np.broadcast_to(self._store.error, len(self.classes)).copy()
-
-    # ---------------------------------------------------------------- asking
 
     def tables(self, bins: int) -> Iterator[TableBlock]:
         """Yield contingency tables of all features over bins of equal frequency, some at a time.
@@ -148,21 +138,13 @@ class Quantiles(ClassTotals):
             yield table_block(counts, self._mass, self._squares, ordered=True)
 
     def cdf(self, feature: int, x: Any) -> FloatArray:
-        """Return the mass of a feature's values up to each x, one row per class.
-
-        Parameters
-        ----------
-        feature : column of the feature
-        x : numbers
-        """
+        """Return the mass of a feature's values up to each of the numbers x, one row per class."""
         points = np.atleast_1d(np.asarray(x, np.float64))
         if self._store is None:
             return np.zeros((0, len(points)))
         if isinstance(self._store, DenseQuantiles):
             return self._store.cdf(feature, points)
         return self._store.cdf(feature, points, self._mass, self._rows)
-
-    # ---------------------------------------------------------------- learning
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
@@ -205,10 +187,10 @@ class Quantiles(ClassTotals):
     def _make_room(self, n_classes: int, n_features: int, *, sparse: bool) -> None:
         if self._store is None:
             if sparse:
-                self._store = SparseQuantiles(n_classes, n_features, self._max_rank_error)
+                self._store = SparseQuantiles(n_classes, n_features, self.max_rank_error)
             else:
                 weighted = self.half_life is not None
-                self._store = DenseQuantiles(n_classes, n_features, self._max_rank_error, weighted=weighted)
+                self._store = DenseQuantiles(n_classes, n_features, self.max_rank_error, weighted=weighted)
         if n_classes > len(self._mass):
             self._add_classes(n_classes)
         self._store.grow(n_classes, n_features)
@@ -240,19 +222,13 @@ class Quantiles(ClassTotals):
 
     def _as_dense(self, X: Matrix) -> npt.NDArray[Any]:
         """Rows for a dense store: what a sparse row does not hold is 0."""
-        if not sp.issparse(X):
-            return np.asarray(X)
-        return np.asarray(
-            sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features)).toarray()
-        )
+        return np.asarray(widened(X, self.n_features, 0.0).toarray() if sp.issparse(X) else X)
 
     def _as_sparse(self, X: Matrix) -> Any:
         """Rows for a sparse store: what a dense row does not hold is missing."""
         if sp.issparse(X):
             return X
-        if X.shape[1] < self.n_features:
-            X = np.pad(X, ((0, 0), (0, self.n_features - X.shape[1])), constant_values=np.nan)
-        return sp.csr_array(X)
+        return sp.csr_array(widened(X, self.n_features, np.nan))
 
     def fade(self, factor: float) -> None:
         """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1."""
@@ -267,13 +243,10 @@ class Quantiles(ClassTotals):
             self._store.scale(factor)
 
     def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features.
-
-        Parameters
-        ----------
-        columns : their columns
-        """
+        """Let all rows so far count as missing for some features."""
         columns = checked_columns(columns, self.n_features)
+        if len(columns) == 0:
+            return
         if isinstance(self._store, DenseQuantiles):
             self._store.forget(columns)
         elif self._store is not None:
@@ -283,9 +256,8 @@ class Quantiles(ClassTotals):
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
         columns = checked_places(columns, self.n_features, n_features)
         twin: Self = self.copy()
-        store = twin._store
-        if store is not None:
-            store.reindex(columns, n_features)
+        if twin._store is not None:
+            twin._store.reindex(columns, n_features)
         return twin
 
     def merge(self, other: Self) -> None:
@@ -320,8 +292,8 @@ class Quantiles(ClassTotals):
         if self._store is None:
             if len(self._labels):
                 yield "there are labels, but no rows"
-        elif self._store.epsilon != self._max_rank_error:
-            wanted = self._max_rank_error
+        elif self._store.epsilon != self.max_rank_error:
+            wanted = self.max_rank_error
             yield f"sketches with a rank error of {self._store.epsilon} do not go with one of {wanted}"
         elif isinstance(self._store, DenseQuantiles):
             off = np.abs(self._store.mass - self._mass)

@@ -137,10 +137,6 @@ class WeightedSketch(QuantileSketch):
 
     def merge(self, other: Self) -> None:
         """Take the other's rows into account; the other is used up."""
-        while self.k < other.k:
-            self._widen()
-        while other.k < self.k:
-            other._widen()
         self._merge_facts(other)
         for level, runs in enumerate(other.levels):
             self._level(level).extend(runs)

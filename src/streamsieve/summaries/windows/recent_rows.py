@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,10 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.exceptions import InputError, MergeError
-from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.state import Choice, Nested, Part, register
+from streamsieve.protocols import FloatArray, IntArray, Matrix
+from streamsieve.state import Choice, Nested, register
 from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
-from streamsieve.summaries.windows.row_store import RowStore
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
+from streamsieve.summaries.windows.row_store import HeldRows, RowStore
 
 TARGETS = ("classes", "numeric")
 LARGEST = 2**62
@@ -44,7 +41,7 @@ class ColumnsBlock(NamedTuple):
 
 
 @register
-class RecentRows(Part):
+class RecentRows(HeldRows):
     """The last ``size`` rows of a stream, read column by column.
 
     Parameters
@@ -72,20 +69,12 @@ class RecentRows(Part):
     (2, array([2., 4.]), array([1, 0]))
     """
 
-    fields = {"_target": Choice(*TARGETS), "_rows": Nested(RowStore)}
+    fields = {"target": Choice(*TARGETS), "_rows": Nested(RowStore)}
 
     def __init__(self, target: str = "classes", *, size: int = 1000) -> None:
-        check_choice("target", target, TARGETS)
         check_number("size", size, low=1, high=LARGEST, integer=True)
-        self._target = target
+        self.target = check_choice("target", target, TARGETS)
         self._rows = RowStore(int(size))
-
-    # ---------------------------------------------------------------- facts
-
-    @property
-    def target(self) -> str:
-        """What ``update`` takes for ``y``."""
-        return self._target
 
     @property
     def size(self) -> int:
@@ -93,29 +82,9 @@ class RecentRows(Part):
         return int(self._rows.size or 0)
 
     @property
-    def n_rows(self) -> int:
-        """Rows remembered."""
-        return self._rows.n_rows
-
-    @property
-    def n_features(self) -> int:
-        """Features seen, by rows that have left too."""
-        return self._rows.n_features
-
-    @property
-    def classes(self) -> list[Any]:
-        """Labels of the rows remembered, sorted."""
-        return [] if self.target == "numeric" else list(np.unique(self._rows.labels()).tolist())
-
-    @property
     def sparse_rows(self) -> int:
         """How many of the rows are sparse: these are 0 in features that come later."""
         return sum(piece.n_rows for piece in self._rows.pieces() if sp.issparse(piece.X))
-
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return self._rows.nbytes
 
     def blocks(self) -> Iterator[ColumnsBlock]:
         """Yield the columns of all features, some at a time."""
@@ -137,9 +106,7 @@ class RecentRows(Part):
             columns = np.concatenate([piece.X[:, low : low + step] for piece in pieces], dtype=np.float64)
             m = columns.shape[1]
             every = np.tile(np.arange(n, dtype=np.int32), m)
-            yield ColumnsBlock(
-                np.arange(m + 1) * n, every, columns.T.reshape(-1), y, copies, n_classes
-            )  # fmt: skip
+            yield ColumnsBlock(np.arange(m + 1) * n, every, columns.T.reshape(-1), y, copies, n_classes)
 
     def _targets(self) -> tuple[npt.NDArray[Any], int]:
         """Return codes of the labels and how many there are, or the numbers and 0."""
@@ -152,23 +119,16 @@ class RecentRows(Part):
     def replay(self, summary: Any, columns: IntArray | None = None, *, pooled: bool = False) -> None:
         """Feed all rows to a summary, cut into the same pieces whatever batches they came in.
 
-        Parameters
-        ----------
-        summary : what takes them
-        columns : only these features, in increasing order
-        pooled : give all rows the same label
+        ``columns`` restricts them to some features, in increasing order; ``pooled`` gives all one label.
         """
         for piece in self._rows.explicit():
             X = piece.widened(self.n_features).X
             y = np.zeros(piece.n_rows, np.int64) if pooled else piece.y
             summary.update(X if columns is None else _some_columns(X, columns), y, piece.weight)
 
-    # ---------------------------------------------------------------- learning
-
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none; as many old ones leave."""
-        piece = self.checked(X, y, weight)
-        self._rows.append(piece)
+        self._rows.append(self.checked(X, y, weight))
 
     def checked(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> Piece:
         """Return the rows of positive weight, or refuse them all."""
@@ -192,29 +152,17 @@ class RecentRows(Part):
                 f"only windows of equal size and target merge: {self._name()} here, "
                 f"{other._name() if isinstance(other, RecentRows) else type(other).__name__} there"
             )
-        twin: Self = self.copy()  # a piece may be refused when others were taken
-        for piece in other._rows.explicit():
-            twin.update(piece.X, piece.y, piece.weight)
-        twin._rows.widen(other.n_features)
-        self.__dict__.update(vars(twin))
+        self._append(other)
 
     def _name(self) -> str:
         return f"{self.size} rows with {self.target}"
 
-    # ---------------------------------------------------------------- features
-
-    def forget(self, columns: IntArray) -> None:
-        """Let the rows remembered count as missing for some features."""
-        self._rows.forget(columns)
-
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at ``columns[i]``, among ``n_features`` features."""
-        return self._rebuilt({"_target": self.target, "_rows": self._rows.reindexed(columns, n_features)})
-
-    # ---------------------------------------------------------------- state
+        return self._rebuilt({"target": self.target, "_rows": self._rows.reindexed(columns, n_features)})
 
     def _consistent(self) -> Iterator[str]:
-        yield from self._rows.unlike(self.target, window=True)
+        yield from super()._consistent()
         weights = self._rows.weights()
         if np.any((weights != np.floor(weights)) | (weights > MOST_COPIES)):
             yield "the rows have weights that are not numbers of copies"

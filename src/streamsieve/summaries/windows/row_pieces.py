@@ -13,6 +13,7 @@ from streamsieve._values import HEAVIEST, LIMIT, refuse_non_finite
 from streamsieve.exceptions import InputTypeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Int, Part, Texts
+from streamsieve.summaries.arrays import rows_with_weight, widened
 
 #: Types of values that are kept.
 VALUES = ("f4", "f8")
@@ -54,14 +55,7 @@ class Piece(NamedTuple):
 
     def widened(self, n_features: int) -> Piece:
         """Return the same rows with more features: 0 in sparse rows, missing in dense ones."""
-        n, width = self.X.shape
-        if width >= n_features:
-            return self
-        if sp.issparse(self.X):
-            X = sp.csr_array((self.X.data, self.X.indices, self.X.indptr), shape=(n, n_features))
-        else:
-            X = np.hstack([self.X, np.full((n, n_features - width), np.nan, self.X.dtype)])
-        return self._replace(X=X)
+        return self._replace(X=widened(self.X, n_features, np.nan))
 
     def without(self, columns: IntArray) -> Piece:
         """Return the same rows with some features missing; sparse rows then store NaN for them."""
@@ -97,9 +91,7 @@ class Piece(NamedTuple):
 
 def present(X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None, target: str) -> Piece:
     """Return the rows of positive weight, after refusing values that no statistic survives."""
-    if weight is not None and not weight.all():
-        there = np.flatnonzero(weight)
-        X, y, weight = X[there], y[there], weight[there]
+    X, y, weight = rows_with_weight(X, y, weight)
     if X.dtype.kind in "biu":
         X = X.astype(np.float64)
     elif X.dtype.kind != "f":

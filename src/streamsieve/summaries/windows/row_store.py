@@ -6,18 +6,19 @@ end.  So whatever is computed from the pieces is the same to the last bit howeve
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve.exceptions import TargetError
-from streamsieve.protocols import FloatArray, IntArray
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Int, ListOf, Part
-from streamsieve.summaries.class_totals import checked_columns, checked_places
+from streamsieve.summaries.arrays import checked_columns, checked_places
 from streamsieve.summaries.windows.row_pieces import WIDEST, Piece, RowRun, copied, joined, weights_of
 
 #: Rows of a piece, at most.  Long enough that a piece costs what its values cost.
@@ -27,13 +28,8 @@ BLOCK = 1024
 class RowStore(Part):
     """The last rows of a stream, raw.
 
-    A forgotten feature counts as missing in all rows before that moment.  The rows are left as they are: a
-    summary they are fed to forgets at the same row, which costs nothing, while missing values
-    would have to be stored in every sparse row.
-
-    Parameters
-    ----------
-    size : the number of rows to keep, or None for all
+    ``size`` is the number of rows to keep, None for all.  A forgotten feature counts as missing in all rows
+    so far; these are left as they are, and a summary they are fed to forgets at the same row.
     """
 
     fields = {
@@ -95,8 +91,6 @@ class RowStore(Part):
     def weights(self) -> FloatArray:
         """Return the weights of all rows."""
         return np.concatenate([np.zeros(0), *(weights_of(piece) for piece in self._as_they_are())])
-
-    # ---------------------------------------------------------------- coming and going
 
     def check(self, piece: Piece) -> None:
         """Refuse labels of another kind than those held."""
@@ -168,8 +162,6 @@ class RowStore(Part):
             yield piece.part(0, min(n, piece.n_rows)).widened(self.n_features)
             n -= piece.n_rows
 
-    # ---------------------------------------------------------------- giving on
-
     def replay(
         self,
         summary: Any,
@@ -212,8 +204,6 @@ class RowStore(Part):
                 yield piece.part(low, piece.n_rows), nothing
             row = end
 
-    # ---------------------------------------------------------------- features
-
     def forget(self, columns: IntArray) -> None:
         """Let all rows held count as missing for some features."""
         columns = checked_columns(columns, self.n_features)
@@ -243,8 +233,6 @@ class RowStore(Part):
         rows.widen(n_features)
         rows._since = since
         return rows
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         """Rows of one form are one run."""
@@ -284,3 +272,54 @@ class RowStore(Part):
             yield "a window needs a size, and rows that are all kept have none"
         if target == "numeric" and any(piece.y.dtype != np.float64 for piece in self._pieces):
             yield "a numeric target has rows with labels"
+
+
+class HeldRows(Part, ABC):
+    """Base of summaries that hold rows as they came, in ``_rows``, and answer from them on access."""
+
+    target: str
+    #: Whether only the last rows are held.
+    _bounded: ClassVar[bool] = True
+    _rows: RowStore
+
+    @property
+    def n_rows(self) -> int:
+        """Rows held."""
+        return self._rows.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Features seen, by rows that have left too."""
+        return self._rows.n_features
+
+    @property
+    def classes(self) -> list[Any]:
+        """Labels of the rows held, sorted; none if the target is numeric."""
+        return [] if self.target == "numeric" else list(np.unique(self._rows.labels()).tolist())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return self._rows.nbytes
+
+    @abstractmethod
+    def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
+        """Take rows into account, all of them or (on an error) none."""
+
+    def _append(self, other: Self) -> None:
+        """Take on the other's rows, as the next ones."""
+        twin: Self = self.copy()  # a piece may be refused when others were taken
+        for piece in other._rows.explicit():
+            twin.update(piece.X, piece.y, piece.weight)
+        twin._widen(other.n_features)
+        self.__dict__.update(vars(twin))
+
+    def _widen(self, n_features: int) -> None:
+        self._rows.widen(n_features)
+
+    def forget(self, columns: IntArray) -> None:
+        """Let the rows held count as missing for some features."""
+        self._rows.forget(columns)
+
+    def _consistent(self) -> Iterator[str]:
+        yield from self._rows.unlike(self.target, window=self._bounded)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +13,12 @@ from streamsieve._kernels import sorted_columns as kernel
 from streamsieve._parameters import check_number
 from streamsieve._threads import over_features
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.state import Nested, Part, register
+from streamsieve.protocols import FloatArray, IntArray, Matrix
+from streamsieve.state import Nested, register
 from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
 from streamsieve.summaries.windows.recent_rows import as_sparse
 from streamsieve.summaries.windows.row_pieces import present
-from streamsieve.summaries.windows.row_store import RowStore
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
+from streamsieve.summaries.windows.row_store import HeldRows, RowStore
 
 #: Values that are sorted at once.
 BLOCK_VALUES = 2**21
@@ -46,7 +43,7 @@ class _Rows(NamedTuple):
 
 
 @register
-class SortedColumns(Part):
+class SortedColumns(HeldRows):
     """All rows, with their columns sorted on access: exact tables over any number of bins.
 
     For data that fit into memory, and as the exact counterpart of :class:`Quantiles`.
@@ -66,36 +63,12 @@ class SortedColumns(Part):
            [0., 0., 1., 2., 2.]])
     """
 
-    target: ClassVar[str] = "classes"
-
+    target = "classes"
+    _bounded = False
     fields = {"_rows": Nested(RowStore)}
 
     def __init__(self) -> None:
         self._rows = RowStore()
-
-    # ---------------------------------------------------------------- facts
-
-    @property
-    def n_rows(self) -> int:
-        """Rows seen, those of weight 0 excepted."""
-        return self._rows.n_rows
-
-    @property
-    def n_features(self) -> int:
-        """Features seen."""
-        return self._rows.n_features
-
-    @property
-    def classes(self) -> list[Any]:
-        """Labels seen, sorted: the order of the tables' class axis."""
-        return list(np.unique(self._rows.labels()).tolist())
-
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return self._rows.nbytes
-
-    # ---------------------------------------------------------------- asking
 
     def tables(self, bins: int) -> Iterator[TableBlock]:
         """Yield contingency tables of all features over bins of equal frequency, some at a time.
@@ -168,8 +141,6 @@ class SortedColumns(Part):
                 part.indptr.astype(np.int64), part.indices[order].astype(np.int32), part.data[order]
             )
 
-    # ---------------------------------------------------------------- learning
-
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
         piece = present(X, y, weight, self.target)
@@ -182,21 +153,8 @@ class SortedColumns(Part):
             raise MergeError(
                 f"sorted columns only merge with sorted columns, not with a {type(other).__name__}"
             )
-        twin: Self = self.copy()  # a piece may be refused when others were taken
-        for piece in other._rows.explicit():
-            twin.update(piece.X, piece.y, piece.weight)
-        twin._rows.widen(other.n_features)
-        self.__dict__.update(vars(twin))
-
-    def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features."""
-        self._rows.forget(columns)
+        self._append(other)
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
         return self._rebuilt({"_rows": self._rows.reindexed(columns, n_features)})
-
-    # ---------------------------------------------------------------- state
-
-    def _consistent(self) -> Iterator[str]:
-        yield from self._rows.unlike(self.target, window=False)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,20 +10,17 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
-from streamsieve.protocols import FloatArray, IntArray, Subtracts
-from streamsieve.state import Nested, Part, register
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Subtracts
+from streamsieve.state import Nested, register
 from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
 from streamsieve.summaries.windows.row_pieces import Piece, present
-from streamsieve.summaries.windows.row_store import RowStore
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
+from streamsieve.summaries.windows.row_store import HeldRows, RowStore
 
 LARGEST = 2**62
 
 
 @register
-class Window(Part):
+class Window(HeldRows):
     """Any summary, of the last ``size`` rows of a stream only.
 
     Parameters
@@ -36,21 +32,16 @@ class Window(Part):
 
     Notes
     -----
-    The rows themselves are kept: memory is O(size x width), as dense or sparse as the rows came, at most
-    twice that while a block of rows is partly gone.
+    The rows themselves are kept: memory is O(size x width), at most twice that while a block of rows is
+    partly gone.  Sparse rows are 0 in features that came later, dense rows are missing there.
 
-    A summary that can take rows back (it has ``remove(X, y, weight)``) follows: new rows are added to it, old
-    ones removed.  That is right only for sums that are exact, which means whole numbers.  Sums of floats do
-    not subtract: 1e9 + 0.1 - 1e9 gives 0.10000002, the rounding errors of a long stream would add up, and a
-    variance might end below 0.  So every other summary, and any summary once weights are fractions, is
-    recomputed from the rows on access, and kept until the next row comes.  A summary that follows is
-    recomputed as well whenever all its first rows have left, so that labels and values that are gone do not
+    A summary with exact sums and ``remove(X, y, weight)`` follows: new rows are added, old ones removed.
+    Sums of floats do not subtract (1e9 + 0.1 - 1e9 gives 0.10000002), so every other summary, and any summary
+    once weights are fractions, is recomputed from the rows on access and kept until the next row comes.  One
+    that follows is recomputed whenever all its first rows have left, so that old labels and values do not
     take memory indefinitely, and when a feature gets more values than it counts.
 
-    Either way the answer depends on the rows in the window, never on the batches they came in; a recomputed
-    one is the same to the last bit.
-
-    Sparse rows are 0 in features that came later, dense rows are missing there.
+    Either way the answer depends on the rows in the window, never on the batches they came in.
 
     Examples
     --------
@@ -62,29 +53,23 @@ class Window(Part):
     (2, array([[3.]]))
     """
 
-    fields = {"_inner": AnySummary(), "_rows": Nested(RowStore)}
+    fields = {"inner": AnySummary(), "_rows": Nested(RowStore)}
 
     def __init__(self, inner: Any, *, size: int) -> None:
         check_empty("a window", inner, ("classes", "numeric"))
         check_number("size", size, low=1, high=LARGEST, integer=True)
-        self._inner = inner.copy()
+        #: The empty summary to start from.
+        self.inner = inner.copy()
         self._rows = RowStore(int(size))
         # the summary of the rows, if it is known, whether it can follow them, and the row that ends its life
         self._current: Any = None
         self._follows = False
         self._last = 0
 
-    # ---------------------------------------------------------------- facts
-
     @property
-    def target(self) -> str:
+    def target(self) -> str:  # type: ignore[override]
         """What ``update`` takes for ``y``, "classes" or "numeric": as the summary inside."""
-        return str(self._inner.target)
-
-    @property
-    def inner(self) -> Any:
-        """The empty summary this window was made with."""
-        return self._inner
+        return str(self.inner.target)
 
     @property
     def size(self) -> int:
@@ -92,21 +77,9 @@ class Window(Part):
         return int(self._rows.size or 0)
 
     @property
-    def n_rows(self) -> int:
-        """Rows in the window."""
-        return self._rows.n_rows
-
-    @property
-    def n_features(self) -> int:
-        """Features seen, by rows that have left too."""
-        return self._rows.n_features
-
-    @property
     def classes(self) -> list[Any]:
-        """Labels of the rows in the window, sorted."""
-        if self.target == "numeric":
-            return list(getattr(self.current(), "classes", ()))
-        return list(np.unique(self._rows.labels()).tolist())
+        """Labels of the rows in the window, sorted; of a numeric target, those of the summary inside."""
+        return super().classes if self.target == "classes" else list(self.current().classes)
 
     @property
     def nbytes(self) -> int:
@@ -116,14 +89,12 @@ class Window(Part):
     def current(self) -> Any:
         """Return the summary of the rows in the window; look at it, but do not change or keep it."""
         if self._current is None:
-            summary = self._inner.copy()
+            summary = self.inner.copy()
             self._rows.replay(summary)
             self._current = summary
             self._follows = self._subtracts()
             self._last = self._rows.seen + self.size
         return self._current
-
-    # ---------------------------------------------------------------- learning
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none; as many old ones leave."""
@@ -145,7 +116,7 @@ class Window(Part):
     def _followed(self, piece: Piece) -> Any:
         """Return the summary after new rows came and old ones left."""
         if piece.n_rows >= self.size:
-            summary = self._inner.copy()
+            summary = self.inner.copy()
             piece = piece.part(piece.n_rows - self.size, piece.n_rows)
             old: list[Piece] = []
         else:
@@ -163,8 +134,8 @@ class Window(Part):
         """Whether the summary of the present rows can give them back without a trace."""
         pieces = list(self._rows.pieces())
         return (
-            isinstance(self._inner, Subtracts)
-            and getattr(self._inner, "half_life", None) is None
+            isinstance(self.inner, Subtracts)
+            and getattr(self.inner, "half_life", None) is None
             and not self._rows.forgets
             and all(_is_whole(piece) for piece in pieces)
             and len({sp.issparse(piece.X) for piece in pieces}) < 2
@@ -184,36 +155,30 @@ class Window(Part):
         if (
             not isinstance(other, Window)
             or other.size != self.size
-            or not same_state(self._inner, other.inner)
+            or not same_state(self.inner, other.inner)
         ):
             raise MergeError(
                 f"only windows of equal size over equal summaries merge: {self._name()} here, "
                 f"{other._name() if isinstance(other, Window) else type(other).__name__} there"
             )
-        twin: Self = self.copy()  # a piece may be refused when others were taken
-        for piece in other._rows.explicit():
-            twin.update(piece.X, piece.y, piece.weight)
-        twin._widen(other.n_features)
-        self.__dict__.update(vars(twin))
+        self._append(other)
 
     def _name(self) -> str:
-        return f"{type(self._inner).__name__} over {self.size} rows"
+        return f"{type(self.inner).__name__} over {self.size} rows"
 
     def _widen(self, n_features: int) -> None:
         if n_features > self.n_features:
-            self._rows.widen(n_features)
+            super()._widen(n_features)
             self._current = None
-
-    # ---------------------------------------------------------------- features
 
     def forget(self, columns: IntArray) -> None:
         """Let the rows in the window count as missing for some features."""
-        self._rows.forget(columns)
+        super().forget(columns)
         self._current = None
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at ``columns[i]``, among ``n_features`` features."""
-        return self._of(self._inner, self._rows.reindexed(columns, n_features))
+        return self._of(self.inner, self._rows.reindexed(columns, n_features))
 
     @classmethod
     def _of(cls, inner: Any, rows: RowStore) -> Self:
@@ -221,14 +186,9 @@ class Window(Part):
         window._rows = rows
         return window
 
-    # ---------------------------------------------------------------- state
-
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        return cls._of(record["_inner"], record["_rows"])  # the summary of the rows is computed on access
-
-    def _consistent(self) -> Iterator[str]:
-        yield from self._rows.unlike(self.target, window=True)
+        return cls._of(record["inner"], record["_rows"])  # the summary of the rows is computed on access
 
 
 def _is_whole(piece: Piece) -> bool:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from streamsieve.exceptions import InputError, MergeError
 from streamsieve.protocols import Fades, FloatArray, Subtracts
 from streamsieve.summaries.nesting import innermost
+from streamsieve.testing._summary_rows import FORMS, Make, P, Read, known, same, same_bits
 from streamsieve.testing.programs.program import Program, Rng
-from streamsieve.testing.summaries import FORMS, Make, P, Read, known, same, same_bits
 
 
 @dataclass
