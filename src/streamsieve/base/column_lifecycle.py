@@ -16,7 +16,7 @@ from streamsieve.base.row_fingerprints import RowsIdentity, index_of
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import KeptValues, Stop
 from streamsieve.decisions import FeatureNames, Outcome
-from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError, TargetError
+from streamsieve.exceptions import ParameterError, SchemaError, TargetError
 from streamsieve.ledger import KEEP, Ledger, ProvisionalLedger
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Position, Reason, Task
 from streamsieve.state import (
@@ -223,15 +223,6 @@ class ColumnLifecycle(Beside):
         if rows is not None:
             self._identity_.check_rows(rows)
         return self
-
-    @property
-    def _n_rows(self) -> int:
-        """Number of rows over which columns stand."""
-        return self.n_samples_seen_
-
-    def _check_begun(self, what: str) -> None:
-        if not hasattr(self, "ledger_"):
-            raise NotBegunError(f"call {type(self).__name__}.begin(y) before {what}")
 
     @property
     def position_(self) -> Position | None:

@@ -12,14 +12,13 @@ import numpy as np
 from sklearn.base import clone
 
 from streamsieve._kernels.poisson import poisson_weights
-from streamsieve._transaction import untouched_on_error
 from streamsieve.base import RowSelector
-from streamsieve.base.persistence import fitted_property
 from streamsieve.base.seeded import Seeded
+from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.screen import Screen
-from streamsieve.state import Float, Int, ListOf, Nested
+from streamsieve.state import Float, Int, ListOf, Nested, untouched_on_error
 from streamsieve.state.registry import registered
 
 #: Row numbers end here.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import RowSelector
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, rows_of
 from streamsieve.rows.linear.probit import ProbitModel

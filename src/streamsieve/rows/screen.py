@@ -13,7 +13,7 @@ from streamsieve._validation import TASKS
 from streamsieve._values import refuse_non_finite
 from streamsieve.base import RowSelector, WeightedRows
 from streamsieve.base.choose import above_mean, best, significant
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.criterion import serves, sorts_columns, summary_for, target_of
 from streamsieve.exceptions import CapabilityError, ParameterError

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Stateful, Task, Traits
 from streamsieve.rows.linear.entries import RowEntries, row_entries
 from streamsieve.rows.linear.signed_labels import SignedLabels
