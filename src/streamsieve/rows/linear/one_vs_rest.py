@@ -56,7 +56,7 @@ class OneVsRest(Part):
 
     def learn(self, rows: RowEntries, y: npt.NDArray[Any], n_features: int, settings: Settings) -> None:
         """Learn rows, one after another."""
-        codes, new, first = self._coded(y)
+        codes, new, first = self.labels.encode_by_row(y)
         n, known = len(y), len(self.labels)
         starts = [0] * known + first
         parted = n if len(starts) <= 2 else starts[2]  # the row from which on each class has its own learner
@@ -83,19 +83,6 @@ class OneVsRest(Part):
             right = margins[parted:] > 0
             right[[start - parted for start in starts[known:] if start >= parted]] = False
             self.mistakes += int(np.count_nonzero(~right))
-
-    def _coded(self, y: npt.NDArray[Any]) -> tuple[IntArray, list[Any], list[int]]:
-        """Return the labels' numbers, the labels that are new, and their first rows."""
-        codes, new = self.labels.encode(y)
-        known = len(self.labels)
-        if not new:
-            return codes, [], []
-        numbers, first = np.unique(codes, return_index=True)
-        first = first[numbers >= known]
-        order = np.argsort(first)
-        reindexed = np.arange(known + len(new))
-        reindexed[known + order] = np.arange(known, known + len(new))
-        return reindexed[codes], [new[i] for i in order], first[order].tolist()
 
     def _learn_apart(
         self, rows: RowEntries, codes: IntArray, parted: int, starts: list[int], settings: Settings,

@@ -77,26 +77,13 @@ class SketchedModel(Part):
         y : one label a row
         rate : the learning rate
         """
-        codes, new, first_rows = self._coded(y)
+        codes, new, first_rows = self.labels.encode_by_row(y)
         low = 0
         for row, label in zip(first_rows, new, strict=True):
             self._learn_between(low, row, entries, names, codes, rate)
             self._add_label(label)
             low = row
         self._learn_between(low, len(y), entries, names, codes, rate)
-
-    def _coded(self, y: npt.NDArray[Any]) -> tuple[IntArray, list[Any], list[int]]:
-        """Number the labels in the order of their first rows, which no cut into batches can change."""
-        codes, new = self.labels.encode(y)
-        if not new:
-            return codes, [], []
-        known = len(self.labels)
-        present, first = np.unique(codes, return_index=True)
-        first = first[present >= known]
-        order = np.argsort(first)
-        renamed = np.arange(known + len(new))
-        renamed[known + order] = np.arange(known, known + len(new))
-        return renamed[codes], [new[i] for i in order], first[order].tolist()
 
     def _learn_between(
         self, low: int, high: int, entries: RowEntries, names: IntArray, codes: IntArray, rate: float
