@@ -7,9 +7,8 @@ from scipy.stats import norm
 
 from benchmarks._peers_float import fires_class
 from streamsieve.exceptions import ParameterError, StateError, TargetError
-from streamsieve.rows.fires import FIRES
+from streamsieve.rows.fires import FIRES, ProbitModel
 from streamsieve.rows.linear.minibatch_buffer import rows_of
-from streamsieve.rows.linear.probit import ProbitModel
 from tests.helpers.tier import cases
 from tests.reference.fires import Fires, fires, log_likelihood
 

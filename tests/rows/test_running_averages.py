@@ -7,7 +7,7 @@ import scipy.stats
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, lars_path, orthogonal_mp
 
 from streamsieve.rows.covariance_models import MODELS
-from streamsieve.rows.covariance_models.ofsa import largest_eigenvalue
+from streamsieve.rows.covariance_models.ols import largest_eigenvalue
 from streamsieve.rows.covariance_models.path import first_with
 from streamsieve.rows.covariance_models.problem import Problem
 from streamsieve.rows.running_averages import RunningAverages

@@ -37,11 +37,9 @@ class BARDA(RowSelector):
     damping : float, default=0.01
         What is added to the root of the sum of squares, between 1e-30 and 1e6; the paper's delta.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
-        the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what score; "kept" is the same as "all".
 
     Attributes
     ----------
