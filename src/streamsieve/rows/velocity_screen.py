@@ -65,10 +65,10 @@ class VelocityScreen(RowSelector):
     This follows the idea of the paper, not its letter.  There, micro-clusters of each class follow the
     stream, velocities are those of their centroids, and the alarm comes from their rates of splitting and
     dying; here two adjacent windows and a Page-Hinkley test take their place.  The rule of the quartiles is
-    the paper's.  Three additions are ours.  A velocity must be significant (Student's t, Bonferroni, 1 %), else
-    the quartiles would find drifting features in noise.  If more than a quarter of the features move, the fence
-    is above them all; then every significant one drifts.  And features that drifted are scored again when the
-    next window ends, because change comes in the midst of a window.
+    the paper's.  Three additions are ours.  A velocity must be significant (Student's t, Bonferroni, 1 %),
+    else the quartiles would find drifting features in noise.  If more than a quarter of the features move,
+    the fence is above them all; then every significant one drifts.  And features that drifted are scored
+    again when the next window ends, because change comes in the midst of a window.
 
     The first alarm may come after four windows, and later ones three windows after the last.  Until the first
     window is full, scores are those of the rows so far.  A feature that was constant when it was scored is

@@ -67,12 +67,12 @@ class DriftMonitor(Part):
     Notes
     -----
     The parameters of both detectors were chosen by simulation, for blocks of 1000 rows and features that are
-    noise (mean index 0.04) or relevant at a mean index of s.  Of 1000 features of each kind over 200 blocks the
-    Page-Hinkley test gave no false alarm at s = 0.04, 0.3, 0.5 and 0.7, and ADWIN 2 at s = 0.7.  The median
-    number of blocks until a change between noise and s = 1, 0.7 or 0.5 is noticed is 2, 4 and 7 for the
-    Page-Hinkley test, and 4, 7 and 11 for ADWIN; s = 0.3 needs 100 blocks of history.  A change soon after the
-    start or the last alarm may pass for the mean itself: after 10 blocks, the Page-Hinkley test noticed 69 % of
-    those from 0.5 to noise within 40 blocks, and all of those from 0.7.
+    noise (mean index 0.04) or relevant at a mean index of s.  Of 1000 features of each kind over 200 blocks
+    the Page-Hinkley test gave no false alarm at s = 0.04, 0.3, 0.5 and 0.7, and ADWIN 2 at s = 0.7.  The
+    median number of blocks until a change between noise and s = 1, 0.7 or 0.5 is noticed is 2, 4 and 7 for
+    the Page-Hinkley test, and 4, 7 and 11 for ADWIN; s = 0.3 needs 100 blocks of history.  A change soon
+    after the start or the last alarm may pass for the mean itself: after 10 blocks, the Page-Hinkley test
+    noticed 69 % of those from 0.5 to noise within 40 blocks, and all of those from 0.7.
 
     Examples
     --------

@@ -43,11 +43,11 @@ class VelocityMonitor(Part):
     """Notice that features have begun to move, and which.
 
     At the end of each window of rows, a feature's velocity is the difference of its means in this window and
-    in the one before, over their pooled standard deviation.  A Page-Hinkley test follows ``log(1 + s)``, where s
-    sums all velocities in standard errors, as far as they exceed a critical value that stationary features
-    exceed in one of 100 windows (Student's t, Bonferroni).  If the signal has risen at an alarm, the features
-    that drift are those with a significant velocity above ``Q3 + fence * (Q3 - Q1)`` of all velocities; if none
-    is above, all with a significant one.
+    in the one before, over their pooled standard deviation.  A Page-Hinkley test follows ``log(1 + s)``,
+    where s sums all velocities in standard errors, as far as they exceed a critical value that stationary
+    features exceed in one of 100 windows (Student's t, Bonferroni).  If the signal has risen at an alarm, the
+    features that drift are those with a significant velocity above ``Q3 + fence * (Q3 - Q1)`` of all
+    velocities; if none is above, all with a significant one.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class VelocityMonitor(Part):
 
     Notes
     -----
-    Features that are constant in both windows, or missing in one, are left out of the critical value and of the
-    quartiles.  A plain sum of velocities would depend on the number of features and on their dependence, and a
-    few that move among thousands would be lost in it.  False alarms over 20,000 windows each of 1, 10 and 100
-    independent and of 100 nearly equal normal features, by simulation: 4 at most for windows of 1000 rows, 7
-    for windows of 50, and 9 for windows of 10.
+    Features that are constant in both windows, or missing in one, are left out of the critical value and of
+    the quartiles.  A plain sum of velocities would depend on the number of features and on their dependence,
+    and a few that move among thousands would be lost in it.  False alarms over 20,000 windows each of 1, 10
+    and 100 independent and of 100 nearly equal normal features, by simulation: 4 at most for windows of 1000
+    rows, 7 for windows of 50, and 9 for windows of 10.
 
     Examples
     --------
