@@ -427,9 +427,3 @@ def test_weights_are_refused():
     X, y = planted(n=20, p=4)
     with pytest.raises(CapabilityError, match="Bootstrap has no use for sample_weight"):
         Bootstrap().learn(RowBatch(X, y, np.ones(20)))
-
-
-def test_answers_before_the_first_row_are_refused():
-    for name in ("scores_", "stability_", "expected_false_", "selector_", "ledger_"):
-        with pytest.raises(AttributeError, match="is (available|there) after fit or partial_fit"):
-            getattr(Bootstrap(), name)
