@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-import streamsieve as ss
 from streamsieve.criteria import WelchT
 from streamsieve.exceptions import SchemaError
 from streamsieve.protocols import Event, Reason, RowBatch
@@ -127,22 +126,6 @@ def test_a_sources_batches_are_learnt_with_their_names_and_weights():
 # ---------------------------------------------------------------- merging
 
 
-@pytest.mark.parametrize("criterion", twin.CRITERIA)
-@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("n", [1, 2, 7, 64])
-def test_merged_shards_select_as_one_pass(criterion, wrap, n):
-    X, y = table_for(criterion, n=192)
-    whole = Screen(criterion, k=4).fit(wrap(X), y)
-    first, *rest = [
-        Screen(criterion, k=4).fit(wrap(X[part]), y[part]) for part in np.array_split(np.arange(192), n)
-    ]
-    for shard in rest:
-        assert first.merge(shard) is first
-    np.testing.assert_allclose(first.scores_, whole.scores_, rtol=1e-10)
-    assert first.ranked_.tolist() == whole.ranked_.tolist()
-    assert first.n_samples_seen_ == 192
-
-
 def test_a_merge_is_noticed_by_a_screen_that_was_asked_before():
     (X1, y1), (X2, y2) = drift([[0, 1], [4, 5]])
     first, second = Screen(k=2, half_life=20).fit(X1, y1), Screen(k=2, half_life=20).fit(X2, y2)
@@ -203,45 +186,3 @@ def test_names_text_labels_and_gaps_survive(tmp_path):
     assert again.feature_names_in_.tolist() == ["ä", "b", "c d", "x0"]
     with pytest.raises(ValueError, match="feature names"):
         again.partial_fit(frame.rename(columns={"b": "B"}), labels)
-
-
-def test_a_frozen_output_stays_frozen(tmp_path):
-    (X1, y1), (X2, y2) = drift([[0, 1], [4, 5]])
-    screen = Screen(k=2, half_life=20, output="frozen").partial_fit(X1, y1)
-    screen.transform(X1)
-    screen.save(tmp_path / "frozen.sieve")
-    again = Screen.load(tmp_path / "frozen.sieve").partial_fit(X2, y2)
-    assert np.array_equal(again.transform(X2), X2[:, [0, 1]])
-
-
-def test_an_open_vocabulary_stays_open(tmp_path):
-    screen = Screen("f", k=2)
-    for i in range(8):
-        screen.learn_one({"a": i, f"word{i % 3}": 1.0}, i % 2)
-    again = assert_goes_on_identically(
-        screen,
-        tmp_path / "open.sieve",
-        lambda one, step: one.learn_one({f"new{step}": 1.0, "a": 3.0}, step % 2),
-    )
-    assert again.n_features_in_ == 7
-
-
-def test_streamsieve_load_finds_the_class(tmp_path):
-    X, y = table()
-    screen = Screen("fisher", percentile=25, ledger="none", output="zero").fit(X, y)
-    screen.save(tmp_path / "any.sieve")
-    again = ss.load(tmp_path / "any.sieve")
-    assert type(again) is Screen
-    assert again.get_params() == screen.get_params()
-    assert np.array_equal(again.transform(X), screen.transform(X))
-
-
-@pytest.mark.parametrize("criterion", ["fisher", "mutual_info"])
-def test_a_thousand_labels_may_come_late(criterion):
-    rng = np.random.default_rng(4)
-    y = np.concatenate([[0, 1], rng.integers(0, np.repeat(np.arange(2, 1001), 3)), np.arange(1000)])
-    X = rng.normal(size=(len(y), 4)) + 0.02 * y[:, None] * np.arange(4)
-    late = Screen(criterion, k=2)
-    for low in range(0, len(y), 500):
-        late.partial_fit(X[low : low + 500], y[low : low + 500])
-    np.testing.assert_allclose(late.scores_, Screen(criterion, k=2).fit(X, y).scores_, rtol=1e-9)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import streamsieve as ss
 from streamsieve import registry
@@ -118,10 +119,16 @@ def test_attributes_are_there_after_the_first_row(cls):
         assert not hasattr(cls(), name), name
     with pytest.raises(AttributeError, match=f"{cls.__name__}.scores_ is available after fit or partial_fit"):
         _ = cls().scores_
+    for ask in ("get_support", "get_feature_names_out", "to_bytes"):
+        with pytest.raises(NotFittedError):
+            getattr(cls(), ask)()
 
 
-@pytest.mark.parametrize("cls", [ss.BARDA, ss.FIRES, ss.FSDS, ss.OFS, ss.VelocityScreen])
-def test_what_depends_on_the_order_of_rows_does_not_merge(cls):
+ORDERED = [ss.BARDA(), ss.FIRES(), ss.FSDS(), ss.OFS(), ss.Screen(on_drift="reset"), ss.VelocityScreen()]
+
+
+@pytest.mark.parametrize("selector", ORDERED, ids=repr)
+def test_what_depends_on_the_order_of_rows_does_not_merge(selector):
     X, y = np.eye(20), np.arange(20) % 2
-    with pytest.raises(CapabilityError, match=f"{cls.__name__} cannot merge: .*order of rows; Screen"):
-        cls().fit(X, y).merge(cls().fit(X, y))
+    with pytest.raises(CapabilityError, match="cannot merge: .*order of rows; Screen"):
+        clone(selector).fit(X, y).merge(clone(selector).fit(X, y))

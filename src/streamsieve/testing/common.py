@@ -25,7 +25,7 @@ def check_containers_agree(selector: Any) -> None:
     expected = fresh(selector).fit(X, y)
     forms: dict[str, Any] = {"column-major array": np.asfortranarray(X), "list of lists": X.tolist()}
     if selector.traits.sparse:
-        kinds = (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix)
+        kinds = (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.coo_array)
         forms |= {kind.__name__: kind(X) for kind in kinds}
     for name, form in forms.items():
         advice = ": take CSC blocks or CSR batches, or say Traits(sparse=False)" * sp.issparse(form)
