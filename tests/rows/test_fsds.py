@@ -1,4 +1,4 @@
-"""FSDS equals its slow twin, keeps the bound of Frequent Directions, and finds what tells clusters apart."""
+"""FSDS equals its slow twin, keeps the bound of Frequent Directions, and finds what separates clusters."""
 
 import numpy as np
 import pytest
@@ -53,10 +53,10 @@ def test_equals_the_slow_twin_on_random_rows(centre):
         # a direction is defined only as well as its length differs from the next one's
         s = np.append(np.linalg.svd(B, compute_uv=False), np.zeros(rank + 1))[: rank + 1]
         lead = s[: np.count_nonzero(s[:rank] > 1e-10 * s[0])]
-        gaps = -np.diff(np.append(lead, s[len(lead)])) / max(s[0], 1e-300)
+        spacing = -np.diff(np.append(lead, s[len(lead)])) / max(s[0], 1e-300)
         if len(lead) == 0:
             assert not scores.any() or scale < 1e-20
-        elif gaps.min() > 1e-3:
+        elif spacing.min() > 1e-3:
             compared += 1
             np.testing.assert_allclose(scores, twin.weights(B, rank), rtol=1e-6, atol=1e-9 * scores.max())
     assert compared > 280
@@ -158,7 +158,7 @@ def test_leading_directions_of_very_different_lengths_are_exact():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_features_that_tell_clusters_apart_are_found(form):
+def test_features_that_separate_clusters_are_found(form):
     rng = np.random.default_rng(7)
     informative = [3, 17, 41, 77]
     centres = np.zeros((3, 100))

@@ -1,4 +1,4 @@
-"""MISSION is gradient descent in a sketch, as its slow twin tells it; where there is room, plain descent."""
+"""MISSION is gradient descent in a sketch, as in its slow twin; where there is room, plain descent."""
 
 import tracemalloc
 
@@ -118,8 +118,8 @@ def test_planted_words_are_found_among_a_million():
 
 def test_bug_three_quarters_of_the_sketch_are_not_cleared():
     """The authors' constructor clears SIZE bytes instead of SIZE numbers."""
-    junk = [np.full((3, 2**18, 1), 1e9) for _ in range(4)]
-    del junk
+    dirty = [np.full((3, 2**18, 1), 1e9) for _ in range(4)]
+    del dirty
     mission = MISSION(1).fit(sp.csr_array(([1.0], ([0], [5])), (1, 2000)), [0])
     assert np.flatnonzero(mission.scores_).tolist() == [5]
 

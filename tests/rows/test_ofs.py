@@ -97,8 +97,8 @@ def test_bug_of_float_weights_do_not_shrink():
         assert after == pytest.approx(before * (1 - 0.002), rel=1e-12)
 
 
-def test_bug_of_float_weights_are_truncated_only_when_somebody_asks():
-    # the second row truncates feature 0; the third one must begin it anew, not add to a hidden weight
+def test_bug_of_float_weights_are_truncated_only_on_access():
+    # the second row truncates feature 0; the third one must begin it again, not add to a hidden weight
     X = np.array([[0.3, 0.0], [0.0, 0.9], [0.3, 0.0]])
     history, _ = stream(X, np.array([1, 1, 1]), k=1, learning_rate=1.0, l2=0.01)
     assert history[1][0] == 0.0

@@ -100,9 +100,9 @@ def test_what_is_not_looked_at_does_not_matter():
 def test_the_estimate_of_a_row_is_the_row_on_average_by_enumeration(w, exploration):
     x, w, k = np.array([1.0, -2.0, 0.5, 3.0, 0.0]), np.array(w, float), 3
     every = list(combinations(range(5), k))
-    chance = exploration if w.any() else 1.0
-    mean = sum(chance / len(every) * twin.estimate(x, w, chosen, k, exploration) for chosen in every)
-    mean += (1 - chance) * twin.estimate(x, w, np.flatnonzero(w), k, exploration)
+    drawn = exploration if w.any() else 1.0
+    mean = sum(drawn / len(every) * twin.estimate(x, w, chosen, k, exploration) for chosen in every)
+    mean += (1 - drawn) * twin.estimate(x, w, np.flatnonzero(w), k, exploration)
     np.testing.assert_allclose(mean, x, rtol=1e-12)
 
 

@@ -44,7 +44,7 @@ def test_the_selection_is_the_twins(criterion, way, form):
 
 @each_criterion
 @pytest.mark.parametrize("half_life", [None, 20])
-def test_weights_gaps_and_fading_give_the_twins_selection(criterion, half_life):
+def test_weights_missing_values_and_fading_give_the_twins_selection(criterion, half_life):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         X, y = table_for(criterion, seed=seed)
@@ -56,8 +56,8 @@ def test_weights_gaps_and_fading_give_the_twins_selection(criterion, half_life):
             screen.partial_fit(X[part], y[part], weight[part])
         wanted = twin.CRITERIA[criterion].score(X, y, weight, half_life)
         np.testing.assert_allclose(screen.scores_, wanted, rtol=1e-9)
-        chance = twin.CRITERIA[criterion].p_value(X, y, weight, half_life)
-        np.testing.assert_allclose(screen.pvalues_, chance, rtol=1e-7)
+        p_values = twin.CRITERIA[criterion].p_value(X, y, weight, half_life)
+        np.testing.assert_allclose(screen.pvalues_, p_values, rtol=1e-7)
         assert np.flatnonzero(screen.get_support()).tolist() == twin.screen(
             criterion, X, y, k=4, weight=weight, half_life=half_life
         )

@@ -71,7 +71,7 @@ def test_a_window_goes_on_after_loading(tmp_path):
 
 
 @pytest.mark.parametrize("criterion", ["t", "mutual_info", "chi2", "gini"])
-def test_features_that_moved_begin_anew(criterion):
+def test_features_that_moved_begin_again(criterion):
     X, y = moving()
     still = streamed(ss.Screen(criterion, k=1), X[:9000], y[:9000], 1000)
     reset = streamed(ss.Screen(criterion, k=1, on_drift="reset", drift_every=500), X[:9000], y[:9000], 1000)
@@ -202,7 +202,7 @@ def coloured(n=300):
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, n)
     colour = np.where(rng.random(n) < 0.8, np.array(["red", "blue"])[y], "green")
-    return {"colour": colour, "size": rng.integers(0, 4, n) * 1.0, "junk": rng.choice(list("abc"), n)}, y
+    return {"colour": colour, "size": rng.integers(0, 4, n) * 1.0, "noise": rng.choice(list("abc"), n)}, y
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])

@@ -66,7 +66,7 @@ def test_sparse_dataframes_equal_the_rows_as_csr(criterion):
 
 
 def coming_and_going(criterion, n=90, p=9, batches=9, seed=0):
-    """Return dataframes whose columns come late and vanish, and all of their rows with NaN for the gaps."""
+    """Return dataframes whose columns come late and vanish, and their rows with NaN for absent columns."""
     X, y = table_for(criterion, n=n, p=p, seed=seed)
     rng = np.random.default_rng(seed)
     names, filled, frames = [f"c{j}" for j in range(p)], np.full_like(X, np.nan), []
@@ -81,7 +81,7 @@ def coming_and_going(criterion, n=90, p=9, batches=9, seed=0):
 
 @each_criterion
 @pytest.mark.parametrize("half_life", [None, 20])
-def test_dense_dataframes_equal_the_rows_with_nan_in_the_gaps(criterion, half_life):
+def test_dense_dataframes_equal_the_rows_with_nan_for_absent_columns(criterion, half_life):
     frames, y, names, X = coming_and_going(criterion)
     assert np.isnan(X[:10]).any()
     assert np.isnan(X[-10:]).any()

@@ -43,10 +43,10 @@ def test_faded_scores_are_those_of_the_twin():
 
 
 def test_the_ledger_says_which_features_left_and_entered_when_and_at_what_score():
-    screen, told = Screen(k=2, half_life=30), []
+    screen, scores = Screen(k=2, half_life=30), []
     for X, y in drift(PERIODS):
         screen.partial_fit(X, y).get_support()
-        told.append(screen.scores_.copy())
+        scores.append(screen.scores_.copy())
     lines = [(d.step, d.feature, str(d.event)) for d in screen.ledger_]
     assert lines == [
         (200, "x0", "kept"),
@@ -59,7 +59,7 @@ def test_the_ledger_says_which_features_left_and_entered_when_and_at_what_score(
         (800, "x4", "kept"),
     ]
     for d in screen.ledger_:
-        assert d.statistic == told[d.step // 200 - 1][int(d.feature[1:])]
+        assert d.statistic == scores[d.step // 200 - 1][int(d.feature[1:])]
         assert np.isnan(d.p_value)
         assert d.reason is (Reason.ENTERED_TOP if d.event is Event.KEPT else Reason.LEFT_TOP)
     assert screen.ledger_.why("x2").event is Event.EVICTED
@@ -73,7 +73,7 @@ def test_replaying_the_ledger_gives_the_selection_at_any_time():
         y = rng.integers(0, 2, 10)
         screen.partial_fit(rng.normal(size=(10, 8)), y)
         if step % 3 == 0:
-            continue  # nobody asks
+            continue  # not read now
         for d in screen.ledger_[seen:]:  # reading brings the ledger up to date
             (top.add if d.event is Event.KEPT else top.remove)(int(d.feature[1:]))
         seen = len(screen.ledger_)
@@ -173,7 +173,7 @@ def test_a_loaded_screen_goes_on_as_if_it_had_never_stopped(criterion, wrap, hal
     assert_goes_on_identically(screen, tmp_path / "screen.sieve", feed)
 
 
-def test_names_text_labels_and_gaps_survive(tmp_path):
+def test_names_text_labels_and_missing_values_survive(tmp_path):
     X, y = table(p=4)
     X[::5, 2] = np.nan
     frame, labels = pd.DataFrame(X, columns=["ä", "b", "c d", "x0"]), np.array(["no", "yes", "maybe"])[y]

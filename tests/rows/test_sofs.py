@@ -57,7 +57,7 @@ def test_the_weights_are_those_of_the_smallest_sigmas_after_every_row():
             assert np.all((selector.sigma_ > 0) & (selector.sigma_ <= 1))
 
 
-def test_a_feature_that_comes_back_begins_anew_but_is_as_sure_as_before():
+def test_a_feature_that_comes_back_begins_again_but_is_as_sure_as_before():
     X = np.array([[2.0, 0.0], [0.0, 3.0], [5.0, 0.0]])
     selector = SOFS(1).fit(X[:1], [1])
     first = selector.coef_[0]
@@ -79,14 +79,14 @@ def test_a_feature_that_leaves_and_returns_within_one_row_keeps_its_weight():
     assert selector.coef_.tolist() == history[1][0].tolist()
 
 
-def test_words_that_tell_classes_apart_are_found_in_sparse_text():
+def test_words_that_separate_classes_are_found_in_sparse_text():
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 3000)
     X = rng.poisson(0.02, (3000, 500)).astype(float)
-    telling = [40, 111, 250, 333]
-    for turn, word in enumerate(telling):
+    relevant = [40, 111, 250, 333]
+    for turn, word in enumerate(relevant):
         X[:, word] += rng.poisson(0.6, 3000) * (y == turn % 2)
-    assert set(SOFS(4).fit(sp.csr_array(X), y).ranked_) == set(telling)
+    assert set(SOFS(4).fit(sp.csr_array(X), y).ranked_) == set(relevant)
 
 
 def test_in_dense_standardised_rows_it_finds_nothing_as_the_documentation_says():
@@ -98,7 +98,7 @@ def test_in_dense_standardised_rows_it_finds_nothing_as_the_documentation_says()
         for selector in (OFS(20, learning_rate=1.0), SOFS(20)):
             selected = selector.fit(X / np.sqrt(300), y).ranked_
             found[type(selector)] += len(set(selected) & set(planted))
-    assert found[SOFS] <= 6  # chance gives 2 of 30
+    assert found[SOFS] <= 6  # 2 of 30 by chance
     assert found[OFS] >= 15
 
 

@@ -103,7 +103,7 @@ def planted(n=8000, p=60, at=5200, moving=(), seed=0):
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_planted_drift_is_found_and_nothing_else_is_scored_anew(form):
+def test_planted_drift_is_found_and_nothing_else_is_scored_again(form):
     X, y = planted()
     first = VelocityScreen(k=2, window=500).partial_fit(form(X[:500]), y[:500])
     ranked = first.scores_.copy()
@@ -113,13 +113,13 @@ def test_planted_drift_is_found_and_nothing_else_is_scored_anew(form):
     others = np.setdiff1d(np.arange(60), [3, 17])
     assert np.array_equal(screen.scores_[others], ranked[others])  # bit for bit: they were left alone
     assert screen.ranked_.tolist() == [17, 0]
-    anew = Screen(MutualInfo(bins=5)).fit(form(X[5500:6000]), y[5500:6000]).scores_
-    assert np.array_equal(screen.scores_[[3, 17]], anew[[3, 17]])
+    again = Screen(MutualInfo(bins=5)).fit(form(X[5500:6000]), y[5500:6000]).scores_
+    assert np.array_equal(screen.scores_[[3, 17]], again[[3, 17]])
     (before, after), (_, later) = ((d.before, d.after) for d in screen.drift_ if d.feature == 17)
     assert before == ranked[17] < after < later == screen.scores_[17]
 
 
-def test_the_ledger_tells_of_the_change():
+def test_the_ledger_has_the_change():
     X, y = planted()
     screen = VelocityScreen(k=2, window=500)
     for low in range(0, 8000, 500):
@@ -280,7 +280,7 @@ def test_sparse_rows_are_never_made_dense():
     p, n = 200_000, 2000
     X = sp.random_array((n, p), density=20 / p, format="csr", random_state=rng)
     y = rng.integers(0, 2, n)
-    screen = VelocityScreen(k=5, window=500).partial_fit(X[:100], y[:100])  # compiled by now
+    screen = VelocityScreen(k=5, window=500).partial_fit(X[:100], y[:100])  # compiled
     tracemalloc.start()
     screen.partial_fit(X[100:], y[100:])
     screen.get_support()

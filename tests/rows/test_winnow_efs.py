@@ -143,14 +143,14 @@ def test_a_share_of_the_lowest_is_taken_with_extremes():
     assert set(both.ranked_) == {*ranking[:7], *ranking[-3:]}
 
 
-def test_words_that_tell_classes_apart_are_found():
+def test_words_that_separate_classes_are_found():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 3000)
     X = rng.poisson(0.1, (3000, 500)).astype(float)
-    telling = [40, 111, 250, 333]
-    for turn, word in enumerate(telling):
+    relevant = [40, 111, 250, 333]
+    for turn, word in enumerate(relevant):
         X[:, word] += rng.poisson(0.6, 3000) * (y == turn % 2)
-    assert set(telling) <= set(WinnowEFS(8).fit(sp.csr_array(X), y).ranked_)
+    assert set(relevant) <= set(WinnowEFS(8).fit(sp.csr_array(X), y).ranked_)
 
 
 @pytest.mark.parametrize(

@@ -57,20 +57,16 @@ class ColumnProcess(Protocol):
     @property
     def n(self) -> int:
         """Number of rows."""
-        ...
 
     @property
     def features(self) -> IntArray:
         """Arrival numbers of the columns kept, in order."""
-        ...
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``."""
-        ...
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Reject a single column at once, or leave it to `offer`."""
-        ...
 
 
 class ColumnLifecycle(Beside):

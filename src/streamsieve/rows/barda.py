@@ -125,8 +125,6 @@ class BARDA(RowSelector):
         yield cls(k=1, l2=0.5)
         yield cls(k=1, learning_rate=0.5, l2=0.0, damping=0.1, output="zero")
 
-    # ---------------------------------------------------------------- learning
-
     @property
     def _settings(self) -> Settings:
         return Settings.of(
@@ -141,8 +139,6 @@ class BARDA(RowSelector):
 
     def _known_labels(self) -> Iterable[Any]:
         return self._learners_.labels.values
-
-    # ---------------------------------------------------------------- what was learnt
 
     def _scores(self) -> FloatArray:
         return self._learners_.scores(self._settings)

@@ -208,8 +208,6 @@ class FIRES(RowSelector):
     def _buffers_rows(self) -> bool:  # type: ignore[override]  # where every batch is a step, none may be kept
         return self.batch_size is not None
 
-    # ---------------------------------------------------------------- learning
-
     def _start(self, batch: RowBatch) -> None:
         self._labels_ = SignedLabels()
         self._model_ = ProbitModel(batch.X.shape[1])
@@ -229,8 +227,6 @@ class FIRES(RowSelector):
 
     def _known_labels(self) -> Iterable[Any]:
         return self._labels_.classes
-
-    # ---------------------------------------------------------------- what was learnt
 
     def _scores(self) -> FloatArray:
         mean, spread = self._model_.mean, self._model_.spread

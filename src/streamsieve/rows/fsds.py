@@ -143,8 +143,6 @@ class FSDS(RowSelector):
     def _target(self) -> None:
         return None
 
-    # ---------------------------------------------------------------- learning
-
     def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the sketch grows with the features
         self._directions_ = FrequentDirections()
 
@@ -166,8 +164,6 @@ class FSDS(RowSelector):
 
     def _learn(self, batch: RowBatch) -> None:
         self._directions_.learn(batch.X, self._size, self._block, self.rank, centre=self.center)
-
-    # ---------------------------------------------------------------- choosing
 
     def _sketch(self) -> Sketch:
         if "sketch" not in self._cache_:

@@ -98,6 +98,7 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
         "radius": Float(0, 1e6, open_low=True),
     }
     fields = {"_model_": Nested(SparseWeights), "observed_": Int()}
+    _empty_model = SparseWeights
 
     def __init__(
         self,
@@ -127,9 +128,6 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
     def _start(self, batch: RowBatch) -> None:
         super()._start(batch)
         self.observed_ = 0
-
-    def _new_model(self) -> SparseWeights:
-        return SparseWeights()
 
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
         columns, values = self._model_.with_room(self._k)

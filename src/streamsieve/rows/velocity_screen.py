@@ -132,8 +132,6 @@ class VelocityScreen(RowSelector):
         yield cls(window=40, output="zero")
         yield cls(k=1, window=25, bins=3, fence=0.0, alarm=0.01)
 
-    # ---------------------------------------------------------------- learning
-
     def _start(self, batch: RowBatch) -> None:
         self._text_ = bool(np.asarray(batch.y).dtype.kind == "U")
         self._monitor_ = VelocityMonitor(self.fence, self.alarm)
@@ -198,8 +196,6 @@ class VelocityScreen(RowSelector):
         summary = formula.new_summary()
         self._rows_.replay(summary, columns)
         return formula(summary)
-
-    # ---------------------------------------------------------------- choosing
 
     def _scores(self) -> FloatArray:
         known = self._information_ if self._monitor_.turns else self._scores_over_window()

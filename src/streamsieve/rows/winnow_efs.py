@@ -174,6 +174,7 @@ class WinnowEFS(LinearScores, RowSelector):
         "extremes": Float(0, 0.5),
     }
     fields = {"_model_": Nested(WinnowWeights)}
+    _empty_model = WinnowWeights
 
     def __init__(
         self,
@@ -202,9 +203,6 @@ class WinnowEFS(LinearScores, RowSelector):
         yield cls()
         yield cls(extremes=0.3)
         yield cls(k=1, output="zero")
-
-    def _new_model(self) -> WinnowWeights:
-        return WinnowWeights()
 
     def _learn(self, batch: RowBatch) -> None:
         self._refuse_negative(batch.X)

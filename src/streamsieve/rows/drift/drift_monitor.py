@@ -118,8 +118,6 @@ class DriftMonitor(Part):
         self._sums = np.zeros(0)
         self._latest = np.zeros((LATEST, 0))
 
-    # ---------------------------------------------------------------- facts
-
     @property
     def room(self) -> int:
         """Number of rows of positive weight missing until the block is complete."""
@@ -134,15 +132,6 @@ class DriftMonitor(Part):
     def n_features(self) -> int:
         """Features watched."""
         return len(self._sums)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        arrays = (self._blocks, self._sums, self._latest)
-        block = 0 if self.block is None else int(self.block.nbytes)
-        return block + self._test.nbytes + sum(a.nbytes for a in arrays)
-
-    # ---------------------------------------------------------------- watching
 
     def learn(
         self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None, make_summary: Callable[[], Any]
@@ -206,8 +195,6 @@ class DriftMonitor(Part):
             self._blocks, self._sums = np.pad(self._blocks, (0, extra)), np.pad(self._sums, (0, extra))
             self._latest = np.pad(self._latest, ((0, 0), (0, extra)))
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
         if isinstance(self._test, _Adwins):
             raise StateError(
@@ -254,8 +241,6 @@ class _Adwins:
     river's delta of 0.002 a change from an index of 0.5 to noise goes unnoticed for nearly 40 blocks.  With a
     delta of 0.5 it is about as rarely wrong as the Page-Hinkley test; figures at :class:`DriftMonitor`.
     """
-
-    nbytes = 0
 
     def __init__(self) -> None:
         try:

@@ -108,13 +108,6 @@ class VelocityMonitor(Part):
         self._sparse_rows = 0  # rows of the window before that are 0 in features that come later
         self._again = np.zeros(0, np.int64)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return self._before.nbytes + self.velocity.nbytes + self._again.nbytes
-
-    # ---------------------------------------------------------------- watching
-
     def judge(self, now: FloatArray, sparse_rows: int = 0) -> IntArray:
         """Return the features that drifted in the window that has ended, or in the one before it.
 
@@ -155,8 +148,6 @@ class VelocityMonitor(Part):
         """Record that features were scored again after the given number of rows."""
         columns = zip(features.tolist(), before.tolist(), after.tolist(), strict=True)
         self.events += [Drift(row, j, old, new) for j, old, new in columns]
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {

@@ -52,8 +52,6 @@ class OneVsRest(Part):
         """Features known."""
         return self.models[0].n_features
 
-    # ---------------------------------------------------------------- learning
-
     def learn(self, rows: RowEntries, y: npt.NDArray[Any], n_features: int, settings: Settings) -> None:
         """Learn rows, one after another."""
         codes, new, first = self.labels.encode_by_row(y)
@@ -99,8 +97,6 @@ class OneVsRest(Part):
             others[there] = np.where(is_own[there], others[there], np.maximum(others[there], margins[there]))
         margins[:] = own - others
 
-    # ---------------------------------------------------------------- what was learnt
-
     def scores(self, settings: Settings) -> FloatArray:
         """Return one score per feature, the largest over the learners."""
         scores = self.models[0].weights(settings)[1]
@@ -115,8 +111,6 @@ class OneVsRest(Part):
         if len(labels) > 2:
             return kept[np.argsort(np.array(labels), kind="stable")]
         return -kept if labels[0] == max(labels) else kept
-
-    # ---------------------------------------------------------------- saving
 
     def _record(self) -> Mapping[str, Any]:
         """Return labels, sums, and numbers of rows; the learners' candidate pools are rebuilt from them."""

@@ -136,8 +136,6 @@ class SketchedModel(Part):
         """Depth and width of the sketch."""
         return self.cells.shape[0], self.cells.shape[1]
 
-    # ---------------------------------------------------------------- learning
-
     def learn(self, entries: RowEntries, names: IntArray, y: npt.NDArray[Any], rate: float) -> None:
         """Take gradient steps, row after row.
 
@@ -188,8 +186,6 @@ class SketchedModel(Part):
             np.negative(self.cells[:, :, 0], out=self.cells[:, :, 1])
         self.hitters.refresh(self.cells, self.models, self.seeds)
 
-    # ---------------------------------------------------------------- reading
-
     def weights(self, features: IntArray) -> FloatArray:
         """Return the weights that the next row would meet, one feature a row, one model a column."""
         weights: FloatArray = kernels.weights(features, self.cells, self.models, self.seeds)
@@ -201,8 +197,6 @@ class SketchedModel(Part):
         norms: FloatArray = kernels.norms(low, high, self.cells, self.models, self.seeds)
         norms *= 2.0**-self.clock.exponent
         return norms
-
-    # ---------------------------------------------------------------- merging
 
     def merged(self, other: SketchedModel) -> SketchedModel:
         """Return the sum of the two models, the other's rows being the later ones."""
@@ -234,8 +228,6 @@ class SketchedModel(Part):
             mirrored = self.models == 1 and i == 1
             out[:, :, labels.index(label)] = -self.cells[:, :, 0] if mirrored else self.cells[:, :, i]
         return out
-
-    # ---------------------------------------------------------------- saving
 
     def _record(self) -> Mapping[str, Any]:
         own = {name: getattr(self, name) for name in self.fields}
