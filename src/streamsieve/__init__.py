@@ -56,8 +56,8 @@ def __getattr__(name: str) -> Any:
     elif importlib.util.find_spec(f"streamsieve.{name}") is not None:
         value = importlib.import_module(f"streamsieve.{name}")
     else:
-        near = importlib.import_module("difflib").get_close_matches(name, __dir__(), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near and not name.startswith("_") else ""
+        parameters = importlib.import_module("streamsieve._parameters")
+        hint = "" if name.startswith("_") else parameters.did_you_mean(name, __dir__())
         raise AttributeError(f"module 'streamsieve' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value

@@ -55,15 +55,8 @@ def check_traits(selector: Any, X: Matrix, weight: Any, names: Sequence[str] | N
         refuse_non_finite(X, names)
 
 
-def check_named_rows(
-    selector: Any, batch: RowBatch, known: npt.NDArray[Any] | None, *, target: str | None
-) -> RowBatch:
-    """Validate a batch of a source, which carries its names beside the array; they must be those known."""
-    if known is not None and list(batch.names or ()) != known.tolist():
-        seen = set(known)
-        different = [name for name in batch.names or () if name not in seen]
-        what = f"{different[0]!r} is new" if different else "some are missing or in another order"
-        raise SchemaError(f"the features of this batch are not those of the first one: {what}")
+def check_named_rows(selector: Any, batch: RowBatch, *, target: str | None) -> RowBatch:
+    """Validate a batch of a source, which carries its names beside the array."""
     X, n = batch.X, batch.X.shape[0]
     if not sp.issparse(X) and X.dtype not in _FLOATS:
         X = X.astype(np.float64)

@@ -77,8 +77,8 @@ def test_rows_in_another_order_are_refused(where, path):
             again.offer(wrong)
     with pytest.raises(SchemaError, match=text):
         again.same_rows(rows=swapped.index)
-    others = X.iloc[:, 9:].rename(index={X.index[7]: "somebody"})
-    with pytest.raises(SchemaError, match=r"1 of 120 .* row 7 \(somebody\); columns of one stream"):
+    others = X.iloc[:, 9:].rename(index={X.index[7]: "customer 999"})
+    with pytest.raises(SchemaError, match=r"1 of 120 .* row 7 \(customer 999\); columns of one stream"):
         again.offer(others)
     assert list(again.ledger_) == before
     assert again.n_features_in_ == 9

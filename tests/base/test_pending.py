@@ -1,4 +1,4 @@
-"""Rows that come one or a few at a time are gathered, and nobody can tell."""
+"""Buffered rows, which come one or a few at a time, give the results and errors of rows learnt at once."""
 
 import copy
 import pickle
@@ -51,7 +51,7 @@ def test_gathered_rows_give_the_result_of_one_batch(criterion, size):
     lambda s: s.ledger_, lambda s: s.summary_, lambda s: s.drift_, lambda s: s.transform(np.zeros((1, 5))),
     lambda s: s.get_feature_names_out(),
 ])  # fmt: skip
-def test_whoever_looks_sees_all_rows(look):
+def test_every_access_sees_all_rows(look):
     X, y = rows(101)
     screen = one_by_one(Screen(k=2), X, y)
     assert screen._buffer.labels

@@ -1,4 +1,4 @@
-"""Dict rows are gathered, and nobody can tell: not by the result, not by the errors, not by the names."""
+"""Buffered dict rows give the results, errors and names of rows learnt at once."""
 
 import copy
 import pickle
@@ -29,7 +29,7 @@ def text(n=700, seed=0, words=60):
         if i % 50 == 0:
             row[7] = 1.0
         if i % 31 == 0:
-            row["gaps"] = np.nan
+            row["missing"] = np.nan
         rows.append(row)
     y = rng.integers(0, 2, n).tolist()
     for row, label in zip(rows, y, strict=True):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetError
 from streamsieve.rows.barda import BARDA
 from streamsieve.rows.linear.dual_averaging import DualAveraging, Settings
 from streamsieve.rows.linear.entries import row_entries
@@ -241,31 +240,7 @@ def test_each_of_four_classes_finds_its_feature():
     assert np.all(selector.coef_[range(4), [0, 10, 20, 30]] > 0)
 
 
-def test_text_after_numbers_is_refused_and_changes_nothing():
-    rng = np.random.default_rng(10)
-    X, y = rng.normal(size=(20, 3)), rng.integers(0, 2, 20)
-    selector = BARDA(2).fit(X, y)
-    before = selector.scores_
-    with pytest.raises(TargetError, match="keep to text or to numbers"):
-        selector.partial_fit(X, np.array(["a"] * 20))
-    assert np.array_equal(selector.scores_, before)
-    assert selector.classes_.tolist() == [0, 1]
-
-
 # ------------------------------------------------------------------------------------ streams
-
-
-def test_open_features_grow_the_tables():
-    rng = np.random.default_rng(11)
-    X = rng.normal(size=(90, 30))
-    X[np.arange(90)[:, None] < 3 * np.arange(30)] = 0.0  # feature j comes with row 3 j
-    y = rng.integers(0, 3, 90)
-    by_dicts = BARDA(4)
-    for x, label in zip(X, y, strict=True):
-        by_dicts.learn_one({f"f{j}": v for j, v in enumerate(x) if v != 0}, int(label))
-    whole = BARDA(4).fit(sp.csr_array(X), y)
-    assert np.array_equal(by_dicts.scores_, whole.scores_)
-    assert np.array_equal(by_dicts.coef_, whole.coef_)
 
 
 def test_a_budget_beyond_all_features_keeps_all():
@@ -273,18 +248,6 @@ def test_a_budget_beyond_all_features_keeps_all():
     for i in range(20):
         selector.learn_one({"a": 1.0 + i % 3, "b": float(i % 2)}, i % 2)
     assert sorted(selector.ranked_.tolist()) == [0, 1]
-
-
-def test_resumed_in_mid_stream_as_if_nothing_had_happened(tmp_path):
-    rng = np.random.default_rng(12)
-    X, y = rng.normal(size=(400, 900)) * (rng.random((400, 900)) < 0.2), rng.integers(0, 3, 400)
-    whole = BARDA(3).fit(X, y)
-    part = BARDA(3).fit(X[:171], y[:171])
-    part.save(tmp_path / "half.sieve")
-    resumed = BARDA.load(tmp_path / "half.sieve").partial_fit(X[171:], y[171:])
-    assert np.array_equal(resumed.scores_, whole.scores_)
-    assert np.array_equal(resumed.coef_, whole.coef_)
-    assert resumed.mistakes_ == whole.mistakes_
 
 
 def test_parameters_changed_in_mid_stream_hold_from_then_on():
@@ -301,50 +264,3 @@ def test_parameters_changed_in_mid_stream_hold_from_then_on():
     for x, sign in zip(X[100:], np.where(y[100:] == y[0], -1, 1), strict=True):
         twin.learn(x, sign)
     assert np.array_equal(selector.scores_, twin.full[1])
-
-
-@pytest.mark.parametrize("scale", [1e99, 1e40, 1e-40, 1e-160, 1e-300])
-def test_scores_stay_finite_at_any_scale(scale):
-    rng = np.random.default_rng(14)
-    X = rng.uniform(-1, 1, size=(60, 5)) * scale
-    selector = BARDA(2, learning_rate=1000.0).fit(X, X[:, 1] > 0)
-    assert np.all(np.isfinite(selector.scores_))
-    assert np.all(np.isfinite(selector.coef_))
-
-
-# ------------------------------------------------------------------------------------ errors and states
-
-
-def test_attributes_are_there_after_fit():
-    for name in ("scores_", "coef_", "classes_", "mistakes_", "ranked_", "ledger_"):
-        with pytest.raises(AttributeError):
-            getattr(BARDA(), name)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "text"),
-    [
-        ({"learning_rate": 0}, "learning_rate must be a number above 0"),
-        ({"l2": -1}, "l2 must be a number at least 0"),
-        ({"damping": 0}, "damping must be a number at least 1e-30"),
-        ({"k": 4}, "k=4, but the rows have 3 features"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(parameters, text):
-    with pytest.raises(ParameterError, match=text):
-        BARDA(**parameters).fit(np.ones((2, 3)), [0, 1])
-
-
-def test_states_do_not_merge_and_the_error_says_why():
-    X, y = np.eye(4), [0, 1, 0, 1]
-    with pytest.raises(CapabilityError, match="depends on the order of rows"):
-        BARDA(2).fit(X, y).merge(BARDA(2).fit(X, y))
-
-
-@pytest.mark.parametrize(("name", "value"), [("n_samples_seen_", 9), ("n_features_in_", 5)])
-def test_a_state_of_other_rows_or_features_is_refused(tmp_path, name, value):
-    selector = BARDA(2).fit(np.eye(4), [0, 1, 0, 1])
-    setattr(selector, name, value)
-    selector.save(tmp_path / "broken.sieve")
-    with pytest.raises(StateError):
-        BARDA.load(tmp_path / "broken.sieve")

@@ -1,4 +1,4 @@
-"""Bootstrap equals its slow twin, merges exactly, is saved whole, and tells chance from substance."""
+"""Bootstrap equals its slow twin, merges exactly, is saved whole, and keeps planted features."""
 
 from itertools import pairwise
 
@@ -64,7 +64,7 @@ def test_equals_the_slow_twin_on_random_rows(criterion):
 
 @pytest.mark.parametrize("criterion", ["f", "mutual_info", "correlation", "gini"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_a_replica_is_the_selector_with_the_lots_for_weights(criterion, form):
+def test_a_replica_is_the_selector_with_the_draws_for_weights(criterion, form):
     X, y = table_for(criterion, n=90)
     bootstrap = Bootstrap(Screen(criterion, k=3), replicas=6, random_state=9).fit(form(X), y)
     for replica, member in enumerate(bootstrap._members_[1:]):
@@ -128,7 +128,7 @@ def test_without_a_majority_there_is_no_bound():
     assert Bootstrap(min_frequency=0.5, replicas=2).fit(X, y).expected_false_ == np.inf
 
 
-def test_other_seeds_draw_other_lots():
+def test_other_seeds_draw_other_weights():
     X, y = planted()
     a, b, c = (
         Bootstrap(Screen("f", k=5), random_state=seed).fit(X, y).scores_.tolist() for seed in (0, 1, 1)
@@ -139,7 +139,7 @@ def test_other_seeds_draw_other_lots():
 # ------------------------------------------------------------------------------------ streams
 
 
-def test_gathered_rows_and_dict_rows_draw_the_same_lots():
+def test_gathered_rows_and_dict_rows_draw_the_same_weights():
     X, y = planted(n=200, p=6)
     whole = Bootstrap(Screen("f", k=2)).fit(X, y)
     one_by_one, by_dict = Bootstrap(Screen("f", k=2)), Bootstrap(Screen("f", k=2))
@@ -240,7 +240,7 @@ def test_numbered_parts_merge_to_the_whole():
             merged.merge(parts[i])
         assert np.array_equal(merged.scores_, whole.scores_)
         np.testing.assert_allclose(merged.selector_.scores_, whole.selector_.scores_, rtol=1e-9)
-        # whatever comes next draws lots of its own
+        # later rows have draws of their own
         assert merged._next_row_ == whole._next_row_ == 120
         again = Bootstrap.from_bytes(whole.to_bytes())
         for each in (merged, again):
@@ -365,7 +365,7 @@ HOSTILE = {
     "members of another width": lambda header, arrays: arrays.update(
         {f"members_/{i}/n_features_in_": np.array(5) for i in range(4)}
     ),
-    "arrays of nobody": array("members_/9/summary_/rows", np.zeros(3)),
+    "arrays of no member": array("members_/9/summary_/rows", np.zeros(3)),
 }
 
 
@@ -427,9 +427,3 @@ def test_weights_are_refused():
     X, y = planted(n=20, p=4)
     with pytest.raises(CapabilityError, match="Bootstrap has no use for sample_weight"):
         Bootstrap().learn(RowBatch(X, y, np.ones(20)))
-
-
-def test_answers_before_the_first_row_are_refused():
-    for name in ("scores_", "stability_", "expected_false_", "selector_", "ledger_"):
-        with pytest.raises(AttributeError, match="is (available|there) after fit or partial_fit"):
-            getattr(Bootstrap(), name)

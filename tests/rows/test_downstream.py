@@ -1,4 +1,4 @@
-"""A learner behind a changing selection: the width never changes, and the ledger tells the truth."""
+"""A learner behind a changing selection: the width never changes, and the ledger has every change."""
 
 import numpy as np
 import pytest

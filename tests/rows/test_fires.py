@@ -6,10 +6,8 @@ import scipy.sparse as sp
 from scipy.stats import norm
 
 from benchmarks._peers_float import fires_class
-from streamsieve.exceptions import ParameterError, StateError, TargetError
-from streamsieve.rows.fires import FIRES
+from streamsieve.rows.fires import FIRES, ProbitModel
 from streamsieve.rows.linear.minibatch_buffer import rows_of
-from streamsieve.rows.linear.probit import ProbitModel
 from tests.helpers.tier import cases
 from tests.reference.fires import Fires, fires, log_likelihood
 
@@ -195,19 +193,6 @@ def test_deviations_never_fall_below_zero():
     assert np.all(selector.spread_ >= 0)
 
 
-@pytest.mark.parametrize("size", [1, None])
-@pytest.mark.parametrize("scale", [1e99, 1e30, 1e6, 1e-30, 1e-300])
-def test_scores_stay_finite_at_any_scale(scale, size):
-    rng = np.random.default_rng(8)
-    X = rng.uniform(-1, 1, size=(50, 5)) * scale
-    for rows in (X, sp.csr_array(X)):
-        selector = FIRES(learning_rate_mean=1e3, learning_rate_spread=1e3, batch_size=size, epochs=3)
-        for _ in range(3):
-            selector.partial_fit(rows, rng.integers(0, 2, 50))
-        assert np.all(np.isfinite(selector.scores_))
-        assert np.all((selector.normalized_scores_ >= 0) & (selector.normalized_scores_ <= 1))
-
-
 # ------------------------------------------------------------------------------------ steps and batches
 
 
@@ -225,20 +210,6 @@ def test_one_step_a_batch_depends_on_the_batches_and_says_so():
     assert whole.n_waiting_ == halves.n_waiting_ == 0
 
 
-def test_dense_batches_of_any_size_give_the_same_bits():
-    rng = np.random.default_rng(10)
-    X, y = rng.normal(size=(103, 7)), rng.integers(0, 2, 103)
-    for form in (np.asarray, sp.csr_array):
-        whole = FIRES(batch_size=10).fit(form(X), y)
-        for size in (1, 3, 10, 33):
-            parts = FIRES(batch_size=10)
-            for low in range(0, 103, size):
-                parts.partial_fit(form(X[low : low + size]), y[low : low + size])
-            assert np.array_equal(parts.coef_, whole.coef_)
-            assert np.array_equal(parts.spread_, whole.spread_)
-            assert parts.n_waiting_ == 3
-
-
 def test_rows_wait_until_there_are_enough_whatever_becomes_of_the_callers_array():
     X, y = np.arange(12.0).reshape(4, 3), np.array([0, 1, 1, 0])
     expected = FIRES(batch_size=4).fit(X, y).coef_
@@ -251,88 +222,3 @@ def test_rows_wait_until_there_are_enough_whatever_becomes_of_the_callers_array(
         selector.partial_fit(form(X[3:]), y[3:])
         assert selector.n_waiting_ == 0
         np.testing.assert_allclose(selector.coef_, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_minibatch_rows_are_saved(tmp_path, form):
-    rng = np.random.default_rng(11)
-    X, y = rng.normal(size=(50, 5)), rng.integers(0, 2, 50)
-    whole = FIRES(batch_size=16).fit(form(X), y)
-    half = FIRES(batch_size=16).partial_fit(form(X[:20]), y[:20]).partial_fit(form(X[20:30]), y[20:30])
-    half.save(tmp_path / "half.sieve")
-    resumed = FIRES.load(tmp_path / "half.sieve")
-    assert resumed.n_waiting_ == 14
-    resumed.partial_fit(form(X[30:]), y[30:])
-    assert np.array_equal(resumed.coef_, whole.coef_)
-    assert np.array_equal(resumed.spread_, whole.spread_)
-
-
-def test_open_features_begin_without_an_opinion():
-    rng = np.random.default_rng(12)
-    X = rng.normal(size=(60, 20))
-    X[np.arange(60)[:, None] < 3 * np.arange(20)] = 0.0  # feature j comes with row 3 j
-    y = rng.integers(0, 2, 60)
-    for size in (1, 7):
-        by_dicts = FIRES(4, batch_size=size)
-        for x, label in zip(X, y, strict=True):
-            by_dicts.learn_one({f"f{j}": v for j, v in enumerate(x) if v != 0}, int(label))
-        whole = FIRES(4, batch_size=size).fit(sp.csr_array(X), y)
-        assert np.array_equal(by_dicts.coef_, whole.coef_)
-        assert np.array_equal(by_dicts.spread_, whole.spread_)
-
-
-# ------------------------------------------------------------------------------------ errors and states
-
-
-def test_a_third_label_is_refused_with_the_methods_that_take_it():
-    X = np.eye(3)
-    selector = FIRES(1).fit(X[:2], [0, 1])
-    before = selector.coef_
-    with pytest.raises(TargetError, match=r"FIRES separates 2 classes, but y holds 3 .*BARDA"):
-        selector.partial_fit(X, [0, 1, 2])
-    assert np.array_equal(selector.coef_, before)
-    assert selector.classes_.tolist() == [0, 1]
-
-
-def test_attributes_are_there_after_fit():
-    for name in (
-        "scores_",
-        "normalized_scores_",
-        "coef_",
-        "spread_",
-        "classes_",
-        "n_waiting_",
-        "ranked_",
-        "ledger_",
-    ):
-        with pytest.raises(AttributeError):
-            getattr(FIRES(), name)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "text"),
-    [
-        ({"learning_rate_mean": -1}, "learning_rate_mean must be a number at least 0"),
-        ({"learning_rate_spread": 1e9}, "learning_rate_spread must be a number at least 0 and at most 1000"),
-        ({"penalty_spread": -0.1}, "penalty_spread must be a number at least 0"),
-        ({"l2": 0}, "l2 must be a number at least 1e-30"),
-        ({"epochs": 0}, "epochs must be a whole number at least 1"),
-        ({"batch_size": 0}, "batch_size must be a whole number at least 1"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(parameters, text):
-    with pytest.raises(ParameterError, match=text):
-        FIRES(**parameters).fit(np.ones((2, 3)), [0, 1])
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_minibatch_rows_of_other_features_or_of_another_number_are_refused(tmp_path, form):
-    def waiting(X):
-        return FIRES(batch_size=9).fit(form(X), np.arange(len(X)) % 2)
-
-    for part in (waiting(np.ones((3, 8))), waiting(np.ones((4, 5)))):
-        broken = waiting(np.ones((3, 5)))
-        broken._minibatch_ = part._minibatch_
-        broken.save(tmp_path / "broken.sieve")
-        with pytest.raises(StateError, match="minibatch|buffered"):
-            FIRES.load(tmp_path / "broken.sieve")

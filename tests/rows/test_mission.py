@@ -1,4 +1,4 @@
-"""MISSION is gradient descent in a sketch, as its slow twin tells it; where there is room, plain descent."""
+"""MISSION is gradient descent in a sketch, as in its slow twin; where there is room, plain descent."""
 
 import tracemalloc
 
@@ -73,28 +73,6 @@ def test_with_room_it_is_plain_descent_with_truncation(k, classes):
         assert_like(mission, learnt_by_twin(twin.truncated_descent(k), X, y))
 
 
-@pytest.mark.parametrize("value", [1e-300, 1e-30, 1e30, 1e99])
-def test_values_of_any_size_give_numbers(value):
-    rng = np.random.default_rng(0)
-    X, y = rows(rng, 50, 5)
-    mission = MISSION(3, learning_rate=1e6, half_life=1).fit(X * value, y)
-    assert np.all(np.isfinite(mission.scores_))
-    assert np.all(np.isfinite(mission.coef_))
-
-
-@pytest.mark.parametrize("half_life", [None, 1, 7])
-def test_no_cut_into_batches_changes_a_bit(half_life):
-    rng = np.random.default_rng(0)
-    X, y = rows(rng, 400, 40, 0.2, classes=3)
-    mission = MISSION(5, width=64, half_life=half_life)
-    whole = streamed(mission, sp.csr_array(X), y, 400)
-    for cut in (1, 7, 100):
-        parts = streamed(MISSION(5, width=64, half_life=half_life), sp.csr_array(X), y, cut)
-        assert parts.scores_.tolist() == whole.scores_.tolist()
-        assert parts.ranked_.tolist() == whole.ranked_.tolist()
-        assert parts.mistakes_ == whole.mistakes_
-
-
 def test_fading_forgets_what_was_so():
     rng = np.random.default_rng(0)
     X, y = rows(rng, 2000, 20, 1.0)
@@ -140,8 +118,8 @@ def test_planted_words_are_found_among_a_million():
 
 def test_bug_three_quarters_of_the_sketch_are_not_cleared():
     """The authors' constructor clears SIZE bytes instead of SIZE numbers."""
-    junk = [np.full((3, 2**18, 1), 1e9) for _ in range(4)]
-    del junk
+    dirty = [np.full((3, 2**18, 1), 1e9) for _ in range(4)]
+    del dirty
     mission = MISSION(1).fit(sp.csr_array(([1.0], ([0], [5])), (1, 2000)), [0])
     assert np.flatnonzero(mission.scores_).tolist() == [5]
 
@@ -213,17 +191,6 @@ def test_mistakes_are_few_once_it_has_learnt():
     early = mission.partial_fit(X[:500], y[:500]).mistakes_
     assert 0 < early < 60
     assert mission.partial_fit(X[500:], y[500:]).mistakes_ - early < 5
-
-
-def test_text_and_numbers_do_not_mix_and_change_nothing():
-    rng = np.random.default_rng(0)
-    X, y = rows(rng, 20, 4)
-    mission = MISSION(2).fit(X, y)
-    before = mission.scores_.tolist()
-    with pytest.raises(TargetError, match="keep to text or to numbers"):
-        mission.partial_fit(X, np.array(["a", "b"])[y])
-    assert mission.scores_.tolist() == before
-    assert mission.classes_.tolist() == [0, 1]
 
 
 # ------------------------------------------------------------------------------------ a billion columns
@@ -556,22 +523,6 @@ def test_saved_in_the_midst_of_dict_rows(tmp_path):
     assert straight.mistakes_ == broken.mistakes_
 
 
-def test_saved_with_many_classes_and_a_frozen_output(tmp_path):
-    rng = np.random.default_rng(0)
-    X, y = rows(rng, 50, 10, 0.5, 5)
-    mission = MISSION(3, output="frozen").fit(X, y)
-    mission.transform(X)
-    mission.partial_fit(X, y[::-1])
-    mission.save(tmp_path / "state.sieve")
-    again = MISSION.load(tmp_path / "state.sieve")
-    assert again.scores_.tolist() == mission.scores_.tolist()
-    assert np.array_equal(again.transform(X), mission.transform(X))
-    assert again.ledger_[0] is not None
-    again.partial_fit(X, y)
-    mission.partial_fit(X, y)
-    assert again.scores_.tolist() == mission.scores_.tolist()
-
-
 def test_names_that_are_not_those_of_the_heap_are_refused(tmp_path):
     mission = MISSION(2)
     mission.learn_one({"a": 1.0, "b": 2.0}, 1)
@@ -588,37 +539,8 @@ def test_names_that_are_not_those_of_the_heap_are_refused(tmp_path):
 # ------------------------------------------------------------------------------------ errors
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"depth": 4}, "depth must be odd.*got 4: use 3 or 5"),
-        ({"depth": 33}, "depth must be a whole number at least 1 and at most 31"),
-        ({"width": 0}, "width must be a whole number at least 1"),
-        ({"width": 2**31}, "width must be"),
-        ({"k": 0}, "k must be a whole number at least 1"),
-        ({"k": 4}, "k=4, but the rows have 3 features"),
-        ({"learning_rate": 0}, "learning_rate must be a number above 0"),
-        ({"half_life": 0.5}, "half_life must be a number at least 1"),
-        ({"random_state": -1}, "random_state must be a whole number at least 0"),
-        ({"random_state": "one"}, "random_state must be a whole number"),
-        ({"output": "both"}, "output must be one of"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        MISSION(**parameters).fit(np.eye(3), [0, 1, 0])
-
-
 def test_with_names_k_has_a_limit_of_its_own():
     mission = MISSION(2**24 + 1)
     with pytest.raises(ParameterError, match="k must be a whole number at least 1 and at most"):
         mission.learn_one({"a": 1.0}, 1)
     assert not hasattr(mission, "n_features_in_")
-
-
-@pytest.mark.parametrize(
-    "attribute", ["scores_", "ranked_", "selected_scores_", "coef_", "classes_", "mistakes_", "ledger_"]
-)
-def test_nothing_is_there_before_the_first_row(attribute):
-    with pytest.raises(AttributeError, match=f"{attribute} is (available|there) after fit"):
-        getattr(MISSION(), attribute)

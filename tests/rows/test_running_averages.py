@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import scipy.stats
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, lars_path, orthogonal_mp
 
 from streamsieve.rows.covariance_models import MODELS
-from streamsieve.rows.covariance_models.ofsa import largest_eigenvalue
+from streamsieve.rows.covariance_models.ols import largest_eigenvalue
 from streamsieve.rows.covariance_models.path import first_with
 from streamsieve.rows.covariance_models.problem import Problem
 from streamsieve.rows.running_averages import RunningAverages
@@ -230,30 +229,6 @@ def test_the_largest_eigenvalue_of_large_and_small_matrices():
 # -------------------------------------------------------------------------------- laws
 
 
-@each_model
-@pytest.mark.parametrize("task", ["regression", "classification"])
-def test_chunks_containers_merges_and_order_are_immaterial(model, task):
-    X, y = regression(11, n=120, p=10)
-    X[np.random.default_rng(0).random(X.shape) < 0.3] = 0.0
-    if task == "classification":
-        y = np.digitize(y, np.quantile(y, [0.3, 0.6]))
-    whole = learnt(X, y, 4, sizes=(120,), task=task, model=model)
-    order = np.random.default_rng(1).permutation(120)
-    parts = [learnt(X[i::3], y[i::3], 4, task=task, model=model) for i in range(3)]
-    others = [
-        learnt(X, y, 4, sizes=(1,), task=task, model=model),
-        learnt(X, y, 4, sizes=(3, 17), form=sp.csr_array, task=task, model=model),
-        learnt(X, y, 4, form=np.asfortranarray, task=task, model=model),
-        learnt(X[order], y[order], 4, task=task, model=model),
-        parts[2].merge(parts[0]).merge(parts[1]),
-    ]
-    for other in others:
-        assert other.ranked_.tolist() == whole.ranked_.tolist()
-        np.testing.assert_allclose(other.scores_, whole.scores_, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(other.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(other.pvalues_, whole.pvalues_, rtol=1e-7)
-
-
 def test_every_model_is_a_question_to_one_state():
     X, y = regression(5, p=10)
     selector = learnt(X, y, 3)
@@ -283,16 +258,6 @@ def test_the_ledger_says_what_another_model_changed():
     assert {d.feature for d in list(selector.ledger_)[3:]} == {f"x{j}" for j in changed}
 
 
-def test_saved_and_loaded_it_answers_and_learns_on(tmp_path):
-    X, y = regression(6)
-    half = learnt(X[:40], y[:40], 3)
-    half.save(tmp_path / "half.sieve")
-    again = RunningAverages.load(tmp_path / "half.sieve").partial_fit(X[40:], y[40:])
-    for model in MODELS:
-        asked, whole = again.set_params(model=model), learnt(X, y, 3, model=model)
-        np.testing.assert_allclose(asked.scores_, whole.scores_, rtol=1e-9, atol=1e-12)
-
-
 def test_balanced_classes_of_equal_covariance_are_those_of_equal_size():
     """Drop nine in ten rows of a class, and little changes; as it is, the intercept follows the crowd."""
     rng = np.random.default_rng(2)
@@ -318,26 +283,3 @@ def test_balanced_changes_nothing_where_classes_are_balanced():
             np.testing.assert_allclose(balanced.scores_, plain.scores_, rtol=1e-7, atol=1e-9)
             np.testing.assert_allclose(balanced.coef_, plain.coef_, rtol=1e-7, atol=1e-9)
             np.testing.assert_allclose(balanced.intercept_, plain.intercept_, rtol=1e-7, atol=1e-9)
-
-
-def test_labels_that_come_late_count_from_the_start():
-    rng = np.random.default_rng(4)
-    y = np.repeat([0, 1, 2, 3], 50)
-    X = rng.normal(size=(200, 6)) + np.eye(6)[y]
-    order = rng.permutation(200)
-    late, mixed = learnt(X, y, 4, task="auto"), learnt(X[order], y[order], 4, task="auto")
-    np.testing.assert_allclose(late.scores_, mixed.scores_, rtol=1e-9)
-    assert late.ranked_.tolist() == mixed.ranked_.tolist()
-
-
-def test_features_that_come_late_were_0_before():
-    rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(120, 6)), rng.integers(0, 2, 120)
-    X[:, 4] += y
-    X[:60, 3:] = 0.0
-    selector = RunningAverages(2)
-    for row, label in zip(X, y, strict=True):
-        selector.learn_one({f"f{j}": v for j, v in enumerate(row) if v}, int(label))
-    whole = RunningAverages(2).fit(X, y)
-    names = [f"f{j}" for j in whole.ranked_]
-    assert [selector.feature_names_in_[j] for j in selector.ranked_] == names

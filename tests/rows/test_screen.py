@@ -1,9 +1,6 @@
 """Screen scores and chooses as its slow twin does, and as SciPy and scikit-learn do."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import scipy.stats
@@ -47,7 +44,7 @@ def test_the_selection_is_the_twins(criterion, way, form):
 
 @each_criterion
 @pytest.mark.parametrize("half_life", [None, 20])
-def test_weights_gaps_and_fading_give_the_twins_selection(criterion, half_life):
+def test_weights_missing_values_and_fading_give_the_twins_selection(criterion, half_life):
     for seed in range(5):
         rng = np.random.default_rng(seed)
         X, y = table_for(criterion, seed=seed)
@@ -59,8 +56,8 @@ def test_weights_gaps_and_fading_give_the_twins_selection(criterion, half_life):
             screen.partial_fit(X[part], y[part], weight[part])
         wanted = twin.CRITERIA[criterion].score(X, y, weight, half_life)
         np.testing.assert_allclose(screen.scores_, wanted, rtol=1e-9)
-        chance = twin.CRITERIA[criterion].p_value(X, y, weight, half_life)
-        np.testing.assert_allclose(screen.pvalues_, chance, rtol=1e-7)
+        p_values = twin.CRITERIA[criterion].p_value(X, y, weight, half_life)
+        np.testing.assert_allclose(screen.pvalues_, p_values, rtol=1e-7)
         assert np.flatnonzero(screen.get_support()).tolist() == twin.screen(
             criterion, X, y, k=4, weight=weight, half_life=half_life
         )
@@ -70,14 +67,6 @@ def test_without_k_ten_are_kept_or_all_if_fewer():
     X, y = table(p=15)
     assert Screen().fit(X, y).get_support().sum() == 10
     assert Screen().fit(X[:, :4], y).get_support().sum() == 4
-
-
-def test_selected_is_best_first_and_support_in_order_of_columns():
-    X, y = table()
-    screen = Screen("fisher", k=5).fit(X, y)
-    assert screen.ranked_.tolist() == twin.best(screen.scores_, 5)
-    assert screen.get_support(indices=True).tolist() == sorted(screen.ranked_)
-    assert np.all(np.diff(screen.scores_[screen.ranked_]) <= 0)
 
 
 SCORES = st.lists(st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.5]), min_size=1, max_size=12)
@@ -139,44 +128,6 @@ def test_scikit_learns_select_k_best_agrees(k):
     np.testing.assert_allclose(ours.pvalues_, theirs.pvalues_, rtol=1e-9)
 
 
-@each_criterion
-@pytest.mark.parametrize("size", [1, 7, 59])
-def test_batches_of_any_size_give_the_same(criterion, size):
-    X, y = table_for(criterion)
-    whole, parts = Screen(criterion, k=4).fit(X, y), Screen(criterion, k=4)
-    for low in range(0, len(y), size):
-        parts.partial_fit(X[low : low + size], y[low : low + size])
-    np.testing.assert_allclose(parts.scores_, whole.scores_, rtol=1e-11)
-    assert parts.ranked_.tolist() == whole.ranked_.tolist()
-    assert parts.n_samples_seen_ == whole.n_samples_seen_ == 60
-
-
-def containers(X):
-    names = [f"c{j}" for j in range(X.shape[1])]
-    columns = {name: X[:, j] for j, name in enumerate(names)}
-    yield from (sp.csr_array(X), sp.csc_array(X), sp.csr_matrix(X), sp.coo_array(X), X.tolist())
-    yield from (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns))
-
-
-@each_criterion
-def test_every_container_gives_the_same_selection(criterion):
-    X, y = table_for(criterion)
-    wanted = Screen(criterion, k=4).fit(X, y)
-    for container in containers(X):
-        screen = Screen(criterion, k=4).fit(container, y)
-        np.testing.assert_allclose(screen.scores_, wanted.scores_, rtol=1e-10)
-        assert screen.ranked_.tolist() == wanted.ranked_.tolist(), type(container)
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, bool, np.float32, np.float16])
-def test_numbers_of_any_type_give_the_same_selection(dtype):
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, (60, 6)), np.arange(60) % 2
-    X[:, 3] = y
-    wanted, got = Screen(k=3).fit(X.astype(float), y), Screen(k=3).fit(X.astype(dtype), y)
-    assert np.array_equal(got.scores_, wanted.scores_)
-
-
 def test_duplicate_entries_of_a_sparse_matrix_add_up_and_stay_as_they_are():
     y = np.array([0, 1, 0, 1])
     coo = sp.csr_array((np.ones(5), np.array([1, 1, 0, 1, 0]), np.array([0, 2, 3, 4, 5])), shape=(4, 2))
@@ -190,12 +141,3 @@ def test_a_criterion_object_is_as_good_as_its_name():
     X, y = table(classes=2)
     assert np.array_equal(Screen(AnovaF()).fit(X, y).scores_, Screen("f").fit(X, y).scores_)
     assert not np.allclose(Screen(WelchT(ddof=0)).fit(X, y).scores_, Screen("t").fit(X, y).scores_, rtol=1e-6)
-
-
-def test_fit_forgets_what_partial_fit_had_learnt():
-    X, y = table()
-    screen = Screen(k=3).partial_fit(X + y[:, None], y)
-    assert np.array_equal(screen.fit(X, y).scores_, Screen(k=3).fit(X, y).scores_)
-    assert screen.n_samples_seen_ == 60
-    screen.fit(X[:, :5], y)
-    assert screen.n_features_in_ == 5

@@ -44,15 +44,6 @@ def test_zero_keeps_the_width(wrap, dtype):
     assert len(screen.get_feature_names_out()) == X.shape[1]
 
 
-@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array])
-def test_zero_wipes_out_gaps_in_columns_that_are_not_selected(wrap):
-    gaps = X.copy()
-    gaps[3] = np.nan
-    out = plain(Screen(k=4, output="zero").fit(X, Y).transform(wrap(gaps)))
-    assert np.all(np.isnan(out[3, TOP]))
-    assert np.all(np.delete(out, TOP, axis=1) == 0)
-
-
 @each_container
 def test_frozen_stays_with_the_columns_of_the_first_transform(wrap):
     (X1, y1), (X2, y2) = drift([[0, 1], [4, 5]])

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 import streamsieve as ss
 from streamsieve import state
+from streamsieve.exceptions import StateError
 from streamsieve.testing.states import fuzz
 
 MUTANTS = int(os.environ.get("MUTANTS", "150"))
@@ -79,3 +80,39 @@ def test_damaged_states_are_refused_or_work(name, way):
     refused, _, findings = fuzz(name, arrays, load, use, MUTANTS, rng)
     assert not findings
     assert refused > MUTANTS / 2
+
+
+DOES_NOT_FIT = [
+    ("BARDA", {"n_samples_seen_": 9}),
+    ("BARDA", {"n_features_in_": 5}),
+    ("FIRES", {"n_features_in_": 5}),
+    ("FIRES", {"batch_size": 8}),  # 130 rows leave another number of rows in the buffer
+    ("FSDS", {"sketch_size": 2, "rank": 1}),
+    ("MISSION", {"width": 64}),
+    ("MISSION", {"half_life": 9}),
+    ("OFS", {"_model_.columns": np.array([0, 6], np.int32)}),
+    ("OFS", {"_model_.columns": np.arange(3, dtype=np.int32), "_model_.values": np.ones(3)}),
+    ("OFS", {"_model_.values": np.array([0.0, 1.0])}),
+    ("OFS", {"_mistakes_": 131}),
+    ("PartialOFS", {"observed_": 261}),
+    ("SOFS", {"_model_._cells": np.array([[-1.0, 0.0]] * 6)}),
+    ("SOFS", {"_model_._cells": np.array([[1.0, 0.5]] * 6)}),  # weights that are not among the surest
+    ("SOFS", {"_model_._heap": np.array([0, 5], np.int32)}),
+    ("SOFS", {"_model_._kept": 1}),
+    ("VelocityScreen", {"n_samples_seen_": 131}),
+    ("VelocityScreen", {"_information_": np.zeros(3), "_scored_": np.zeros(3, bool)}),
+    ("VelocityScreen", {"window": 20}),
+    ("VelocityScreen", {"fence": 2.0}),
+    ("VelocityScreen", {"n_features_in_": 3}),
+    ("WinnowEFS", {"_model_.n_features": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "changes"), DOES_NOT_FIT, ids=str)
+def test_states_whose_parts_contradict_each_other_are_refused(name, changes):
+    selector = clone(SELECTORS[name]).fit(X, y)
+    for path, value in changes.items():
+        owner, _, attribute = path.rpartition(".")
+        setattr(getattr(selector, owner) if owner else selector, attribute, value)
+    with pytest.raises(StateError, match=r"does not fit together|cannot be saved|should"):
+        type(selector).from_bytes(selector.to_bytes())

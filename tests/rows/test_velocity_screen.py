@@ -5,7 +5,6 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import NotFittedError
 
 from streamsieve import exceptions as ex
 from streamsieve.criteria import MutualInfo
@@ -104,7 +103,7 @@ def planted(n=8000, p=60, at=5200, moving=(), seed=0):
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_planted_drift_is_found_and_nothing_else_is_scored_anew(form):
+def test_planted_drift_is_found_and_nothing_else_is_scored_again(form):
     X, y = planted()
     first = VelocityScreen(k=2, window=500).partial_fit(form(X[:500]), y[:500])
     ranked = first.scores_.copy()
@@ -114,13 +113,13 @@ def test_planted_drift_is_found_and_nothing_else_is_scored_anew(form):
     others = np.setdiff1d(np.arange(60), [3, 17])
     assert np.array_equal(screen.scores_[others], ranked[others])  # bit for bit: they were left alone
     assert screen.ranked_.tolist() == [17, 0]
-    anew = Screen(MutualInfo(bins=5)).fit(form(X[5500:6000]), y[5500:6000]).scores_
-    assert np.array_equal(screen.scores_[[3, 17]], anew[[3, 17]])
+    again = Screen(MutualInfo(bins=5)).fit(form(X[5500:6000]), y[5500:6000]).scores_
+    assert np.array_equal(screen.scores_[[3, 17]], again[[3, 17]])
     (before, after), (_, later) = ((d.before, d.after) for d in screen.drift_ if d.feature == 17)
     assert before == ranked[17] < after < later == screen.scores_[17]
 
 
-def test_the_ledger_tells_of_the_change():
+def test_the_ledger_has_the_change():
     X, y = planted()
     screen = VelocityScreen(k=2, window=500)
     for low in range(0, 8000, 500):
@@ -276,30 +275,12 @@ def test_several_classes_under_any_name(labels):
 # ------------------------------------------------------------------------------------ open features
 
 
-def test_dict_rows_with_late_features_equal_a_sparse_matrix():
-    rng = np.random.default_rng(7)
-    for case in range(6):
-        n, p = 300, 12
-        X = rng.integers(0, 3, (n, p)) * (rng.random((n, p)) < 0.4) * 1.0
-        for j in range(p):
-            X[: int(rng.integers(0, 250)), j] *= rng.random() < 0.5
-        y = rng.integers(0, 2, n)
-        by_dict = VelocityScreen(k=3, window=25, alarm=0.2 if case % 2 else 1.0)
-        for row, label in zip(X, y, strict=True):
-            by_dict.learn_one({f"f{j}": row[j] for j in np.flatnonzero(row)}, label)
-        order = [int(name[1:]) for name in by_dict.feature_names_in_]
-        by_matrix = VelocityScreen(**by_dict.get_params()).fit(sp.csr_array(X[:, order]), y)
-        np.testing.assert_allclose(by_dict.scores_, by_matrix.scores_, rtol=1e-12)
-        assert [d[:2] for d in by_dict.drift_] == [d[:2] for d in by_matrix.drift_]
-        assert np.array_equal(by_dict.ranked_, by_matrix.ranked_)
-
-
 def test_sparse_rows_are_never_made_dense():
     rng = np.random.default_rng(8)
     p, n = 200_000, 2000
     X = sp.random_array((n, p), density=20 / p, format="csr", random_state=rng)
     y = rng.integers(0, 2, n)
-    screen = VelocityScreen(k=5, window=500).partial_fit(X[:100], y[:100])  # compiled by now
+    screen = VelocityScreen(k=5, window=500).partial_fit(X[:100], y[:100])  # compiled
     tracemalloc.start()
     screen.partial_fit(X[100:], y[100:])
     screen.get_support()
@@ -322,26 +303,6 @@ def test_saved_in_the_midst_of_an_alarm_and_continued(tmp_path):
         assert again.drift_ == whole.drift_
 
 
-IMPOSSIBLE = {
-    "too many rows in the window": lambda s: s.__dict__.update(n_samples_seen_=6001),
-    "scores of another length": lambda s: s.__dict__.update(
-        _information_=np.zeros(3), _scored_=np.zeros(3, bool)
-    ),
-    "another window": lambda s: s.__dict__.update(window=250),
-    "another fence": lambda s: s.__dict__.update(fence=2.0),
-    "more features than there are": lambda s: s.__dict__.update(n_features_in_=10),
-}
-
-
-@pytest.mark.parametrize("damage", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
-def test_states_that_do_not_fit_together_are_refused(damage):
-    X, y = planted(n=6000, p=20)
-    screen = VelocityScreen(k=2, window=500).fit(X, y)
-    damage(screen)
-    with pytest.raises(ex.StateError, match="does not fit together"):
-        VelocityScreen.from_bytes(screen.to_bytes())
-
-
 def monitor_state():
     monitor = VelocityMonitor()
     for turn in range(6):
@@ -359,26 +320,6 @@ def test_a_monitor_comes_back_from_its_state():
 # ------------------------------------------------------------------------------------ errors
 
 X0, Y0 = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
-
-PARAMETERS = [
-    ({"k": 5}, r"k=5, but the rows have 4 features: choose k <= 4"),
-    ({"k": 0}, r"k must be a whole number at least 1; got 0"),
-    ({"window": 9}, r"window must be a whole number at least 10; got 9"),
-    ({"bins": 1}, r"bins must be a whole number at least 2; got 1"),
-    ({"fence": -0.5}, r"fence must be a number at least 0; got -0\.5"),
-    ({"alarm": 0}, r"alarm must be a number above 0; got 0"),
-    ({"output": "zeros"}, r"did you mean 'zero'\?"),
-    ({"ledger": "some"}, r"ledger must be one of 'all', 'kept', 'none'; got 'some'"),
-]
-
-
-@pytest.mark.parametrize(("parameters", "message"), PARAMETERS, ids=[str(p) for p, _ in PARAMETERS])
-def test_parameters_out_of_range_are_refused(parameters, message):
-    screen = VelocityScreen(**parameters)
-    with pytest.raises(ex.ParameterError, match=message):
-        screen.fit(X0, Y0)
-    with pytest.raises(NotFittedError):
-        screen.get_support()
 
 
 @pytest.mark.parametrize("seen", [5, 20, 45])
@@ -400,11 +341,3 @@ def test_a_failed_batch_changes_nothing(seen):
         assert np.array_equal(screen.scores_, before)
     screen.partial_fit(X0[seen:], Y0[seen:])
     assert np.array_equal(screen.scores_, VelocityScreen(window=20).fit(X0, Y0).scores_)
-
-
-def test_what_it_cannot_do_is_said():
-    screen = VelocityScreen().fit(X0, Y0)
-    with pytest.raises(ex.CapabilityError, match="VelocityScreen cannot merge"):
-        screen.merge(VelocityScreen().fit(X0, Y0))
-    for name in ("scores_", "velocity_", "drift_"):
-        assert not hasattr(VelocityScreen(), name)

@@ -69,13 +69,13 @@ def code(self, newcomer, leaver):
     return Eviction(newcomer, leaver, REDUNDANT, 0.5, float("nan"), (newcomer,))
 
 
-def nobody(self, newcomer, leaver):
+def by_unknown(self, newcomer, leaver):
     return Eviction(newcomer, leaver, Reason.REDUNDANT, 0.5, float("nan"), (999,))
 
 
 BROKEN = {
     "the reason of an Eviction is a Reason": {"evicted": code},
-    "`by` of the eviction of .* names \\(999,\\)": {"evicted": nobody},
+    "`by` of the eviction of .* names \\(999,\\)": {"evicted": by_unknown},
     "evictions must be Eviction objects": {"evicted": lambda self, new, leaver: (new, leaver)},
     "`by` of .* names \\(999,\\): no such": {"by": lambda self, new: (999,)},
     "must be in \\[0, 1\\], or NaN": {"p_value": 2.0},

@@ -16,6 +16,7 @@ from streamsieve.testing import check_criterion, check_measure, check_selector, 
 from tests.columns.redundancy.test_contract import Pearson
 
 
+@state.register
 class Threshold(ss.ColumnSelector):
     """Keep columns whose variance exceeds a threshold; the outcome leaves its start to the base class."""
 
@@ -63,6 +64,7 @@ BROKEN = {
     "call self._check_parameters": {"_begin": begun},
     "'kept_', which its fields do not declare": {"fields": {}, "kept_": None},
     "fails in check_.* has no `task`": {"__init__": fewer},
+    "Broken is not registered, so ss.load.* decorate the class with streamsieve.state.register": {},
 }
 
 
@@ -77,7 +79,7 @@ def test_a_broken_selector_is_named(message, members):
 
 def test_a_selector_that_takes_no_sparse_blocks_says_so():
     members = {"__module__": __name__, "_traits": Traits(sparse=False), "values": dense}
-    selector = type("Dense", (Threshold,), members)()
+    selector = state.register(type("Dense", (Threshold,), members))()
     check_selector(selector)
     X, y = sp.csc_array(np.eye(6)), np.arange(6) % 2
     with pytest.raises(TypeError, match=r"Dense takes dense arrays only.*toarray"):

@@ -1,12 +1,12 @@
 """Base classes of selectors: for streams of rows, for streams of columns, and offline.
 
 =============== =====================================================================================
-selector        ``Selector``: a scikit-learn selector with traits; ``persistence`` saves and loads
+selector        ``Selector``: a scikit-learn selector with traits that is saved and loaded
 rows            ``RowSelector``: fit, partial_fit, learn, merge; ``WeightedRows`` adds sample weights
 ranking         its selected set, ledger and output; ``choose`` has the rules for k best
 row_buffer      its buffer for rows that arrive one at a time
 open_features   its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names
-columns         ``ColumnSelector``: begin, offer, finish; ``stop`` ends a stream early
+columns         ``ColumnSelector``: offer; ``column_lifecycle`` begin and fit; ``stop`` ends a stream early
 offline         ``OfflineSelector``: fit
 =============== =====================================================================================
 """

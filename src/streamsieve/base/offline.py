@@ -12,9 +12,8 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, check_rows, task_of
-from streamsieve.base.persistence import fitted_property
 from streamsieve.base.ranking import DEFAULT_K
-from streamsieve.base.selector import Selector
+from streamsieve.base.selector import Selector, fitted_property
 from streamsieve.decisions import KEPT, REASON_CODE, Decisions, FeatureNames, Outcome
 from streamsieve.exceptions import InputError, ParameterError, TargetError
 from streamsieve.ledger import KEEP, Ledger

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._frames import names_of
-from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import check_rows, check_target, check_traits
 from streamsieve._values import bad_value, refuse_non_finite
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.row_buffer import DictBuffer, RowBuffer
+from streamsieve.base.selector import fitted_property
 from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary, scattered, spread
 from streamsieve.exceptions import BadValueError, InputTypeError, MergeError, SchemaError, TargetError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch, Traits
+from streamsieve.state import untouched_on_error
 
 
 class OpenFeatures:
@@ -28,6 +29,8 @@ class OpenFeatures:
     With ``hashed`` slots, features share these slots and memory stays bounded; a slot holds the sum of its
     features, so absent means 0 in any kind of rows.
     """
+
+    _buffer: RowBuffer | DictBuffer | None = None
 
     @property
     def _slots(self) -> int | None:
@@ -54,7 +57,12 @@ class OpenFeatures:
             refuse_non_finite(values[None, :], names, missing=True)  # before it joins another's value
         X = scattered(values, arrival.ids, np.array([0, len(names)], np.int32), arrival)
         self._learn_arrived(vocabulary, arrival, names, RowBatch(X, target), collided)
-        self._buffer_dicts()
+        if self._buffers_rows and vocabulary.accepts_buffering and not self._fixed_:
+            buffer = self._buffer
+            if not isinstance(buffer, DictBuffer) or buffer.vocabulary is not vocabulary:
+                buffer = DictBuffer(vocabulary, numeric=self._target == "numeric")
+            buffer.known = frozenset(self._known_labels())
+            self._buffer = buffer
 
     def learn_many(self: Any, X: Any, y: Any = None) -> None:
         """Learn rows of a dataframe whose columns may come and go.
@@ -167,6 +175,48 @@ class OpenFeatures:
             )
         self._check_same_features(other)
         return mine, None
+
+    @property
+    def feature_names_in_(self: Any) -> npt.NDArray[Any]:
+        """Names of the features seen; there are none if plain arrays came in."""
+        if hasattr(self, "_vocabulary_"):
+            self._flush_buffer()  # which may forget names
+            return np.array(self._vocabulary_.names, dtype=object)
+        if not hasattr(self, "_names_in_"):
+            raise AttributeError("no feature names were seen")
+        return self._names_in_  # type: ignore[no-any-return]
+
+    @feature_names_in_.setter
+    def feature_names_in_(self: Any, names: npt.NDArray[Any]) -> None:
+        self._names_in_ = names
+
+    @feature_names_in_.deleter
+    def feature_names_in_(self: Any) -> None:
+        del self._names_in_
+
+    def _name_problems(self: Any) -> Iterator[str]:
+        names, vocabulary = self.__dict__.get("_names_in_"), self.__dict__.get("_vocabulary_")
+        kind = type(self._new_vocabulary())
+        if self._fixed_ is not (vocabulary is None):
+            yield "it does not say whether its features are fixed"
+        elif names is not None and (not self._fixed_ or np.shape(names) != (self.n_features_in_,)):
+            yield f"there are {len(names)} names for {self.n_features_in_} features"
+        elif vocabulary is not None and (
+            type(vocabulary) is not kind or vocabulary.n_features != self.n_features_in_
+        ):
+            yield f"a vocabulary of {vocabulary.n_features} for {self.n_features_in_} features"
+        elif vocabulary is not None and self._slots not in (None, self.n_features_in_):
+            yield f"{self.n_features_in_} slots, but hashed={self._slots}"
+
+    def _check_same_features(self: Any, other: Any) -> None:
+        mine, theirs = (getattr(s, "feature_names_in_", None) for s in (self, other))
+        same_names = np.array_equal(() if mine is None else mine, () if theirs is None else theirs)
+        if self.n_features_in_ != other.n_features_in_ or not same_names:
+            raise MergeError(
+                f"the features differ ({self.n_features_in_} here, {other.n_features_in_} there): "
+                "selectors merge over the same features in the same order; those that both began with "
+                "learn_one or learn_many merge by name"
+            )
 
 
 class NullEstimator:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from streamsieve._frames import take_columns, zero_columns
 from streamsieve._validation import check_output
 from streamsieve.base.choose import best
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import ParameterError
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, Decision, Event, FloatArray, IntArray, Reason

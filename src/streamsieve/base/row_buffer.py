@@ -6,8 +6,7 @@ Only rows that cannot be refused later are buffered; everything else goes throug
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ import scipy.sparse as sp
 from streamsieve._kernels.quantiles_dense import beyond
 from streamsieve._values import LARGEST_VALUE, LIMIT
 from streamsieve.base.vocabulary import Vocabulary
-from streamsieve.protocols import Matrix, RowBatch
+from streamsieve.protocols import Matrix
 
 #: Batches of more rows than this are learnt at once.
 SMALL = 64
@@ -24,52 +23,6 @@ SMALL = 64
 MOST_ROWS, MOST_VALUES = 256, 2**20
 #: Entries of dict rows kept at most, give or take a row.
 MOST_ENTRIES = 2**17
-
-
-class BufferedRows:
-    """The part of a row selector that buffers small batches; see :meth:`_known_labels`."""
-
-    #: Whether the result is independent of how rows are cut into batches: small batches may then be buffered.
-    _buffers_rows: ClassVar[bool] = False
-    _buffer: RowBuffer | DictBuffer | None = None
-
-    def _known_labels(self) -> Iterable[Any]:
-        """Return the labels that ``_learn`` cannot refuse; only rows with these are buffered."""
-        return ()
-
-    def _refresh(self) -> None:
-        """Bring the selector up to date, before a fitted attribute is read."""
-        self._flush_buffer()
-
-    def _flush_buffer(self: Any) -> None:
-        """Learn the rows that are buffered."""
-        buffer = self._buffer
-        if buffer is not None and buffer.labels:
-            X, y = buffer.drain()
-            self.n_samples_seen_ -= len(y)
-            self._learn_rows(RowBatch(X, y))
-            self.n_samples_seen_ += len(y)
-
-    def _buffer_arrays(self: Any, batch: RowBatch) -> None:
-        """Prepare to buffer batches like this one, so that many of them cost one pass."""
-        if not isinstance(batch.X, np.ndarray) or batch.X.dtype.kind != "f":
-            return
-        buffer = self._buffer
-        if not isinstance(buffer, RowBuffer) or buffer.rows.dtype != batch.X.dtype:
-            buffer = RowBuffer(batch.X.shape[1], batch.X.dtype, numeric=self._target == "numeric")
-        buffer.known = frozenset(self._known_labels())
-        self._buffer = buffer
-
-    def _buffer_dicts(self: Any) -> None:
-        """Prepare to buffer dict rows, so that many of them cost one pass."""
-        vocabulary = getattr(self, "_vocabulary_", None)
-        if not self._buffers_rows or vocabulary is None or not vocabulary.accepts_buffering:
-            return
-        buffer = self._buffer
-        if not isinstance(buffer, DictBuffer) or buffer.vocabulary is not vocabulary:
-            buffer = DictBuffer(vocabulary, numeric=self._target == "numeric")
-        buffer.known = frozenset(self._known_labels())
-        self._buffer = buffer
 
 
 class RowBuffer:

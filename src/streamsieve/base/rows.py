@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import ne
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from streamsieve._transaction import untouched_on_error
 from streamsieve._validation import check_named_rows, check_rows
 from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
-from streamsieve.base.persistence import fitted_property
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
-from streamsieve.base.row_buffer import SMALL, BufferedRows
-from streamsieve.base.selector import Selector
+from streamsieve.base.row_buffer import SMALL, RowBuffer
+from streamsieve.base.selector import Selector, fitted_property
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
-from streamsieve.exceptions import (
-    BadValueError,
-    CapabilityError,
-    InputError,
-    InputTypeError,
-    MergeError,
-    SchemaError,
-)
+from streamsieve.exceptions import BadValueError, CapabilityError, InputError, InputTypeError, SchemaError
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import IntArray, RowBatch, Task
-from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts
+from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts, untouched_on_error
 from streamsieve.state.tree import UNPROVEN
 
 
-class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
+class RowSelector(OpenFeatures, RankedFeatures, Selector):
     """Select features from rows that arrive in batches, in one pass.
 
     A subclass writes three methods: :meth:`_start` makes the empty state, :meth:`_learn` takes a batch
@@ -47,8 +38,8 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
 
     The features are fixed by the first batch (``fit``, ``partial_fit``, ``learn``) or open (``learn_one``,
     ``learn_many``), in which case later batches may be wider; see
-    :class:`~streamsieve.base.open_features.OpenFeatures`.  Small batches may be buffered, see
-    :class:`~streamsieve.base.row_buffer.BufferedRows`.
+    :class:`~streamsieve.base.open_features.OpenFeatures`.  Small batches are buffered where ``_buffers_rows``
+    says that their size is immaterial.
 
     Examples
     --------
@@ -93,6 +84,8 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
     _caches: ClassVar[frozenset[str]] = frozenset({"_cache_"})
     #: Whether ``merge`` is offered although its result is not that of one pass over all rows.
     _merges_approximately: ClassVar[bool] = False
+    #: Whether the result is independent of how rows are cut into batches: small batches may then be buffered.
+    _buffers_rows: ClassVar[bool] = False
 
     @property
     def _target(self) -> str | None:
@@ -177,28 +170,37 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
             )
         if batch.names is None:
             return self._partial_fit(batch.X, batch.y, batch.weight)
-        first = not hasattr(self, "n_features_in_")
-        width = batch.X.shape[1]
+        first, width = not hasattr(self, "n_features_in_"), batch.X.shape[1]
+        if len(batch.names) != width:
+            raise SchemaError(f"the batch has {width} features, but {len(batch.names)} names")
         if not first and not self._fixed_:
-            checked = check_named_rows(NullEstimator(), batch, None, target=self._target)
-            if len(batch.names) != width:
-                raise SchemaError(f"the batch has {width} features, but {len(batch.names)} names")
+            checked = check_named_rows(NullEstimator(), batch, target=self._target)
             self._learn_open([str(name) for name in batch.names], checked)
             return self
-        known = None if first else getattr(self, "_names_in_", None)
-        if not first and known is None:
-            raise SchemaError(
-                "earlier rows came without names, this batch has some: give names always or never"
-            )
-        if not first and width != self.n_features_in_:
-            raise SchemaError(f"the batch has {width} features, but {self.n_features_in_} were seen")
-        checked = check_named_rows(self, batch, known, target=self._target)
+        if not first:
+            self._check_names(batch.names)
+        checked = check_named_rows(self, batch, target=self._target)
         with untouched_on_error(self):
             if first:
                 self.n_features_in_: int = width
                 self._names_in_ = np.array(list(batch.names), dtype=object)
                 self._begin_rows(checked)
             return self._learn_named(checked)
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        """Refuse a batch whose features are not those of the first one, in the same order."""
+        known = getattr(self, "_names_in_", None)
+        if known is None:
+            raise SchemaError(
+                "earlier rows came without names, this batch has some: give names always or never"
+            )
+        if len(names) != len(known):
+            raise SchemaError(f"the batch has {len(names)} features, but {len(known)} were seen")
+        if any(map(ne, names, known)):
+            seen = set(known)
+            new = next((name for name in names if name not in seen), None)
+            what = "some are missing or in another order" if new is None else f"{new!r} is new"
+            raise SchemaError(f"the features of this batch are not those of the first one: {what}")
 
     def _begin_rows(self, batch: RowBatch) -> None:
         if batch.weight is not None and not batch.weight.any():
@@ -225,8 +227,32 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
             self._begin_rows(batch)
         self._learn_named(batch)
         if self._buffers_rows and batch.X.shape[0] <= SMALL and not hasattr(self, "feature_names_in_"):
-            self._buffer_arrays(batch)
+            self._buffer_arrays(batch.X)
         return self
+
+    # ---------------------------------------------------------------- the buffer of small batches
+
+    def _known_labels(self) -> Iterable[Any]:
+        """Return the labels that ``_learn`` cannot refuse; only rows with these are buffered."""
+        return ()
+
+    def _buffer_arrays(self, X: Any) -> None:
+        """Prepare to buffer batches like this one, so that many of them cost one pass."""
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+            if not isinstance(self._buffer, RowBuffer) or self._buffer.rows.dtype != X.dtype:
+                self._buffer = RowBuffer(X.shape[1], X.dtype, numeric=self._target == "numeric")
+            self._buffer.known = frozenset(self._known_labels())
+
+    def _flush_buffer(self) -> None:
+        """Learn the rows that are buffered."""
+        if self._buffer is not None and self._buffer.labels:
+            X, y = self._buffer.drain()
+            self.n_samples_seen_ -= len(y)
+            self._learn_rows(RowBatch(X, y))
+            self.n_samples_seen_ += len(y)
+
+    def _refresh(self) -> None:
+        self._flush_buffer()
 
     def _forget(self) -> None:
         super()._forget()
@@ -265,24 +291,6 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
         """Whether the target is numeric."""
         return bool(getattr(self, "_regression_", False))
 
-    @property
-    def feature_names_in_(self) -> npt.NDArray[Any]:
-        """Names of the features seen; there are none if plain arrays came in."""
-        if hasattr(self, "_vocabulary_"):
-            self._flush_buffer()  # which may forget names
-            return np.array(self._vocabulary_.names, dtype=object)
-        if not hasattr(self, "_names_in_"):
-            raise AttributeError("no feature names were seen")
-        return self._names_in_
-
-    @feature_names_in_.setter
-    def feature_names_in_(self, names: npt.NDArray[Any]) -> None:
-        self._names_in_ = names
-
-    @feature_names_in_.deleter
-    def feature_names_in_(self) -> None:
-        del self._names_in_
-
     def _restored(self) -> None:
         self._cache_ = {}
 
@@ -299,20 +307,6 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
                 and (columns[-1] >= self.n_features_in_ or np.any(np.diff(columns) <= 0))
             ):
                 yield "the selected features are not among its features"
-
-    def _name_problems(self) -> Iterator[str]:
-        names, vocabulary = self.__dict__.get("_names_in_"), self.__dict__.get("_vocabulary_")
-        kind = type(self._new_vocabulary())
-        if self._fixed_ is not (vocabulary is None):
-            yield "it does not say whether its features are fixed"
-        elif names is not None and (not self._fixed_ or np.shape(names) != (self.n_features_in_,)):
-            yield f"there are {len(names)} names for {self.n_features_in_} features"
-        elif vocabulary is not None and (
-            type(vocabulary) is not kind or vocabulary.n_features != self.n_features_in_
-        ):
-            yield f"a vocabulary of {vocabulary.n_features} for {self.n_features_in_} features"
-        elif vocabulary is not None and self._slots not in (None, self.n_features_in_):
-            yield f"{self.n_features_in_} slots, but hashed={self._slots}"
 
     def _proven_features(self, *widths: int) -> Iterator[str]:
         """Yield a problem if nothing in the state is as wide as the number of features it claims."""
@@ -352,13 +346,3 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
             self.n_samples_seen_ += other.n_samples_seen_
             self._buffer = None  # it holds the vocabulary from before
         return self
-
-    def _check_same_features(self, other: Self) -> None:
-        mine, theirs = (getattr(s, "feature_names_in_", None) for s in (self, other))
-        same_names = np.array_equal(() if mine is None else mine, () if theirs is None else theirs)
-        if self.n_features_in_ != other.n_features_in_ or not same_names:
-            raise MergeError(
-                f"the features differ ({self.n_features_in_} here, {other.n_features_in_} there): "
-                "selectors merge over the same features in the same order; those that both began with "
-                "learn_one or learn_many merge by name"
-            )

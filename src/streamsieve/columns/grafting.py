@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.columns.models.lasso import LOSSES, LassoConfig, LassoModel
 from streamsieve.columns.models.multi_pass import passes
 from streamsieve.decisions import Decisions, Outcome

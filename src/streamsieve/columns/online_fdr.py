@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.columns.composition import Composition, problems
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import Stepwise, Tested

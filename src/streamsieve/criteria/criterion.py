@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from enum import StrEnum
@@ -10,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import fdtrc
 
-from streamsieve.exceptions import CapabilityError, TargetError
+from streamsieve._parameters import check_choice
+from streamsieve.exceptions import CapabilityError, ParameterError, TargetError
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.summaries import (
     CoMoments,
@@ -301,3 +303,31 @@ def f_p_value(s: Split) -> FloatArray:
     p = np.ones(len(usable))
     p[usable] = fdtrc(s.df_between[usable], s.df_within[usable], f_statistic(s)[usable])
     return p
+
+
+@functools.cache
+def named_criteria() -> dict[str, Criterion]:
+    """Return one instance of each built-in criterion; they are frozen and may be shared."""
+    from streamsieve import criteria  # noqa: PLC0415 - they derive from the class in this file
+
+    return {name: kind() for name, kind in criteria.by_name().items()}
+
+
+class CriterionParameter:
+    """A parameter that is the name of a criterion or a :class:`Criterion`."""
+
+    def check_value(self, name: str, value: Any) -> None:
+        """Raise ``ParameterError`` unless the value is a criterion with legal parameters."""
+        self.of(name, value).check_values()
+
+    @staticmethod
+    def of(name: str, value: Any) -> Criterion:
+        """Return the criterion."""
+        if isinstance(value, Criterion):
+            return value
+        if isinstance(value, str):
+            return named_criteria()[check_choice(name, value, named_criteria())]
+        raise ParameterError(
+            f"{name} must be a name ({', '.join(map(repr, named_criteria()))}) or a streamsieve.criteria."
+            f"Criterion, which has needs, tasks and score(block); got {value!r}"
+        )

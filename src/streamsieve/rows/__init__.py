@@ -5,6 +5,7 @@
 linear             linear models that learn row by row: OFS, SOFS, WinnowEFS, BARDA, FIRES, MISSION
 covariance_models  models of a covariance matrix: RunningAverages, FSDS
 drift              detectors of features that drift: Screen, VelocityScreen
+summarized         rows that go into one mergeable summary: Screen, RunningAverages
 ================== ==============================================================================
 
 What they share (life cycle, ranking, ledger, output, buffer, names) is in :mod:`streamsieve.base`.

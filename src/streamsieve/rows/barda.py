@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.protocols import CLASSIFICATION, BoolArray, FloatArray, RowBatch, Traits
 from streamsieve.rows.linear.dual_averaging import Settings
 from streamsieve.rows.linear.entries import row_entries
@@ -37,11 +37,9 @@ class BARDA(RowSelector):
     damping : float, default=0.01
         What is added to the root of the sum of squares, between 1e-30 and 1e6; the paper's delta.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
-        the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what score; "kept" is the same as "all".
 
     Attributes
     ----------
@@ -127,8 +125,6 @@ class BARDA(RowSelector):
         yield cls(k=1, l2=0.5)
         yield cls(k=1, learning_rate=0.5, l2=0.0, damping=0.1, output="zero")
 
-    # ---------------------------------------------------------------- learning
-
     @property
     def _settings(self) -> Settings:
         return Settings.of(
@@ -143,8 +139,6 @@ class BARDA(RowSelector):
 
     def _known_labels(self) -> Iterable[Any]:
         return self._learners_.labels.values
-
-    # ---------------------------------------------------------------- what was learnt
 
     def _scores(self) -> FloatArray:
         return self._learners_.scores(self._settings)

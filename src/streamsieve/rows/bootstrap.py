@@ -12,14 +12,13 @@ import numpy as np
 from sklearn.base import clone
 
 from streamsieve._kernels.poisson import poisson_weights
-from streamsieve._transaction import untouched_on_error
 from streamsieve.base import RowSelector
-from streamsieve.base.persistence import fitted_property
 from streamsieve.base.seeded import Seeded
+from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.screen import Screen
-from streamsieve.state import Float, Int, ListOf, Nested
+from streamsieve.state import Float, Int, ListOf, Nested, untouched_on_error
 from streamsieve.state.registry import registered
 
 #: Row numbers end here.
@@ -77,18 +76,16 @@ class Bootstrap(Seeded, RowSelector):
         Number of the first row.  A row's draws depend on its number alone: give parts of one stream the
         numbers they have there, and their merge is the result of one pass over it.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what frequency.  "kept"
-        is the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what frequency; "kept" is the same as "all".
 
     Attributes
     ----------
     scores_ : float64 array, one per feature: the fraction of the replicas that select it
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, the most frequent first
-    stability_ : float, at most 1: how much the replicas' selections agree beyond chance (Nogueira et al.)
+    stability_ : float, at most 1: how much the replicas' selections agree, 0 if by chance (Nogueira et al.)
     expected_false_ : float: bound on the expected number of false features among those of a frequency of at
         least ``min_frequency``; infinite for a ``min_frequency`` of at most 0.5
     selector_ : the selector after all rows, each counted once

@@ -2,19 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._kernels import fires as kernel
 from streamsieve.base import RowSelector
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
-from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, rows_of
-from streamsieve.rows.linear.probit import ProbitModel
+from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, Rows, rows_of
 from streamsieve.rows.linear.signed_labels import SignedLabels
-from streamsieve.state import Float, Int, Nested
+from streamsieve.state import Array, Float, Int, Nested, Part, register
+
+
+@register
+class ProbitModel(Part):
+    """Mean and standard deviation of every weight; at first 0 and 1."""
+
+    fields = {
+        "mean": Array("f8", "features", low=-kernel.FURTHEST, high=kernel.FURTHEST),
+        "spread": Array("f8", "features", low=0, high=kernel.FURTHEST),
+    }
+
+    def __init__(self, n_features: int) -> None:
+        self.n_features = n_features
+        self._mean, self._spread = np.zeros(n_features), np.ones(n_features)
+        self._sums = np.zeros((2, n_features))
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means of the weights."""
+        return self._mean[: self.n_features]
+
+    @property
+    def spread(self) -> FloatArray:
+        """Standard deviations of the weights."""
+        return self._spread[: self.n_features]
+
+    def grow(self, n_features: int) -> None:
+        """Make room for features that have just appeared."""
+        old = len(self._mean)
+        if n_features > old:
+            size = max(n_features, 2 * old)
+            mean, spread = np.zeros(size), np.ones(size)
+            mean[:old], spread[:old] = self._mean, self._spread
+            self._mean, self._spread, self._sums = mean, spread, np.zeros((2, size))
+        self.n_features = n_features
+
+    def learn(
+        self, rows: Rows, signs: FloatArray, size: int, epochs: int, rate_mean: float, rate_spread: float
+    ) -> None:
+        """Take a step for every ``size`` rows, each of them ``epochs`` times."""
+        steps = (size, epochs, rate_mean, rate_spread, self._mean, self._spread, self._sums)
+        if isinstance(rows, np.ndarray):
+            kernel.learn_dense(rows, signs, *steps)
+        else:
+            kernel.learn_sparse(*rows, signs, *steps)
+
+    def _record(self) -> Mapping[str, Any]:
+        return {"mean": self.mean, "spread": self.spread}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        model = cls(0)
+        model._mean, model._spread = record["mean"], record["spread"]
+        model.n_features = len(model._mean)
+        model._sums = np.zeros((2, model.n_features))
+        return model
+
 
 _TASKS = frozenset({Task.BINARY})
 _BY_BATCHES = Traits(tasks=_TASKS, any_chunking=False, size_parameter="k", nested_sizes=True)
@@ -46,11 +103,9 @@ class FIRES(RowSelector):
         enough, however they are cut into batches, and buffered rows are saved, too.  If None, one step per
         batch, so that the size of batches changes the result.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
-        the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what score; "kept" is the same as "all".
 
     Attributes
     ----------
@@ -153,8 +208,6 @@ class FIRES(RowSelector):
     def _buffers_rows(self) -> bool:  # type: ignore[override]  # where every batch is a step, none may be kept
         return self.batch_size is not None
 
-    # ---------------------------------------------------------------- learning
-
     def _start(self, batch: RowBatch) -> None:
         self._labels_ = SignedLabels()
         self._model_ = ProbitModel(batch.X.shape[1])
@@ -174,8 +227,6 @@ class FIRES(RowSelector):
 
     def _known_labels(self) -> Iterable[Any]:
         return self._labels_.classes
-
-    # ---------------------------------------------------------------- what was learnt
 
     def _scores(self) -> FloatArray:
         mean, spread = self._model_.mean, self._model_.spread

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from streamsieve.base import RowSelector
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray, RowBatch, Traits
 from streamsieve.rows.covariance_models.frequent_directions import FrequentDirections, Sketch
@@ -46,11 +46,9 @@ class FSDS(RowSelector):
         Rows that are compressed together, at least 1.  None: as many as the sketch has, at least 128.  More
         of them lose less, and cost more memory.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
-        the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what score; "kept" is the same as "all".
 
     Attributes
     ----------
@@ -145,8 +143,6 @@ class FSDS(RowSelector):
     def _target(self) -> None:
         return None
 
-    # ---------------------------------------------------------------- learning
-
     def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the sketch grows with the features
         self._directions_ = FrequentDirections()
 
@@ -168,8 +164,6 @@ class FSDS(RowSelector):
 
     def _learn(self, batch: RowBatch) -> None:
         self._directions_.learn(batch.X, self._size, self._block, self.rank, centre=self.center)
-
-    # ---------------------------------------------------------------- choosing
 
     def _sketch(self) -> Sketch:
         if "sketch" not in self._cache_:

@@ -12,13 +12,12 @@ import scipy.sparse as sp
 from streamsieve._frames import is_frame, names_of, take_named, zero_columns
 from streamsieve.base import RowSelector
 from streamsieve.base.forgetful_vocabulary import ForgetfulVocabulary
-from streamsieve.base.persistence import fitted_property
 from streamsieve.base.seeded import Seeded
+from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import MergeError, ParameterError, SchemaError
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.linear.entries import row_entries
-from streamsieve.rows.linear.heavy_hitters import MOST
-from streamsieve.rows.linear.sketched_model import MOST_DEPTH, MOST_WIDTH, SketchedModel
+from streamsieve.rows.linear.sketched_model import MOST, MOST_DEPTH, MOST_WIDTH, SketchedModel
 from streamsieve.state import Float, Int, Nested
 
 #: Features scored at a time by ``scores_``.
@@ -54,11 +53,9 @@ class MISSION(Seeded, RowSelector):
         Seed of the hash functions, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with
         the state.  Only selectors with equal seeds merge.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
-        the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what score; "kept" is the same as "all".
 
     Attributes
     ----------

@@ -39,11 +39,9 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
         state.  The draws for a row depend on the seed, the number of the row and the number of features, and
         on nothing else.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
-        the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what score; "kept" is the same as "all".
 
     Attributes
     ----------
@@ -100,6 +98,7 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
         "radius": Float(0, 1e6, open_low=True),
     }
     fields = {"_model_": Nested(SparseWeights), "observed_": Int()}
+    _empty_model = SparseWeights
 
     def __init__(
         self,
@@ -129,9 +128,6 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
     def _start(self, batch: RowBatch) -> None:
         super()._start(batch)
         self.observed_ = 0
-
-    def _new_model(self) -> SparseWeights:
-        return SparseWeights()
 
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
         columns, values = self._model_.with_room(self._k)

@@ -10,23 +10,15 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS
-from streamsieve.base import RowSelector, WeightedRows
+from streamsieve.base import RowSelector
 from streamsieve.base.choose import best, significant
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import ParameterError
-from streamsieve.protocols import (
-    ANY_TASK,
-    CLASSIFICATION,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    RowBatch,
-    Task,
-    Traits,
-)
+from streamsieve.protocols import ANY_TASK, CLASSIFICATION, BoolArray, FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.covariance_models import MODELS
 from streamsieve.rows.covariance_models.ols import FLAT, Tests, conditional_tests
 from streamsieve.rows.covariance_models.problem import Problem, Standardised, standardised
+from streamsieve.rows.summarized import SummarizedRows
 from streamsieve.state import Bool, Choice, Float, Int, Nested
 from streamsieve.summaries.cross_products import CrossProducts
 
@@ -36,7 +28,7 @@ DEFAULT_ALPHA = 0.05
 QUERY = ("k", "model", "alpha", "correction", "l2", "steps", "annealing", "gamma", "balanced")
 
 
-class RunningAverages(WeightedRows, RowSelector):
+class RunningAverages(SummarizedRows, RowSelector):
     """Keep the features of a sparse linear model of all rows so far, without keeping the rows.
 
     Rows go into the sums of products of all pairs of features.  Lasso, concave penalties, annealing, matching
@@ -77,11 +69,9 @@ class RunningAverages(WeightedRows, RowSelector):
         Whether all classes count the same, however many rows they have.  Squared error neglects a rare class.
         The covariance within classes is taken to be the same in all of them.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left, when, and at what score.  "kept" is
-        the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what score; "kept" is the same as "all".
 
     Attributes
     ----------
@@ -222,9 +212,6 @@ class RunningAverages(WeightedRows, RowSelector):
         self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
         self._summary_ = CrossProducts(self.half_life, target="numeric" if self._regression_ else "classes")
 
-    def _known_labels(self) -> Iterable[Any]:
-        return () if self._regression_ else self._summary_.classes
-
     def _check_together(self) -> None:
         if self.alpha is not None and self.model != "t_test":
             raise ParameterError(
@@ -236,12 +223,6 @@ class RunningAverages(WeightedRows, RowSelector):
 
     def _learn(self, batch: RowBatch) -> None:
         self._summary_.update(batch.X, np.asarray(batch.y), batch.weight)
-
-    def _merge(self, other: Self, columns: IntArray | None = None) -> None:
-        theirs = other._summary_
-        if columns is not None:
-            theirs = theirs.reindexed(columns, self.n_features_in_)
-        self._summary_.merge(theirs)
 
     # ---------------------------------------------------------------- asking
 
@@ -302,11 +283,6 @@ class RunningAverages(WeightedRows, RowSelector):
     def untestable_(self) -> str:
         """Why there are no tests and all p-values are 1; empty where there are."""
         return self._tests().reason
-
-    @fitted_property
-    def summary_(self) -> CrossProducts:
-        """The sums behind all answers."""
-        return self._summary_
 
     @fitted_property
     def classes_(self) -> npt.NDArray[Any]:

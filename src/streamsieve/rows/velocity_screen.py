@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from streamsieve.base import RowSelector
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.criteria import MutualInfo
 from streamsieve.exceptions import TargetError
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits
@@ -36,18 +36,16 @@ class VelocityScreen(RowSelector):
         Bins of equal frequency for the values of a feature, at least 2; see
         :class:`streamsieve.criteria.MutualInfo`.
     fence : float, default=1.5
-        A feature drifts if its velocity is above ``Q3 + fence * (Q3 - Q1)`` of the velocities of all features
-        (and beyond chance), at least 0.
+        A feature drifts if its velocity is significant and above ``Q3 + fence * (Q3 - Q1)`` of the velocities
+        of all features, at least 0.
     alarm : float, default=1.0
         How much the movement of all must rise until drifting features are looked for, above 0: the
-        threshold of a Page-Hinkley test on ``log(1 + s)``, where s sums up velocities in standard errors, as
-        far as they are beyond chance.  At 1.0, one feature a few standard errors beyond chance is enough.
+        threshold of a Page-Hinkley test on ``log(1 + s)``, where s sums velocities in standard errors, less
+        the critical value.  At 1.0, one feature a few standard errors above it is enough.
     output : {"drop", "zero", "frozen"}, default="drop"
-        What ``transform`` does with features that are not selected: "drop" them, set them to "zero" (constant
-        width), or keep to the selection "frozen" at the first transform.
+        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selection, when, and at what score.  "kept" is
-        the same as "all", because only changes of the selected set are recorded.
+        Record which features entered and left, when, and at what score; "kept" is the same as "all".
 
     Attributes
     ----------
@@ -67,11 +65,10 @@ class VelocityScreen(RowSelector):
     This follows the idea of the paper, not its letter.  There, micro-clusters of each class follow the
     stream, velocities are those of their centroids, and the alarm comes from their rates of splitting and
     dying; here two adjacent windows and a Page-Hinkley test take their place.  The rule of the quartiles is
-    the paper's.  Ours are three additions.  A velocity must be beyond chance to count (Student's t, once in
-    100 windows for any feature), else the quartiles would find drifting features in noise.  If more than a
-    quarter of the features move, the fence is above them all; then every feature beyond chance drifts.  And
-    features that drifted are scored a second time when the next window ends: change comes in the midst of a
-    window, half of whose rows are of before.
+    the paper's.  Three additions are ours.  A velocity must be significant (Student's t, Bonferroni, 1 %),
+    else the quartiles would find drifting features in noise.  If more than a quarter of the features move,
+    the fence is above them all; then every significant one drifts.  And features that drifted are scored
+    again when the next window ends, because change comes in the midst of a window.
 
     The first alarm may come after four windows, and later ones three windows after the last.  Until the first
     window is full, scores are those of the rows so far.  A feature that was constant when it was scored is
@@ -134,8 +131,6 @@ class VelocityScreen(RowSelector):
         yield cls()
         yield cls(window=40, output="zero")
         yield cls(k=1, window=25, bins=3, fence=0.0, alarm=0.01)
-
-    # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
         self._text_ = bool(np.asarray(batch.y).dtype.kind == "U")
@@ -201,8 +196,6 @@ class VelocityScreen(RowSelector):
         summary = formula.new_summary()
         self._rows_.replay(summary, columns)
         return formula(summary)
-
-    # ---------------------------------------------------------------- choosing
 
     def _scores(self) -> FloatArray:
         known = self._information_ if self._monitor_.turns else self._scores_over_window()

@@ -9,7 +9,6 @@ file     atomic files with a checksum, and the same as bytes
 ======== =====================================================================================
 """
 
-from streamsieve._transaction import untouched_on_error as untouched_on_error
 from streamsieve.state.fields import Array as Array
 from streamsieve.state.fields import Bool as Bool
 from streamsieve.state.fields import Choice as Choice
@@ -37,6 +36,7 @@ from streamsieve.state.part import ListOf as ListOf
 from streamsieve.state.part import Nested as Nested
 from streamsieve.state.part import Part as Part
 from streamsieve.state.part import saved_name as saved_name
+from streamsieve.state.part import untouched_on_error as untouched_on_error
 from streamsieve.state.registry import decode as decode
 from streamsieve.state.registry import encode as encode
 from streamsieve.state.registry import register as register

@@ -20,6 +20,7 @@ before anything is built from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -233,3 +234,16 @@ class ListOf(Field):
 def saved_name(name: str) -> str:
     """Return the name of an attribute in a state: without leading underscores."""
     return name.lstrip("_")
+
+
+@contextmanager
+def untouched_on_error(*instances: Any) -> Iterator[None]:
+    """Put objects' attributes back if the body raises: a failed call changes nothing."""
+    before = [(instance, dict(instance.__dict__)) for instance in instances if instance is not None]
+    try:
+        yield
+    except BaseException:
+        for instance, attributes in before:
+            instance.__dict__.clear()
+            instance.__dict__.update(attributes)
+        raise

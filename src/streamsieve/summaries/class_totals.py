@@ -119,6 +119,22 @@ class LabelEncoder(Part):
         codes = self._with(new)
         return np.array([codes[v] for v in labels], np.int64)[inverse], new
 
+    def encode_by_row(self, y: npt.NDArray[Any]) -> tuple[IntArray, list[Any], list[int]]:
+        """Return codes of y, the new labels in the order of their first rows, and these rows.
+
+        No cut into batches changes this numbering.
+        """
+        codes, new = self.encode(y)
+        known = len(self)
+        if not new:
+            return codes, [], []
+        present, first = np.unique(codes, return_index=True)
+        first = first[present >= known]
+        order = np.argsort(first)
+        renamed = np.arange(known + len(new))
+        renamed[known + order] = np.arange(known, known + len(new))
+        return renamed[codes], [new[i] for i in order], first[order].tolist()
+
     def _with(self, new: list[Any]) -> dict[Any, int]:
         if not new:
             return self._codes

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from streamsieve.base import OfflineSelector, RowSelector
 from streamsieve.exceptions import ParameterError, StreamSieveError
 from streamsieve.protocols import Task
+from streamsieve.state.registry import name_of, registered
 from streamsieve.testing._data import Sample, assert_same, fresh, named, sample_for
 
 
@@ -24,7 +25,7 @@ def check_containers_agree(selector: Any) -> None:
     expected = fresh(selector).fit(X, y)
     forms: dict[str, Any] = {"column-major array": np.asfortranarray(X), "list of lists": X.tolist()}
     if selector.traits.sparse:
-        kinds = (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix)
+        kinds = (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix, sp.coo_array)
         forms |= {kind.__name__: kind(X) for kind in kinds}
     for name, form in forms.items():
         advice = ": take CSC blocks or CSR batches, or say Traits(sparse=False)" * sp.issparse(form)
@@ -180,6 +181,15 @@ def check_value_zoo(selector: Any) -> None:
                 continue
         assert np.all(np.isfinite(scores)), f"{name}: scores are not finite"
         assert support.dtype == bool, name
+
+
+def check_registered(selector: Any) -> None:
+    """State files may name the class: without that, nothing finds it in a file of its own or of another."""
+    kind = type(selector)
+    assert registered().get(name_of(kind)) is kind, (
+        f"{kind.__name__} is not registered, so ss.load and checkpoints cannot read its state files: "
+        "decorate the class with streamsieve.state.register"
+    )
 
 
 def _narrow(selector: Any) -> dict[str, Any]:

@@ -218,7 +218,7 @@ def _shards(selector: Any, data: Sample, shards: int) -> list[Any]:
 
 
 def _from_row(selector: Any, row: Any) -> Any:
-    """Return an unfitted copy; one that draws lots by the number of a row is told where its part begins."""
+    """Return an unfitted copy; one whose draws depend on the number of a row begins with this row."""
     place = {"first_row": int(row)} if "first_row" in selector.get_params(deep=False) else {}
     return fresh(selector, **place)
 

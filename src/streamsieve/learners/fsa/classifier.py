@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from streamsieve.base.persistence import fitted_property
+from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import TargetError
 from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.learners.fsa.rows import Rows

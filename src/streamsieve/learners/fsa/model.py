@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from streamsieve._kernels import fsa as kernel
+from streamsieve.base.choose import best
 from streamsieve.dependence.blocks import column_products
 from streamsieve.learners.fsa.rows import DenseRows, Product, Rows, SparseRows, Steps, Weights
 from streamsieve.protocols import FloatArray, IntArray
@@ -171,7 +172,7 @@ class AnnealedModel(Part):
         return 1.0 / (config.curvature * self.outputs * self.steepness + config.l2)
 
     def _drop(self, rows: Rows, left: int) -> None:
-        kept = largest(self.strength, left)
+        kept = np.flatnonzero(best(self.strength, left))
         rows.keep(kept)
         self.columns, self.mean, self.squares = self.columns[kept], self.mean[kept], self.squares[kept]
         self.beta, self.velocity = self.beta[:, kept], self.velocity[:, kept]
@@ -234,15 +235,6 @@ def _steepness(product: Product, weight: FloatArray) -> float:
         length = float(np.sqrt(vector @ vector))
         vector /= length or 1.0
     return MARGIN * length / len(weight)
-
-
-def largest(values: FloatArray, k: int) -> IntArray:
-    """Return the places of the k largest in order; among equals the first ones."""
-    threshold = np.partition(values, len(values) - k)[len(values) - k]
-    chosen = values > threshold
-    ties = np.flatnonzero(values == threshold)
-    chosen[ties[: k - int(chosen.sum())]] = True
-    return np.flatnonzero(chosen)
 
 
 def _moments(X: Any) -> tuple[FloatArray, FloatArray]:

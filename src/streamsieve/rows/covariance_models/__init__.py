@@ -2,10 +2,9 @@
 
 =================== ============================================================================
 problem             correlations of features and target, standardized: what the models are given
-lasso, mcp          penalized regression along a path of penalties (``path``)
-ofsa                feature selection with annealing
-omp, mrmr           forward selection
-ols                 least squares with a threshold, and tests of its coefficients
+path                penalized regression along a path of penalties: lasso and MCP
+forward             forward selection: OMP and mRMR
+ols                 least squares with annealing or a threshold, and tests of its coefficients
 frequent_directions a sketch of the scatter matrix, for FSDS, which has no target
 =================== ============================================================================
 """
@@ -13,12 +12,9 @@ frequent_directions a sketch of the scatter matrix, for FSDS, which has no targe
 from collections.abc import Callable
 
 from streamsieve.protocols import FloatArray
-from streamsieve.rows.covariance_models.lasso import adaptive_lasso, elastic_net, lasso
-from streamsieve.rows.covariance_models.mcp import mcp
-from streamsieve.rows.covariance_models.mrmr import mrmr
-from streamsieve.rows.covariance_models.ofsa import ofsa
-from streamsieve.rows.covariance_models.ols import olsth, t_scores
-from streamsieve.rows.covariance_models.omp import omp
+from streamsieve.rows.covariance_models.forward import mrmr, omp
+from streamsieve.rows.covariance_models.ols import ofsa, olsth, t_scores
+from streamsieve.rows.covariance_models.path import adaptive_lasso, elastic_net, lasso, mcp
 from streamsieve.rows.covariance_models.problem import Problem
 
 #: Functions that score every feature of a problem, by name; larger is better, 0 is outside the model.

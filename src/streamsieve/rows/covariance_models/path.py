@@ -1,4 +1,4 @@
-"""Coefficients at the first penalty that leaves as many features as wanted."""
+"""Penalized least squares along a path of penalties: the lasso and its relatives, and MCP."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import numpy as np
 
 from streamsieve._kernels import coordinate_descent as kernel
 from streamsieve.protocols import FloatArray
-from streamsieve.rows.covariance_models.problem import Problem
+from streamsieve.rows.covariance_models.ols import ridge_coefficients
+from streamsieve.rows.covariance_models.problem import Problem, strongest
 
+#: Least coefficient that an adaptive penalty divides by.
+TINY = 1e-10
 #: The path: 40 penalties from the largest to a thousandth of it, in equal steps of the logarithm.
 STEPS = 39
 RATIO = 1e-3 ** (1 / STEPS)
@@ -17,6 +20,28 @@ TOLERANCE = 1e-8
 MOST_SWEEPS = 500
 #: A correlation like this is rounding.
 NOTHING = 1e-10
+
+
+def lasso(problem: Problem) -> FloatArray:
+    """Score by the coefficients at the first penalty with k of them."""
+    return strongest([scores(problem, c) for c in problem.c], len(problem.R))
+
+
+def elastic_net(problem: Problem) -> FloatArray:
+    """Likewise, with a ridge beside the absolute values."""
+    return strongest([scores(problem, c, ridge=problem.ridge) for c in problem.c], len(problem.R))
+
+
+def adaptive_lasso(problem: Problem) -> FloatArray:
+    """Likewise, penalising a feature the less the larger its coefficient is without a penalty."""
+    factors = 1.0 / np.maximum(np.abs(ridge_coefficients(problem)), TINY)
+    found = [scores(problem, c, factors=f) for c, f in zip(problem.c, factors, strict=True)]
+    return strongest(found, len(problem.R))
+
+
+def mcp(problem: Problem) -> FloatArray:
+    """Score by the coefficients at the first penalty with k of them; large ones are not shrunk."""
+    return strongest([scores(problem, c, gamma=problem.gamma) for c in problem.c], len(problem.R))
 
 
 class Fit(NamedTuple):

@@ -87,11 +87,6 @@ class PageHinkley(Part):
         """Number of signals."""
         return self._signals.shape[1]
 
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return self._signals.nbytes
-
     def grow(self, n_signals: int) -> None:
         """Begin with some more signals."""
         extra = n_signals - self.n_signals

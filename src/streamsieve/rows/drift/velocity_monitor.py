@@ -43,12 +43,11 @@ class VelocityMonitor(Part):
     """Notice that features have begun to move, and which.
 
     At the end of each window of rows, a feature's velocity is the difference of its means in this window and
-    in the one before, over their pooled standard deviation.  The signal is ``log(1 + s)``, where s sums up
-    all velocities in standard errors, as far as they are beyond the level that chance takes any of the
-    features to once in 100 windows.  A Page-Hinkley test follows the signal; its alarm, if the signal has
-    risen, says that something drifts.  What drifts are features beyond their chance level and above
-    ``Q3 + fence * (Q3 - Q1)`` of all velocities; if so many move that none is above, all that are beyond
-    chance.
+    in the one before, over their pooled standard deviation.  A Page-Hinkley test follows ``log(1 + s)``,
+    where s sums all velocities in standard errors, as far as they exceed a critical value that stationary
+    features exceed in one of 100 windows (Student's t, Bonferroni).  If the signal has risen at an alarm, the
+    features that drift are those with a significant velocity above ``Q3 + fence * (Q3 - Q1)`` of all
+    velocities; if none is above, all with a significant one.
 
     Parameters
     ----------
@@ -65,16 +64,11 @@ class VelocityMonitor(Part):
 
     Notes
     -----
-    Features that are constant in both windows, or missing in one, are left out of the level and of the
-    quartiles: it does not matter how many there are.
-
-    Why not the plain sum: of p features that stand still it has a mean and a spread that depend on p and on
-    how the features depend on each other, and a few that move among thousands are lost in it.  Beyond the
-    chance level (a Bonferroni bound, by Student's t) the sum is 0 but once in 100 windows, whatever the
-    dependence; and the logarithm is relative where features never stand still.
-
-    False alarms over 20,000 windows each of 1, 10 and 100 independent and of 100 nearly equal normal
-    features, by simulation: 4 at most for windows of 1000 rows, 7 for windows of 50, and 9 for windows of 10.
+    Features that are constant in both windows, or missing in one, are left out of the critical value and of
+    the quartiles.  A plain sum of velocities would depend on the number of features and on their dependence,
+    and a few that move among thousands would be lost in it.  False alarms over 20,000 windows each of 1, 10
+    and 100 independent and of 100 nearly equal normal features, by simulation: 4 at most for windows of 1000
+    rows, 7 for windows of 50, and 9 for windows of 10.
 
     Examples
     --------
@@ -114,13 +108,6 @@ class VelocityMonitor(Part):
         self._sparse_rows = 0  # rows of the window before that are 0 in features that come later
         self._again = np.zeros(0, np.int64)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return self._before.nbytes + self.velocity.nbytes + self._again.nbytes
-
-    # ---------------------------------------------------------------- watching
-
     def judge(self, now: FloatArray, sparse_rows: int = 0) -> IntArray:
         """Return the features that drifted in the window that has ended, or in the one before it.
 
@@ -152,17 +139,15 @@ class VelocityMonitor(Part):
         return bool(self._test.update(np.array([signal]))[0]) and bool(signal > mean)
 
     def _drifted(self, moved: Motion) -> IntArray:
-        beyond_chance = moved.excess > 0
+        significant = moved.excess > 0
         first, third = np.quantile(moved.velocity[moved.compared], [0.25, 0.75])
-        above = beyond_chance & (moved.velocity > third + self.fence * (third - first))
-        return np.flatnonzero(above if above.any() else beyond_chance)
+        above = significant & (moved.velocity > third + self.fence * (third - first))
+        return np.flatnonzero(above if above.any() else significant)
 
     def note(self, row: int, features: IntArray, before: FloatArray, after: FloatArray) -> None:
         """Record that features were scored again after the given number of rows."""
         columns = zip(features.tolist(), before.tolist(), after.tolist(), strict=True)
         self.events += [Drift(row, j, old, new) for j, old, new in columns]
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {
@@ -189,11 +174,8 @@ class VelocityMonitor(Part):
 def motion(before: FloatArray, now: FloatArray) -> Motion:
     """Compare two windows; see :meth:`VelocityMonitor.judge` for what they hold."""
     n_features = now.shape[1]
-    velocity, excess, compared = (
-        np.zeros(n_features),
-        np.full(n_features, -np.inf),
-        np.zeros(n_features, bool),
-    )
+    velocity, excess = np.zeros(n_features), np.full(n_features, -np.inf)
+    compared = np.zeros(n_features, bool)
     # of very many features, most are 0 in both windows
     alive = np.flatnonzero((before[SQUARES] + now[SQUARES] > 0) | (before[AVERAGE] != now[AVERAGE]))
     before, now = before[:, alive], now[:, alive]

@@ -53,8 +53,6 @@ class DualAveraging:
         self._counts, self._levels = np.zeros(9, np.int64), np.zeros(9)
         self._settings: Settings | None = None
 
-    # ---------------------------------------------------------------- what is known
-
     @property
     def n_rows(self) -> int:
         """Rows learnt."""
@@ -102,8 +100,6 @@ class DualAveraging:
             w[~best(scores, settings.budget)] = 0.0
         return w
 
-    # ---------------------------------------------------------------- learning
-
     def learn(
         self, rows: RowEntries, signs: FloatArray, first: int, settings: Settings, margins: FloatArray
     ) -> None:
@@ -142,8 +138,6 @@ class DualAveraging:
             pool, lines = np.empty(n, np.int64), np.empty((3, n))
             pool[:held], lines[:, :held] = self._pool[:held], self._lines[:, :held]
             self._pool, self._lines = pool, lines
-
-    # ---------------------------------------------------------------- the pool
 
     def _start_over(self) -> None:
         """Empty the pool, and have all features looked at before the next row."""

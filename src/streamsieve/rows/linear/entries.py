@@ -1,4 +1,4 @@
-"""Dense and sparse rows in one form, so that models that learn row by row need one kernel only."""
+"""Rows as entries, and arrays with one row per feature that grow with the features."""
 
 from __future__ import annotations
 
@@ -9,6 +9,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve.protocols import Matrix
+
+
+def grow_rows(array: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+    """Return the array, or if it is too short, one at least twice as long with zeros at the end."""
+    if len(array) >= length:
+        return array
+    # the first time exactly: where all features are there from the beginning, nothing is wasted
+    longer = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 class RowEntries(NamedTuple):

@@ -52,11 +52,9 @@ class OneVsRest(Part):
         """Features known."""
         return self.models[0].n_features
 
-    # ---------------------------------------------------------------- learning
-
     def learn(self, rows: RowEntries, y: npt.NDArray[Any], n_features: int, settings: Settings) -> None:
         """Learn rows, one after another."""
-        codes, new, first = self._coded(y)
+        codes, new, first = self.labels.encode_by_row(y)
         n, known = len(y), len(self.labels)
         starts = [0] * known + first
         parted = n if len(starts) <= 2 else starts[2]  # the row from which on each class has its own learner
@@ -84,19 +82,6 @@ class OneVsRest(Part):
             right[[start - parted for start in starts[known:] if start >= parted]] = False
             self.mistakes += int(np.count_nonzero(~right))
 
-    def _coded(self, y: npt.NDArray[Any]) -> tuple[IntArray, list[Any], list[int]]:
-        """Return the labels' numbers, the labels that are new, and their first rows."""
-        codes, new = self.labels.encode(y)
-        known = len(self.labels)
-        if not new:
-            return codes, [], []
-        numbers, first = np.unique(codes, return_index=True)
-        first = first[numbers >= known]
-        order = np.argsort(first)
-        reindexed = np.arange(known + len(new))
-        reindexed[known + order] = np.arange(known, known + len(new))
-        return reindexed[codes], [new[i] for i in order], first[order].tolist()
-
     def _learn_apart(
         self, rows: RowEntries, codes: IntArray, parted: int, starts: list[int], settings: Settings,
         margins: FloatArray,
@@ -112,8 +97,6 @@ class OneVsRest(Part):
             others[there] = np.where(is_own[there], others[there], np.maximum(others[there], margins[there]))
         margins[:] = own - others
 
-    # ---------------------------------------------------------------- what was learnt
-
     def scores(self, settings: Settings) -> FloatArray:
         """Return one score per feature, the largest over the learners."""
         scores = self.models[0].weights(settings)[1]
@@ -128,8 +111,6 @@ class OneVsRest(Part):
         if len(labels) > 2:
             return kept[np.argsort(np.array(labels), kind="stable")]
         return -kept if labels[0] == max(labels) else kept
-
-    # ---------------------------------------------------------------- saving
 
     def _record(self) -> Mapping[str, Any]:
         """Return labels, sums, and numbers of rows; the learners' candidate pools are rebuilt from them."""

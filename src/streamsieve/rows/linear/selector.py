@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
-from streamsieve.base.persistence import fitted_property
-from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Stateful, Task, Traits
+from streamsieve.base.selector import fitted_property
+from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.linear.entries import RowEntries, row_entries
 from streamsieve.rows.linear.signed_labels import SignedLabels
 from streamsieve.state import Int, Nested
@@ -26,34 +26,20 @@ else:
 WIDEST = 2**27
 
 
-class LinearModel(Stateful, Protocol):
-    """What such a selector has learnt; it may know fewer features than there are now."""
-
-    def coefficients(self, n_features: int) -> FloatArray:
-        """Return one weight per feature, positive where it is evidence for the positive class."""
-        ...
-
-    def scores(self, n_features: int) -> FloatArray:
-        """Return what features are ranked by: 0 where nothing was learnt, positive elsewhere."""
-        ...
-
-    def problems(self, n_features: int, most: int) -> Iterator[str]:
-        """Yield why this cannot be a model of n_features features, at most ``most`` of them with weights."""
-        ...
-
-
 class LinearScores(Beside):
     """Keep the features with the largest scores in a linear model that learns one row after the other.
 
-    Stands before `RowSelector`.  A subclass declares ``_model_`` and writes `_new_model` and `_advance`.
+    Stands before `RowSelector`.  A subclass declares ``_model_``, names its class in ``_empty_model``, and
+    writes `_advance`.  A model may know fewer features than there are now.  It has
+    ``coefficients(n_features)`` (positive where a feature is evidence for the positive class),
+    ``scores(n_features)`` (0 where nothing was learnt, positive elsewhere) and ``problems(n_features,
+    most)``: why this cannot be a model of n_features features, at most ``most`` of them with weights.
     """
 
     fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int()}
+    #: Makes a model that has learnt nothing.
+    _empty_model: ClassVar[type[Any]]
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
-
-    @abstractmethod
-    def _new_model(self) -> LinearModel:
-        """Return a model that has learnt nothing."""
 
     @abstractmethod
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
@@ -61,7 +47,7 @@ class LinearScores(Beside):
 
     def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the models grow with the features
         self._labels_ = SignedLabels()
-        self._model_: Any = self._new_model()
+        self._model_: Any = self._empty_model()
         self._mistakes_ = 0
 
     def _learn(self, batch: RowBatch) -> None:
@@ -71,8 +57,6 @@ class LinearScores(Beside):
     def _known_labels(self) -> Iterable[Any]:
         known = self._labels_.classes
         return known if len(known) == 2 else ()
-
-    # ---------------------------------------------------------------- what was learnt
 
     @fitted_property
     def mistakes_(self) -> int:

@@ -11,9 +11,80 @@ import numpy.typing as npt
 from streamsieve._kernels import sketch as kernels
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.rows.linear.entries import RowEntries
-from streamsieve.rows.linear.heavy_hitters import HeavyHitters
 from streamsieve.state import Array, Int, Nested, Part, register
 from streamsieve.summaries.class_totals import Fading, LabelEncoder
+
+#: Largest number of features.
+MOST = 2**24
+
+
+class HeavyHitters(Part):
+    """A heap of features, the smallest weight first, and a hash table from ids to slots.
+
+    A feature keeps its slot as long as it stays; one that comes in takes the slot of the one that goes.
+
+    Parameters
+    ----------
+    capacity : how many features there may be, at most 2**24
+    """
+
+    fields = {
+        "ids": Array("i8", "features", low=0, unique=True, copy=False),
+        "keys": Array("f8", "features", low=0, finite=True, copy=False),
+        "capacity": Int(1, MOST),
+    }
+
+    def __init__(self, capacity: int) -> None:
+        self.ids = np.zeros(capacity, np.int64)
+        self.keys = np.zeros(capacity)
+        self.heap = np.zeros(capacity, np.int64)
+        self.place = np.zeros(capacity, np.int64)
+        # at most a quarter full, so that most strangers are known as such at first sight
+        self.table = np.zeros(1 << (4 * capacity - 1).bit_length(), np.int64)
+        self.count = np.zeros(1, np.int64)
+
+    @property
+    def capacity(self) -> int:
+        """How many features there may be."""
+        return len(self.ids)
+
+    @property
+    def features(self) -> IntArray:
+        """Their ids, by slot."""
+        return self.ids[: int(self.count[0])]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a newcomer has to replace another."""
+        return int(self.count[0]) == len(self.ids)
+
+    def fill(self, ids: IntArray, keys: FloatArray) -> None:
+        """Hold these features and no others."""
+        self.count[0] = len(ids)
+        self.ids[: len(ids)] = ids
+        self.keys[: len(ids)] = keys
+        kernels.build(self.ids, self.keys, self.heap, self.place, self.table, self.count)
+
+    def refresh(self, cells: FloatArray, models: int, seeds: npt.NDArray[np.uint64]) -> None:
+        """Read all keys again from a sketch."""
+        kernels.refresh(cells, models, seeds, self.ids, self.keys, self.heap, self.place, self.count)
+
+    def _record(self) -> Mapping[str, Any]:
+        """Return ids and keys; the order inside the heap follows from them."""
+        n = int(self.count[0])
+        return {"ids": self.ids[:n], "keys": self.keys[:n], "capacity": self.capacity}
+
+    @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        if len(record["ids"]) > record["capacity"]:
+            yield f"{len(record['ids'])} features are in a heap of {record['capacity']}"
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        hitters = cls(record["capacity"])
+        hitters.fill(record["ids"], record["keys"])
+        return hitters
+
 
 MOST_DEPTH = 31
 MOST_WIDTH = 2**30
@@ -65,8 +136,6 @@ class SketchedModel(Part):
         """Depth and width of the sketch."""
         return self.cells.shape[0], self.cells.shape[1]
 
-    # ---------------------------------------------------------------- learning
-
     def learn(self, entries: RowEntries, names: IntArray, y: npt.NDArray[Any], rate: float) -> None:
         """Take gradient steps, row after row.
 
@@ -77,26 +146,13 @@ class SketchedModel(Part):
         y : one label a row
         rate : the learning rate
         """
-        codes, new, first_rows = self._coded(y)
+        codes, new, first_rows = self.labels.encode_by_row(y)
         low = 0
         for row, label in zip(first_rows, new, strict=True):
             self._learn_between(low, row, entries, names, codes, rate)
             self._add_label(label)
             low = row
         self._learn_between(low, len(y), entries, names, codes, rate)
-
-    def _coded(self, y: npt.NDArray[Any]) -> tuple[IntArray, list[Any], list[int]]:
-        """Number the labels in the order of their first rows, which no cut into batches can change."""
-        codes, new = self.labels.encode(y)
-        if not new:
-            return codes, [], []
-        known = len(self.labels)
-        present, first = np.unique(codes, return_index=True)
-        first = first[present >= known]
-        order = np.argsort(first)
-        renamed = np.arange(known + len(new))
-        renamed[known + order] = np.arange(known, known + len(new))
-        return renamed[codes], [new[i] for i in order], first[order].tolist()
 
     def _learn_between(
         self, low: int, high: int, entries: RowEntries, names: IntArray, codes: IntArray, rate: float
@@ -130,8 +186,6 @@ class SketchedModel(Part):
             np.negative(self.cells[:, :, 0], out=self.cells[:, :, 1])
         self.hitters.refresh(self.cells, self.models, self.seeds)
 
-    # ---------------------------------------------------------------- reading
-
     def weights(self, features: IntArray) -> FloatArray:
         """Return the weights that the next row would meet, one feature a row, one model a column."""
         weights: FloatArray = kernels.weights(features, self.cells, self.models, self.seeds)
@@ -143,8 +197,6 @@ class SketchedModel(Part):
         norms: FloatArray = kernels.norms(low, high, self.cells, self.models, self.seeds)
         norms *= 2.0**-self.clock.exponent
         return norms
-
-    # ---------------------------------------------------------------- merging
 
     def merged(self, other: SketchedModel) -> SketchedModel:
         """Return the sum of the two models, the other's rows being the later ones."""
@@ -176,8 +228,6 @@ class SketchedModel(Part):
             mirrored = self.models == 1 and i == 1
             out[:, :, labels.index(label)] = -self.cells[:, :, 0] if mirrored else self.cells[:, :, i]
         return out
-
-    # ---------------------------------------------------------------- saving
 
     def _record(self) -> Mapping[str, Any]:
         own = {name: getattr(self, name) for name in self.fields}

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve._transaction import untouched_on_error
 from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
-from streamsieve.state import Nested, register
+from streamsieve.state import Nested, register, untouched_on_error
 from streamsieve.summaries.arrays import (
     by_class,
     checked_columns,

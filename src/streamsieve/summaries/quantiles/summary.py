@@ -11,11 +11,10 @@ import scipy.sparse as sp
 
 from streamsieve._kernels.quantiles_dense import beyond
 from streamsieve._parameters import check_number
-from streamsieve._transaction import untouched_on_error
 from streamsieve._values import LARGEST_VALUE, refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
-from streamsieve.state import Bool, Float, Nested, register
+from streamsieve.state import Bool, Float, Nested, register, untouched_on_error
 from streamsieve.summaries.arrays import checked_columns, checked_places, widened
 from streamsieve.summaries.class_totals import LARGEST, ClassTotals
 from streamsieve.summaries.quantiles.dense import DenseQuantiles

@@ -1,4 +1,4 @@
-"""Orthogonal matching pursuit on correlations."""
+"""Forward selection on correlations: orthogonal matching pursuit and mRMR."""
 
 from __future__ import annotations
 
@@ -50,3 +50,26 @@ def pursue(R: FloatArray, c: FloatArray, k: int) -> tuple[list[int], list[float]
         rest = rest - factor[t] * (rest[j] / pivot)
         left = left - factor[t] ** 2
     return order, sizes
+
+
+def mrmr(problem: Problem) -> FloatArray:
+    """Score by (1 + relevance - redundancy) / 2 when the feature entered, which lies between 0 and 1.
+
+    Relevance is the largest correlation with a target, redundancy the mean one with what had entered.
+    """
+    p = len(problem.R)
+    relevance = strongest(list(problem.c), p)
+    scores = np.zeros(p)
+    usable = relevance > 0
+    redundancy = np.zeros(p)
+    order: list[int] = []
+    merits: list[float] = []
+    while len(order) < problem.k and usable.any():
+        merit = np.where(usable, relevance - redundancy / max(1, len(order)), -np.inf)
+        j = int(np.argmax(merit))
+        order.append(j)
+        merits.append(float(1 + merit[j]) / 2)
+        usable[j] = False
+        redundancy += np.abs(problem.R[j])
+    scores[order] = falling(merits)
+    return scores

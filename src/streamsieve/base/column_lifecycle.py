@@ -1,0 +1,324 @@
+"""Life cycle of column selectors: begin, the rows they stand over, fit, the selection, and saving."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve._frames import names_of, take_named
+from streamsieve._validation import TASKS, matrix, task_of
+from streamsieve._values import refuse_non_finite
+from streamsieve.base.row_fingerprints import RowsIdentity, index_of
+from streamsieve.base.selector import Selector
+from streamsieve.base.stop import KeptValues, Stop
+from streamsieve.decisions import FeatureNames, Outcome
+from streamsieve.exceptions import ParameterError, SchemaError, TargetError
+from streamsieve.ledger import KEEP, Ledger, ProvisionalLedger
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Position, Reason, Task
+from streamsieve.state import (
+    Choice,
+    Field,
+    Float,
+    Instance,
+    Int,
+    Json,
+    Nested,
+    Part,
+    Texts,
+    untouched_on_error,
+)
+
+if TYPE_CHECKING:
+    Beside = Selector
+else:
+    Beside = object
+
+#: Values in a block when a whole matrix is offered: 8 MB, so that a block passes through the cache.
+BLOCK_VALUES = 2**20
+
+
+class ColumnProcess(Protocol):
+    """What decides on columns inside a selector; `streamsieve.columns.composition` has the one for rules.
+
+    One that decides on some columns only after later ones have come (``Traits.defers``) has more:
+
+    named : arrival numbers of the columns that are kept, may still be, or are named by deferred decisions
+    because : why a provisional decision may still change
+    outlook() : the deferred decisions as if no more columns came; changes nothing
+    finish(coming) : makes all decisions final; ``coming`` is the arrival number of the next column
+
+    What its `offer` returns begins with the first column that has no decision yet, and may end early.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+
+    def offer(self, block: ColumnBlock, start: int) -> Outcome:
+        """Decide on a block whose first column has arrival number ``start``."""
+
+    def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+        """Reject a single column at once, or leave it to `offer`."""
+
+
+class ColumnLifecycle(Beside):
+    """What a column selector does besides deciding on blocks; stands before `Selector`."""
+
+    #: Parameters and attributes of every selector of columns; a subclass adds its own to them.
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "task": Choice(*TASKS),
+        "ledger": Choice(*KEEP),
+        "stop": Instance(Stop, optional=True),
+    }
+    fields: ClassVar[Mapping[str, Field]] = {
+        "_process_": Nested(Part, derived=True, shares=("rows",), optional=True),
+        "task_": Choice(*Task),
+        "n_samples_seen_": Int(1, 2**31, size="rows"),
+        "n_features_in_": Int(0, 2**31 - 1),
+        "feature_names_in_": Texts("named", optional=True),
+        "_identity_": Nested(RowsIdentity, shares=("rows",)),
+        "_position_": Json(),
+        "stopped_": Json(),
+        "_started_": Float(0),
+        "names_": Nested(FeatureNames),
+        "ledger_": Nested(Ledger),
+        "_values_": Nested(KeptValues, shares=("rows",), optional=True),
+    }
+
+    _fitted_by: ClassVar[str] = "begin or fit"
+    #: Where to go with a kind of target that this method has no meaning for.
+    _elsewhere: ClassVar[str] = ""
+
+    task: str
+    ledger: str
+    stop: Stop | None
+
+    _process_: Any
+
+    def _compose(self, y: npt.NDArray[Any], task: Task) -> ColumnProcess:  # noqa: ARG002
+        """Return the process that decides on columns, bound to the target.
+
+        A selector that writes `_begin`, `_offer` and `_selected` itself has none.
+        """
+        raise TypeError(f"{type(self).__name__} must write _compose, or _begin, _offer and _selected")
+
+    def _begin(self, y: npt.NDArray[Any]) -> None:
+        """Check parameters and bind to the target; ``self.task_`` says what kind it is."""
+        self._check_parameters()
+        self._process_ = self._compose(y, Task(self.task_))
+
+    def _selected(self) -> Sequence[int] | IntArray:
+        """Return the arrival numbers of the columns kept, in order of arrival."""
+        features: IntArray = self._process_.features
+        return features
+
+    def _named(self) -> Sequence[int] | IntArray:
+        """Return the arrival numbers of the columns that are kept or may still be: their names stay."""
+        return self._process_.named if self.traits.defers else self._selected()
+
+    def _finish(self) -> Outcome | None:
+        """Make deferred decisions final, because the run has ended; None if none is ever deferred."""
+        return self._process_.finish(self.n_features_in_) if self.traits.defers else None
+
+    def _process_for(self, attribute: str) -> Any:
+        """Return the process, of which a fitted attribute is wanted."""
+        if "_process_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__}.{attribute} is available after begin or fit")
+        return self._process_
+
+    def _attach_outlook(self) -> None:
+        """Let the ledger ask for deferred decisions."""
+        if isinstance(self.ledger_, ProvisionalLedger):
+            self.ledger_.outlook, self.ledger_.because = self._outlook, self._process_.because
+
+    # ---------------------------------------------------------------- beginning
+
+    def begin(self, y: Any = None, rows: Any = None) -> Self:
+        """Start a stream of columns over the rows of y; whatever was kept before is forgotten.
+
+        Parameters
+        ----------
+        y : one label or number a row
+        rows : one identifier a row (text, numbers or dates), by which the rows are known again; a pandas y
+            brings its index
+
+        Returns
+        -------
+        self
+        """
+        for name in ("task", "ledger", "stop"):
+            if not hasattr(self, name):
+                raise TypeError(
+                    f"{type(self).__name__} has no `{name}`: a ColumnSelector stores the parameters task, "
+                    'ledger and stop in __init__; their defaults are "auto", "all" and None'
+                )
+        with untouched_on_error(self):
+            rows = index_of(y) if rows is None else rows
+            y, task = task_of(y, self.task)
+            if task not in self.traits.tasks:
+                known = " or ".join(sorted(self.traits.tasks))
+                advice = self._elsewhere or "use another selector, or another measure or test in it"
+                raise TargetError(f"{type(self).__name__} needs a {known} target, but y is {task}: {advice}")
+            if self.stop is not None:
+                if not isinstance(self.stop, Stop):
+                    raise ParameterError(f"stop must be a Stop or None; got {self.stop!r}")
+                self.stop.check()
+            self._forget()
+            self.task_, self.n_samples_seen_ = str(task), len(y)
+            self._identity_ = RowsIdentity.of(y, rows)
+            self.n_features_in_ = 0
+            #: Where the source of the columns stands, as pairs; None if they had no source.
+            self._position_: list[list[Any]] | None = None
+            self.stopped_: str | None = None
+            self._started_ = time.monotonic()
+            self.names_ = FeatureNames()
+            self.ledger_ = (ProvisionalLedger if self.traits.defers else Ledger)(self.ledger)
+            if self.stop is not None and self.stop.accuracy is not None:
+                self._values_ = KeptValues(len(y))
+            self._begin(y)
+            self._attach_outlook()
+        return self
+
+    def same_rows(self, y: Any = None, rows: Any = None) -> Self:
+        """Make sure that a stream goes on over the rows it began with; refuse others.
+
+        Parameters
+        ----------
+        y : the target, as it was given to ``begin``; a pandas y is compared by its index as well
+        rows : the rows' identifiers, as they were given to ``begin``
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TargetError : the target differs; the message names the first row
+        SchemaError : the rows differ, or stand in another order; likewise
+        """
+        self._check_begun("comparing rows")
+        if y is None and rows is None:
+            raise SchemaError(
+                "nothing to compare: give same_rows the target y, the identifiers rows, or both"
+            )
+        if rows is not None and self._identity_.rows is None:
+            raise SchemaError(
+                "the rows have no identifiers to compare with: pass begin(y, rows=...), or compare y alone"
+            )
+        if y is not None:
+            self._identity_.check_target(task_of(y, self.task)[0])
+            rows = index_of(y) if rows is None else rows
+        if rows is not None:
+            self._identity_.check_rows(rows)
+        return self
+
+    @property
+    def position_(self) -> Position | None:
+        """Where the source stands of which the last block was offered: ``start`` for going on after it.
+
+        None if the columns came without a source.  It is saved with the selector.
+        """
+        self._check_begun("asking for the position")
+        return None if self._position_ is None else {str(key): at for key, at in self._position_}
+
+    # ---------------------------------------------------------------- the scikit-learn face
+
+    def _fit_blocks(self, X: Any, y: Any) -> Iterator[ColumnBlock]:
+        """Begin, and yield the blocks to offer."""
+        names, rows = names_of(X), index_of(X)
+        self.__dict__.pop("feature_names_in_", None)
+        X = matrix(self, X, reset=True, sparse="csc")
+        feature_names = self.__dict__.get("feature_names_in_")
+        self.begin(y)
+        if X.shape[0] != self._n_rows:
+            raise TargetError(f"X has {X.shape[0]} rows, but y has {self._n_rows}: one label a row")
+        if rows is not None:  # X and y belong together by order, as everywhere in scikit-learn
+            self._identity_ = self._identity_.over(rows)
+        for part in _pieces(X):
+            some = None if names is None else tuple(names[part])
+            piece = X if part == slice(0, X.shape[1]) else X[:, part]
+            piece = piece.astype(np.float64, copy=False)
+            refuse_non_finite(piece, some, missing=self.traits.missing)  # all else was looked at above
+            yield ColumnBlock(piece, some)
+        self.n_features_in_ = X.shape[1]
+        if feature_names is not None:
+            self.feature_names_in_ = feature_names
+
+    @property
+    def selected_(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order of arrival."""
+        if not hasattr(self, "ledger_"):
+            raise AttributeError("selected_ is there after begin(y) or fit(X, y)")
+        return np.asarray(self._selected(), np.int64)
+
+    def _support(self) -> BoolArray:
+        mask = np.zeros(self.n_features_in_, bool)
+        mask[self.selected_] = True
+        return mask
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Return the names of the kept columns, in order of arrival.
+
+        Parameters
+        ----------
+        input_features : names of all columns, where scikit-learn passes them on; must fit those known
+        """
+        known = self.get_support()
+        if hasattr(self, "feature_names_in_") or input_features is not None:
+            names: npt.NDArray[Any] = super().get_feature_names_out(input_features)
+            return names
+        return np.array([self.names_[int(i)] for i in np.flatnonzero(known)], dtype=object)
+
+    def _transform_frame(self, X: Any) -> Any:
+        if hasattr(self, "feature_names_in_") or names_of(X) is None:
+            return super()._transform_frame(X)
+        return take_named(X, self.get_feature_names_out().tolist())
+
+    def _learnt(self) -> dict[str, Any]:
+        # time already spent, so that a resumed run keeps to its budget of seconds
+        return {**super()._learnt(), "_started_": time.monotonic() - self._started_}
+
+    def _restored(self) -> None:
+        self._started_ = time.monotonic() - float(self._started_)
+        for absent in ("stopped_", "_position_"):
+            self.__dict__.setdefault(absent, None)
+        self._attach_outlook()
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        p = self.n_features_in_
+        for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
+            if getattr(part, "n", self._n_rows) != self._n_rows:
+                yield f"a {type(part).__name__} has {part.n} rows, but the target {self._n_rows}"
+        if len(self.selected_) > p or np.any(self.selected_ >= p):
+            yield "a kept column was never offered"
+        if self.ledger_.clocked > p:
+            yield "there are times of columns that were never offered"
+        if not isinstance(self.stopped_, (str, type(None))) or not _is_position(self._position_):
+            yield "stopped_ is not text, or the position in the source is not one"
+        if len(self.__dict__.get("feature_names_in_", range(p))) != p:
+            yield f"there are {len(self.feature_names_in_)} names for {p} columns"
+
+
+def _is_position(position: Any) -> bool:
+    """Whether this is where a source stands: pairs of a name and a whole number."""
+    return position is None or (
+        isinstance(position, list)
+        and all(isinstance(p, list) and [type(v) for v in p] == [str, int] for p in position)
+    )
+
+
+def _pieces(X: Any) -> Iterator[slice]:
+    """Cut the columns of a matrix into blocks that pass through the cache."""
+    n, p = X.shape
+    values = X.nnz if hasattr(X, "nnz") else n * p
+    size = max(1, min(p, int(BLOCK_VALUES * p / max(values, 1))))
+    return (slice(low, min(low + size, p)) for low in range(0, p, size))

@@ -1,0 +1,111 @@
+"""Screens that adapt: rows in blocks, each judged for drift, and what is forgotten then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streamsieve._values import refuse_non_finite
+from streamsieve.base.selector import fitted_property
+from streamsieve.criteria.criterion import summary_for
+from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.protocols import IntArray, RowBatch
+from streamsieve.rows.drift.drift_monitor import Drift, DriftMonitor
+from streamsieve.state import Choice, Int, Nested
+
+if TYPE_CHECKING:
+    from streamsieve.base import RowSelector
+
+    Beside = RowSelector
+else:
+    Beside = object
+
+
+class DriftAdaptation(Beside):
+    """The part of ``Screen`` that serves ``on_drift`` and ``review_every``."""
+
+    parameters = {
+        "on_drift": Choice(None, "reset", "reweigh"),
+        "drift_every": Int(10),
+        "detector": Choice("page_hinkley", "adwin"),
+        "review_every": Int(1, optional=True),
+    }
+    fields = {"_monitor_": Nested(DriftMonitor, optional=True)}
+
+    def _check_adaptation(self) -> None:
+        if self.half_life is not None and self.window is not None:
+            raise ParameterError(
+                f"half_life={self.half_life} forgets slowly, window={self.window} at once: give one of them"
+            )
+        if self.on_drift == "reweigh" and self.window is not None:
+            raise ParameterError(
+                "on_drift='reweigh' has no meaning with a window, whose rows all count alike: "
+                "use 'reset', or half_life"
+            )
+        if self.on_drift is not None and not self._criterion.has_p_values:
+            raise CapabilityError(
+                f"on_drift={self.on_drift!r} watches p-values; criterion={self._criterion.name!r} has none: "
+                "use window, which forgets by itself, or criterion='mutual_info'"
+            )
+
+    def _learn_pieces(self, batch: RowBatch) -> None:
+        """Learn a batch cut where the selection or its drift is to be judged."""
+        if batch.X.dtype != object:
+            refuse_non_finite(batch.X, missing=True)  # before the first piece is learnt
+        for piece, rows in self._pieces(batch):
+            self._learn_piece(piece, rows)
+
+    def _pieces(self, batch: RowBatch) -> Iterator[tuple[RowBatch, int]]:
+        """Yield the pieces of a batch, and the number of rows seen by the end of each."""
+        n, low = batch.X.shape[0], 0
+        monitor: DriftMonitor | None = getattr(self, "_monitor_", None)
+        while low < n:
+            seen = self.n_samples_seen_ + low
+            room = n - low if monitor is None else min(n - low, monitor.room)
+            if self.review_every is not None:
+                room = min(room, self.review_every - seen % self.review_every)
+            part = slice(low, low + room)
+            weight = None if batch.weight is None else batch.weight[part]
+            yield RowBatch(batch.X[part], None if batch.y is None else batch.y[part], weight), seen + room
+            low += room
+
+    def _learn_piece(self, piece: RowBatch, rows: int) -> None:
+        self._summary_.update(piece.X, piece.y, piece.weight)
+        self._invalidate()
+        if self.on_drift is not None:
+            monitor = self._monitor_
+            monitor.learn(piece.X, np.asarray(piece.y), piece.weight, self._new_block)
+            if monitor.room == 0:
+                self._adapt(monitor.judge(self._criterion))
+        if self.review_every is not None and rows % self.review_every == 0:
+            self._record_changes(self._select(), rows)
+
+    def _new_block(self) -> Any:
+        """Make the summary of one block of rows, for the drift monitor."""
+        target = "numeric" if self._regression_ else "classes"
+        return summary_for(self._criterion, target=target, max_rank_error=self.max_rank_error)
+
+    def _adapt(self, moved: IntArray) -> None:
+        """Forget, of some features or a little of all, what is no longer so."""
+        if len(moved) == 0:
+            return
+        if self.on_drift == "reset":
+            self._summary_.forget(moved)
+        else:
+            on_top = max(1, int(np.count_nonzero(self._choose())))
+            self._summary_.fade(1.0 - min(0.5, len(moved) / on_top))
+        self._invalidate()
+
+    @fitted_property
+    def drift_(self) -> list[Drift]:
+        """Changes of relevance that were noticed, in order; empty without ``on_drift``."""
+        return self._monitor_.events if self.on_drift is not None else []
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        if hasattr(self, "_monitor_") is not (self.on_drift is not None):
+            yield "the drift monitor is missing, or too many"
+        elif self.on_drift and type(self._monitor_.block) not in (type(None), type(self._new_block())):
+            yield "the drift monitor has a summary of another kind"

@@ -1,0 +1,31 @@
+"""Selectors whose rows go into one mergeable summary, of labels or of a numeric target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+from streamsieve.base import WeightedRows
+from streamsieve.base.selector import fitted_property
+from streamsieve.protocols import IntArray
+
+
+class SummarizedRows(WeightedRows):
+    """Stands before `RowSelector`; a subclass sets ``_summary_`` and whether its target is numeric."""
+
+    _summary_: Any
+    _regression_: bool
+
+    def _known_labels(self) -> Iterable[Any]:
+        return () if self._regression_ else self._summary_.classes
+
+    def _merge(self, other: Self, columns: IntArray | None = None) -> None:
+        theirs = other._summary_
+        if columns is not None:
+            theirs = theirs.reindexed(columns, self.n_features_in_)
+        self._summary_.merge(theirs)
+
+    @fitted_property
+    def summary_(self) -> Any:
+        """The summary behind the scores."""
+        return self._summary_
