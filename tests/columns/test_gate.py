@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
-from streamsieve.independence.multiple_testing import RULES
+from streamsieve.independence.online_fdr import RULES
 from tests.columns.streams import TASKS, columns, lines, offered, target
 from tests.reference import online_fdr as twin
 

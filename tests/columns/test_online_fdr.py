@@ -10,7 +10,7 @@ import scipy.stats
 import streamsieve as ss
 from streamsieve.columns.online_fdr import OnlineFDR
 from streamsieve.exceptions import ParameterError, StateError, TargetError
-from streamsieve.independence.multiple_testing import RULES, OnlineFDRProcedure
+from streamsieve.independence.online_fdr import RULES, OnlineFDRProcedure
 from studies.discovery._simulation import EVERY, NOTHING, SITUATIONS, Rates, known, shares, simulate
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
 from tests.helpers.tier import cases

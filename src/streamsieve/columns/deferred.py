@@ -10,12 +10,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.decisions import REASON_CODE, REASONS, Eviction, Outcome, PValues
+from streamsieve.decisions import REASONS, REDUNDANT, Eviction, Outcome, PValues
 from streamsieve.independence import FisherZ, fisher_z
 from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
 from streamsieve.state import Array, Int, Part, register
 
-REDUNDANT = REASON_CODE[Reason.REDUNDANT]
 _KINDS = {"reason": np.uint8, "statistic": np.float64, "p_value": np.float64, "by": np.int64}
 #: Initial capacity.
 FIRST_ROOM = 16

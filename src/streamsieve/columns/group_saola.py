@@ -18,7 +18,7 @@ from streamsieve.columns.saola import MEASURES
 from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
-from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested

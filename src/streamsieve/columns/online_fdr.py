@@ -17,7 +17,7 @@ from streamsieve.columns.redundancy.keep_all import KeepAll
 from streamsieve.decisions import KEPT, Outcome
 from streamsieve.dependence.target import numeric_target
 from streamsieve.independence import FisherZ
-from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 

@@ -21,7 +21,7 @@ from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
 from streamsieve.independence.contract import ConditionalTest
 from streamsieve.independence.fisher_z import FisherZ
-from streamsieve.independence.multiple_testing import OnlineFDRProcedure
+from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
 

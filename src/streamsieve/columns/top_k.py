@@ -22,7 +22,7 @@ from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, 
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.information_test import InformationTest
-from streamsieve.independence.multiple_testing import OnlineFDRProcedure
+from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.protocols import Decision, Event, Reason, Task, Traits
 from streamsieve.state import Float, Int, NameOrObject, Nested
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.decisions import REASON_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Measure, Relevance, RelevanceTest
-from streamsieve.protocols import FloatArray, Reason
+from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.state import Array, Encoded, Float, register
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
-IRRELEVANT = REASON_CODE[Reason.IRRELEVANT]
 
 
 @register

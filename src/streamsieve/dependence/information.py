@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +12,14 @@ from scipy.special import xlogy
 
 from streamsieve._kernels import codes
 from streamsieve._kernels.codes import LEVELS
-from streamsieve.decisions import REASON_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, REDUNDANT, RELEVANT
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.contract import Relevance, RelevanceTest
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, register
 
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
 #: The ledger's codes in the order that the kernel knows.
-LEDGER_CODES = (RELEVANT, CONSTANT, REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.REDUNDANT])
+LEDGER_CODES = (RELEVANT, CONSTANT, IRRELEVANT, REDUNDANT)
 
 
 def c_log_c(n: int) -> FloatArray:

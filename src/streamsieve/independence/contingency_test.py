@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,12 @@ from streamsieve._kernels import tables_screen as kernel
 from streamsieve._kernels import tables_search as search
 from streamsieve._parameters import check_choice, check_number
 from streamsieve._threads import over_features
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError
-from streamsieve.protocols import FloatArray, IntArray, Reason, Task
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Choice, Float, Int
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 #: Ways to count degrees of freedom, in the order that the kernels know.
 DEGREES = ("nominal", "zero_cells", "strata")
@@ -35,9 +32,7 @@ ROWS_PER_FREEDOM = 5
 LEVELS = 32
 MOST_BINS = 1024
 
-_CODES = tuple(
-    REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT, Reason.UNRELIABLE)
-)
+_CODES = (RELEVANT, IRRELEVANT, CONSTANT, UNRELIABLE)
 
 
 def p_value(statistic: FloatArray, freedom: IntArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +12,11 @@ from scipy.special import chdtrc, chdtri
 
 from streamsieve._kernels import budget_codes as kernel
 from streamsieve._threads import over_features
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, register
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
-IRRELEVANT = REASON_CODE[Reason.IRRELEVANT]
 
 
 @register

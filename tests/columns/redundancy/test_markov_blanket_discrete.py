@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from streamsieve.columns.composition import Composition
 from streamsieve.columns.osfs import OSFS, FastOSFS
+from streamsieve.columns.redundancy import slots
 from streamsieve.columns.redundancy.markov_blanket import discrete
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rule import MarkovBlanketConfig
@@ -130,7 +131,7 @@ def test_a_wide_block_is_taken_in_parts(monkeypatch):
     X = np.hstack([X] * 20)
     whole = run(store(y), X)
     monkeypatch.setattr(discrete, "CHUNK_VALUES", 300)
-    monkeypatch.setattr(discrete, "FIRST_SLOTS", 1)
+    monkeypatch.setattr(slots, "FIRST_SLOTS", 1)
     assert run(store(y), X) == whole
 
 
@@ -200,12 +201,11 @@ def test_memory_is_a_bit_a_row_until_a_column_has_more_than_two_levels():
     rng = np.random.default_rng(9)
     y = np.arange(6400) % 2
     kept = store(y)
-    assert kept.rule.nbytes == 0
     run(kept, np.column_stack([noisy(rng, y, 0.2)]))
-    assert kept.rule.nbytes == 6400 / 8 + 16
+    assert kept.rule.state()["bits"].nbytes == 6400 / 8
     levels = noisy(rng, y, 0.3) * 2 + rng.integers(0, 2, 6400)
     run(kept, np.column_stack([levels]))
-    assert kept.rule.nbytes == len(kept.features) * (6400 * 2 + 16)
+    assert kept.rule.state()["numbers"].nbytes == len(kept.features) * 6400 * 2
 
 
 # ------------------------------------------------------------------------------------ selectors

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from streamsieve._kernels import ogfs as kernel
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
-from streamsieve.columns.groups.elastic_net import IRRELEVANT, ElasticNet, ElasticNetGroups, Refit
+from streamsieve.columns.deferred import DeferredDecisions, leaves
+from streamsieve.columns.groups.elastic_net import ElasticNet, ElasticNetGroups, Refit
+from streamsieve.decisions import IRRELEVANT, REDUNDANT
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Float, register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,22 +11,18 @@ from scipy.stats import rankdata
 
 from streamsieve._kernels import dofs as kernel
 from streamsieve._kernels.ogfs import products
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
+from streamsieve.columns.deferred import DeferredDecisions, leaves
 from streamsieve.columns.groups.class_separability import ACCEPTED, LEAST_WITHIN, Separability, scatters
 from streamsieve.columns.groups.dpp import Draw, Factor, Sampler, Similarity
-from streamsieve.columns.groups.elastic_net import IRRELEVANT, ElasticNet, ElasticNetGroups
+from streamsieve.columns.groups.elastic_net import ElasticNet, ElasticNetGroups
 from streamsieve.columns.groups.store import GroupCandidates
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.decisions import KEPT, REASON_CODE, Eviction
+from streamsieve.decisions import IRRELEVANT, KEPT, NOT_SAMPLED, REDUNDANT, Eviction
 from streamsieve.dependence.blocks import TIE, dense_columns
 from streamsieve.independence import FisherZ
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, register
 
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-NOT_SAMPLED = REASON_CODE[Reason.NOT_SAMPLED]
 REDUNDANCY = ("spearman", "wilcoxon_literal", "wilcoxon_reversed")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,20 +13,15 @@ from scipy.special import xlogy
 
 from streamsieve._kernels import codes as coding
 from streamsieve._kernels import groups as kernel
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
+from streamsieve.columns.deferred import DeferredDecisions, leaves
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.decisions import KEPT, REASON_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REDUNDANT
 from streamsieve.dependence.blocks import DENSE_VALUES, TIE, unit_columns
 from streamsieve.independence import FisherZ
-from streamsieve.independence.multiple_testing import OnlineFDRProcedure
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.independence.online_fdr import OnlineFDRProcedure
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, Nested, register
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-CONSTANT, IRRELEVANT = REASON_CODE[Reason.CONSTANT], REASON_CODE[Reason.IRRELEVANT]
 
 
 class Eliminated(NamedTuple):
@@ -72,7 +67,7 @@ class PairwiseGroups(GroupStore[Eliminated]):
             if lost.any():
                 feature = self.slots["feature"][members]
                 decisions.change(feature[lost], REDUNDANT, pair[lost], feature[by[lost]])
-                self._free = np.concatenate([self._free, members[lost]])
+                self.slots.release(members[lost])
                 members = members[~lost]
         self.open = members
 

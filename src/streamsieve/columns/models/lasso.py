@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from streamsieve._kernels import grafting
 from streamsieve._kernels import screen as kernel
-from streamsieve.decisions import REASON_CODE, Eviction, Outcome
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_products, column_slices
 from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
@@ -38,7 +38,7 @@ ROUNDS = 10
 #: the tolerance and rounding allow for.
 SHORT = 100.0
 #: Outcomes of a column: kept, constant, or irrelevant.
-CODES = tuple(REASON_CODE[reason] for reason in (Reason.RELEVANT, Reason.CONSTANT, Reason.IRRELEVANT))
+CODES = (KEPT, CONSTANT, IRRELEVANT)
 #: In the place of columns whose values are not needed.
 NO_COLUMNS: ColumnSlices = (np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
 #: Smallest positive number.
@@ -201,7 +201,7 @@ class LassoModel(Part):
             slices = column_slices(X) if slices is NO_COLUMNS else slices
             gone = self._join(slices, j, mean[j], ss[j], start + j)
             if start + j in gone:
-                reason[j] = CODES[2]
+                reason[j] = IRRELEVANT
             evictions += [
                 Eviction(start + j, feature, Reason.REDUNDANT, gradient, math.nan, (start + j,))
                 for feature, gradient in gone.items()

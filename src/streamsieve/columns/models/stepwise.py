@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Outcome
+from streamsieve.decisions import COLLINEAR as COLLINEAR_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, Eviction, Outcome
 from streamsieve.dependence.blocks import some_columns, without_offsets
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Part
@@ -22,10 +23,6 @@ BLOCK = 1024
 #: A centred column is collinear if less than this fraction of its sum of squares lies outside the model;
 #: five digits are left then.
 COLLINEAR = 1e-10
-
-CONSTANT, IRRELEVANT, COLLINEAR_CODE = (
-    REASON_CODE[reason] for reason in (Reason.CONSTANT, Reason.IRRELEVANT, Reason.COLLINEAR)
-)
 
 #: Statistics and p-values of the columns tested, in order, and whether the last of them joins.
 Tested: TypeAlias = tuple[FloatArray, FloatArray | None, bool]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from streamsieve._kernels import substitution
 from streamsieve._values import refuse_non_finite
 from streamsieve.columns.models.threads import InOrder
-from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Outcome
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, OUTSCORED, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_slices
 from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
@@ -31,9 +31,6 @@ PIECE = 2**19
 SUSPICIOUS = 1e190
 #: Most columns that a thread measures between two commits: they are measured with an old residual.
 MOST_AHEAD = 8
-CONSTANT, IRRELEVANT, OUTSCORED = (
-    REASON_CODE[reason] for reason in (Reason.CONSTANT, Reason.IRRELEVANT, Reason.OUTSCORED)
-)
 
 
 class SubstitutionConfig(NamedTuple):

@@ -13,16 +13,13 @@ from streamsieve._kernels import interaction_scan as kernel
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.columns.deferred import DeferredDecisions, outcome_of
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import KEPT, REASON_CODE, Outcome
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, UNRELIABLE, Outcome
 from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
 from streamsieve.exceptions import StateError
 from streamsieve.independence.contingency_test import p_value
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, Nested, Part, register
 
-CONSTANT, IRRELEVANT, UNRELIABLE = (
-    REASON_CODE[reason] for reason in (Reason.CONSTANT, Reason.IRRELEVANT, Reason.UNRELIABLE)
-)
 #: Rows that a test needs per degree of freedom.
 ROWS_PER_FREEDOM = 5
 #: Initial number of slots.

@@ -32,11 +32,6 @@ class KeepAll(RedundancyRule):
         """Arrival numbers of the columns kept, in order."""
         return np.concatenate([np.zeros(0, np.int64), *self._kept])
 
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return sum(features.nbytes for features in self._kept)
-
     def settle(self, candidates: Candidates) -> Outcome:
         """Keep every candidate."""
         self._kept.append(candidates.feature)

@@ -13,25 +13,18 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from streamsieve._kernels import ossfs_dd as kernel
-from streamsieve.columns.deferred import (
-    REDUNDANT,
-    DeferredDecisions,
-    correlation_p_values,
-    leaves,
-    outcome_of,
-)
+from streamsieve.columns.deferred import DeferredDecisions, correlation_p_values, leaves, outcome_of
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, Slots
 from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
-from streamsieve.decisions import KEPT, REASON_CODE, Outcome
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, REDUNDANT, Outcome
 from streamsieve.dependence.blocks import TIE, unit_columns
 from streamsieve.dependence.contract import Relevance
 from streamsieve.independence import FisherZ
 from streamsieve.independence.fisher_z import Correlations
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, Nested, Part, register
 
-IRRELEVANT, CONSTANT = REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.CONSTANT]
 #: Initial number of slots.
 FIRST_SLOTS = 32
 #: Columns that the authors' code keeps without examining them.

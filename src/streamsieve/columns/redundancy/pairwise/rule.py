@@ -72,11 +72,6 @@ class Pairwise(RedundancyRule):
         """Arrival numbers of the columns kept, in order."""
         return np.array([kept.feature for kept in self._kept], np.int64)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the kept columns, in bytes."""
-        return 8 * len(self._kept) * (self.n + 2)
-
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
         reason = np.full(len(candidates.feature), RELEVANT, np.uint8)
@@ -114,8 +109,6 @@ class Pairwise(RedundancyRule):
     def _p_value(self, dependence: float) -> float:
         p_value = getattr(self._measure, "p_value", None)
         return math.nan if p_value is None else float(p_value(dependence, self.n))
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {

@@ -70,8 +70,6 @@ class TopKDiscrete(TopKBuffer):
                 limit = self.limit
         return fates
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
         return {**super()._record(), "bins": self._bins, "normalized": self._normalized}
 
