@@ -14,14 +14,14 @@ import scipy.sparse as sp
 from scipy.special import fdtrc
 
 from streamsieve._kernels import linear
-from streamsieve.columns.models.stepwise import COLLINEAR, gain_where
+from streamsieve.columns.models.stepwise import Candidates
 from streamsieve.dependence.blocks import column_products, dense_column, some_columns
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Array, Float, Part
 
 #: A residual sum of squares below this fraction of the target's is rounding: the model fits exactly.
 EXACT = 1e-10
-#: A mean this many standard deviations from 0 costs more digits than the test of collinearity can spare.
+#: A mean farther from 0, in standard deviations, costs more digits than the test of collinearity can spare.
 FAR = 1e3
 #: Vectors of the basis that there is room for at first.
 ROOM = 16
@@ -228,7 +228,7 @@ class DowndatableLinearModel(LinearModel):
             yield "the columns do not span the basis"
 
 
-class LinearCandidates:
+class LinearCandidates(Candidates):
     """Columns of a block as candidates for a linear model.
 
     For a column x let u be its part outside the model.  With the residual r of y, ``u'r = x'r`` and
@@ -236,37 +236,26 @@ class LinearCandidates:
     formed.  When a column joins, one product with the new basis vector updates both numbers for the rest.
     """
 
+    model: LinearModel
+
     def __init__(self, model: LinearModel, X: Matrix) -> None:
-        self._model = model
-        mean, self._ss, self._dot = column_products(X, model.residual)
+        self.model = model
+        mean, self.ss, self.direction = column_products(X, model.residual)
         # X is multiplied by vectors that sum to 0 only, so centring matters where offsets would cost digits
-        far = not sp.issparse(X) and bool(np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR * np.sqrt(self._ss)))
+        far = not sp.issparse(X) and bool(np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR * np.sqrt(self.ss)))
         self._X = X - mean if far else X
         # with an obstacle nothing is tested any more
-        self._outside = self._ss - model.inside(self._X) if model.obstacle is None else self._ss
-        #: Which columns are constant.
-        self.constant: BoolArray = self._ss == 0
-
-    @property
-    def direction(self) -> FloatArray:
-        """Numbers with the signs that the coefficients of the columns would have."""
-        return self._dot
-
-    def gain(self, low: int) -> tuple[BoolArray, FloatArray]:
-        """Return which columns from ``low`` on are not collinear, and by how much each lowers the RSS."""
-        outside = self._outside[low:]
-        free = outside > COLLINEAR * self._ss[low:]
-        return free, gain_where(free, self._dot[low:], outside, self._model.obstacle)
+        self.outside = self.ss - model.inside(self._X) if model.obstacle is None else self.ss
 
     def take(self, j: int, feature: int) -> None:
         """Add a column to the model; from now on only later columns are valid."""
-        basis, weight = self._model.add(dense_column(self._X, j), feature)
+        basis, weight = self.model.add(dense_column(self._X, j), feature)
         along = linear.products(self._X, j + 1, basis)
-        self._outside[j + 1 :] -= along * along
-        self._dot[j + 1 :] -= along * weight
+        self.outside[j + 1 :] -= along * along
+        self.direction[j + 1 :] -= along * weight
 
     def measure_again(self, low: int) -> None:
         """Measure the columns from ``low`` on again, because columns have left the model."""
         rest = some_columns(self._X, slice(low, self._X.shape[1]))
-        self._dot[low:] = linear.products(self._X, low, self._model.residual)
-        self._outside[low:] = self._ss[low:] - self._model.inside(rest)
+        self.direction[low:] = linear.products(self._X, low, self.model.residual)
+        self.outside[low:] = self.ss[low:] - self.model.inside(rest)
