@@ -219,8 +219,6 @@ class Ledger(Part, Sequence[Decision]):
     def __repr__(self) -> str:
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}>"
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
         final = chain.from_iterable(Ledger._parts(self))
         fresh = list(islice(final, len(self._packed["step"]), None))

@@ -13,7 +13,7 @@ from streamsieve._kernels import substitution
 from streamsieve.base import Stop
 from streamsieve.columns.models import substitution as models
 from streamsieve.columns.models.substitution import SubstitutionConfig, SubstitutionModel
-from streamsieve.columns.models.threads import InOrder
+from streamsieve.columns.models.threads import in_order
 from streamsieve.columns.online_substitution import OnlineSubstitution
 from streamsieve.exceptions import BadValueError, ParameterError, StateError, TargetError
 from streamsieve.protocols import ColumnBlock
@@ -232,7 +232,7 @@ def test_pieces_are_committed_in_order():
         inside.release()
         return True
 
-    InOrder(200, ahead.append, commit).run(4)
+    in_order(200, ahead.append, commit, 4)
     assert done == list(range(200))
     assert sorted(ahead) == list(range(200))
 
@@ -251,14 +251,14 @@ def test_an_error_in_a_thread_ends_the_run_and_is_raised(where):
         return fail(piece) if where == "commit" else True
 
     with pytest.raises(ValueError, match="piece 7"):
-        InOrder(50, fail if where == "measure" else lambda piece: None, commit).run(3)
+        in_order(50, fail if where == "measure" else lambda piece: None, commit, 3)
     assert done == list(range(len(done)))
     assert len(done) <= 8
 
 
 def test_a_commit_that_says_so_ends_the_run():
     done = []
-    InOrder(50, lambda piece: None, lambda piece: done.append(piece) or piece < 5).run(3)
+    in_order(50, lambda piece: None, lambda piece: done.append(piece) or piece < 5, 3)
     assert done == list(range(6))
 
 
@@ -268,7 +268,7 @@ def test_what_threads_see_is_not_too_old():
     def measure(piece):
         worst.append(piece - len(done))
 
-    InOrder(100, measure, lambda piece: done.append(piece) or True).run(3)
+    in_order(100, measure, lambda piece: done.append(piece) or True, 3)
     assert max(worst) <= 3
 
 
@@ -287,7 +287,7 @@ def test_an_interrupt_waits_for_the_other_threads():
         return True
 
     with pytest.raises(KeyboardInterrupt):
-        InOrder(50, measure, commit).run(3)
+        in_order(50, measure, commit, 3)
     assert others
     assert not any(thread.is_alive() for thread in others)
 

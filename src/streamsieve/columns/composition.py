@@ -150,8 +150,6 @@ class Composition(Part):
         rejected = self.rule.rejects(abs(found[1]))
         return None if rejected is None else (rejected, *found[1:])
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
         own = getattr(self.rule, "test", None) is not self.test
         return {"test": self.test if own else None, "rule": self.rule, "fdr": self.fdr}

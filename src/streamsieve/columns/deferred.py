@@ -33,10 +33,6 @@ class DeferredDecisions(Part):
 
     Decisions are appended at the end, changed anywhere, and released from the front, up to the column
     ``settled``.
-
-    Parameters
-    ----------
-    start : arrival index of the first column
     """
 
     fields = {

@@ -26,13 +26,7 @@ CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
 
 
 class ConditionalFDR(Stepwise):
-    """Columns join a model if the t test of their coefficient is a discovery of an FDR procedure.
-
-    Parameters
-    ----------
-    model : the regression model
-    fdr : sets the level of each test
-    """
+    """Columns join a model if the t test of their coefficient is a discovery of an FDR procedure."""
 
     fields = {"model": Nested(LinearModel, shares=("rows",)), "fdr": Nested(OnlineFDRProcedure)}
 

@@ -17,15 +17,7 @@ from streamsieve.state import Array, Encoded, Float, register
 
 @register
 class AnyMeasure(RelevanceTest):
-    """A measure bound to the target: tested at a level if it has p-values, else compared with a threshold.
-
-    Parameters
-    ----------
-    measure : dependence between two columns
-    y : the target as numbers
-    alpha : level of the test; None for no test
-    delta : without p-values, a column at or below it is irrelevant
-    """
+    """A measure bound to the target: tested at ``alpha`` if it has p-values, else compared with ``delta``."""
 
     fields = {
         "measure": Encoded(),

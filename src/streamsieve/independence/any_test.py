@@ -17,14 +17,7 @@ from streamsieve.state import Array, Encoded, Float, register
 
 @register
 class AnyTest(RelevanceTest):
-    """A conditional test bound to the target.
-
-    Parameters
-    ----------
-    test : test of conditional independence
-    y : the target as numbers
-    alpha : level of the test
-    """
+    """A conditional test bound to the target."""
 
     fields = {
         "test": Encoded(),

@@ -26,10 +26,7 @@ FEWEST_ROWS = 4
 class CompletePairsFisherZ(RelevanceTest):
     """Correlation with a target over the rows where a column is observed (test-wise deletion).
 
-    Parameters
-    ----------
-    y, task, alpha, signed : as for `FisherZ`
-    observed_classes : whether the test counts only classes that occur in the observed rows, or all
+    ``observed_classes``: the test counts only classes that occur in the observed rows, instead of all.
     """
 
     fields = {

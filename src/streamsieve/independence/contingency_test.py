@@ -223,8 +223,6 @@ class TableTest(RelevanceTest):
             freedom = max(nominal - (cells - occupied), min(nominal, 1))
         return Tested(statistic, freedom, float(p_value(np.array(statistic), np.array(freedom))), reliable)
 
-    # ---------------------------------------------------------------- columns as levels
-
     def pieces(self, X: Matrix) -> tuple[IntArray, npt.NDArray[np.int32], FloatArray, bool]:
         """Return pointers, rows and values of a block, and whether it is sparse, as the kernels take them."""
         if X.dtype.kind not in "fiub":
@@ -276,8 +274,6 @@ class TableTest(RelevanceTest):
                 f"column {j} holds NaN or infinity, which is no level: drop such rows or fill them in",
                 j, math.nan,
             )  # fmt: skip
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {**{name: getattr(self, name) for name in self.fields}, "y": self.y.astype(np.uint16)}

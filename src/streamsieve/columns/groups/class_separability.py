@@ -83,11 +83,6 @@ class SeparabilityGroups(ElasticNetGroups[Refit]):
     """Groups of OGFS: class separability inside a group, as columns arrive, and the lasso between groups.
 
     The squared correlation (ratio) with the target is the proportion of a column's variance between classes.
-
-    Parameters
-    ----------
-    test : correlation with the target
-    penalty, epsilon, alpha : parameters of ``OGFS``
     """
 
     fields = {

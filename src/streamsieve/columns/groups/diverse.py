@@ -44,9 +44,6 @@ class DOFSConfig(NamedTuple):
     one_by_one: bool
 
 
-# -------------------------------------------------------------------------------------- redundancy
-
-
 def redundancy_features(redundancy: str, X: FloatArray) -> FloatArray:
     """Return what columns, one per row, are compared by: ranks of unit length, or the values themselves."""
     if redundancy != "spearman":
@@ -75,9 +72,6 @@ def redundancy_limit(redundancy: str, threshold: float, alpha: float) -> float:
     """Return the redundancy above which a column is redundant."""
     limits = {"spearman": threshold - TIE, "wilcoxon_literal": alpha, "wilcoxon_reversed": 1.0 - alpha}
     return limits[redundancy]
-
-
-# -------------------------------------------------------------------------------------- one group
 
 
 class GroupStatistics(NamedTuple):
@@ -186,11 +180,8 @@ class GroupExamination:
 class DiverseGroups(ElasticNetGroups[GroupExamination]):
     """Groups that are decided as a whole, because the draw depends on all columns of a group.
 
-    Parameters
-    ----------
-    test : correlation (ratio) with the target
-    classes : the target as 0, 1, 2, ...; None where classes are not needed
-    compared : whether columns are compared pair by pair
+    ``classes`` is the target as 0, 1, 2, ..., or None where it is not needed; ``compared``: whether columns
+    are compared pair by pair.
     """
 
     fields = {
@@ -221,8 +212,6 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
             if redundancy is not None:
                 more["compared"] = redundancy_features(redundancy, dense_columns(X, some))
             yield GroupCandidates(some, relevance, {**entries, **more})
-
-    # ---------------------------------------------------------------- deciding
 
     def _judge(self) -> GroupExamination:
         config, columns = self.config, self.slots["columns"]
@@ -283,8 +272,6 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         p_value = np.where(np.isnan(decided.p_value), p_value, decided.p_value)
         p_value[decided.reason == NOT_SAMPLED] = np.nan
         return p_value
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {**super()._record(), "classes": self.classes}

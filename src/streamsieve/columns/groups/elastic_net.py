@@ -66,12 +66,7 @@ class ElasticNet(NamedTuple):
 
 
 class ElasticNetGroups(GroupStore[Judged]):
-    """Columns centered and of unit length, their products with the target, and their weights in a model.
-
-    Parameters
-    ----------
-    test : correlation with the target
-    """
+    """Columns centered and of unit length, their products with the target, and their weights in a model."""
 
     fields = {
         **GroupStore.fields,

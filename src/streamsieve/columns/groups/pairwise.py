@@ -38,10 +38,7 @@ class Eliminated(NamedTuple):
 class PairwiseGroups(GroupStore[Eliminated]):
     """Groups that compete pair by pair: of two redundant columns the less relevant one is eliminated.
 
-    Parameters
-    ----------
-    n : number of rows
-    literal : whether a column that was eliminated between groups still eliminates others
+    ``literal``: a column that was eliminated between groups still eliminates others.
     """
 
     fields = {**GroupStore.fields, "literal": Bool()}
@@ -96,14 +93,7 @@ class PairwiseGroups(GroupStore[Eliminated]):
 
 @register
 class PairwiseCorrelationGroups(PairwiseGroups):
-    """Groups that compete by absolute correlation; columns centered and of unit length.
-
-    Parameters
-    ----------
-    test : test of relevance, bound to the target
-    fdr : procedure that sets the level of each test; None for the fixed level of ``test``
-    literal : as for :class:`PairwiseGroups`
-    """
+    """Groups that compete by absolute correlation; columns centered and of unit length."""
 
     fields = {
         **PairwiseGroups.fields,
@@ -146,13 +136,8 @@ class PairwiseCorrelationGroups(PairwiseGroups):
 class PairwiseDiscreteGroups(PairwiseGroups):
     """Groups that compete by mutual information, or symmetric uncertainty, of discretized columns.
 
-    Parameters
-    ----------
-    y : codes of the target, 0, 1, 2, ...
-    bins : number of bins for columns with more than 32 distinct values
-    normalized : whether to use symmetric uncertainty instead of mutual information
-    delta : dependence on the target at or below which a column is irrelevant
-    literal : as for :class:`PairwiseGroups`
+    The target is given as codes 0, 1, 2, ...  A column whose dependence on it is at most ``delta`` is
+    irrelevant.
     """
 
     fields = {
@@ -220,8 +205,6 @@ class PairwiseDiscreteGroups(PairwiseGroups):
         entries = self.slots.of("codes", "levels", "entropy")
         pairs: FloatArray = kernel.informations(*entries, some, *entries, others, self._g, self.normalized)
         return pairs
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         own = {"y": self.y, "bins": self.bins, "normalized": self.normalized, "delta": self.delta}

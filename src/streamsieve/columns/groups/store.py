@@ -40,10 +40,6 @@ class GroupStore(Part, ABC, Generic[Judged]):
     A column of the open group that is rejected already leaves only its deferred decision.  A subclass says
     what the outcome would be if the open group ended now (:meth:`_judge`), and what follows from an outcome;
     looking and closing both ask for it.
-
-    Parameters
-    ----------
-    n : number of rows
     """
 
     fields: ClassVar[Mapping[str, Field]] = {
@@ -97,8 +93,6 @@ class GroupStore(Part, ABC, Generic[Judged]):
     def p_values(self, decided: DeferredDecisions) -> PValues | FloatArray | None:
         """Return the p-values of decisions; None without a test."""
         return None if self.test is None else correlation_p_values(decided, self.test)
-
-    # ---------------------------------------------------------------- deciding
 
     @property
     def members(self) -> IntArray:
@@ -181,8 +175,6 @@ class GroupStore(Part, ABC, Generic[Judged]):
             self.slots.release(members[~stays[members]])
             self.kept, self.open = stay, self.open[:0]
         self.closed = group
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {**self.slots.record(self.members), "closed": self.closed, "deferred": self.deferred}

@@ -30,12 +30,7 @@ MOST = 1e110
 
 
 class LinearModel(Part):
-    """Least squares of a target on an intercept and some columns, orthonormalized in order of arrival.
-
-    Parameters
-    ----------
-    y : the target, one number per row
-    """
+    """Least squares of a target on an intercept and some columns, orthonormalized in order of arrival."""
 
     fields = {
         "basis": Array("f8", "columns", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
@@ -77,8 +72,6 @@ class LinearModel(Part):
             return Reason.EXACT_FIT
         return Reason.UNRELIABLE if self.freedom <= 0 else None
 
-    # ---------------------------------------------------------------- tests
-
     def candidates(self, X: Matrix) -> LinearCandidates:
         """Return columns (dense, or CSC without offsets) as candidates for this model."""
         return LinearCandidates(self, X)
@@ -111,8 +104,6 @@ class LinearModel(Part):
         left = np.maximum(self.rss - drop, self.floor)
         return self.n * np.log(max(self.rss, self.floor) / left)
 
-    # ---------------------------------------------------------------- fitting
-
     def add(self, x: FloatArray, feature: int) -> tuple[FloatArray, float]:
         """Add a column; return its basis vector and the target's component along it."""
         u = x - x.mean()
@@ -129,8 +120,6 @@ class LinearModel(Part):
         self.rss = float(self.residual @ self.residual)
         self._features.append(feature)
         return u, weight
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         bound = {"residual": self.residual, "tss": self.tss, "features": self.features}
@@ -152,12 +141,7 @@ class LinearModel(Part):
 
 
 class DowndatableLinearModel(LinearModel):
-    """A QR-factorized linear model that also stores R, so that columns can be removed (downdating).
-
-    Parameters
-    ----------
-    y : the target, one number per row
-    """
+    """A QR-factorized linear model that also stores R, so that columns can be removed (downdating)."""
 
     fields = {
         **LinearModel.fields,
@@ -210,8 +194,6 @@ class DowndatableLinearModel(LinearModel):
         self.rss = float(self.residual @ self.residual)
         self.along = self.along[:-1]
         del self._features[place]
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {**super()._record(), "triangle": self.triangle, "along": self.along}

@@ -34,12 +34,7 @@ CONVERGED = 1e-12
 
 
 class LogisticModel(Part):
-    """Logistic regression of two classes on an intercept and some columns, refitted when a column joins.
-
-    Parameters
-    ----------
-    y : 0 or 1 per row; both must occur
-    """
+    """Logistic regression of classes 0 and 1 on an intercept and some columns, refitted when one joins."""
 
     fields = {
         "_y": Array("f8", "rows", low=0, high=1),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from streamsieve._kernels import substitution
 from streamsieve._values import refuse_non_finite
-from streamsieve.columns.models.threads import InOrder
+from streamsieve.columns.models.threads import in_order
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, OUTSCORED, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_slices
 from streamsieve.dependence.target import standardized_target
@@ -60,12 +60,6 @@ class SubstitutionModel(Part):
     """At most ``budget`` columns and their coefficients, which take a step from time to time.
 
     Inside, columns have mean 0 and variance 1, and so has a numeric target.
-
-    Parameters
-    ----------
-    loss : one of ``LOSSES``
-    y : the target, one number per row; 0 and 1 for the logistic loss
-    config : size of the model, and how the coefficients move
     """
 
     fields = {
@@ -126,8 +120,6 @@ class SubstitutionModel(Part):
         self._where = np.zeros(places, np.int64)
         self._free = np.zeros(0, np.int64)
 
-    # ---------------------------------------------------------------- coefficients
-
     @property
     def size(self) -> int:
         """Number of columns in the model."""
@@ -151,8 +143,6 @@ class SubstitutionModel(Part):
 
     def _in_units(self) -> FloatArray:
         return self._theta[: self.size] * self._unit / self._facts[: self.size, 1]
-
-    # ---------------------------------------------------------------- columns
 
     def offer_one(self, x: FloatArray) -> None:
         """Leave single columns to `offer`: each of them moves the coefficients."""
@@ -230,7 +220,7 @@ class SubstitutionModel(Part):
                 return reached == high
 
             n_pieces = -(-m // ahead)
-            InOrder(n_pieces, measure, commit).run(min(config.n_threads, n_pieces))
+            in_order(n_pieces, measure, commit, min(config.n_threads, n_pieces))
         free, waiting = self._counts[3:]
         self._free[free : free + waiting] = later[:waiting]
         self._counts[3:] = free + waiting, 0
@@ -275,8 +265,6 @@ class SubstitutionModel(Part):
             free = self._counts[3]
             self._free = np.concatenate([self._free[:free], np.arange(rows, more), np.zeros(rows, np.int64)])
             self._counts[3] = free + more - rows
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         q = self.size

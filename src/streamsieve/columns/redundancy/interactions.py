@@ -59,13 +59,7 @@ class Pairs(NamedTuple):
 
 @register
 class PartnerPools(Part):
-    """Two FIFO pools of interaction partners: marginally irrelevant columns and kept columns.
-
-    Parameters
-    ----------
-    y : codes of the target, 0, 1, 2, ...
-    size : most columns in each pool
-    """
+    """Two FIFO pools of up to ``size`` interaction partners: marginally irrelevant and kept columns."""
 
     fields = {
         "y": Array("u2", "rows", codes=True),
@@ -116,8 +110,6 @@ class PartnerPools(Part):
         """Arrival indices of the marginally irrelevant partners, in order."""
         return self.slots["feature"][self._pools[IN_POOL, : self._counters[IN_POOL]]]
 
-    # ---------------------------------------------------------------- discretizing
-
     def encode(self, columns: FloatArray, bins: int, features: IntArray) -> Coded:
         """Discretize columns, one per row.
 
@@ -138,8 +130,6 @@ class PartnerPools(Part):
         nothing = float(self.g[self.class_counts].sum() - self.g[self.n])
         freedom = (coded.levels - 1) * (len(self.class_counts) - 1)
         return np.maximum(2.0 * (coded.information - nothing), 0.0), freedom
-
-    # ---------------------------------------------------------------- pairing
 
     def scan(self, coded: Coded, way: npt.NDArray[np.uint8], bound: FloatArray, first: int) -> Pairs:
         """Pair columns of a block with both pools, until a pair exceeds its bound; see the kernel."""
@@ -200,8 +190,6 @@ class PartnerPools(Part):
             )
             free, have = free + have, 2 * have
         self._counters[FREE] = free
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         (pool, chosen), (pooled, kept, _, n_pairs) = self._pools, self._counters.tolist()
@@ -266,14 +254,7 @@ def levels_of(t: IntArray, alpha: float) -> FloatArray:
 
 @register
 class Interactions(Part):
-    """Columns that are informative alone or in pairs; the process of ``InteractionScan``.
-
-    Parameters
-    ----------
-    pools : partners, without columns
-    alpha : probability to keep anything if no column is associated with the target
-    bins : number of bins for columns with more than 8 distinct values
-    """
+    """Columns that are informative alone or in pairs; the process of ``InteractionScan``."""
 
     fields = {
         "pools": Nested(PartnerPools, shares=("rows",)),

@@ -14,12 +14,7 @@ from streamsieve.state import Array, Int, register
 
 @register
 class KeepAll(RedundancyRule):
-    """Arrival numbers of the columns kept; their values are not needed.
-
-    Parameters
-    ----------
-    n : number of rows
-    """
+    """Arrival numbers of the columns kept; their values are not needed."""
 
     fields = {"n": Int(1, 2**31, size="rows"), "features": Array("i8", "kept", low=0, order="rising")}
 

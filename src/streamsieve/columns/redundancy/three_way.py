@@ -51,13 +51,7 @@ CONFIG_FIELDS = {
 
 @register
 class ThreeWay(Part):
-    """Columns routed by their dependence on the target; the process of ``OSSFSDD``.
-
-    Parameters
-    ----------
-    test : correlation with the target
-    config : parameters of the selector
-    """
+    """Columns routed by their dependence on the target; the process of ``OSSFSDD``."""
 
     fields = {
         **CONFIG_FIELDS,

@@ -29,13 +29,7 @@ _PAIRS = 3
 
 @register
 class MarkovBlanketCompletePairs(SlottedRule):
-    """Kept columns of unit length with NaN for missing values, and what is known of every pair.
-
-    Parameters
-    ----------
-    test : Fisher's z over observed rows, bound to the target
-    config : variants of the rule
-    """
+    """Kept columns of unit length with NaN for missing values, and what is known of every pair."""
 
     fields = {
         "test": Nested(CompletePairsFisherZ, shares=("rows",)),

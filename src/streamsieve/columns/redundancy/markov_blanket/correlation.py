@@ -28,13 +28,7 @@ from streamsieve.state import Array, Nested, register
 
 @register
 class MarkovBlanketCorrelation(SlottedRule):
-    """Kept columns centred, of unit length, and all their correlations.
-
-    Parameters
-    ----------
-    test : Fisher's z, bound to the target
-    config : variants of the rule
-    """
+    """Kept columns centred, of unit length, and all their correlations."""
 
     fields = {
         "test": Nested(FisherZ, shares=("rows", "contrasts")),

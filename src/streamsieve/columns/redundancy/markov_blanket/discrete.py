@@ -35,11 +35,7 @@ _CODES = np.array([KEPT, REDUNDANT, COLLINEAR, UNRELIABLE], np.uint8)
 class MarkovBlanketDiscrete(SlottedRule):
     """Kept columns as categories: a bit or two bytes per row.
 
-    Parameters
-    ----------
-    test : contingency-table test, bound to the target
-    config : variants of the rule; with ``skip_unreliable`` a column that is a function of a single kept one
-        is redundant all the same
+    With ``skip_unreliable``, a column that is a function of a single kept one is redundant all the same.
     """
 
     fields = {
@@ -133,7 +129,7 @@ class MarkovBlanketDiscrete(SlottedRule):
         return (*bits, *none * len(numbers)) if self._packed else (*none * len(bits), *numbers)
 
     def _make_room(self, levels: int) -> None:
-        """Have work space for columns with this many categories."""
+        """Have work space for columns of up to ``levels`` categories."""
         if not self._packed and (levels > self._most_levels or not self._room[0].size):
             self._most_levels = max(levels, self._most_levels)
             self._room = self.test.room(self._most_levels)

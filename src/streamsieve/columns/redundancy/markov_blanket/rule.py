@@ -67,15 +67,7 @@ class Separation(NamedTuple):
 
 @register
 class MarkovBlanket(RedundancyRule):
-    """Kept columns and their values, tested by a conditional test of your own.
-
-    Parameters
-    ----------
-    test : test of conditional independence
-    y : the target as numbers
-    alpha : level of the test
-    config : variants of the rule
-    """
+    """Kept columns and their values, tested by a conditional test of your own."""
 
     fields = {
         "test": Encoded(),

@@ -35,13 +35,7 @@ def standardized(X: Matrix, chosen: IntArray) -> Iterator[tuple[slice, FloatArra
 
 @register
 class PairwiseCompletePairs(SlottedRule):
-    """Kept columns of unit length with NaN for missing values.
-
-    Parameters
-    ----------
-    n : number of rows
-    config : variants of the rule
-    """
+    """Kept columns of unit length with NaN for missing values."""
 
     fields = {
         "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, missing=True, copy=False),

@@ -25,13 +25,7 @@ FIRST_SLOTS = 4 * LANES
 
 @register
 class PairwiseCorrelation(SlottedRule):
-    """Kept columns centred, of unit length, in tiles of 32.
-
-    Parameters
-    ----------
-    n : number of rows
-    config : variants of the rule
-    """
+    """Kept columns centred, of unit length, in tiles of 32."""
 
     fields = {
         "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),

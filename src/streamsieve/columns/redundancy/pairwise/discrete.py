@@ -27,13 +27,7 @@ from streamsieve.state import Array, Nested, register
 
 @register
 class PairwiseDiscrete(SlottedRule):
-    """Kept columns as categories, row by row.
-
-    Parameters
-    ----------
-    information : measure bound to the target
-    config : variants of the rule
-    """
+    """Kept columns as categories, row by row."""
 
     fields = {
         "test": Nested(Information, shares=("rows",)),

@@ -46,14 +46,7 @@ class Kept(NamedTuple):
 
 @register
 class Pairwise(RedundancyRule):
-    """Kept columns and their values, compared by a measure of your own.
-
-    Parameters
-    ----------
-    n : number of rows
-    measure : dependence between two columns
-    config : variants of the rule
-    """
+    """Kept columns and their values, compared by a measure of your own."""
 
     fields = {
         "measure": Encoded(),

@@ -54,14 +54,7 @@ class Fates(NamedTuple):
 
 @register
 class TopKBuffer(SlottedRule):
-    """The k columns with the largest dependence on the target; subclasses store columns and weigh redundancy.
-
-    Parameters
-    ----------
-    n : number of rows
-    k : most members
-    weight : weight of redundancy, in [0, 1]
-    """
+    """The k columns of largest dependence on the target; subclasses store columns and weigh redundancy."""
 
     fields = {
         "n": Int(1, 2**31 - 1, size="rows"),
