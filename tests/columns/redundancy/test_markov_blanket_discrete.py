@@ -69,9 +69,6 @@ def same(ours, theirs, n):
         assert line[4:] == pytest.approx(other[4:], rel=1e-9, abs=1e-12 * n)
 
 
-# ------------------------------------------------------------------------------------ the twins
-
-
 @pytest.mark.parametrize("kinds", [(2,), (2, 3), (2, 3, 4, 40), (7, 20)], ids=str)
 @pytest.mark.parametrize("fast", [True, False], ids=["fast", "osfs"])
 def test_every_decision_is_that_of_the_twin(kinds, fast):
@@ -133,9 +130,6 @@ def test_a_wide_block_is_taken_in_parts(monkeypatch):
     monkeypatch.setattr(discrete, "CHUNK_VALUES", 300)
     monkeypatch.setattr(slots, "FIRST_SLOTS", 1)
     assert run(store(y), X) == whole
-
-
-# ------------------------------------------------------------------------------------ rules by hand
 
 
 def noisy(rng, x, keep):
@@ -208,9 +202,6 @@ def test_memory_is_a_bit_a_row_until_a_column_has_more_than_two_levels():
     assert kept.rule.state()["numbers"].nbytes == len(kept.features) * 6400 * 2
 
 
-# ------------------------------------------------------------------------------------ selectors
-
-
 @pytest.mark.parametrize("cls", [OSFS, FastOSFS])
 @pytest.mark.parametrize(("alpha", "selected"), [(0.01, [14, 22]), (0.05, [13, 14, 22])])
 @pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
@@ -243,9 +234,6 @@ def test_the_ledger_says_where_the_rule_for_few_rows_struck():
     assert all(d.by and d.p_value == 1.0 for d in unreliable)
 
 
-# ------------------------------------------------------------------------------------ state
-
-
 def kept_state(kinds):
     rng = np.random.default_rng(11)
     while True:
@@ -256,29 +244,12 @@ def kept_state(kinds):
             return kept.rule.state()
 
 
-def spoilt(name, change):
-    def spoil(state):
-        array = state[name].copy()
-        return {**state, name: change(array)}
-
-    return spoil
-
-
-def put(place, value):
-    def change(array):
-        array[place] = value
-        return array
-
-    return change
-
-
-def test_bits_beyond_the_rows_of_a_class_are_refused():
-    state = kept_state((2,))
+@pytest.mark.parametrize(
+    ("kinds", "name", "place", "value"),
+    [((2,), "bits", (0, -1), ~np.uint64(0)), ((3,), "numbers", (0, 5), 40)],
+)
+def test_categories_that_a_column_cannot_have_are_refused(kinds, name, place, value):
+    state = kept_state(kinds)
+    state[name][place] = value
     with pytest.raises(StateError, match="do not fit together"):
-        MarkovBlanketDiscrete.from_state(spoilt("bits", put((0, -1), ~np.uint64(0)))(state))
-
-
-def test_levels_that_a_column_does_not_have_are_refused():
-    state = kept_state((3,))
-    with pytest.raises(StateError, match="do not fit together"):
-        MarkovBlanketDiscrete.from_state(spoilt("numbers", put((0, 5), 40))(state))
+        MarkovBlanketDiscrete.from_state(state)
