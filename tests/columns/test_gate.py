@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import CapabilityError, ParameterError, StateError
+from streamsieve.exceptions import CapabilityError, StateError
 from streamsieve.independence.online_fdr import RULES
 from tests.columns.streams import TASKS, columns, lines, offered, reloaded, target
 from tests.reference import online_fdr as twin
@@ -179,19 +179,6 @@ def test_a_gate_keeps_noise_out(gated):
     sieve = fresh(gated, alpha=0.05).fit(X, y)
     assert len(sieve.selected_) <= 1
     assert sum(d.p_value <= 0.05 for d in sieve.ledger_) > 30  # what a fixed level would call relevant
-
-
-@every_gate
-def test_bad_parameters_of_a_gate_are_refused(gated):
-    y = [0, 1]
-    with pytest.raises(
-        ParameterError, match=r"fdr must be one of .*'lord', .*; got 'adis'; did you mean 'addis'"
-    ):
-        fresh(gated, fdr="adis").begin(y)
-    with pytest.raises(
-        ParameterError, match="lag must be a whole number at least 0 and at most 65536; got -1"
-    ):
-        fresh(gated, lag=-1).begin(y)
 
 
 def test_buffers_behind_gates_do_not_merge():

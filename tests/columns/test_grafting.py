@@ -258,24 +258,15 @@ def separable(rng, n):
     return X, {"logistic": y, "multinomial": y + (np.arange(n) == n - 1)}
 
 
-@pytest.mark.parametrize("l1", [1e-3, 1e-6, 1e-9])
+@pytest.mark.filterwarnings("ignore:Grafting could not fit")
+@pytest.mark.parametrize("l1", [1e-3, 1e-6, 1e-9, 1e-13, 1e-300])
 def test_classes_without_errors_keep_finite_coefficients(l1):
     for n in (6, 20, 50):
         X, targets = separable(np.random.default_rng(n), n)
         for loss, y in targets.items():
             sieve = Grafting(l1, loss=loss, sweeps=None).fit(X, y)
-            check_minimum(sieve, X, y, range(8), (n, loss))
-            assert np.all(np.isfinite(sieve.coef_))
-            assert sieve.n_sweeps_ < 20
-
-
-@pytest.mark.filterwarnings("ignore:Grafting could not fit")
-@pytest.mark.parametrize("l1", [1e-13, 1e-300])
-def test_even_next_to_no_penalty_comes_to_an_end(l1):
-    for n in (6, 20, 50):
-        X, targets = separable(np.random.default_rng(n), n)
-        for loss, y in targets.items():
-            sieve = Grafting(l1, loss=loss, sweeps=None).fit(X, y)
+            if l1 > 1e-10:  # with next to no penalty the fit may fall short, but ends
+                check_minimum(sieve, X, y, range(8), (n, loss))
             assert np.all(np.isfinite(sieve.coef_))
             assert sieve.n_sweeps_ < 20
 

@@ -69,20 +69,24 @@ def test_exactly_max_offers_columns_are_examined(kind, size, stream):
 
 
 @both
+@pytest.mark.parametrize("name", ["callback", "accuracy"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
 @pytest.mark.parametrize("size", [1, 7, 40])
-def test_the_callback_is_asked_once_for_every_kept_column_until_the_target(kind, form, size, stream):
+def test_the_quality_is_asked_for_once_per_kept_column_until_the_target(kind, name, form, size, stream):
     X, y = stream
-    free = in_blocks(kind().begin(y), X, 40)
-    asked = []
+    chosen, asked = in_blocks(kind().begin(y), X, 40).selected_[:4].tolist(), []
 
-    def quality(sieve):
-        asked.append((sieve.n_features_in_, sieve.selected_.tolist()))
+    def quality(given):
+        asked.append(given.copy() if name == "accuracy" else (given.n_features_in_, given.selected_.tolist()))
         return len(asked) / 10
 
-    sieve = in_blocks(kind(stop=ss.Stop(target=0.4, callback=quality)).begin(y), form(X), size)
-    chosen = free.selected_[:4].tolist()
-    assert asked == [(j + 1, chosen[: i + 1]) for i, j in enumerate(chosen)]
+    sieve = in_blocks(kind(stop=ss.Stop(target=0.4, **{name: quality})).begin(y), form(X), size)
+    for i, seen in enumerate(asked):
+        if name == "accuracy":
+            np.testing.assert_array_equal(seen, X[:, chosen[: i + 1]])
+        else:
+            assert seen == (chosen[i] + 1, chosen[: i + 1])
+    assert len(asked) == 4
     assert sieve.stopped_ == "target=0.4"
     assert sieve.selected_.tolist() == chosen
     assert reasons(sieve)[chosen[-1] + 1 :] == ["stopped"] * (39 - chosen[-1])
@@ -153,25 +157,6 @@ def test_begin_starts_afresh_after_a_stop(kind, stream):
 def test_rules_that_cannot_be_met_are_refused(kind, rule, message):
     with pytest.raises(ParameterError, match=message):
         kind(stop=ss.Stop(**rule)).begin([0, 1])
-
-
-@both
-@pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
-@pytest.mark.parametrize("size", [1, 7, 40])
-def test_the_accuracy_is_that_of_the_kept_columns(kind, form, size, stream):
-    X, y = stream
-    free = in_blocks(kind().begin(y), X, 40)
-    seen = []
-
-    def accuracy(kept):
-        seen.append(kept.copy())
-        return len(seen) / 10
-
-    sieve = in_blocks(kind(stop=ss.Stop(target=0.4, accuracy=accuracy)).begin(y), form(X), size)
-    assert sieve.stopped_ == "target=0.4"
-    assert sieve.selected_.tolist() == free.selected_[:4].tolist()
-    for i, kept in enumerate(seen):
-        np.testing.assert_array_equal(kept, X[:, free.selected_[: i + 1]])
 
 
 def test_values_of_evicted_columns_are_not_remembered():

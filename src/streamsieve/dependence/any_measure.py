@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,3 @@ class AnyMeasure(RelevanceTest):
 
     def _record(self) -> Mapping[str, Any]:
         return {"measure": self._measure, "y": self._y, "alpha": self._alpha, "delta": self._delta}
-
-    @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        return cls(record["measure"], record["y"], record["alpha"], record["delta"])

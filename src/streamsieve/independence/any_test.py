@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
-
 import numpy as np
 
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
@@ -26,7 +23,7 @@ class AnyTest(RelevanceTest):
     }
 
     def __init__(self, test: ConditionalTest, y: FloatArray, alpha: float) -> None:
-        self.n, self._test, self._y, self._alpha = len(y), test, y, alpha
+        self.n, self.test, self.y, self.alpha = len(y), test, y, alpha
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block given nothing."""
@@ -36,13 +33,6 @@ class AnyTest(RelevanceTest):
         for j in range(m):
             x = dense_column(X, j)
             if np.any(x != x[0]):
-                statistic[j], p_value[j] = self._test.conditional(x, self._y, nothing)
-                reason[j] = RELEVANT if p_value[j] <= self._alpha else IRRELEVANT
+                statistic[j], p_value[j] = self.test.conditional(x, self.y, nothing)
+                reason[j] = RELEVANT if p_value[j] <= self.alpha else IRRELEVANT
         return Relevance(reason, statistic, p_value)
-
-    def _record(self) -> Mapping[str, Any]:
-        return {"test": self._test, "y": self._y, "alpha": self._alpha}
-
-    @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        return cls(record["test"], record["y"], record["alpha"])

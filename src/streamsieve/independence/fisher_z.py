@@ -168,18 +168,12 @@ class FisherZ(RelevanceTest):
     def relevance(self, X: Matrix) -> Correlations:
         """Return correlations, means and norms of every column, in one pass."""
         mean, ss, dot = column_products(X, self._y)
-        if self.n_contrasts > 1:
-            dot = self._between(X, mean)
+        if self.n_contrasts > 1:  # the square root of the sum of squares between classes
+            products = (without_offsets(X) if sp.issparse(X) else X - mean).T @ self.basis
+            dot = np.sqrt(np.einsum("ij,ij->i", products, products))
         reason = np.empty(len(ss), np.uint8)
         kernel.grade(ss, dot, self.critical, _CODES if self.critical < math.inf else _UNTESTABLE, reason)
         return Correlations(reason, r=dot, mean=mean, norm=ss)
-
-    def _between(self, X: Matrix, mean: FloatArray) -> FloatArray:
-        """Return the square root of the sum of squares between classes."""
-        centred = without_offsets(X) if sp.issparse(X) else X - mean
-        products = centred.T @ self.basis
-        length: FloatArray = np.sqrt(np.einsum("ij,ij->i", products, products))
-        return length
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

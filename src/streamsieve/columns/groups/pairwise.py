@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import xlogy
 
 from streamsieve._kernels import codes as coding
 from streamsieve._kernels import groups as kernel
@@ -18,6 +17,7 @@ from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REDUNDANT
 from streamsieve.dependence.blocks import DENSE_VALUES, TIE, unit_columns
+from streamsieve.dependence.information import c_log_c
 from streamsieve.independence import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.protocols import FloatArray, IntArray, Matrix
@@ -156,7 +156,7 @@ class PairwiseDiscreteGroups(PairwiseGroups):
     ) -> None:
         self.y, self.bins, self.normalized, self.delta = y, bins, normalized, delta
         n = len(y)
-        self._g = xlogy(np.arange(n + 1.0), np.arange(n + 1.0))
+        self._g = c_log_c(n)
         levels = np.array([int(y.max(initial=0)) + 1])
         self._target = y[None, :], levels, kernel.entropies(y[None, :], levels, self._g)
         super().__init__(n, literal=literal)

@@ -166,7 +166,7 @@ class SubstitutionModel(Part):
         ahead = _ahead(slices) if n_threads > 1 else 0
         # threads may be interrupted, and unchecked values refused: then the model is rolled back
         config = BlockConfig(ahead, n_threads, limit, careful=ahead > 0 or limit < math.inf)
-        before = self._small() if config.careful else None
+        before = [array.copy() for array in self._changing()] if config.careful else []
         spare = min(self.config.budget, m) if config.careful else 0
         self._reserve(min(self.config.budget, self.size + m), spare + 1)
         facts, evicted, was = np.empty((m, 4)), np.empty(m, np.int64), np.empty(m)
@@ -174,8 +174,10 @@ class SubstitutionModel(Part):
         try:
             done = self._weigh(slices, facts, start, (evicted, was), config)
         finally:
-            if done < m and before is not None:
-                self._put_back(before)
+            if done < m and config.careful:  # the rows of the model's columns were not overwritten
+                for now, then in zip(self._changing(), before, strict=True):
+                    now[: len(then)] = then
+                self._all_but_used_are_free()
         if done < m:
             return None
         statistic = facts[:, 2].copy()  # a ledger may keep it, but not the rest
@@ -226,21 +228,12 @@ class SubstitutionModel(Part):
         self._counts[3:] = free + waiting, 0
         return done
 
-    def _small(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return copies of everything but the store."""
-        return tuple(np.array(a) for a in self._changing())
-
     def _changing(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return everything that a block may change, but the store."""
         return (
             self._predictor, self._residual, self._level, self._counts,
             self._theta, self._feature, self._facts, self._where,
         )  # fmt: skip
-
-    def _put_back(self, before: tuple[npt.NDArray[Any], ...]) -> None:
-        """Roll the model back to before a block; the rows of its columns were not overwritten."""
-        for now, then in zip(self._changing(), before, strict=True):
-            now[: len(then)] = then
-        self._all_but_used_are_free()
 
     def _all_but_used_are_free(self) -> None:
         free = np.setdiff1d(np.arange(len(self._store)), self._where[: self.size])

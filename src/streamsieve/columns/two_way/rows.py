@@ -75,31 +75,20 @@ class LearnsRows(_Beside):
         kept, known = self._table_.features, self.names_
         values = kept_values(X, names, [known[int(i)] for i in kept], kept, self.n_features_in_)
         refuse_non_finite(values, [known[int(i)] for i in kept], missing=self.traits.missing)
-        target = self._new_target(y, len(values))
+        labels = self._table_.labels
+        target = check_target(y, len(values), "numeric" if labels is None else "classes")
+        if labels is not None:
+            check_labels(target, labels, self._table_.news(target), (self._columns_, self.row_screen))
         prints = fingerprints(target), None if rows is None else RowsIdentity.of(target, rows).rows
-        low = 0
-        while low < len(values):
-            part = slice(low, low + self._until_review(len(values) - low))
-            # a review on the way may have evicted some
+        low, every = 0, self.review_every
+        while low < len(values):  # up to the next review, which may evict some columns
+            part = slice(low, None if every is None else low + every - self.n_samples_seen_ % every)
             self._take_rows(values[part][:, np.isin(kept, self._table_.features)], target[part])
-            low = part.stop
+            low += len(target[part])
         self._prints_.append(*prints)
         if len(self._prints_) > self.n_samples_held_:
             self._settle_identity()
         return self
-
-    def _new_target(self, y: Any, n: int) -> npt.NDArray[Any]:
-        """Return the targets of new rows, or refuse those of another kind."""
-        labels = self._table_.labels
-        target = check_target(y, n, "numeric" if labels is None else "classes")
-        if labels is not None:
-            check_labels(target, labels, self._table_.news(target), (self._columns_, self.row_screen))
-        return target
-
-    def _until_review(self, most: int) -> int:
-        """Return the number of rows to take before the next review."""
-        every = self.review_every
-        return most if every is None else min(most, every - self.n_samples_seen_ % every)
 
     def _take_rows(self, values: FloatArray, y: npt.NDArray[Any]) -> None:
         screen = self.screen_
