@@ -207,12 +207,13 @@ def with_missing(rng, X, shares=(0.0, 0.0, 0.0, 0.1, 0.1, 0.2, 0.2, 0.4, 0.9, 1.
     return np.where(rng.random(X.shape) < rng.choice(shares, X.shape[1]), np.nan, X)
 
 
-def woven(rng, task, n, noise=0.3):
+def woven(rng, task, n, noise=0.3, *, some_exact=False):
     """Return a target made of three factors, and columns made of factors: large sets are needed."""
     factors = rng.normal(size=(n, 4))
     y = factors[:, :3].sum(axis=1) + 0.7 * rng.normal(size=n)
     weights = np.vstack([np.eye(4)[:3], rng.random((6, 4)) < 0.6])
-    X = factors @ rng.permutation(weights).T + noise * rng.normal(size=(n, 9))
+    X = factors @ rng.permutation(weights).T
+    X = X + noise * rng.normal(size=(n, 9)) * (rng.integers(0, 2, 9) if some_exact else 1)
     labels = {"binary": 2, "multiclass": 4}.get(task)
     return X, y if labels is None else np.searchsorted(np.quantile(y, np.arange(1, labels) / labels), y)
 

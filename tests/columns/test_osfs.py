@@ -58,7 +58,7 @@ def test_sets_of_one_two_and_three_columns_are_found_as_the_twin_finds_them(cls,
     rng = np.random.default_rng(1)
     sizes = Counter()
     for case in range(30):
-        X, y = woven(rng, task, int(rng.integers(60, 200)), 0.3 * rng.integers(0, 2, 9))
+        X, y = woven(rng, task, int(rng.integers(60, 200)), some_exact=True)
         parameters = {"alpha": float(rng.choice([0.01, 0.05]))}
         twin = by_twin(cls, X, y, task, **parameters)
         equal_twin(offered(cls(**parameters).begin(y), X, rng), twin, what=case)
@@ -193,7 +193,7 @@ def test_no_selected_column_is_independent_given_a_few_others(cls, task):
     rng = np.random.default_rng(6)
     tried = 0
     for _ in range(10):
-        X, y = woven(rng, task, 600, 0.3 * rng.integers(0, 2, 9))
+        X, y = woven(rng, task, 600, some_exact=True)
         sieve = cls(alpha=0.05).fit(X, y)
         judge = PartialCorrelations(X, y, task, alpha=0.05)
         kept = sieve.selected_.tolist()
@@ -210,7 +210,7 @@ def test_no_selected_column_is_independent_given_a_few_others(cls, task):
 def test_units_and_names_of_things_do_not_matter(cls, task):
     rng = np.random.default_rng(7)
     for _ in range(10):
-        X, y = woven(rng, task, 90, 0.3 * rng.integers(0, 2, 9))
+        X, y = woven(rng, task, 90, some_exact=True)
         plain = cls(alpha=0.05).fit(X, y)
         scales = rng.choice([-1000.0, -1.0, 0.001, 7.0], X.shape[1])
         order = rng.permutation(len(y))
@@ -292,7 +292,7 @@ def test_sets_without_degrees_of_freedom_end_it_or_are_passed_over(cls):
 @BOTH
 def test_p_values_are_the_same_one_by_one_at_once_and_with_a_stop_rule(cls):
     rng = np.random.default_rng(12)
-    X, y = woven(rng, "multiclass", 100, 0.3 * rng.integers(0, 2, 9))
+    X, y = woven(rng, "multiclass", 100, some_exact=True)
     plain = cls(alpha=0.05).fit(X, y)
     stopped = cls(alpha=0.05, stop=ss.Stop(max_features=50)).fit(X, y)
     few = cls(alpha=0.05, ledger="kept").fit(X, y)
