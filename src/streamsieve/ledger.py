@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -63,7 +63,6 @@ class Ledger(Part, Sequence[Decision]):
         self.keep = keep
         self._chunks: list[Sequence[Decision]] = []
         self._open: list[Decision] = []
-        self._length = 0
         #: The oldest decisions as arrays: they never change, and checkpoints need them often.
         self._packed: Arrays = _columns([])
         #: Columns, by arrival number in order, of which it is known how long they took to compute.
@@ -80,15 +79,15 @@ class Ledger(Part, Sequence[Decision]):
             if not decisions.outcome.evictions and not np.any(decisions.outcome.reason == KEPT):
                 return
             chunk = list(decisions.changes())
-        self._close()
+        if self._open:
+            self._chunks.append(self._open)
+            self._open = []
         self._chunks.append(chunk)
-        self._length += len(chunk)
 
     def note(self, decision: Decision) -> None:
         """Take one decision; the fast way for single columns and for changes of a top set."""
         if self.keep == "all" or (self.keep == "kept" and decision.event is not Event.REJECTED):
             self._open.append(decision)
-            self._length += 1
 
     def clock(self, columns: Iterable[int], seconds: Iterable[float]) -> None:
         """Note how long columns took to compute, by arrival number; later ones come later."""
@@ -96,19 +95,17 @@ class Ledger(Part, Sequence[Decision]):
             self._timed.extend(columns)
             self._seconds.extend(seconds)
 
-    def _close(self) -> None:
-        if self._open:
-            self._chunks.append(self._open)
-            self._open = []
-
     # ---------------------------------------------------------------- reading
 
+    def _parts(self) -> Sequence[Sequence[Decision]]:
+        """Return all decisions, in pieces."""
+        return (*self._chunks, self._open)
+
     def __len__(self) -> int:
-        return self._length
+        return sum(map(len, self._parts()))
 
     def __iter__(self) -> Iterator[Decision]:
-        for chunk in (*self._chunks, self._open):
-            yield from chunk
+        return chain.from_iterable(self._parts())
 
     @overload
     def __getitem__(self, index: int) -> Decision: ...
@@ -117,8 +114,8 @@ class Ledger(Part, Sequence[Decision]):
     def __getitem__(self, index: int | slice) -> Decision | list[Decision]:
         if isinstance(index, slice):
             return list(self)[index]
-        rest = range(self._length)[index]
-        for chunk in (*self._chunks, self._open):
+        rest = range(len(self))[index]
+        for chunk in self._parts():
             if rest < len(chunk):
                 return chunk[rest]
             rest -= len(chunk)
@@ -126,8 +123,11 @@ class Ledger(Part, Sequence[Decision]):
 
     def why(self, feature: str) -> Decision:
         """Return the last decision on a feature: why it is in, or why it is out."""
-        for chunk in reversed((*self._chunks, self._open)):
-            found = _last(chunk, feature)
+        for chunk in reversed(self._parts()):
+            if isinstance(chunk, Decisions):
+                found = chunk.last(feature)
+            else:
+                found = next((d for d in reversed(chunk) if d.feature == feature), None)
             if found is not None:
                 return found
         raise KeyError(
@@ -138,7 +138,7 @@ class Ledger(Part, Sequence[Decision]):
     def counts(self) -> dict[str, int]:
         """Count the decisions by what happened and why, as ``{"kept": 4, "irrelevant": 963, ...}``."""
         totals: Counter[str] = Counter()
-        for chunk in (*self._chunks, self._open):
+        for chunk in self._parts():
             if isinstance(chunk, Decisions):
                 numbers = np.bincount(chunk.outcome.reason, minlength=len(REASONS)).tolist()
                 for reason, number in zip(REASONS, numbers, strict=True):
@@ -150,7 +150,7 @@ class Ledger(Part, Sequence[Decision]):
 
     def kept(self) -> Iterator[Decision]:
         """Yield the decisions to keep a feature, evicted later or not, without making all the others."""
-        for chunk in (*self._chunks, self._open):
+        for chunk in self._parts():
             if isinstance(chunk, Decisions):
                 yield from chunk.kept()
             else:
@@ -219,15 +219,17 @@ class Ledger(Part, Sequence[Decision]):
     def __repr__(self) -> str:
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}>"
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
-        fresh = list(islice(Ledger.__iter__(self), len(self._packed["step"]), None))  # final decisions only
+        final = chain.from_iterable(Ledger._parts(self))
+        fresh = list(islice(final, len(self._packed["step"]), None))
         if fresh:
             self._packed = _appended(self._packed, _columns(fresh))
         record: dict[str, Any] = {
             **self._packed,
-            **{name: pack_under(name, self._packed) for name in ("feature", "by")},
+            **{
+                name: {key: self._packed[f"{name}/{key}"] for key in ("text", "ends")}
+                for name in ("feature", "by")
+            },
             "keep": self.keep,
         }
         if self._timed:
@@ -245,19 +247,12 @@ class Ledger(Part, Sequence[Decision]):
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         """Rebuild a ledger; the p-values are those computed when it was saved."""
         ledger, by = cls(record["keep"]), iter(record["by"])
-        numbers = zip(
-            *(
-                record[name].tolist()
-                for name in ("step", "event", "reason", "statistic", "p_value", "by_count")
-            ),
-            record["feature"],
-            strict=True,
-        )
+        names = ("step", "event", "reason", "statistic", "p_value", "by_count")
+        numbers = zip(*(record[name].tolist() for name in names), record["feature"], strict=True)
         ledger._open = [
             Decision(step, feature, EVENTS[event], REASONS[why], statistic, p, tuple(islice(by, n)))
             for step, event, why, statistic, p, n, feature in numbers
         ]
-        ledger._length = len(ledger._open)
         if record["timed"] is not None:
             ledger.clock(record["timed"].tolist(), record["seconds"].tolist())
         return ledger
@@ -276,38 +271,12 @@ class ProvisionalLedger(Ledger):
     #: Why they may still change.
     because: str = ""
 
-    def _whole(self) -> Ledger:
-        whole = Ledger(self.keep)
-        whole._chunks = [*self._chunks, self._open]  # noqa: SLF001 - its own class
-        whole._length = self._length  # noqa: SLF001
-        if self.outlook is not None:
-            whole.record(self.outlook())
-        return whole
-
-    def __len__(self) -> int:
-        return len(self._whole())
-
-    def __iter__(self) -> Iterator[Decision]:
-        return iter(self._whole())
-
-    @overload
-    def __getitem__(self, index: int) -> Decision: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Decision]: ...
-    def __getitem__(self, index: int | slice) -> Decision | list[Decision]:
-        return self._whole()[index]
-
-    def why(self, feature: str) -> Decision:
-        """Return the last decision on a feature, provisional or not."""
-        return self._whole().why(feature)
-
-    def counts(self) -> dict[str, int]:
-        """Count the decisions, provisional ones among them, by what happened and why."""
-        return self._whole().counts()
-
-    def kept(self) -> Iterator[Decision]:
-        """Yield the decisions to keep a feature, provisional ones among them."""
-        return self._whole().kept()
+    def _parts(self) -> Sequence[Sequence[Decision]]:
+        final = super()._parts()
+        if self.outlook is None or self.keep == "none":
+            return final
+        provisional = self.outlook()
+        return (*final, provisional if self.keep == "all" else list(provisional.changes()))
 
     def __repr__(self) -> str:
         open_ = 0 if self.outlook is None else len(self.outlook().outcome.reason)
@@ -330,21 +299,9 @@ def _columns(rows: list[Decision]) -> Arrays:
     }
 
 
-def pack_under(name: str, arrays: Arrays) -> Arrays:
-    """Return the two arrays of some texts."""
-    return {key: arrays[f"{name}/{key}"] for key in ("text", "ends")}
-
-
 def _appended(before: Arrays, after: Arrays) -> Arrays:
     """Return the arrays of some decisions and of those that followed; texts end after the texts before."""
     return {
         key: np.concatenate([array, after[key] + array[-1:].sum() if key.endswith("/ends") else after[key]])
         for key, array in before.items()
     }
-
-
-def _last(chunk: Sequence[Decision], feature: str) -> Decision | None:
-    """Find the last decision on a feature in a chunk, without making a Decision of every column."""
-    if isinstance(chunk, Decisions):
-        return chunk.last(feature)
-    return next((d for d in reversed(list(chunk)) if d.feature == feature), None)

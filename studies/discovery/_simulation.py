@@ -12,7 +12,7 @@ import scipy.stats
 from scipy.signal import lfilter
 from scipy.special import ndtr
 
-from streamsieve.independence.multiple_testing import RULES, OnlineFDRProcedure
+from streamsieve.independence.online_fdr import RULES, OnlineFDRProcedure
 from streamsieve.protocols import BoolArray, FloatArray
 from studies._desk import HERE
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.stats
 
 import streamsieve as ss
-from streamsieve.independence.multiple_testing import RULES
+from streamsieve.independence.online_fdr import RULES
 from streamsieve.protocols import FloatArray, IntArray
 from studies import _report
 from studies._desk import Desk

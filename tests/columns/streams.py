@@ -1,13 +1,12 @@
-"""Small streams of nasty columns, and every way of offering them."""
+"""Small streams of nasty columns, every way of offering them, and the comparison with a slow twin."""
+
+from collections import Counter
 
 import numpy as np
 import scipy.sparse as sp
 
 TASKS = ("binary", "multiclass", "regression")
 OFFSET = 1e9
-
-
-# ------------------------------------------------------------------------------------ targets
 
 
 def target(rng, task, n):
@@ -22,28 +21,13 @@ def target(rng, task, n):
 
 
 def rows(rng, task):
-    """Return a number of rows: very few, few, or so many that fractions have more than 32 values."""
+    """Return a number of rows: very few, few, or enough for fractions of more than 32 values."""
     least = 3 if task == "multiclass" else 2
     return int(rng.choice([rng.integers(least, 7), rng.integers(7, 31), rng.integers(40, 61)]))
 
 
-# ------------------------------------------------------------------------------------ columns
-
-
-def _noise(rng, y, before):
-    return rng.normal(size=len(y))
-
-
-def _informative(rng, y, before):
-    return y * rng.choice([-2.0, 0.5, 1.0]) + rng.normal(size=len(y))
-
-
-def _target_itself(rng, y, before):
-    return y * float(rng.choice([-1.0, 1.0, 3.0]))
-
-
-def _constant(rng, y, before):
-    return np.full(len(y), rng.choice([0.0, 0.1, -7.0]))
+def _earlier(rng, y, before):
+    return before[rng.integers(len(before))] if before else rng.normal(size=len(y))
 
 
 def _near_constant(rng, y, before):
@@ -52,68 +36,34 @@ def _near_constant(rng, y, before):
     return x
 
 
-def _codes(rng, y, before):
-    return rng.integers(0, rng.integers(2, 6), len(y)).astype(float)
-
-
-def _signed_codes(rng, y, before):
-    return rng.choice([-2.0, 0.0, 2.0], len(y)) * (rng.random(len(y)) < 0.7)
-
-
-def _informative_codes(rng, y, before):
-    return np.round(np.clip(y + rng.normal(size=len(y)), -2, 4))
-
-
-def _sparse(rng, y, before):
-    return rng.normal(size=len(y)) * (rng.random(len(y)) < 0.2)
-
-
-def _sparse_informative(rng, y, before):
-    return (rng.random(len(y)) < np.where(y > np.median(y), 0.6, 0.1)) * 1.0
-
-
-def _copy(rng, y, before):
-    return _earlier(rng, y, before).copy()
-
-
-def _negated(rng, y, before):
-    return -_earlier(rng, y, before)
-
-
-def _scaled(rng, y, before):
-    return 4.0 * _earlier(rng, y, before)
-
-
 def _noisy_copy(rng, y, before):
     x = _earlier(rng, y, before)
     return x + 0.1 * (np.ptp(x) + 0.1) * rng.normal(size=len(y))
 
 
-def _sum(rng, y, before):
-    return _earlier(rng, y, before) + _earlier(rng, y, before)
-
-
-def _constant_far_away(rng, y, before):
-    return np.full(len(y), OFFSET + 0.1)
-
-
-def _codes_far_away(rng, y, before):
-    return OFFSET + rng.integers(0, 4, len(y))
-
-
-def _informative_far_away(rng, y, before):
-    return OFFSET + y + rng.normal(size=len(y))
-
-
-def _earlier(rng, y, before):
-    return before[rng.integers(len(before))] if before else _noise(rng, y, before)
-
-
+#: Makers of columns, from a generator, the target and the columns before.
 NEAR = (
-    _noise, _informative, _target_itself, _constant, _near_constant, _codes, _signed_codes,
-    _informative_codes, _sparse, _sparse_informative, _copy, _negated, _scaled, _noisy_copy, _sum,
-)  # fmt: skip
-FAR = (_constant_far_away, _codes_far_away, _informative_far_away)
+    lambda rng, y, _: rng.normal(size=len(y)),  # noise
+    lambda rng, y, _: y * rng.choice([-2.0, 0.5, 1.0]) + rng.normal(size=len(y)),  # informative
+    lambda rng, y, _: y * float(rng.choice([-1.0, 1.0, 3.0])),  # the target itself
+    lambda rng, y, _: np.full(len(y), rng.choice([0.0, 0.1, -7.0])),  # constant
+    _near_constant,
+    lambda rng, y, _: rng.integers(0, rng.integers(2, 6), len(y)).astype(float),  # codes
+    lambda rng, y, _: rng.choice([-2.0, 0.0, 2.0], len(y)) * (rng.random(len(y)) < 0.7),  # signed codes
+    lambda rng, y, _: np.round(np.clip(y + rng.normal(size=len(y)), -2, 4)),  # informative codes
+    lambda rng, y, _: rng.normal(size=len(y)) * (rng.random(len(y)) < 0.2),  # sparse
+    lambda rng, y, _: (rng.random(len(y)) < np.where(y > np.median(y), 0.6, 0.1)) * 1.0,  # and informative
+    lambda rng, y, before: _earlier(rng, y, before).copy(),
+    lambda rng, y, before: -_earlier(rng, y, before),
+    lambda rng, y, before: 4.0 * _earlier(rng, y, before),
+    _noisy_copy,
+    lambda rng, y, before: _earlier(rng, y, before) + _earlier(rng, y, before),
+)
+FAR = (
+    lambda rng, y, _: np.full(len(y), OFFSET + 0.1),
+    lambda rng, y, _: OFFSET + rng.integers(0, 4, len(y)),
+    lambda rng, y, _: OFFSET + y + rng.normal(size=len(y)),
+)
 
 
 def columns(rng, y, p, *, far):
@@ -122,9 +72,6 @@ def columns(rng, y, p, *, far):
     for _ in range(p):
         made.append(kinds[rng.integers(len(kinds))](rng, y, made))
     return np.column_stack(made)
-
-
-# ------------------------------------------------------------------------------------ offering
 
 
 def all_stored(X):
@@ -147,7 +94,7 @@ def upside_down(X):
 
 
 def rows_apart(X):
-    """Return a view with a gap after every row and every value."""
+    """Return a view into a larger array, of every second row and column."""
     wide = np.zeros((2 * X.shape[0], 2 * X.shape[1]))
     wide[::2, ::2] = X
     return wide[::2, ::2]
@@ -156,7 +103,7 @@ def rows_apart(X):
 DENSE = {
     "row by row": np.ascontiguousarray,
     "column by column": np.asfortranarray,
-    "a view with gaps": rows_apart,
+    "a strided view": rows_apart,
     "one by one": None,
 }
 SPARSE = {
@@ -187,9 +134,6 @@ def offered(sieve, X, rng, forms=tuple(FORMS)):
     return sieve
 
 
-# ------------------------------------------------------------------------------------ comparing
-
-
 def lines(sieve):
     """Return the ledger's (feature, event, reason, by) with numbers for names."""
     return [
@@ -207,7 +151,7 @@ def equal_twin(sieve, twin, *, what, p_values=True):
     assert lines(sieve) == [(e.feature, e.event, e.reason, e.by) for e in expected], what
     assert sieve.selected_.tolist() == selected, what
     found, wanted = list(sieve.ledger_), expected
-    # how large t is where nothing but rounding is left, nobody knows
+    # where nothing but rounding is left, the size of t has no meaning
     _close(*([np.clip(d.statistic, -1e6, 1e6) for d in side] for side in (found, wanted)), what, atol=1e-8)
     if p_values:  # a correlation of 1 - 1e-16 over so few rows has a p-value of about 1e-7, not 0
         _close(*([d.p_value for d in side] for side in (found, wanted)), what, atol=1e-6)
@@ -215,3 +159,70 @@ def equal_twin(sieve, twin, *, what, p_values=True):
 
 def _close(found, wanted, what, atol):
     np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=atol, err_msg=str(what))
+
+
+def has_freedom(y, task):
+    """Whether the test has degrees of freedom, so that its p-value has a meaning."""
+    return len(y) > (len(set(y)) if task == "multiclass" else 3)
+
+
+def equal_twins(
+    make, twin, tasks, cases, width, parameters=lambda rng: {}, *, seed=0, forms=tuple(FORMS), far=True,
+    n_rows=rows, p_values=True, change=None, check=equal_twin,
+):  # fmt: skip
+    """Compare sieves with their slow twin on random streams; return how often the twin took each decision.
+
+    ``make(**parameters)`` is a sieve and ``twin(X, y, task, **parameters)`` what it should do; ``tasks`` take
+    turns, and ``change(rng, X)`` alters the columns.
+    """
+    rng, seen = np.random.default_rng(seed), Counter()
+    for case in range(cases):
+        task = tasks[case % len(tasks)]
+        y = target(rng, task, n_rows(rng, task))
+        distant = far and case % 3 == 0
+        X = columns(rng, y, int(rng.integers(*width)), far=distant)
+        X = X if change is None else change(rng, X)
+        drawn = parameters(rng)
+        expected = twin(X, y, task, **drawn)
+        sieve = offered(make(**drawn).begin(y), X, rng, forms(distant) if callable(forms) else forms)
+        meaningful = p_values(y, task) if callable(p_values) else p_values
+        check(sieve, expected, what=(case, drawn), p_values=meaningful)
+        seen.update((line.event, line.reason) for line in expected[1])
+    return seen
+
+
+def reloaded(sieve):
+    """Return the sieve as it comes back from its saved state."""
+    return type(sieve).from_bytes(sieve.to_bytes())
+
+
+def orthogonal(rng, n, p):
+    """Return p columns without mean, of unit length, at right angles."""
+    Z = rng.normal(size=(n, p))
+    return np.linalg.qr(Z - Z.mean(axis=0))[0]
+
+
+def with_missing(rng, X, shares=(0.0, 0.0, 0.0, 0.1, 0.1, 0.2, 0.2, 0.4, 0.9, 1.0)):
+    """Return columns of which some miss a few values, many, or all of them."""
+    return np.where(rng.random(X.shape) < rng.choice(shares, X.shape[1]), np.nan, X)
+
+
+def woven(rng, task, n, noise=0.3, *, some_exact=False):
+    """Return a target made of three factors, and columns made of factors: large sets are needed."""
+    factors = rng.normal(size=(n, 4))
+    y = factors[:, :3].sum(axis=1) + 0.7 * rng.normal(size=n)
+    weights = np.vstack([np.eye(4)[:3], rng.random((6, 4)) < 0.6])
+    X = factors @ rng.permutation(weights).T
+    X = X + noise * rng.normal(size=(n, 9)) * (rng.integers(0, 2, 9) if some_exact else 1)
+    labels = {"binary": 2, "multiclass": 4}.get(task)
+    return X, y if labels is None else np.searchsorted(np.quantile(y, np.arange(1, labels) / labels), y)
+
+
+def slices(p, size):
+    """Return where groups of a size end in a stream of p columns."""
+    return [*range(size, p, size), p]
+
+
+def kept_by_group(sieve):
+    """Return the columns kept, by the label of their group."""
+    return {group: kept.tolist() for group, kept in sieve.groups_.items()}

@@ -1,6 +1,6 @@
 """Alpha-investing decides as its slow twin does, and its wealth keeps the books."""
 
-from collections import Counter
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -10,42 +10,35 @@ import scipy.stats
 
 import streamsieve as ss
 from streamsieve.columns.models.logistic import LogisticModel
-from streamsieve.exceptions import ParameterError, StateError, TargetError
-from tests.columns.streams import DENSE, FORMS, columns, equal_twin, lines, offered, rows, target
+from streamsieve.exceptions import StateError
+from tests.columns.streams import DENSE, FORMS, columns, equal_twin, equal_twins, lines, offered, target
 from tests.reference.alpha_investing import alpha_investing
 
 TEST_STATISTICS = ("t", "likelihood_ratio")
 TASKS = ("binary", "regression")
 
 
-def check_equal(sieve, twin, what):
+def check_equal(sieve, twin, what, p_values=True):
     equal_twin(sieve, twin, what=what)
     assert sieve.wealth_ == pytest.approx(twin[1][-1].wealth, rel=1e-9), what
 
 
-# ------------------------------------------------------------------------------------ equal to the twin
+def without_task(X, y, task, **parameters):
+    return alpha_investing(X, y, **parameters)
+
+
+def wealth_and_payout(rng):
+    """Return no round numbers: with few rows a p-value could equal a level."""
+    return {"wealth": float(rng.choice([0.47, 0.051, 0.93])), "payout": float(rng.choice([0.51, 0.049]))}
 
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
 def test_random_streams_in_mixed_blocks_equal_the_twin(test_statistic, task):
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(100):
-        y = target(rng, task, rows(rng, task))
-        far = case % 3 == 0
-        X = columns(rng, y, int(rng.integers(1, 15)), far=far)
-        # no round numbers: with few rows a p-value could equal a level
-        parameters = {
-            "wealth": float(rng.choice([0.47, 0.051, 0.93])),
-            "payout": float(rng.choice([0.51, 0.049])),
-        }
-        twin = alpha_investing(X, y, test_statistic=test_statistic, **parameters)
-        sieve = ss.AlphaInvesting(test_statistic=test_statistic, **parameters).begin(y)
-        check_equal(offered(sieve, X, rng, tuple(FORMS)), twin, (case, parameters))
-        seen.update(line.reason for line in twin[1])
+    make, twin = (partial(f, test_statistic=test_statistic) for f in (ss.AlphaInvesting, without_task))
+    seen = equal_twins(make, twin, [task], 100, (1, 15), wealth_and_payout, check=check_equal)
     assert min(seen.values()) >= 5, seen
-    assert set(seen) == {
+    assert {reason for _, reason in seen} == {
         "relevant", "irrelevant", "constant", "collinear", "model fits exactly", "unreliable test",
     }  # fmt: skip
 
@@ -53,14 +46,11 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(test_statistic, task):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
 def test_one_form_of_blocks_equals_the_twin(test_statistic, form):
-    rng = np.random.default_rng(1)
-    for case in range(6):
-        y = target(rng, TASKS[case % 2], int(rng.integers(4, 40)))
-        X = columns(rng, y, 12, far=False)
-        sieve = offered(
-            ss.AlphaInvesting(wealth=0.47, test_statistic=test_statistic).begin(y), X, rng, (form,)
-        )
-        check_equal(sieve, alpha_investing(X, y, wealth=0.47, test_statistic=test_statistic), case)
+    make, twin = (partial(f, test_statistic=test_statistic) for f in (ss.AlphaInvesting, without_task))
+    equal_twins(
+        make, twin, TASKS, 6, (12, 13), lambda rng: {"wealth": 0.47}, seed=1, forms=(form,), far=False,
+        n_rows=lambda rng, task: int(rng.integers(4, 40)), check=check_equal,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
@@ -86,9 +76,6 @@ def test_a_block_of_thousands_of_columns_equals_the_twin():
         sieve = ss.AlphaInvesting().begin(y)
         sieve.offer(form(X))
         check_equal(sieve, twin, form.__name__)
-
-
-# ------------------------------------------------------------------------------------ wealth
 
 
 @pytest.mark.parametrize("block", [1, 3, 10])
@@ -134,9 +121,6 @@ def test_nothing_is_ever_evicted_and_the_order_is_that_of_arrival():
     kept = [j for j, event, _, _ in lines(sieve) if event == "kept"]
     assert sieve.selected_.tolist() == kept
     assert not any(event == "evicted" for _, event, _, _ in lines(sieve))
-
-
-# ------------------------------------------------------------------------------------ columns without news
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -208,9 +192,6 @@ def test_two_rows_leave_nothing_to_test(form):
     assert [str(d.reason) for d in sieve.ledger_] == ["unreliable test", "constant", "unreliable test"]
 
 
-# ------------------------------------------------------------------------------------ p-values and targets
-
-
 def test_the_p_value_of_a_first_column_is_the_one_of_scipy():
     rng = np.random.default_rng(10)
     for _ in range(50):
@@ -246,14 +227,6 @@ def test_swapped_labels_change_signs_only():
     )  # fmt: skip
 
 
-def test_more_than_two_classes_are_refused_and_the_message_names_saola():
-    with pytest.raises(
-        TargetError,
-        match=r"AlphaInvesting needs .* but y is multiclass: say task='regression' if .* use SAOLA",
-    ):
-        ss.AlphaInvesting().begin([0, 1, 2, 1])
-
-
 def test_a_constant_target_is_refused():
     with pytest.raises(ss.exceptions.TargetError, match="y is constant"):
         ss.AlphaInvesting(task="regression").begin(np.full(8, 0.1))
@@ -261,31 +234,18 @@ def test_a_constant_target_is_refused():
         ss.SAOLA().begin(np.full(8, 0.1))
 
 
-# ------------------------------------------------------------------------------------ the logistic model
-
-
 @pytest.mark.parametrize("test_statistic", TEST_STATISTICS)
 def test_logistic_random_streams_in_mixed_blocks_equal_the_twin(test_statistic):
-    rng = np.random.default_rng(13)
-    seen = Counter()
-    for case in range(80):
-        y = target(rng, "binary", rows(rng, "binary"))
-        X = columns(rng, y, int(rng.integers(1, 12)), far=case % 3 == 0)
-        parameters = {
-            "wealth": float(rng.choice([0.47, 0.051, 0.93])),
-            "payout": float(rng.choice([0.51, 0.049])),
-            "test_statistic": test_statistic,
-            "model": "logistic",
-        }
-        twin = alpha_investing(X, y, **parameters)
-        sieve = offered(ss.AlphaInvesting(**parameters).begin(y), X, rng, tuple(FORMS))
-        equal_logistic(sieve, twin, (case, parameters))
-        seen.update(line.reason for line in twin[1])
-    assert set(seen) == {"relevant", "irrelevant", "constant", "collinear", "model fits exactly"}, seen
+    make, twin = (
+        partial(f, test_statistic=test_statistic, model="logistic") for f in (ss.AlphaInvesting, without_task)
+    )
+    seen = equal_twins(make, twin, ["binary"], 80, (1, 12), wealth_and_payout, seed=13, check=equal_logistic)
+    reasons = {reason for _, reason in seen}
+    assert reasons == {"relevant", "irrelevant", "constant", "collinear", "model fits exactly"}, seen
     assert min(seen.values()) >= 3, seen
 
 
-def equal_logistic(sieve, twin, what):
+def equal_logistic(sieve, twin, what, p_values=True):
     """Assert equality up to what two ways to a minimum leave."""
     selected, expected = twin
     assert lines(sieve) == [(e.feature, e.event, e.reason, e.by) for e in expected], what
@@ -350,21 +310,6 @@ def test_a_column_that_is_there_in_one_class_only_keeps_a_finite_coefficient(for
     assert np.all(np.isfinite([(d.statistic, d.p_value) for d in sieve.ledger_]))
 
 
-def test_a_logistic_run_resumed_goes_on_as_before(tmp_path):
-    rng = np.random.default_rng(18)
-    X = rng.normal(size=(150, 40))
-    y = (X[:, ::5].sum(axis=1) + rng.logistic(size=150) > 0).astype(int)
-    whole = ss.AlphaInvesting(model="logistic").fit(X, y)
-    first = ss.AlphaInvesting(model="logistic").begin(y)
-    first.offer(X[:, :17])
-    assert len(first.selected_) > 1
-    first.save(tmp_path / "half.sieve")
-    resumed = ss.load(tmp_path / "half.sieve")
-    resumed.offer(X[:, 17:])
-    assert lines(resumed) == lines(whole)
-    assert resumed.wealth_ == pytest.approx(whole.wealth_, rel=1e-12)
-
-
 def test_a_logistic_model_comes_back_from_its_state():
     model = LogisticModel(np.array([0.0, 1.0, 1.0, 0.0]))
     model.add(np.array([1.0, 2.0, 4.0, 7.0]), 0)
@@ -374,11 +319,3 @@ def test_a_logistic_model_comes_back_from_its_state():
     for y in ([0.0, 1.0, 0.5, 0.0], np.ones(4)):
         with pytest.raises(StateError, match="two classes"):
             LogisticModel.from_state({**good, "y": np.array(y)})
-
-
-def test_a_logistic_model_is_for_two_classes():
-    for y in ([0.5, 1.5, 2.5], [0, 1, 2]):
-        with pytest.raises(TargetError, match="AlphaInvesting needs a binary target, but y is"):
-            ss.AlphaInvesting(model="logistic").begin(y)
-    with pytest.raises(ParameterError, match="model must be one of 'linear', 'logistic'; got 'probit'"):
-        ss.AlphaInvesting(model="probit").begin([0, 1])

@@ -1,10 +1,15 @@
-"""Deferred decisions are appended, changed anywhere, and released from the front."""
+"""Deferred decisions: the store of them, and the laws of selectors that defer."""
+
+from functools import partial
 
 import numpy as np
+import pytest
 
+import streamsieve as ss
 from streamsieve.columns.deferred import DeferredDecisions, leaves, outcome_of
 from streamsieve.decisions import KEPT
 from streamsieve.protocols import Reason
+from tests.columns.streams import lines, reloaded
 from tests.helpers.tier import cases
 
 
@@ -55,3 +60,73 @@ def test_a_column_that_leaves_is_released_with_the_column_at_which_it_does():
     assert deferred.evictions == []
     deferred.resume(20)
     assert (deferred.start, deferred.end) == (20, 20)
+
+
+def exclusive_or(rng):
+    """Return 60 columns, of which two are informative only together and one alone, and the target."""
+    X = rng.integers(0, 2, (500, 60))
+    y = X[:, 15] ^ X[:, 25] ^ (rng.random(500) < 0.1)
+    X[:, 30] = np.where(rng.random(500) < 0.3, X[:, 30], y)
+    return X.astype(float), y
+
+
+def planted(rng):
+    """Return 60 columns of which 20 are informative, and the target."""
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 60))
+    X[:, rng.choice(60, 20, replace=False)] += y[:, None]
+    return X, y
+
+
+DEFERRING = {
+    "interactions": (partial(ss.InteractionScan, pool=12), exclusive_or, "later ones may change them"),
+    "three-way": (
+        partial(ss.OSSFSDD, lower=0.3, upper=1.0, pool=6, floor=4), planted, "later ones may change them"
+    ),
+    "groups": (partial(ss.GroupSAOLA, alpha=0.3, group_size=7), planted, "their group is open"),
+}  # fmt: skip
+deferring = pytest.mark.parametrize(("make", "stream", "because"), DEFERRING.values(), ids=DEFERRING)
+
+
+@deferring
+def test_looking_changes_nothing_and_what_is_returned_is_final(make, stream, because):
+    X, y = stream(np.random.default_rng(7))
+    quiet, watched = (make().begin(y) for _ in range(2))
+    returned = []
+    for j in range(60):
+        quiet.offer(X[:, j])
+        returned += watched.offer(X[:, j])
+        expected = make().fit(X[:, : j + 1], y)
+        assert lines(watched) == lines(expected)
+        assert watched.selected_.tolist() == expected.selected_.tolist()
+        assert sum(watched.ledger_.counts().values()) == len(watched.ledger_)
+        kept = {d.feature for d in watched.ledger_ if d.event == "kept"}
+        kept -= {d.feature for d in watched.ledger_ if d.event == "evicted"}
+        assert kept == {f"x{i}" for i in watched.selected_}
+    assert lines(quiet) == lines(watched)
+    assert returned == list(watched.ledger_)[: len(returned)]
+    assert len(returned) > 20
+    open_ = len(watched.ledger_) - len(returned)
+    assert open_ == 0 or f"columns provisional: {because}" in repr(watched.ledger_)
+    assert watched.ledger_.why("x59") == watched.ledger_[-1]
+    assert list(watched.ledger_.kept()) == [d for d in watched.ledger_ if d.event == "kept"]
+
+
+@deferring
+@pytest.mark.parametrize("ledger", ["all", "kept", "none"])
+def test_a_run_saved_anywhere_goes_on_as_before(make, stream, because, ledger):
+    X, y = stream(np.random.default_rng(9))
+    names = [f"f{j}" for j in range(60)]
+    whole = make(ledger=ledger).begin(y)
+    whole.offer(X, names=names)
+    assert len(whole.selected_) > 2
+    for half in (1, 5, 17, 28, 31, 46, 59):
+        first = make(ledger=ledger).begin(y)
+        first.offer(X[:, :half], names=names[:half])
+        resumed = reloaded(first)
+        assert resumed.selected_.tolist() == first.selected_.tolist()
+        resumed.offer(X[:, half:], names=names[half:])
+        assert [d[:4] + d[6:] for d in resumed.ledger_] == [d[:4] + d[6:] for d in whole.ledger_]
+        assert resumed.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+        for name in ("pairs_", "n_pairs_"):
+            assert np.array_equal(getattr(resumed, name, 0), getattr(whole, name, 0))

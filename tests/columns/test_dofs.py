@@ -6,84 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import streamsieve as ss
 from streamsieve._kernels import dofs as kernels
-from streamsieve.columns.dofs import DOFS, KERNELS, LOCAL, READINGS, REDUNDANCY, REFITS, SAMPLERS, SCATTER
+from streamsieve.columns.dofs import DOFS, KERNELS, SAMPLERS
 from streamsieve.columns.groups.dpp import Factor, Sampler, Similarity, uniform_draws
 from streamsieve.exceptions import ParameterError, TargetError
-from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.columns.streams import columns, lines, reloaded
 from tests.real_data import load_real
-from tests.reference.dofs import dofs, probabilities
-
-
-def random_parameters(rng, task):
-    choices = {
-        "stages": [*(["all", "all"] if task != "regression" else []), "unsupervised", "draw"],
-        "kernel": KERNELS, "sampler": SAMPLERS, "redundancy_test": REDUNDANCY, "scatter": SCATTER,
-        "reading": READINGS, "local": LOCAL, "refit": REFITS,
-        "gamma": [0.3, 1.0, 2.0], "truncation": [0.0, 0.05, 0.3], "max_rank_correlation": [0.3, 0.9],
-        "min_gain": [0.0, 0.001, 0.1], "alpha": [0.05, 0.3], "l1": [0.0, 0.1, 0.4],
-        "l1_ratio": [0.5, 1.0], "least_weight": [0.0, 0.1],
-    }  # fmt: skip
-    return {name: values[int(rng.integers(len(values)))] for name, values in choices.items()}
-
-
-def slices(p, size):
-    return [*range(size, p, size), p]
-
-
-def kept_by_group(sieve):
-    return {group: kept.tolist() for group, kept in sieve.groups_.items()}
-
-
-# ------------------------------------------------------------------------------------ equal to the twin
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_random_streams_in_mixed_blocks_equal_the_twin(task):
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(100):
-        y = target(rng, task, rows(rng, task))
-        X = columns(rng, y, int(rng.integers(1, 16)), far=case % 3 == 0)
-        parameters = random_parameters(rng, task)
-        size, seed = int(rng.choice([1, 2, 3, 4])), int(rng.integers(2**63)) >> 31
-        *twin, groups = dofs(
-            X, y, task, slices(X.shape[1], size), uniform_draws(seed, np.arange(20)), **parameters
-        )
-        sieve = DOFS(group_size=size, random_state=seed, **parameters).begin(y)
-        offered(sieve, X, rng, tuple(FORMS))
-        what = (case, size, seed, parameters)
-        equal_twin(sieve, twin, what=what)
-        assert kept_by_group(sieve) == groups, what
-        assert sieve.n_open_ == X.shape[1] % size
-        seen.update((line.event, line.reason) for line in twin[1])
-    reasons = ("not sampled", "constant", "redundant", "irrelevant")
-    assert min(seen["rejected", reason] for reason in reasons) >= 30, seen
-    assert seen["evicted", "redundant"] >= 3, seen
-
-
-def test_groups_of_any_size_offered_whole_equal_the_twin():
-    rng = np.random.default_rng(1)
-    for case in range(30):
-        task = TASKS[case % 2]
-        y = target(rng, task, 30)
-        X = columns(rng, y, 16, far=False)
-        ends = sorted({16, *rng.integers(1, 16, 6).tolist()})
-        parameters = random_parameters(rng, task)
-        *twin, groups = dofs(X, y, task, ends, uniform_draws(7, np.arange(16)), **parameters)
-        whole = DOFS(random_state=7, **parameters).begin(y)
-        for low, high in zip([0, *ends], ends, strict=False):
-            form = (np.ascontiguousarray, np.asfortranarray, sp.csc_array)[int(rng.integers(3))]
-            whole.offer_group(form(X[:, low:high]))
-        equal_twin(whole, twin, what=(case, parameters))
-        labels = np.repeat([f"g{k}" for k in range(len(ends))], np.diff([0, *ends]))
-        labelled = DOFS(random_state=7, **parameters).fit(X, y, groups=labels)
-        equal_twin(labelled, twin, what=(case, parameters))
-        assert kept_by_group(labelled) == {f"g{k}": kept for k, kept in groups.items()}
-
-
-# ------------------------------------------------------------------------------------ drawing
+from tests.reference.dofs import probabilities
 
 
 def unit(X):
@@ -156,7 +85,7 @@ def test_copies_are_never_drawn_together_nor_after_each_other(sample):
     assert drawn > 10
 
 
-def test_lots_are_uniform_and_belong_to_their_columns():
+def test_draws_are_uniform_and_belong_to_their_columns():
     some = uniform_draws(5, np.arange(100_000))
     assert np.all((some >= 0) & (some < 1))
     assert np.abs(np.histogram(some, 20, (0, 1))[0] / 5000 - 1).max() < 0.08
@@ -165,10 +94,7 @@ def test_lots_are_uniform_and_belong_to_their_columns():
     assert np.array_equal(some[70:80], uniform_draws(5, np.arange(70, 80)))
 
 
-# ------------------------------------------------------------------------------------ laws
-
-
-def test_without_a_model_and_separability_nobody_looks_at_the_target():
+def test_without_a_model_and_separability_the_target_does_not_matter():
     rng = np.random.default_rng(5)
     X = columns(rng, rng.integers(0, 2, 60), 80, far=False)
     one, two = (
@@ -195,58 +121,12 @@ def test_the_literal_wilcoxon_rule_takes_independent_columns_for_redundant():
     assert len(sound.selected_) == 30
 
 
-def test_groups_of_one_by_any_road_are_the_same():
-    rng = np.random.default_rng(7)
-    y = rng.integers(0, 2, 40)
-    X = columns(rng, y, 20, far=False)
-    expected = DOFS(l1=0.05, group_size=None).fit(X, y)
-    single = DOFS(l1=0.05).begin(y)
-    for j in range(20):
-        single.offer_group(X[:, j])
-    labelled = DOFS(l1=0.05).fit(X, y, groups=range(20))
-    for other in (single, labelled, DOFS(l1=0.05, group_size=1).fit(X, y)):
-        assert lines(other) == lines(expected)
-    assert len(expected.selected_) > 1
-    first = next(d for d in expected.ledger_ if d.reason == "not sampled")
-    assert first.statistic <= 0.5 + 1e-12  # alone and unlike all: the chance of a coin
-
-
 def test_more_columns_than_slots():
     rng = np.random.default_rng(8)
     y = np.arange(200) % 2
     sieve = DOFS("draw", gamma=5.0).fit(rng.normal(size=(200, 300)), y)
     assert 100 < len(sieve.selected_) < 200
     assert sieve.ledger_.counts().keys() == {"kept", "not sampled"}
-
-
-def test_a_run_saved_anywhere_inside_a_group_goes_on_as_before(tmp_path):
-    rng = np.random.default_rng(9)
-    y = rng.integers(0, 3, 60)
-    X = columns(rng, y, 30, far=False)
-    for variant in DOFS.variants():
-        variant.set_params(group_size=7)
-        whole = DOFS(**variant.get_params()).fit(X, y)
-        for half in (1, 7, 12, 29):
-            first = DOFS(**variant.get_params()).begin(y)
-            first.offer(X[:, :half])
-            first.save(tmp_path / "half.sieve")
-            resumed = DOFS.load(tmp_path / "half.sieve")
-            assert resumed.selected_.tolist() == first.selected_.tolist()
-            resumed.offer(X[:, half:])
-            assert lines(resumed) == lines(whole)
-
-
-def test_a_stop_closes_the_open_group():
-    rng = np.random.default_rng(10)
-    y = rng.integers(0, 2, 80)
-    X = y[:, None] + 2 * rng.normal(size=(80, 20))
-    expected = lines(DOFS(group_size=5).fit(X[:, :8], y))
-    sieve = DOFS(group_size=5, stop=ss.Stop(max_offers=8)).fit(X, y)
-    assert sieve.stopped_ == "max_offers=8"
-    assert lines(sieve)[: len(expected)] == expected
-
-
-# ------------------------------------------------------------------------------------ kernels of the user
 
 
 def toy():
@@ -309,12 +189,11 @@ def test_what_a_kernel_returns_is_looked_at(kernel, text):
         DOFS(kernel=kernel, group_size=4).fit(*toy())
 
 
-def test_a_kernel_is_not_saved(tmp_path):
+def test_a_kernel_is_not_saved():
     X, y = toy()
     sieve = DOFS(kernel=rbf, group_size=4).begin(y)
     sieve.offer(X[:, :4])
-    sieve.save(tmp_path / "s.sieve")
-    again = DOFS.load(tmp_path / "s.sieve")
+    again = reloaded(sieve)
     assert again.selected_.tolist() == sieve.selected_.tolist()
     with pytest.raises(ParameterError, match=r"not saved .* set_params\(kernel=...\) again"):
         again.offer(X[:, 4:])
@@ -323,32 +202,11 @@ def test_a_kernel_is_not_saved(tmp_path):
     assert lines(again) == lines(sieve)
 
 
-# ------------------------------------------------------------------------------------ what is refused
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"stages": "yes"}, {"kernel": "linear"}, {"gamma": 0}, {"sampler": "all"}, {"truncation": 1},
-        {"redundancy_test": "wilcoxon"}, {"max_rank_correlation": 0}, {"scatter": "labels"},
-        {"reading": "paper"}, {"local": "none"}, {"min_gain": -1}, {"alpha": 0}, {"l1": -1}, {"l1_ratio": 0},
-        {"least_weight": -1}, {"refit": "never"}, {"group_size": 0}, {"random_state": -1},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_bad_parameters_are_refused_by_name(parameters):
-    with pytest.raises(ParameterError, match=next(iter(parameters))):
-        DOFS(**parameters).fit(*toy())
-
-
 def test_class_separability_needs_classes():
     X, y = toy()
     with pytest.raises(TargetError, match="stages='unsupervised'"):
         DOFS().fit(X, y + 0.5 * X[:, 0])
     assert len(DOFS("unsupervised", l1=0.01).fit(X, y + 0.5 * X[:, 0]).selected_) > 0
-
-
-# ------------------------------------------------------------------------------------ real data
 
 
 def test_leukemia_in_groups_of_ten():

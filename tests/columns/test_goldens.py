@@ -15,7 +15,6 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.columns.osfs import OSFS, FastOSFS
 from tests.real_data import load_real
 
 FORMS = {"dense": np.ascontiguousarray, "column by column": np.asfortranarray, "sparse": sp.csc_array}
@@ -31,7 +30,7 @@ def found(sieve, X, y):
     return (sieve.fit(X, y).selected_ + 1).tolist()
 
 
-# ------------------------------------------------------------------------------------ SAOLA
+# SAOLA
 
 WDBC = [22, 28]
 SPAMBASE = [
@@ -97,11 +96,12 @@ def named(goldens):
     )
 
 
-@named(SAOLA)
 @pytest.mark.parametrize("form", FORMS)
-def test_saola_selects_what_the_toolbox_selects(golden, form):
-    X, y = real(golden.data, golden.split)
-    assert found(ss.SAOLA(**golden.parameters), FORMS[form](X), y) == golden.selected
+@pytest.mark.parametrize("cls", ["SAOLA", "FastOSFS", "OSFS"])
+def test_selections_are_those_of_the_toolbox(cls, form):
+    for golden in {"SAOLA": SAOLA, "FastOSFS": FAST_OSFS_Z, "OSFS": OSFS_Z}[cls]:
+        X, y = real(golden.data, golden.split)
+        assert found(getattr(ss, cls)(**golden.parameters), FORMS[form](X), y) == golden.selected, golden[:3]
 
 
 @named(ZERO_SUMS)
@@ -132,7 +132,7 @@ def test_codes_without_zero_sums_need_no_such_help(form):
     assert found(ss.SAOLA(measure="su"), FORMS[form](X), y) == wanted
 
 
-# ------------------------------------------------------------------------------------ OSFS and Fast-OSFS
+# OSFS and Fast-OSFS
 
 SPAMBASE_FAST = [
     3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 33, 37, 39, 42, 43, 44, 45,
@@ -160,28 +160,14 @@ OSFS_Z = [
 ]
 
 
-@named(FAST_OSFS_Z)
-@pytest.mark.parametrize("form", FORMS)
-def test_fast_osfs_selects_what_the_toolbox_selects(golden, form):
-    X, y = real(golden.data, golden.split)
-    assert found(FastOSFS(**golden.parameters), FORMS[form](X), y) == golden.selected
-
-
-@named(OSFS_Z)
-@pytest.mark.parametrize("form", FORMS)
-def test_osfs_selects_what_the_toolbox_selects(golden, form):
-    X, y = real(golden.data, golden.split)
-    assert found(OSFS(**golden.parameters), FORMS[form](X), y) == golden.selected
-
-
 def test_fast_osfs_needs_no_help_with_dexters_constant_columns():
     X, y = real("dexter", "train")
     used = np.flatnonzero(np.ptp(X, axis=0) > 0)
-    chosen = FastOSFS(alpha=0.01).fit(X[:, used], y).selected_
+    chosen = ss.FastOSFS(alpha=0.01).fit(X[:, used], y).selected_
     assert (used[chosen] + 1).tolist() == DEXTER_FAST
 
 
-# ------------------------------------------------------------------------------------ alpha-investing
+# alpha-investing
 
 #: Runs with a column of ones put first.  The toolbox's ids of wdbc count that column as 1.
 WDBC_WITH_ONES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 14, 17, 18, 22, 23, 25, 26, 27, 30, 31]

@@ -1,16 +1,22 @@
 """Group-SAOLA decides as its slow twin does, whatever the blocks, and keeps its laws."""
 
-from collections import Counter
-
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.columns.group_saola import GroupSAOLA
-from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError
-from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from streamsieve.exceptions import SchemaError
+from tests.columns.streams import (
+    columns,
+    equal_twin,
+    kept_by_group,
+    lines,
+    offered,
+    orthogonal,
+    reloaded,
+    slices,
+)
 from tests.real_data import load_real
 from tests.reference.group_saola import group_saola
 from tests.reference.saola import saola
@@ -19,84 +25,9 @@ MEASURES = ("fisher_z", "su", "mutual_info")
 VARIANTS = ("corrected", "paper")
 
 
-def random_parameters(rng, measure):
-    parameters = {"measure": measure, "variant": str(rng.choice(VARIANTS))}
-    if measure == "fisher_z":
-        return parameters | {"alpha": float(rng.choice([0.05, 0.2, 0.6]))}
-    return parameters | {"delta": float(rng.choice([0.0, 0.05])), "bins": int(rng.choice([2, 5, 7]))}
-
-
-def has_freedom(y, task):
-    return len(y) > (len(set(y)) if task == "multiclass" else 3)
-
-
-def slices(p, size):
-    return [*range(size, p, size), p]
-
-
-def kept_by_group(sieve):
-    return {group: kept.tolist() for group, kept in sieve.groups_.items()}
-
-
-# ------------------------------------------------------------------------------------ equal to the twin
-
-
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("measure", MEASURES)
-def test_random_streams_in_mixed_blocks_equal_the_twin(measure, task):
-    """Blocks never fit the groups, and the last group is mostly left open."""
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(70):
-        y = target(rng, task, rows(rng, task))
-        X = columns(rng, y, int(rng.integers(1, 20)), far=case % 3 == 0)
-        parameters = random_parameters(rng, measure)
-        size = int(rng.choice([1, 2, 3, 5, 30]))
-        *twin, groups = group_saola(X, y, task, slices(X.shape[1], size), **parameters)
-        sieve = offered(GroupSAOLA(group_size=size, **parameters).begin(y), X, rng, tuple(FORMS))
-        what = (case, size, parameters)
-        equal_twin(sieve, twin, what=what, p_values=has_freedom(y, task))
-        assert kept_by_group(sieve) == groups, what
-        assert sieve.n_groups_ == len(groups)
-        assert sieve.n_open_ == X.shape[1] % size
-        seen.update((line.event, line.reason) for line in twin[1])
-    assert min(seen.values()) >= 5, seen
-    assert len(seen) == (6 if measure == "fisher_z" else 5), seen
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_groups_of_any_size_offered_whole_equal_the_twin(measure):
-    rng = np.random.default_rng(1)
-    for case in range(30):
-        task = TASKS[case % 3]
-        y = target(rng, task, 30)
-        X = columns(rng, y, 20, far=False)
-        ends = sorted({20, *rng.integers(1, 20, 5).tolist()})
-        parameters = random_parameters(rng, measure)
-        *twin, groups = group_saola(X, y, task, ends, **parameters)
-        whole = GroupSAOLA(group_size=3, **parameters).begin(y)
-        decided = []
-        for low, high in zip([0, *ends], ends, strict=False):
-            form = (np.ascontiguousarray, np.asfortranarray, sp.csc_array)[int(rng.integers(3))]
-            decided += whole.offer_group(form(X[:, low:high]))
-        equal_twin(whole, twin, what=(case, parameters))
-        assert [d[:4] for d in decided] == [d[:4] for d in whole.ledger_]
-        assert kept_by_group(whole) == groups
-        labels = np.repeat([f"g{k}" for k in range(len(ends))], np.diff([0, *ends]))
-        labelled = GroupSAOLA(**parameters).fit(X, y, groups=labels)
-        equal_twin(labelled, twin, what=(case, parameters))
-        assert kept_by_group(labelled) == {f"g{k}": kept for k, kept in groups.items()}
-
-
-def orthonormal(rng, n, p):
-    """Return p columns without mean, of unit length, at right angles."""
-    Z = rng.normal(size=(n, p))
-    return np.linalg.qr(Z - Z.mean(axis=0))[0]
-
-
 def test_who_has_fallen_drives_others_out_in_the_papers_variant_only():
     """The last column falls to the first, which is better, and would drive out the second, which is worse."""
-    e = orthonormal(np.random.default_rng(2), 60, 4)
+    e = orthogonal(np.random.default_rng(2), 60, 4)
     last = e[:, 0]
     first = 0.9 * last + np.sqrt(1 - 0.9**2) * e[:, 1]
     second = 0.5 * last + np.sqrt(1 - 0.5**2) * e[:, 2]
@@ -120,7 +51,7 @@ def test_of_two_equals_the_newcomer_goes_inside_and_the_older_one_between_groups
 def test_more_columns_than_slots():
     """Orthogonal columns are all kept, so that tables double."""
     rng = np.random.default_rng(4)
-    Q = orthonormal(rng, 100, 70)
+    Q = orthogonal(rng, 100, 70)
     y = Q.sum(axis=1) + 0.01
     X = np.column_stack([Q[:, :60], Q[:, :10].sum(axis=1), Q[:, 60:], Q[:, :5]])
     for size in (7, 40):
@@ -143,9 +74,6 @@ def test_dense_pieces_change_nothing(measure, monkeypatch):
         assert lines(sieve.fit(sp.csc_array(X), y)) == whole
 
 
-# ------------------------------------------------------------------------------------ laws
-
-
 def test_one_group_of_everything_is_saola():
     rng = np.random.default_rng(5)
     for _ in range(40):
@@ -153,22 +81,6 @@ def test_one_group_of_everything_is_saola():
         X = columns(rng, y, 20, far=False)
         selected = GroupSAOLA(alpha=0.3, group_size=20).fit(X, y).selected_.tolist()
         assert selected == saola(X, y, "binary", alpha=0.3)[0]
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_groups_of_one_by_any_road_are_the_same(measure):
-    rng = np.random.default_rng(6)
-    y = rng.integers(0, 2, 40)
-    X = columns(rng, y, 20, far=False)
-    expected = GroupSAOLA(measure=measure, alpha=0.3).fit(X, y)
-    single = GroupSAOLA(measure=measure, alpha=0.3).begin(y)
-    for j in range(20):
-        single.offer_group(X[:, j])
-    labelled = GroupSAOLA(measure=measure, alpha=0.3).fit(X, y, groups=range(20))
-    sized = GroupSAOLA(measure=measure, alpha=0.3, group_size=1).fit(X, y)
-    for other in (single, labelled, sized):
-        assert lines(other) == lines(expected)
-        assert kept_by_group(other) == kept_by_group(expected)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -187,56 +99,6 @@ def test_no_selected_column_dominates_one_of_another_group(measure):
             compared += 1
         assert len(alone.selected_) == len(chosen)
     assert compared > 40
-
-
-def test_looking_changes_nothing():
-    rng = np.random.default_rng(8)
-    y = rng.integers(0, 2, 60)
-    X = columns(rng, y, 33, far=False)
-    quiet, watched = (GroupSAOLA(alpha=0.3, group_size=7).begin(y) for _ in range(2))
-    returned = []
-    for j in range(33):
-        quiet.offer(X[:, j])
-        returned += watched.offer(X[:, j])
-        expected = GroupSAOLA(alpha=0.3, group_size=7).fit(X[:, : j + 1], y)
-        assert lines(watched) == lines(expected)
-        assert watched.selected_.tolist() == expected.selected_.tolist()
-        assert watched.get_support().sum() == len(watched.selected_)
-        assert sum(watched.ledger_.counts().values()) == len(watched.ledger_)
-    assert lines(watched) == lines(quiet)
-    final = len(returned)  # what offer returned is final: the ledger begins with it
-    assert returned == list(watched.ledger_)[:final]
-    assert final >= 28
-    assert "the last 5 columns provisional: their group is open" in repr(watched.ledger_)
-    assert watched.ledger_.why("x32") == watched.ledger_[-1]
-    assert [d.feature for d in watched.ledger_.kept()] == [
-        d.feature for d in watched.ledger_ if d.event == "kept"
-    ]
-
-
-@pytest.mark.parametrize("ledger", ["all", "kept", "none"])
-@pytest.mark.parametrize("measure", MEASURES)
-def test_a_run_saved_anywhere_inside_a_group_goes_on_as_before(measure, ledger, tmp_path):
-    rng = np.random.default_rng(9)
-    y = rng.integers(0, 2, 60)
-    X = columns(rng, y, 30, far=False)
-    names = [f"f{j}" for j in range(30)]
-    sieve = GroupSAOLA(alpha=0.3, measure=measure, group_size=7, ledger=ledger)
-    whole = sieve.fit(pd.DataFrame(X, columns=names), y)
-    expected = [d[:4] + d[6:] for d in whole.ledger_], whole.get_feature_names_out().tolist()
-    for half in (1, 6, 7, 12, 29):
-        first = GroupSAOLA(**sieve.get_params()).begin(y)
-        first.offer(X[:, :half], names=names[:half])
-        first.save(tmp_path / "half.sieve")
-        resumed = GroupSAOLA.load(tmp_path / "half.sieve")
-        assert resumed.n_open_ == half % 7
-        assert resumed.selected_.tolist() == first.selected_.tolist()
-        resumed.offer(X[:, half:], names=names[half:])
-        assert (
-            [d[:4] + d[6:] for d in resumed.ledger_],
-            resumed.get_feature_names_out().tolist(),
-        ) == expected
-        assert kept_by_group(resumed) == kept_by_group(whole)
 
 
 @pytest.mark.parametrize("ledger", ["kept", "none"])
@@ -298,9 +160,6 @@ def test_a_failing_callback_leaves_what_was_decided_on_record():
     assert [d[:4] for d in sieve.ledger_] == [d[:4] for d in expected.ledger_]
 
 
-# ------------------------------------------------------------------------------------ what is refused
-
-
 def toy(n=100, p=12):
     rng = np.random.default_rng(0)
     y = np.arange(n) % 2
@@ -336,13 +195,12 @@ def lines_by_name(sieve):
     return [(d.feature, d.event, d.reason, d.by) for d in sieve.ledger_]
 
 
-def test_a_refused_label_is_remembered_over_a_week(tmp_path):
+def test_a_refused_label_is_remembered_over_a_week():
     X, y = toy()
     sieve = GroupSAOLA().begin(y)
     sieve.offer_group(X[:, :3], group=7)
     sieve.offer_group(X[:, 3:6], group="text")
-    sieve.save(tmp_path / "s.sieve")
-    again = GroupSAOLA.load(tmp_path / "s.sieve")
+    again = reloaded(sieve)
     assert kept_by_group(again) == kept_by_group(sieve)
     for label in (7, "text", np.int64(7)):
         with pytest.raises(SchemaError, match="came twice"):
@@ -372,26 +230,6 @@ def test_a_whole_group_ends_the_open_one():
     *twin, groups = group_saola(X, y, "binary", [2, 4, 9, 12], alpha=0.3)
     equal_twin(sieve, twin, what="mixed")
     assert kept_by_group(sieve) == groups
-
-
-def test_bad_parameters_and_early_questions_are_refused():
-    X, y = toy()
-    for parameters in (
-        {"variant": "alive"},
-        {"group_size": 0},
-        {"group_size": 2.5},
-        {"measure": "z"},
-        {"bins": 1},
-    ):
-        with pytest.raises(ParameterError, match=next(iter(parameters))):
-            GroupSAOLA(**parameters).fit(X, y)
-    with pytest.raises(NotBegunError, match="begin"):
-        GroupSAOLA().offer_group(X)
-    assert not hasattr(GroupSAOLA(), "groups_")
-    assert not hasattr(GroupSAOLA(), "n_groups_")
-
-
-# ------------------------------------------------------------------------------------ goldens
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

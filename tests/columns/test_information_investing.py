@@ -1,55 +1,47 @@
 """Information-investing decides as its slow twin does, and its wealth keeps the books."""
 
 import math
-from collections import Counter
+from functools import partial
 from math import comb
 
 import numpy as np
 import pytest
 
 from streamsieve.columns.information_investing import InformationInvesting
-from streamsieve.exceptions import ParameterError, TargetError
-from tests.columns.streams import FORMS, columns, equal_twin, lines, offered, rows, target
+from tests.columns.streams import FORMS, columns, equal_twin, equal_twins, lines, offered
 from tests.reference.information_investing import information_investing
 
 TASKS = ("binary", "regression")
 PRICES = (2.0, None)
 
 
-def check_equal(sieve, twin, what):
+def check_equal(sieve, twin, what, p_values=False):
     equal_twin(sieve, twin, what=what, p_values=False)
     assert sieve.wealth_ == pytest.approx(twin[1][-1].wealth, rel=1e-9), what
+
+
+def without_task(X, y, task, **parameters):
+    return information_investing(X, y, **parameters)
 
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("price", PRICES)
 def test_random_streams_in_mixed_blocks_equal_the_twin(price, task):
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(100):
-        y = target(rng, task, rows(rng, task))
-        X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
-        parameters = {
-            "wealth": float(rng.choice([0.47, 0.93])),
-            "payout": float(rng.choice([0.51, 0.049])),
-            "coefficient_bits": price,
-        }
-        twin = information_investing(X, y, **parameters)
-        sieve = offered(InformationInvesting(**parameters).begin(y), X, rng)
-        check_equal(sieve, twin, (case, parameters))
-        seen.update(line.reason for line in twin[1])
+    def drawn(rng):
+        return {"wealth": float(rng.choice([0.47, 0.93])), "payout": float(rng.choice([0.51, 0.049]))}
+
+    make, twin = (partial(f, coefficient_bits=price) for f in (InformationInvesting, without_task))
+    seen = equal_twins(make, twin, [task], 100, (1, 15), drawn, check=check_equal)
     assert min(seen.values()) >= 5, seen
     assert len(seen) == 6, seen
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_one_form_of_blocks_equals_the_twin(form):
-    rng = np.random.default_rng(1)
-    for case in range(6):
-        y = target(rng, TASKS[case % 2], int(rng.integers(10, 40)))
-        X = columns(rng, y, 12, far=False)
-        sieve = offered(InformationInvesting(wealth=0.47).begin(y), X, rng, (form,))
-        check_equal(sieve, information_investing(X, y, wealth=0.47), case)
+    equal_twins(
+        InformationInvesting, without_task, TASKS, 6, (12, 13), lambda rng: {"wealth": 0.47}, seed=1,
+        forms=(form,), far=False, n_rows=lambda rng, task: int(rng.integers(10, 40)), check=check_equal,
+    )  # fmt: skip
 
 
 def test_a_block_of_thousands_of_columns_equals_the_twin():
@@ -92,23 +84,3 @@ def test_the_bits_saved_are_those_of_the_likelihood():
     (decision,) = InformationInvesting(coefficient_bits=3).begin(y).offer(x)
     r2 = np.corrcoef(x, y)[0, 1] ** 2
     assert decision.statistic == pytest.approx(-50 * math.log2(1 - r2) - 2 - 3, rel=1e-9)  # a bid of 1/4
-
-
-def test_bad_parameters_and_targets_are_refused():
-    with pytest.raises(ParameterError, match="coefficient_bits must be a number at least 0; got -1"):
-        InformationInvesting(coefficient_bits=-1).begin([0, 1])
-    with pytest.raises(ParameterError, match="payout must be a number above 0 and at most 1; got 2"):
-        InformationInvesting(payout=2).begin([0, 1])
-    with pytest.raises(TargetError, match=r"InformationInvesting needs .* use SAOLA"):
-        InformationInvesting().begin([0, 1, 2, 1])
-
-
-def test_a_run_resumed_goes_on_as_before(tmp_path):
-    rng = np.random.default_rng(5)
-    y = rng.normal(size=60)
-    X = columns(rng, y, 50, far=False)
-    whole = offered(InformationInvesting().begin(y), X, rng)
-    offered(InformationInvesting().begin(y), X[:, :20], rng).save(tmp_path / "half.sieve")
-    resumed = offered(InformationInvesting.load(tmp_path / "half.sieve"), X[:, 20:], rng)
-    assert lines(resumed) == lines(whole)
-    assert resumed.wealth_ == pytest.approx(whole.wealth_, rel=1e-12)

@@ -64,9 +64,9 @@ def test_single_columns_get_the_numbers_of_blocks(name):
         y = target(rng, "binary", 30)
         X = columns(rng, y, 25, far=False)
         single, block = fresh(name).begin(y), fresh(name).begin(y)
-        told = [d for j in range(25) for d in single.offer(X[:, j].copy())]
+        decided = [d for j in range(25) for d in single.offer(X[:, j].copy())]
         block.offer(X)
-        assert told == list(single.ledger_) or name == "saola su"  # NaN is not NaN
+        assert decided == list(single.ledger_) or name == "saola su"  # NaN is not NaN
         assert lines(single) == lines(block)
         for field in ("statistic", "p_value"):
             one, other = ([getattr(d, field) for d in s.ledger_] for s in (single, block))
@@ -94,9 +94,9 @@ def test_without_a_ledger_the_decisions_are_the_same_and_none_is_remembered(name
     y = target(rng, "binary", 40)
     X = columns(rng, y, 60, far=False)
     whole, none = fresh(name).begin(y), fresh(name, ledger="none").begin(y)
-    told = [(d.feature, d.event, d.reason, d.by) for j in range(60) for d in none.offer(X[:, j].copy())]
+    decided = [(d.feature, d.event, d.reason, d.by) for j in range(60) for d in none.offer(X[:, j].copy())]
     whole.offer(X)
-    assert told == [(d.feature, d.event, d.reason, d.by) for d in whole.ledger_]
+    assert decided == [(d.feature, d.event, d.reason, d.by) for d in whole.ledger_]
     assert len(none.ledger_) == 0
     assert none.selected_.tolist() == whole.selected_.tolist()
 

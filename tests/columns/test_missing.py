@@ -1,6 +1,7 @@
-"""Columns with gaps: OSFS, Fast-OSFS and SAOLA over joint rows decide as their slow twins do."""
+"""Missing values: OSFS, Fast-OSFS and SAOLA over pairwise-complete rows decide as their slow twins do."""
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,17 +9,23 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import streamsieve as ss
-from streamsieve.columns.redundancy.contract import Candidates
-from streamsieve.columns.redundancy.markov_blanket.complete_pairs import (
-    MarkovBlanketCompletePairs as PairedPartialColumns,
-)
-from streamsieve.columns.redundancy.markov_blanket.rule import MarkovBlanketConfig
-from streamsieve.exceptions import ParameterError, StateError
-from streamsieve.independence.complete_pairs import CompletePairsFisherZ
+from streamsieve.exceptions import StateError
 from streamsieve.independence.fisher_z import p_value_given
-from streamsieve.independence.multiple_testing import RULES
-from streamsieve.protocols import Task
-from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from streamsieve.independence.online_fdr import RULES
+from tests.columns.streams import (
+    FORMS,
+    TASKS,
+    columns,
+    equal_twin,
+    equal_twins,
+    lines,
+    offered,
+    reloaded,
+    rows,
+    target,
+    with_missing,
+    woven,
+)
 from tests.real_data import load_real
 from tests.reference import fisher_z, online_fdr
 from tests.reference.fast_osfs import fast_osfs
@@ -29,6 +36,7 @@ from tests.reference.paired_saola import paired_saola
 TWINS = {ss.OSFS: osfs, ss.FastOSFS: fast_osfs}
 BLANKETS = pytest.mark.parametrize("cls", TWINS, ids=lambda cls: cls.__name__)
 EVERY = pytest.mark.parametrize("cls", [*TWINS, ss.SAOLA], ids=lambda cls: cls.__name__)
+AND_TOP_K = pytest.mark.parametrize("cls", [*TWINS, ss.SAOLA, ss.TopK], ids=lambda cls: cls.__name__)
 
 
 def by_twin(cls, X, y, task, *, max_conditioning=3, **parameters):
@@ -39,6 +47,8 @@ def by_twin(cls, X, y, task, *, max_conditioning=3, **parameters):
 
 def random_parameters(rng, cls):
     alpha = {"alpha": float(rng.choice([0.01, 0.05, 0.2, 0.6]))}
+    if cls is ss.TopK:
+        return alpha | {"k": int(rng.choice([1, 3, 20])), "redundancy_weight": float(rng.choice([0, 0.3, 1]))}
     if cls is ss.SAOLA:
         return alpha | {
             "bound": str(rng.choice(["min", "max"])),
@@ -50,37 +60,14 @@ def random_parameters(rng, cls):
     }
 
 
-def with_gaps(rng, X, shares=(0.0, 0.0, 0.0, 0.1, 0.1, 0.2, 0.2, 0.4, 0.9, 1.0)):
-    """Return columns of which some miss a few rows, many rows, or all of them."""
-    return np.where(rng.random(X.shape) < rng.choice(shares, X.shape[1]), np.nan, X)
-
-
-def woven(rng, task, n, noise=0.3):
-    """Return a target made of three factors, and columns made of factors: large sets are needed."""
-    factors = rng.normal(size=(n, 4))
-    y = factors[:, :3].sum(axis=1) + 0.7 * rng.normal(size=n)
-    weights = np.vstack([np.eye(4)[:3], rng.random((6, 4)) < 0.6])
-    X = factors @ rng.permutation(weights).T + noise * rng.normal(size=(n, 9))
-    labels = {"binary": 2, "multiclass": 4}.get(task)
-    return X, y if labels is None else np.searchsorted(np.quantile(y, np.arange(1, labels) / labels), y)
-
-
-# ------------------------------------------------------------------------------------ equal to the twin
-
-
 @EVERY
 @pytest.mark.parametrize("task", TASKS)
 def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(60):
-        y = target(rng, task, rows(rng, task))
-        X = with_gaps(rng, columns(rng, y, int(rng.integers(4, 16)), far=case % 3 == 0))
-        parameters = random_parameters(rng, cls)
-        twin = by_twin(cls, X, y, task, **parameters)
-        sieve = offered(cls(missing="omit", **parameters).begin(y), X, rng)
-        equal_twin(sieve, twin, what=(case, parameters), p_values=cls is not ss.SAOLA or len(y) > 6)
-        seen.update((line.event, line.reason) for line in twin[1])
+    seen = equal_twins(
+        partial(cls, missing="omit"), partial(by_twin, cls), [task], 60, (4, 16),
+        partial(random_parameters, cls=cls), change=with_missing,
+        p_values=lambda y, task: cls is not ss.SAOLA or len(y) > 6,
+    )  # fmt: skip
     assert min(seen["evicted", "redundant"], seen["rejected", "redundant"]) >= 3, seen
     assert min(seen["rejected", "unreliable test"], seen["rejected", "constant"]) >= 20, seen
 
@@ -92,7 +79,7 @@ def test_sets_of_one_two_and_three_columns_are_found_as_the_twin_finds_them(cls,
     sizes = Counter()
     for case in range(16):
         X, y = woven(rng, task, int(rng.integers(60, 160)), noise=rng.choice([0.0, 0.3], 9))
-        X = with_gaps(rng, X, (0.0, 0.05, 0.2, 0.4))
+        X = with_missing(rng, X, (0.0, 0.05, 0.2, 0.4))
         parameters = {"alpha": float(rng.choice([0.01, 0.05]))}
         twin = by_twin(cls, X, y, task, **parameters)
         equal_twin(offered(cls(missing="omit", **parameters).begin(y), X, rng), twin, what=case)
@@ -132,16 +119,10 @@ def test_correlations_that_contradict_each_other_are_answered_as_by_the_twin(cls
 @EVERY
 @pytest.mark.parametrize("form", FORMS)
 def test_one_form_of_blocks_equals_the_twin(cls, form):
-    rng = np.random.default_rng(3)
-    for case in range(6):
-        task = TASKS[case % 3]
-        y = target(rng, task, rows(rng, task) + 5)
-        X = with_gaps(rng, columns(rng, y, 10, far=False))
-        twin = by_twin(cls, X, y, task, alpha=0.2)
-        equal_twin(offered(cls(alpha=0.2, missing="omit").begin(y), X, rng, (form,)), twin, what=case)
-
-
-# ------------------------------------------------------------------------------------ without gaps
+    equal_twins(
+        partial(cls, missing="omit"), partial(by_twin, cls), TASKS, 6, (10, 11), lambda rng: {"alpha": 0.2},
+        seed=3, forms=(form,), far=False, change=with_missing, n_rows=lambda rng, task: rows(rng, task) + 5,
+    )  # fmt: skip
 
 
 def same_numbers(one, other):
@@ -153,9 +134,9 @@ def same_numbers(one, other):
     )
 
 
-@EVERY
+@AND_TOP_K
 @pytest.mark.parametrize("task", TASKS)
-def test_without_gaps_omitting_changes_nothing(cls, task):
+def test_without_missing_values_omitting_changes_nothing(cls, task):
     rng = np.random.default_rng(4)
     for case in range(40):
         y = target(rng, task, rows(rng, task))
@@ -171,14 +152,11 @@ def test_without_gaps_omitting_changes_nothing(cls, task):
 
 @EVERY
 @pytest.mark.parametrize("name", ["spambase", "leukemia_golub_raw"])
-def test_without_gaps_omitting_changes_nothing_on_real_data(cls, name):
+def test_without_missing_values_omitting_changes_nothing_on_real_data(cls, name):
     X, y = load_real(name)
     plain, careful = cls().fit(X, y), cls(missing="omit").fit(X, y)
     assert lines(plain) == lines(careful)
     same_numbers(plain, careful)
-
-
-# ------------------------------------------------------------------------------------ what it is for
 
 
 def near_copies(rng, n, r=0.949):
@@ -195,10 +173,14 @@ def with_means(X):
 def test_near_copies_keep_their_correlation_where_filled_in_means_lose_it():
     rng = np.random.default_rng(5)
     X, y = near_copies(rng, 20_000)
-    gaps = np.where(rng.random(X.shape) < 0.3, np.nan, X)
-    pair = ss.FastOSFS(max_conditioning=0, missing="omit").fit(gaps, y)._process_.rule.slots["pairs"][0, 0, 1]
+    holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    pair = (
+        ss.FastOSFS(max_conditioning=0, missing="omit").fit(holes, y)._process_.rule.slots["pairs"][0, 0, 1]
+    )
     assert pair == pytest.approx(0.949, abs=0.005)
-    filled = ss.FastOSFS(max_conditioning=0).fit(with_means(gaps), y)._process_.rule.slots["total"][0, 1]
+    top = ss.TopK(k=2, missing="omit").fit(holes, y)._process_.rule.slots["pairs"][0, 1]
+    assert top == pytest.approx(0.949, abs=0.005)
+    filled = ss.FastOSFS(max_conditioning=0).fit(with_means(holes), y)._process_.rule.slots["total"][0, 1]
     assert filled == pytest.approx(0.663, abs=0.015)
 
 
@@ -209,15 +191,15 @@ def test_near_copies_are_dropped_where_filled_in_means_keep_both(cls, r):
     dropped = filled = 0
     for _ in range(40):
         X, y = near_copies(rng, 1000, r)
-        gaps = np.where(rng.random(X.shape) < 0.3, np.nan, X)
-        dropped += len(cls(missing="omit").fit(gaps, y).selected_) == 1
-        filled += len(cls().fit(with_means(gaps), y).selected_) == 1
+        holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+        dropped += len(cls(missing="omit").fit(holes, y).selected_) == 1
+        filled += len(cls().fit(with_means(holes), y).selected_) == 1
     assert dropped >= 38
     assert filled <= 2
 
 
 @BLANKETS
-def test_of_copies_with_gaps_one_stays(cls):
+def test_of_copies_with_missing_values_one_stays(cls):
     rng = np.random.default_rng(8)
     y = rng.integers(0, 2, 80)
     x = y + rng.normal(size=80)
@@ -228,7 +210,7 @@ def test_of_copies_with_gaps_one_stays(cls):
 
 
 @BLANKETS
-def test_gaps_do_not_make_noise_relevant_nor_copies_dependent(cls):
+def test_missing_values_do_not_make_noise_relevant_nor_copies_dependent(cls):
     """Tests keep their level: of columns that know y through another alone, about alpha stay."""
     rng = np.random.default_rng(9)
     kept = 0
@@ -242,15 +224,12 @@ def test_gaps_do_not_make_noise_relevant_nor_copies_dependent(cls):
     assert 2 <= kept <= 20
 
 
-# ------------------------------------------------------------------------------------ few joint rows
-
-
 @BLANKETS
-def test_sets_with_few_joint_rows_end_it_or_are_passed_over(cls):
+def test_sets_with_few_complete_rows_end_it_or_are_passed_over(cls):
     rng = np.random.default_rng(10)
     y = rng.normal(size=60)
     X = y[:, None] + 0.3 * rng.normal(size=(60, 2))
-    X[:28, 0] = X[32:, 1] = np.nan  # four joint rows
+    X[:28, 0] = X[32:, 1] = np.nan  # four complete rows
     strict = cls(missing="omit", unreliable="independent").fit(X, y)
     (verdict,) = [d for d in strict.ledger_ if d.reason == "unreliable test"]
     assert verdict.by == (("x0",) if cls is ss.FastOSFS else ("x1",))
@@ -260,7 +239,7 @@ def test_sets_with_few_joint_rows_end_it_or_are_passed_over(cls):
 
 
 @BLANKETS
-def test_joint_rows_of_one_class_test_nothing(cls):
+def test_complete_rows_of_one_class_test_nothing(cls):
     rng = np.random.default_rng(11)
     thirds = np.arange(90) // 30
     for y in (thirds, thirds == 1):
@@ -285,16 +264,13 @@ def test_columns_with_too_few_rows_or_one_class_are_unreliable(cls):
         assert sieve.transform(X).shape == (40, 1)
 
 
-def test_pairs_have_the_p_values_of_their_joint_rows():
+def test_pairs_have_the_p_values_of_their_complete_rows():
     rng = np.random.default_rng(13)
     X, y = near_copies(rng, 30, 0.99)
     X[:10, 0] = X[14:18, 1] = np.nan
     sieve = ss.SAOLA(alpha=0.5, missing="omit").fit(X, y)
     (verdict,) = [d for d in sieve.ledger_ if d.by]
     assert verdict.p_value == pytest.approx(fisher_z.p_value(verdict.statistic, 30 - 14), rel=1e-9)
-
-
-# ------------------------------------------------------------------------------------ behind a gate
 
 
 class Gated:
@@ -320,7 +296,7 @@ def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(cls):
         rule, lag = list(RULES)[case % len(RULES)], (0, 2, 0, 1)[case % 4]
         task = TASKS[case % 3]
         y = target(rng, task, int(rng.integers(30, 60)))
-        X = with_gaps(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
+        X = with_missing(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
         judge = Gated(PairedPartialCorrelations(X, y, task, alpha=0.4), 20, rule, 0.4, lag)
         twin = TWINS[cls](judge, 20)
         sieve = offered(cls(0.4, missing="omit", fdr=rule, lag=lag).begin(y), X, rng)
@@ -335,7 +311,7 @@ def test_pairs_behind_a_gate_are_the_pairs_of_what_passes():
     for case in range(12):
         rule, lag = list(RULES)[case % len(RULES)], (0, 2, 0, 1)[case % 4]
         y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
-        X = with_gaps(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
+        X = with_missing(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
         alone = ss.TopK(k=99, redundancy_weight=0, alpha=0.4, missing="omit").fit(X, y).ledger_
         tested = [d for d in alone if d.reason not in {"constant", "unreliable test"}]
         found = [f for _, f in online_fdr.levels([d.p_value for d in tested], rule, 0.4, lag)]
@@ -347,9 +323,6 @@ def test_pairs_behind_a_gate_are_the_pairs_of_what_passes():
         assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
         entered += len(passed)
     assert entered > 25
-
-
-# ------------------------------------------------------------------------------------ growing, resuming
 
 
 def growing(rng, most=40):
@@ -377,74 +350,44 @@ def test_stores_grow_and_slots_of_evicted_columns_are_taken_again(cls):
     equal_twin(cls(missing="omit", **parameters).fit(X, y), twin, what="fit")
 
 
-@EVERY
+@AND_TOP_K
 @pytest.mark.parametrize("task", TASKS)
-def test_a_run_with_gaps_is_resumed(cls, task, tmp_path):
+def test_a_run_with_missing_values_is_resumed(cls, task):
     rng = np.random.default_rng(17)
     for many in (True, False):
         X, y = growing(rng) if many else contradictory(rng, task, 60)
         if many and task != "regression":
             y = np.searchsorted(np.quantile(y, [0.5] if task == "binary" else [0.3, 0.7]), y)
         sieve = cls(alpha=0.5, missing="omit")
-        sieve = sieve.set_params(max_conditioning=2) if cls is not ss.SAOLA else sieve
+        sieve = sieve.set_params(max_conditioning=2) if cls in TWINS else sieve
         half = X.shape[1] // 2
         whole = offered(clone(sieve).begin(y), X, rng)
-        offered(clone(sieve).begin(y), X[:, :half], rng).save(tmp_path / "half.sieve")
-        resumed = offered(cls.load(tmp_path / "half.sieve"), X[:, half:], rng)
+        resumed = offered(reloaded(offered(clone(sieve).begin(y), X[:, :half], rng)), X[:, half:], rng)
         assert lines(resumed) == lines(whole)
         same_numbers(resumed, whole)
 
 
 @EVERY
-def test_a_store_for_gaps_belongs_to_a_selector_that_omits(cls, tmp_path):
+def test_a_store_of_complete_pairs_belongs_to_a_selector_that_omits(cls):
     rng = np.random.default_rng(18)
     X, y = near_copies(rng, 60)
     for mine, other in (("omit", "refuse"), ("refuse", "omit")):
         sieve = cls(missing=mine).fit(X, y)
         sieve.missing = other
-        sieve.save(tmp_path / "false.sieve")
         with pytest.raises(StateError, match="does not go with the parameters"):
-            cls.load(tmp_path / "false.sieve")
+            reloaded(sieve)
 
 
-def held(classes=2):
-    """Return a store with columns in it."""
-    rng = np.random.default_rng(19)
-    y = np.arange(40) % classes
-    task = Task.BINARY if classes == 2 else Task.MULTICLASS
-    test = CompletePairsFisherZ(y, task, 0.5, signed=False, observed_classes=False)
-    store = PairedPartialColumns(test, MarkovBlanketConfig(2, skip_unreliable=False, newcomer_first=True))
-    X = y[:, None] + rng.normal(size=(40, 5))
-    X[rng.random(X.shape) < 0.1] = np.nan
-    store.settle(Candidates(X, np.arange(5), 10 + np.arange(5), test.measure(X)))
-    return store
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-def test_a_store_comes_back_bit_for_bit(classes):
-    store = held(classes)
-    again = PairedPartialColumns.from_state(store.state())
-    assert 2 <= len(store.features) <= 5
-    assert again.features.tolist() == store.features.tolist()
-    assert again.nbytes == store.nbytes > 0
-    arrays = store.state()
-    assert all(np.array_equal(a, arrays[name], equal_nan=True) for name, a in again.state().items())
-
-
-def test_classes_that_are_not_one_a_row_are_refused(tmp_path):
+def test_classes_that_are_not_one_a_row_are_refused():
     rng = np.random.default_rng(21)
     y = np.arange(30) % 3
     sieve = ss.SAOLA(missing="omit").fit(y[:, None] + rng.normal(size=(30, 2)), y)
     sieve._process_.test.labels = sieve._process_.test.labels[:-1]
-    sieve.save(tmp_path / "false.sieve")
     with pytest.raises(StateError, match="classes|labels"):
-        ss.SAOLA.load(tmp_path / "false.sieve")
+        reloaded(sieve)
 
 
-# ------------------------------------------------------------------------------------ errors
-
-
-@EVERY
+@AND_TOP_K
 def test_nan_is_refused_unless_asked_for_and_infinity_always(cls):
     rng = np.random.default_rng(22)
     y, X = rng.integers(0, 2, 40), rng.normal(size=(40, 3))
@@ -458,19 +401,3 @@ def test_nan_is_refused_unless_asked_for_and_infinity_always(cls):
     for form in (np.asarray, sp.csc_array):
         with pytest.raises(ValueError, match="'x2' holds inf"):
             cls(missing="omit").fit(form(X), y)
-
-
-@pytest.mark.parametrize(
-    ("sieve", "said"),
-    [
-        (ss.OSFS(missing="omit", test="g2"), "missing='omit' goes with test='fisher_z'; got test='g2'"),
-        (ss.FastOSFS(missing="omit", test="chi2"), "give missing values a code of their own"),
-        (ss.SAOLA(missing="omit", measure="su"), "goes with measure='fisher_z'; got measure='su'"),
-        (ss.SAOLA(missing="omit", measure="mutual_info"), "or use missing='refuse'"),
-        (ss.SAOLA(missing="category"), "missing must be one of 'refuse', 'omit'; got 'category'"),
-        (ss.OSFS(missing="drop"), "missing must be one of"),
-    ],
-)
-def test_what_cannot_be_omitted_is_said(sieve, said):
-    with pytest.raises(ParameterError, match=said):
-        sieve.begin([0, 1, 0, 1])

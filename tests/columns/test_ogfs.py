@@ -1,84 +1,12 @@
 """OGFS decides as its slow twin does, whatever the blocks, and keeps its laws."""
 
-from collections import Counter
-
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import Lasso
 
-import streamsieve as ss
 from streamsieve.columns.ogfs import OGFS
-from streamsieve.exceptions import ParameterError, SchemaError
-from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.columns.streams import TASKS, columns, lines, target
 from tests.real_data import load_real
-from tests.reference.ogfs import ogfs
-
-
-def random_parameters(rng):
-    return {
-        "min_gain": float(rng.choice([0.0, 0.001, 0.1])),
-        "alpha": float(rng.choice([0.05, 0.3])),
-        "l1": float(rng.choice([0.05, 0.15, 0.5])),
-    }
-
-
-def slices(p, size):
-    return [*range(size, p, size), p]
-
-
-def kept_by_group(sieve):
-    return {group: kept.tolist() for group, kept in sieve.groups_.items()}
-
-
-# ------------------------------------------------------------------------------------ equal to the twin
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_random_streams_in_mixed_blocks_equal_the_twin(task):
-    """Blocks never fit the groups, and the last group is mostly left open."""
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(70):
-        y = target(rng, task, rows(rng, task))
-        X = columns(rng, y, int(rng.integers(1, 20)), far=case % 3 == 0)
-        parameters = random_parameters(rng)
-        size = int(rng.choice([1, 2, 3, 5, 30]))
-        *twin, groups = ogfs(X, y, task, slices(X.shape[1], size), **parameters)
-        sieve = offered(OGFS(group_size=size, **parameters).begin(y), X, rng, tuple(FORMS))
-        what = (case, size, parameters)
-        equal_twin(sieve, twin, what=what)
-        assert kept_by_group(sieve) == groups, what
-        assert sieve.n_groups_ == len(groups)
-        assert sieve.n_open_ == X.shape[1] % size
-        seen.update((line.event, line.reason) for line in twin[1])
-    assert {("kept", "relevant"), ("rejected", "constant"), ("rejected", "irrelevant")} <= set(seen)
-    assert min(seen["rejected", "redundant"], seen["evicted", "redundant"]) >= 10, seen
-
-
-def test_groups_of_any_size_offered_whole_equal_the_twin():
-    rng = np.random.default_rng(1)
-    for case in range(30):
-        task = TASKS[case % 3]
-        y = target(rng, task, 30)
-        X = columns(rng, y, 20, far=False)
-        ends = sorted({20, *rng.integers(1, 20, 5).tolist()})
-        parameters = random_parameters(rng)
-        *twin, groups = ogfs(X, y, task, ends, **parameters)
-        whole = OGFS(group_size=3, **parameters).begin(y)
-        decided = []
-        for low, high in zip([0, *ends], ends, strict=False):
-            form = (np.ascontiguousarray, np.asfortranarray, sp.csc_array)[int(rng.integers(3))]
-            decided += whole.offer_group(form(X[:, low:high]))
-        equal_twin(whole, twin, what=(case, parameters))
-        assert [d[:4] for d in decided] == [d[:4] for d in whole.ledger_]
-        labels = np.repeat([f"g{k}" for k in range(len(ends))], np.diff([0, *ends]))
-        labelled = OGFS(**parameters).fit(X, y, groups=labels)
-        equal_twin(labelled, twin, what=(case, parameters))
-        assert kept_by_group(labelled) == {f"g{k}": kept for k, kept in groups.items()}
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 def standardised(X):
@@ -147,21 +75,6 @@ def test_a_copy_of_a_kept_column_is_redundant():
     assert [(d.reason, d.by) for d in sieve.ledger_][1:] == [("redundant", ("x0",))] * 2
 
 
-def test_groups_of_one_by_any_road_are_the_same():
-    rng = np.random.default_rng(6)
-    y = rng.integers(0, 2, 40)
-    X = columns(rng, y, 20, far=False)
-    expected = OGFS(l1=0.05, group_size=None).fit(X, y)
-    single = OGFS(l1=0.05).begin(y)
-    for j in range(20):
-        single.offer_group(X[:, j])
-    labelled = OGFS(l1=0.05).fit(X, y, groups=range(20))
-    for other in (single, labelled, OGFS(l1=0.05, group_size=1).fit(X, y)):
-        assert lines(other) == lines(expected)
-        assert kept_by_group(other) == kept_by_group(expected)
-    assert len(expected.selected_) > 1
-
-
 def test_units_do_not_matter():
     rng = np.random.default_rng(7)
     y = rng.integers(0, 3, 60)
@@ -179,66 +92,10 @@ def test_more_columns_than_slots():
     assert sieve.ledger_.counts() == {"kept": 70}
 
 
-def test_a_run_saved_anywhere_inside_a_group_goes_on_as_before(tmp_path):
-    rng = np.random.default_rng(9)
-    for task in TASKS:
-        y = target(rng, task, 60)
-        X = columns(rng, y, 30, far=False)
-        parameters = {"l1": 0.05, "group_size": 7}
-        whole = OGFS(**parameters).fit(X, y)
-        for half in (1, 6, 7, 12, 29):
-            first = OGFS(**parameters).begin(y)
-            first.offer(X[:, :half])
-            first.save(tmp_path / "half.sieve")
-            resumed = OGFS.load(tmp_path / "half.sieve")
-            assert resumed.selected_.tolist() == first.selected_.tolist()
-            resumed.offer(X[:, half:])
-            assert lines(resumed) == lines(whole)
-
-
-def test_a_stop_closes_the_open_group():
-    rng = np.random.default_rng(10)
-    y = rng.integers(0, 2, 80)
-    X = y[:, None] + 2 * rng.normal(size=(80, 20))
-    expected = lines(OGFS(group_size=5).fit(X[:, :8], y))
-    sieve = OGFS(group_size=5, stop=ss.Stop(max_offers=8)).fit(X, y)
-    assert sieve.stopped_ == "max_offers=8"
-    assert sieve.n_open_ == 0
-    assert lines(sieve)[: len(expected)] == expected
-
-
-# ------------------------------------------------------------------------------------ what is refused
-
-
 def toy():
     rng = np.random.default_rng(0)
     y = np.arange(100) % 2
     return rng.normal(size=(100, 12)) + y[:, None] * (np.arange(12) % 3 == 0), y
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"min_gain": -0.1}, {"alpha": 0}, {"alpha": 1}, {"l1": 0}, {"l1": np.inf}, {"group_size": 0}],
-    ids=str,
-)
-def test_bad_parameters_are_refused_by_name(parameters):
-    with pytest.raises(ParameterError, match=next(iter(parameters))):
-        OGFS(**parameters).fit(*toy())
-
-
-def test_a_refused_group_leaves_its_label_free():
-    X, y = toy()
-    sieve = OGFS().begin(y)
-    sieve.offer_group(X[:, :3], group="first")
-    with pytest.raises(SchemaError, match="came twice"):
-        sieve.offer_group(X[:, 3:], group="first")
-    with pytest.raises(ValueError, match="NaN"):
-        sieve.offer_group(X[:, 3:] * np.nan, group="second")
-    sieve.offer_group(X[:, 3:], group="second")
-    assert set(sieve.groups_) <= {"first", "second"}
-
-
-# ------------------------------------------------------------------------------------ real data
 
 
 def test_leukemia_in_groups_of_ten():

@@ -1,6 +1,6 @@
 """Online FDR: levels as published, decisions as the slow twin's, and control of the false discovery rate."""
 
-from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,10 +9,20 @@ import scipy.stats
 
 import streamsieve as ss
 from streamsieve.columns.online_fdr import OnlineFDR
-from streamsieve.exceptions import ParameterError, StateError, TargetError
-from streamsieve.independence.multiple_testing import RULES, OnlineFDRProcedure
+from streamsieve.exceptions import StateError
+from streamsieve.independence.online_fdr import RULES, OnlineFDRProcedure
 from studies.discovery._simulation import EVERY, NOTHING, SITUATIONS, Rates, known, shares, simulate
-from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.columns.streams import (
+    FORMS,
+    TASKS,
+    columns,
+    equal_twin,
+    equal_twins,
+    lines,
+    offered,
+    reloaded,
+    target,
+)
 from tests.helpers.tier import cases
 from tests.reference import online_fdr as twin
 
@@ -23,8 +33,6 @@ def mixed_p_values(rng, n, share):
     """Return p-values of two-sided z tests, of which a share has a mean of 3."""
     return 2 * scipy.stats.norm.sf(np.abs(rng.normal(size=n) + 3 * (rng.random(n) < share)))
 
-
-# ------------------------------------------------------------------------------------ published levels
 
 #: The 15 p-values in the documentation of the R package onlineFDR, in order, and alpha = 0.05.
 P_VALUES = np.array([
@@ -80,9 +88,6 @@ def test_decisions_are_those_of_the_package_online_fdr(rule):
         assert OnlineFDRProcedure(rule, 0.05).decide(p_values)[0].tolist() == wanted
         found += sum(wanted)
     assert found > 100
-
-
-# ------------------------------------------------------------------------------------ the gate and its twin
 
 
 @every_rule
@@ -153,8 +158,6 @@ def test_p_values_of_zero_one_and_nan_are_taken(rule):
     assert gate.decide(np.zeros(0))[0].shape == (0,)
 
 
-# ------------------------------------------------------------------------------------ books
-
 #: The share of false discoveries that a rule reckons with: which tests count, and for how much.
 RECKONED = {
     "lord": lambda p, a: a,
@@ -198,7 +201,7 @@ def test_wealth_is_what_was_earned_less_what_was_spent(rule):
 
 @pytest.mark.parametrize("lag", [1, 6])
 def test_with_a_lag_the_wealth_counts_what_may_be_used(lag):
-    """After so many tests that found nothing since, nothing is pending that ticks otherwise."""
+    """After 40 tests that found nothing, nothing is pending that ticks otherwise."""
     gate, plain = OnlineFDRProcedure("lord", 0.05, lag), OnlineFDRProcedure("lord", 0.05)
     p_values = np.concatenate([np.ones(10), np.zeros(1), np.ones(40)])
     gate.decide(p_values)
@@ -218,9 +221,6 @@ def test_lond_has_no_wealth():
     with pytest.raises(AttributeError, match="wealth_ has no meaning for fdr='lond'"):
         _ = sieve.wealth_
     assert np.isnan(OnlineFDRProcedure("lond", 0.05).wealth())
-
-
-# ------------------------------------------------------------------------------------ states
 
 
 def good_state():
@@ -247,8 +247,6 @@ def test_a_state_that_does_not_fit_together_is_refused(name, value):
         OnlineFDRProcedure.from_state({**good_state(), name: value})
 
 
-# ------------------------------------------------------------------------------------ the selector
-
 SETTINGS = [
     ("addis", 0, "marginal"), ("lord", 0, "marginal"), ("saffron", 3, "marginal"),
     ("alpha_investing", 0, "marginal"), ("lond", 1, "marginal"), ("dlord", 0, "marginal"),
@@ -256,33 +254,30 @@ SETTINGS = [
 ]  # fmt: skip
 
 
+def equal_levels(sieve, wanted, what, p_values=True):
+    equal_twin(sieve, wanted, what=what)
+    np.testing.assert_allclose(sieve.levels_, [line.level for line in wanted[1]], rtol=1e-9)
+
+
 @pytest.mark.parametrize(("rule", "lag", "test"), SETTINGS)
 def test_random_streams_in_mixed_blocks_equal_the_twin(rule, lag, test):
-    rng = np.random.default_rng(5)
-    seen = Counter()
-    for case in range(cases(40)):
-        task = TASKS[case % 3] if test == "marginal" else ("binary", "regression")[case % 2]
-        y = target(rng, task, rows(rng, task))
-        X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
-        parameters = {"fdr": rule, "lag": lag, "scope": test, "alpha": float(rng.choice([0.19, 0.47, 0.83]))}
-        wanted = twin.online_fdr(X, y, task, **parameters)
-        sieve = offered(OnlineFDR(**parameters).begin(y), X, rng)
-        equal_twin(sieve, wanted, what=(case, parameters))
-        np.testing.assert_allclose(sieve.levels_, [line.level for line in wanted[1]], rtol=1e-9)
-        seen.update(line.reason for line in wanted[1])
-    assert len(seen) >= (4 if test == "marginal" else 5), seen
+    tasks = TASKS if test == "marginal" else ("binary", "regression")
+    make, slow = (partial(f, fdr=rule, lag=lag, scope=test) for f in (OnlineFDR, twin.online_fdr))
+    seen = equal_twins(
+        make, slow, tasks, cases(40), (1, 15), lambda rng: {"alpha": float(rng.choice([0.19, 0.47, 0.83]))},
+        seed=5, check=equal_levels,
+    )  # fmt: skip
+    assert len({reason for _, reason in seen}) >= (4 if test == "marginal" else 5), seen
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("test", ["marginal", "conditional"])
 def test_one_form_of_blocks_equals_the_twin(test, form):
-    rng = np.random.default_rng(6)
-    for case in range(6):
-        y = target(rng, ("binary", "regression")[case % 2], int(rng.integers(10, 40)))
-        X = columns(rng, y, 12, far=False)
-        sieve = offered(OnlineFDR(alpha=0.31, scope=test).begin(y), X, rng, (form,))
-        task = ("binary", "regression")[case % 2]
-        equal_twin(sieve, twin.online_fdr(X, y, task, alpha=0.31, scope=test), what=case)
+    make, slow = (partial(f, alpha=0.31, scope=test) for f in (OnlineFDR, twin.online_fdr))
+    equal_twins(
+        make, slow, ("binary", "regression"), 6, (12, 13), seed=6, forms=(form,), far=False,
+        n_rows=lambda rng, task: int(rng.integers(10, 40)),
+    )  # fmt: skip
 
 
 def wide_stream(n=80, p=1500):
@@ -323,6 +318,7 @@ def test_a_column_is_kept_if_its_p_value_is_at_most_its_level(test):
 def test_levels_are_remembered_as_decisions_are(test):
     X, y = wide_stream()
     every = OnlineFDR(scope=test).fit(X, y)
+    assert np.array_equal(reloaded(every).levels_, every.levels_)
     kept = OnlineFDR(scope=test, ledger="kept").fit(X, y)
     assert np.array_equal(kept.levels_, every.levels_[every.selected_])
     assert len(OnlineFDR(scope=test, ledger="none").fit(X, y).levels_) == 0
@@ -330,48 +326,12 @@ def test_levels_are_remembered_as_decisions_are(test):
     assert np.array_equal(stopped.levels_, every.levels_[:1234])
 
 
-@pytest.mark.parametrize("test", ["marginal", "conditional"])
-def test_a_run_resumed_goes_on_as_before(test, tmp_path):
+def test_a_saved_run_with_other_columns_is_refused():
     X, y = wide_stream()
-    whole = OnlineFDR(lag=2, scope=test).fit(X, y)
-    first = OnlineFDR(lag=2, scope=test).begin(y)
-    first.offer(X[:, :1100])
-    first.save(tmp_path / "half.sieve")
-    resumed = OnlineFDR.load(tmp_path / "half.sieve")
-    assert np.array_equal(resumed.levels_, first.levels_)
-    resumed.offer(X[:, 1100:])
-    assert lines(resumed) == lines(whole)
-    assert resumed.wealth_ == pytest.approx(whole.wealth_, rel=1e-12)
-
-
-def test_a_saved_run_with_other_levels_is_refused(tmp_path):
-    X, y = wide_stream()
-    sieve = OnlineFDR().fit(X[:, :100], y)
-    sieve.alpha = 0.2  # as a tampered header would say
-    sieve.save(tmp_path / "a.sieve")
-    with pytest.raises(StateError, match="rule, alpha and lag are not those of the selector"):
-        OnlineFDR.load(tmp_path / "a.sieve")
     sieve = OnlineFDR().fit(X[:, :100], y)
     sieve._process_.rule._kept.append(np.array([99]))
-    sieve.save(tmp_path / "b.sieve")
     with pytest.raises(StateError, match="not those that the tests found"):
-        OnlineFDR.load(tmp_path / "b.sieve")
-
-
-def test_bad_parameters_and_targets_are_refused():
-    with pytest.raises(ParameterError, match=r"fdr must be one of 'lord', .* did you mean 'addis'"):
-        OnlineFDR("adis").begin([0, 1])
-    with pytest.raises(ParameterError, match="alpha must be a number above 0 and below 1; got 1"):
-        OnlineFDR(alpha=1).begin([0, 1])
-    with pytest.raises(ParameterError, match="lag must be a whole number at least 0 and at most 65536"):
-        OnlineFDR(lag=-1).begin([0, 1])
-    with pytest.raises(ParameterError, match="scope must be one of 'marginal', 'conditional'; got 'joint'"):
-        OnlineFDR(scope="joint").begin([0, 1])
-    with pytest.raises(TargetError, match=r"OnlineFDR needs .* but y is multiclass: use scope='marginal'"):
-        OnlineFDR(scope="conditional").begin([0, 1, 2, 1])
-
-
-# ------------------------------------------------------------------------------------ the gate of SAOLA
+        reloaded(sieve)
 
 
 @pytest.mark.parametrize("lag", [0, 2])
@@ -395,38 +355,6 @@ def test_saola_behind_a_gate_is_saola_over_what_passes(rule, lag):
     assert passing > 15
 
 
-def test_a_gate_keeps_noise_out_of_saola():
-    rng = np.random.default_rng(9)
-    X, y = rng.normal(size=(100, 5000)), rng.normal(size=100)
-    assert len(ss.SAOLA(alpha=0.05).fit(X, y).selected_) > 5
-    assert len(ss.SAOLA(alpha=0.05, fdr="addis").fit(X, y).selected_) <= 1
-
-
-def test_saolas_gate_needs_p_values():
-    with pytest.raises(ParameterError, match=r"fdr='addis' needs p-values, .* take measure='fisher_z'"):
-        ss.SAOLA(measure="su", fdr="addis").begin([0, 1])
-    with pytest.raises(ParameterError, match="fdr must be one of"):
-        ss.SAOLA(fdr="none").begin([0, 1])
-
-
-def test_saolas_gate_is_saved(tmp_path):
-    X, y = wide_stream(p=600)
-    whole = ss.SAOLA(alpha=0.1, fdr="saffron", lag=3).fit(X, y)
-    first = ss.SAOLA(alpha=0.1, fdr="saffron", lag=3).begin(y)
-    first.offer(X[:, :333])
-    first.save(tmp_path / "half.sieve")
-    resumed = ss.SAOLA.load(tmp_path / "half.sieve")
-    resumed.offer(X[:, 333:])
-    assert lines(resumed) == lines(whole)
-    first.lag = 4
-    first.save(tmp_path / "other.sieve")
-    with pytest.raises(StateError, match="rule, alpha and lag are not those of the selector"):
-        ss.SAOLA.load(tmp_path / "other.sieve")
-
-
-# ------------------------------------------------------------------------------------ simulation
-
-
 STREAMS = 60
 
 
@@ -440,7 +368,7 @@ def check_known(found, wanted, what):
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_false_discovery_rate_and_power_are_those_of_the_simulation_table(situation):
-    """The rates, the bound for independent tests, and that of a cell that nobody has printed."""
+    """The rates, the bound for independent tests, and that of a cell that is not published."""
     for rule, found in simulate(EVERY, SITUATIONS[situation], streams=STREAMS).items():
         wanted = known(rule, situation)
         if wanted.fdr is not None:

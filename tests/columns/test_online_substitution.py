@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,11 +13,11 @@ from streamsieve._kernels import substitution
 from streamsieve.base import Stop
 from streamsieve.columns.models import substitution as models
 from streamsieve.columns.models.substitution import SubstitutionConfig, SubstitutionModel
-from streamsieve.columns.models.threads import InOrder
+from streamsieve.columns.models.threads import in_order
 from streamsieve.columns.online_substitution import OnlineSubstitution
-from streamsieve.exceptions import BadValueError, ParameterError, StateError, TargetError
+from streamsieve.exceptions import BadValueError, StateError
 from streamsieve.protocols import ColumnBlock
-from tests.columns.streams import FORMS, WHOLE, columns, equal_twin, lines, offered, rows, target
+from tests.columns.streams import FORMS, WHOLE, equal_twin, equal_twins, lines, offered, reloaded
 from tests.helpers.tier import cases
 from tests.reference.online_substitution import online_substitution
 
@@ -39,29 +39,23 @@ def planted(seed, n=400, p=200, k=8):
     return X, y, true
 
 
-# ------------------------------------------------------------------------------------ equal to the twin
+def drawn(rng):
+    return {
+        "k": int(rng.integers(1, 7)),
+        "refresh": int(rng.choice([1, 2, 5, 30])),
+        "step_size": float(rng.choice([1.0, 0.7])),
+    }
 
 
 @pytest.mark.parametrize(
     ("loss", "task"), [("squared", "regression"), ("squared", "binary"), ("logistic", "binary")]
 )
 def test_random_streams_in_mixed_blocks_equal_the_twin(loss, task):
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(cases(80)):
-        y = target(rng, task, rows(rng, task))
-        far = case % 3 == 0
-        X = columns(rng, y, int(rng.integers(1, 25)), far=far)
-        parameters = {
-            "k": int(rng.integers(1, 7)),
-            "refresh": int(rng.choice([1, 2, 5, 30])),
-            "step_size": float(rng.choice([1.0, 0.7])),
-        }
-        twin = online_substitution(X, y, loss=loss, **parameters)
-        sieve = OnlineSubstitution(loss=loss, **parameters).begin(y)
-        offered(sieve, X, rng, WHOLE if far else tuple(FORMS))
-        equal_twin(sieve, twin, what=(case, parameters), p_values=False)
-        seen.update((line.event, line.reason) for line in twin[1])
+    seen = equal_twins(
+        partial(OnlineSubstitution, loss=loss),
+        lambda X, y, task, **parameters: online_substitution(X, y, loss=loss, **parameters),
+        [task], cases(80), (1, 25), drawn, forms=lambda far: WHOLE if far else tuple(FORMS), p_values=False,
+    )  # fmt: skip
     wanted = {
         ("kept", "relevant"),
         ("rejected", "outscored"),
@@ -106,9 +100,6 @@ def test_a_step_of_every_coefficient_at_every_arrival_is_what_refresh_of_one_mea
     one = OnlineSubstitution(5, refresh=1).fit(X, y)
     equal_twin(one, online_substitution(X, y, loss="squared", k=5, refresh=1), what=1, p_values=False)
     assert lines(one) != lines(OnlineSubstitution(5, refresh=25).fit(X, y))
-
-
-# ------------------------------------------------------------------------------------ what it finds
 
 
 @pytest.mark.parametrize("refresh", [1, 7, None])
@@ -193,9 +184,6 @@ def test_of_equal_coefficients_the_last_to_arrive_goes():
     ]  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------ threads
-
-
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray, sp.csc_array])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -223,18 +211,22 @@ def test_threads_work_on_tall_columns():
     np.testing.assert_allclose(sieve.coef_[[3, 17, 33]], [1, -1, 2], atol=0.1)
 
 
-def test_pieces_are_committed_in_order():
-    done, inside, ahead = [], threading.Lock(), []
+def test_pieces_are_committed_in_order_up_to_an_end_and_not_measured_too_early():
+    done, inside, ahead, worst = [], threading.Lock(), [], []
+
+    def measure(piece):
+        ahead.append(piece)
+        worst.append(piece - len(done))
 
     def commit(piece):
         assert inside.acquire(blocking=False), "two threads decide at once"
         done.append(piece)
         inside.release()
-        return True
+        return piece < 150
 
-    InOrder(200, ahead.append, commit).run(4)
-    assert done == list(range(200))
-    assert sorted(ahead) == list(range(200))
+    in_order(200, measure, commit, 4)
+    assert done == sorted(ahead)[:151] == list(range(151))
+    assert max(worst) <= 4
 
 
 @pytest.mark.parametrize("where", ["measure", "commit"])
@@ -251,25 +243,9 @@ def test_an_error_in_a_thread_ends_the_run_and_is_raised(where):
         return fail(piece) if where == "commit" else True
 
     with pytest.raises(ValueError, match="piece 7"):
-        InOrder(50, fail if where == "measure" else lambda piece: None, commit).run(3)
+        in_order(50, fail if where == "measure" else lambda piece: None, commit, 3)
     assert done == list(range(len(done)))
     assert len(done) <= 8
-
-
-def test_a_commit_that_says_so_ends_the_run():
-    done = []
-    InOrder(50, lambda piece: None, lambda piece: done.append(piece) or piece < 5).run(3)
-    assert done == list(range(6))
-
-
-def test_what_threads_see_is_not_too_old():
-    done, worst = [], []
-
-    def measure(piece):
-        worst.append(piece - len(done))
-
-    InOrder(100, measure, lambda piece: done.append(piece) or True).run(3)
-    assert max(worst) <= 3
 
 
 def test_an_interrupt_waits_for_the_other_threads():
@@ -287,7 +263,7 @@ def test_an_interrupt_waits_for_the_other_threads():
         return True
 
     with pytest.raises(KeyboardInterrupt):
-        InOrder(50, measure, commit).run(3)
+        in_order(50, measure, commit, 3)
     assert others
     assert not any(thread.is_alive() for thread in others)
 
@@ -312,9 +288,6 @@ def test_an_interrupted_offer_changes_nothing(form, monkeypatch):
     for name, a in sieve._process_.state().items():
         np.testing.assert_array_equal(a, before[name], err_msg=name)
     assert sieve.n_features_in_ == 40
-
-
-# ------------------------------------------------------------------------------------ values that are none
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -401,44 +374,10 @@ def test_the_store_does_not_grow_with_the_columns_seen():
     assert sorted([*model._where[:5], *model._free[: model._counts[3]]]) == list(range(len(model._store)))
 
 
-# ------------------------------------------------------------------------------------ faces and errors
-
-
-def test_coefficients_are_there_after_begin_only():
-    sieve = OnlineSubstitution()
-    for name in ("coef_", "intercept_"):
-        with pytest.raises(AttributeError, match=f"{name} is available after begin or fit"):
-            getattr(sieve, name)
-    sieve.begin([0, 1, 1, 1])
+def test_a_model_without_columns_is_the_prior():
+    sieve = OnlineSubstitution().begin([0, 1, 1, 1])
     assert sieve.coef_.shape == (0,)
     assert sieve.intercept_ == pytest.approx(np.log(3))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"k": 0}, "k must be a whole number at least 1"),
-        ({"k": 2.5}, "k must be a whole number"),
-        ({"loss": "hinge"}, "loss must be one of 'auto', 'squared', 'logistic'"),
-        ({"refresh": 0}, "refresh must be a whole number at least 1"),
-        ({"step_size": 0}, "step_size must be a number above 0 and at most 1; got 0"),
-        ({"step_size": 1.5}, "step_size must be a number"),
-        ({"sweeps": 0}, "sweeps must be a whole number at least 1"),
-        ({"n_jobs": 0}, r"n_jobs must be -1 .* got 0"),
-        ({"n_jobs": -2}, "n_jobs must be a whole number at least -1; got -2"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        OnlineSubstitution(**parameters).begin([0, 1, 0, 1])
-
-
-def test_more_than_two_classes_are_refused():
-    with pytest.raises(TargetError, match=r"but y is multiclass: say task='regression' if .* use Grafting"):
-        OnlineSubstitution().begin([0, 1, 2, 1])
-
-
-# ------------------------------------------------------------------------------------ states
 
 
 def model_of(loss):
@@ -474,15 +413,13 @@ def test_a_state_that_does_not_fit_together_is_refused(loss):
             SubstitutionModel.from_state(bad)
 
 
-def test_the_largest_budget_comes_back_from_a_file(tmp_path):
+def test_the_largest_budget_comes_back():
     X, y, _ = planted(16, n=50, p=30)
     sieve = OnlineSubstitution(2**31 - 1).fit(X, y)
-    sieve.save(tmp_path / "large.sieve")
-    assert OnlineSubstitution.load(tmp_path / "large.sieve").selected_.tolist() == list(range(30))
+    assert reloaded(sieve).selected_.tolist() == list(range(30))
     sieve.n_features_in_ = 29
-    sieve.save(tmp_path / "bad.sieve")
     with pytest.raises(StateError, match=r"more columns are kept|never offered"):
-        OnlineSubstitution.load(tmp_path / "bad.sieve")
+        reloaded(sieve)
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e90])

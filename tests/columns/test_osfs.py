@@ -1,6 +1,7 @@
 """OSFS and Fast-OSFS decide as their slow twins do, on nasty little streams, and keep their laws."""
 
 from collections import Counter
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -9,15 +10,20 @@ from sklearn.base import clone
 
 import streamsieve as ss
 from streamsieve.columns.osfs import OSFS, FastOSFS
-from streamsieve.columns.redundancy.contract import Candidates
-from streamsieve.columns.redundancy.markov_blanket.correlation import (
-    MarkovBlanketCorrelation as PartialColumns,
+from streamsieve.exceptions import StateError
+from tests.columns.streams import (
+    FORMS,
+    SPARSE,
+    TASKS,
+    columns,
+    equal_twin,
+    equal_twins,
+    lines,
+    offered,
+    orthogonal,
+    reloaded,
+    woven,
 )
-from streamsieve.columns.redundancy.markov_blanket.rule import MarkovBlanketConfig
-from streamsieve.exceptions import ParameterError, StateError
-from streamsieve.independence import FisherZ
-from streamsieve.protocols import Task
-from tests.columns.streams import FORMS, SPARSE, TASKS, columns, equal_twin, lines, offered, rows, target
 from tests.reference.fast_osfs import fast_osfs
 from tests.reference.osfs import PartialCorrelations, osfs
 
@@ -37,36 +43,13 @@ def random_parameters(rng):
     }
 
 
-# ------------------------------------------------------------------------------------ equal to the twin
-
-
 @BOTH
 @pytest.mark.parametrize("task", TASKS)
 def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(100):
-        y = target(rng, task, rows(rng, task))
-        X = columns(rng, y, int(rng.integers(1, 13)), far=case % 3 == 0)
-        parameters = random_parameters(rng)
-        twin = by_twin(cls, X, y, task, **parameters)
-        sieve = offered(cls(**parameters).begin(y), X, rng)
-        equal_twin(sieve, twin, what=(case, parameters))
-        seen.update((line.event, line.reason) for line in twin[1])
-    # the streams had something to say: every kind of decision fell, many times
+    seen = equal_twins(cls, partial(by_twin, cls), [task], 100, (1, 13), random_parameters)
     loser = "rejected" if cls is FastOSFS else "evicted"
     assert len(seen) >= 7, seen
     assert min(seen["evicted", "redundant"], seen["rejected", "redundant"], seen[loser, "collinear"]) >= 5
-
-
-def woven(rng, task, n):
-    """Return a target made of three factors, and columns made of factors: large sets are needed."""
-    factors = rng.normal(size=(n, 4))
-    y = factors[:, :3].sum(axis=1) + 0.7 * rng.normal(size=n)
-    weights = np.vstack([np.eye(4)[:3], rng.random((6, 4)) < 0.6])
-    X = factors @ rng.permutation(weights).T + 0.3 * rng.normal(size=(n, 9)) * rng.integers(0, 2, 9)
-    labels = {"binary": 2, "multiclass": 4}.get(task)
-    return X, y if labels is None else np.searchsorted(np.quantile(y, np.arange(1, labels) / labels), y)
 
 
 @BOTH
@@ -75,7 +58,7 @@ def test_sets_of_one_two_and_three_columns_are_found_as_the_twin_finds_them(cls,
     rng = np.random.default_rng(1)
     sizes = Counter()
     for case in range(30):
-        X, y = woven(rng, task, int(rng.integers(60, 200)))
+        X, y = woven(rng, task, int(rng.integers(60, 200)), some_exact=True)
         parameters = {"alpha": float(rng.choice([0.01, 0.05]))}
         twin = by_twin(cls, X, y, task, **parameters)
         equal_twin(offered(cls(**parameters).begin(y), X, rng), twin, what=case)
@@ -87,19 +70,8 @@ def test_sets_of_one_two_and_three_columns_are_found_as_the_twin_finds_them(cls,
 @BOTH
 @pytest.mark.parametrize("form", FORMS)
 def test_one_form_of_blocks_equals_the_twin(cls, form):
-    rng = np.random.default_rng(2)
-    for case in range(12):
-        task = TASKS[case % 3]
-        y = target(rng, task, rows(rng, task))
-        X = columns(rng, y, 10, far=False)
-        twin = by_twin(cls, X, y, task, alpha=0.2)
-        equal_twin(offered(cls(alpha=0.2).begin(y), X, rng, (form,)), twin, what=case)
-
-
-def orthogonal(rng, n, p):
-    """Return p columns without mean, of unit length, at right angles."""
-    Z = rng.normal(size=(n, p))
-    return np.linalg.qr(Z - Z.mean(axis=0))[0]
+    twin = partial(by_twin, cls)
+    equal_twins(cls, twin, TASKS, 12, (10, 11), lambda rng: {"alpha": 0.2}, seed=2, forms=(form,), far=False)
 
 
 def growing(rng):
@@ -124,20 +96,16 @@ def test_stores_grow_and_slots_of_evicted_columns_are_taken_again(cls):
 
 
 @BOTH
-def test_a_run_resumed_with_grown_stores_and_freed_slots_goes_on_as_before(cls, tmp_path):
+def test_a_run_resumed_with_grown_stores_and_freed_slots_goes_on_as_before(cls):
     rng = np.random.default_rng(4)
     X, y = growing(rng)
     sieve = cls(alpha=0.5, max_conditioning=2)
     whole = offered(clone(sieve).begin(y), X, rng, ("row by row",))
     for half in (1, 20, 40, 50):
         first = offered(clone(sieve).begin(y), X[:, :half], rng, ("row by row",))
-        first.save(tmp_path / "half.sieve")
-        resumed = offered(cls.load(tmp_path / "half.sieve"), X[:, half:], rng, ("row by row",))
+        resumed = offered(reloaded(first), X[:, half:], rng, ("row by row",))
         assert lines(resumed) == lines(whole)
         assert [d.statistic for d in resumed.ledger_] == [d.statistic for d in whole.ledger_]
-
-
-# ------------------------------------------------------------------------------------ known truth
 
 
 class DSeparation:
@@ -219,16 +187,13 @@ def test_a_chain_leaves_its_nearest_link(cls, order):
     assert [order[j] for j in sieve.selected_] == [1]
 
 
-# ------------------------------------------------------------------------------------ laws
-
-
 @BOTH
 @pytest.mark.parametrize("task", TASKS)
 def test_no_selected_column_is_independent_given_a_few_others(cls, task):
     rng = np.random.default_rng(6)
     tried = 0
     for _ in range(10):
-        X, y = woven(rng, task, 600)
+        X, y = woven(rng, task, 600, some_exact=True)
         sieve = cls(alpha=0.05).fit(X, y)
         judge = PartialCorrelations(X, y, task, alpha=0.05)
         kept = sieve.selected_.tolist()
@@ -245,7 +210,7 @@ def test_no_selected_column_is_independent_given_a_few_others(cls, task):
 def test_units_and_names_of_things_do_not_matter(cls, task):
     rng = np.random.default_rng(7)
     for _ in range(10):
-        X, y = woven(rng, task, 90)
+        X, y = woven(rng, task, 90, some_exact=True)
         plain = cls(alpha=0.05).fit(X, y)
         scales = rng.choice([-1000.0, -1.0, 0.001, 7.0], X.shape[1])
         order = rng.permutation(len(y))
@@ -301,9 +266,6 @@ def test_columns_that_determine_classes_together_are_answered():
     assert FastOSFS(alpha=0.05).fit(X, y).selected_.tolist() == [0, 1]
 
 
-# ------------------------------------------------------------------------------------ few rows
-
-
 @pytest.mark.parametrize("n", [2, 3])
 @BOTH
 def test_without_degrees_of_freedom_nothing_is_relevant(cls, n):
@@ -327,13 +289,10 @@ def test_sets_without_degrees_of_freedom_end_it_or_are_passed_over(cls):
     assert cls(alpha=0.5).fit(X, y).selected_.tolist() == [0, 1]
 
 
-# ------------------------------------------------------------------------------------ ledger and errors
-
-
 @BOTH
 def test_p_values_are_the_same_one_by_one_at_once_and_with_a_stop_rule(cls):
     rng = np.random.default_rng(12)
-    X, y = woven(rng, "multiclass", 100)
+    X, y = woven(rng, "multiclass", 100, some_exact=True)
     plain = cls(alpha=0.05).fit(X, y)
     stopped = cls(alpha=0.05, stop=ss.Stop(max_features=50)).fit(X, y)
     few = cls(alpha=0.05, ledger="kept").fit(X, y)
@@ -346,58 +305,12 @@ def test_p_values_are_the_same_one_by_one_at_once_and_with_a_stop_rule(cls):
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"alpha": 0}, "alpha must be a number above 0"),
-        ({"alpha": 1.0}, "below 1"),
-        ({"test": "fisherz"}, "did you mean 'fisher_z'"),
-        ({"max_conditioning": 4}, "at most 3; got 4"),
-        ({"max_conditioning": 1.5}, "a whole number"),
-        ({"degrees": "stratum"}, "degrees must be one of"),
-        ({"unreliable": "dependent"}, "unreliable must be one of"),
-        ({"bins": 1}, "bins must be a whole number at least 2"),
-    ],
-)
-def test_wrong_parameters_are_named(cls, parameters, said):
-    with pytest.raises(ParameterError, match=said):
-        cls(**parameters).begin([0, 1, 0, 1])
-
-
-# ------------------------------------------------------------------------------------ state
-
-
-def held(classes=2):
-    """Return a store with columns in it."""
-    rng = np.random.default_rng(13)
-    y = np.arange(40) % classes
-    store = PartialColumns(
-        FisherZ(y, Task.BINARY if classes == 2 else Task.MULTICLASS, 0.5, signed=False),
-        MarkovBlanketConfig(2, skip_unreliable=False, newcomer_first=True),
-    )
-    X = y[:, None] + rng.normal(size=(40, 5))
-    store.settle(Candidates(X, np.arange(5), 10 + np.arange(5), store.test.measure(X)))
-    return store
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-def test_a_store_comes_back_bit_for_bit(classes):
-    store = held(classes)
-    again = PartialColumns.from_state(store.state())
-    assert 1 <= len(store.features) <= 5
-    assert again.features.tolist() == store.features.tolist()
-    assert again.nbytes == store.nbytes > 0
-    assert all(np.array_equal(a, store.state()[name]) for name, a in again.state().items())
-
-
-@BOTH
 @pytest.mark.parametrize("feature", [[-1, 1], [0, 7], [1, 0], [1, 1]])
-def test_kept_columns_that_were_never_offered_are_refused(cls, feature, tmp_path):
+def test_kept_columns_that_were_never_offered_are_refused(cls, feature):
     rng = np.random.default_rng(14)
     y = rng.normal(size=60)
     sieve = cls().fit(y[:, None] + rng.normal(size=(60, 2)), y)
     assert sieve.selected_.tolist() == [0, 1]
     sieve._process_.rule.slots["feature"][:2] = feature
-    sieve.save(tmp_path / "false.sieve")
     with pytest.raises(StateError, match=r"feature should be|a kept column was never offered"):
-        cls.load(tmp_path / "false.sieve")
+        reloaded(sieve)

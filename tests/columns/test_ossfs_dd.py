@@ -1,7 +1,5 @@
 """OSSFS-DD decides as its slow twin does, whatever the blocks, and keeps its laws."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,8 +7,7 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve.columns.ossfs_dd import OSSFSDD
 from streamsieve.columns.top_k import TopK
-from streamsieve.exceptions import ParameterError
-from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.columns.streams import TASKS, equal_twin, equal_twins, has_freedom, lines, offered, rows
 from tests.real_data import load_real
 from tests.reference.ossfs_dd import ossfs_dd
 
@@ -27,29 +24,22 @@ def random_parameters(rng):
     }
 
 
-# ------------------------------------------------------------------------------------ equal to the twin
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_random_streams_in_mixed_blocks_equal_the_twin(task):
-    rng = np.random.default_rng(0)
-    seen, partners = Counter(), 0
-    for case in range(150):
-        y = target(rng, task, max(rows(rng, task), 5))
-        X = columns(rng, y, int(rng.integers(1, 30)), far=case % 3 == 0)
-        parameters = random_parameters(rng)
-        twin = ossfs_dd(X, y, task, **parameters)
-        sieve = offered(OSSFSDD(**parameters).begin(y), X, rng, tuple(FORMS))
-        freedom = len(y) > (len(set(y)) if task == "multiclass" else 3)
-        equal_twin(sieve, twin, what=(case, parameters), p_values=freedom)
-        seen.update((line.event, line.reason) for line in twin[1])
+    partners = 0
+
+    def check(sieve, twin, **more):
+        nonlocal partners
+        equal_twin(sieve, twin, **more)
         partners += sum(line.event == "kept" and line.by != () for line in twin[1])
+
+    seen = equal_twins(
+        OSSFSDD, ossfs_dd, [task], 150, (1, 30), random_parameters, p_values=has_freedom, check=check,
+        n_rows=lambda rng, task: max(rows(rng, task), 5),
+    )  # fmt: skip
     assert len(seen) == (7 if task == "multiclass" else 6), seen
     assert min(seen.values()) >= 10, seen
     assert partners > 2
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 def planted(rng, n=200, p=300, informative=20):
@@ -132,45 +122,6 @@ def test_a_floor_that_is_reached_is_never_lost():
     assert lost > 5
 
 
-def test_looking_changes_nothing_and_what_is_returned_is_final():
-    rng = np.random.default_rng(6)
-    X, y = planted(rng, p=120)
-    parameters = {"lower": 0.3, "upper": 1.0, "pool": 2, "floor": 2}
-    quiet, watched = (OSSFSDD(**parameters).begin(y) for _ in range(2))
-    returned = []
-    for j in range(120):
-        quiet.offer(X[:, j])
-        returned += watched.offer(X[:, j])
-        expected = OSSFSDD(**parameters).fit(X[:, : j + 1], y)
-        assert lines(watched) == lines(expected)
-        assert watched.selected_.tolist() == expected.selected_.tolist()
-        kept = {d.feature for d in watched.ledger_ if d.event == "kept"}
-        kept -= {d.feature for d in watched.ledger_ if d.event == "evicted"}
-        assert kept == {f"x{i}" for i in watched.selected_}
-    assert lines(quiet) == lines(watched)
-    assert returned == list(watched.ledger_)[: len(returned)]
-    assert len(returned) > 60
-
-
-@pytest.mark.parametrize("ledger", ["all", "kept", "none"])
-def test_a_run_saved_anywhere_goes_on_as_before(ledger, tmp_path):
-    rng = np.random.default_rng(7)
-    X, y = planted(rng, p=60)
-    names = [f"f{j}" for j in range(60)]
-    parameters = {"lower": 0.3, "upper": 1.0, "pool": 6, "floor": 4, "ledger": ledger}
-    whole = OSSFSDD(**parameters).begin(y)
-    whole.offer(X, names=names)
-    for half in (1, 5, 17, 40, 59):
-        first = OSSFSDD(**parameters).begin(y)
-        first.offer(X[:, :half], names=names[:half])
-        first.save(tmp_path / "half.sieve")
-        resumed = OSSFSDD.load(tmp_path / "half.sieve")
-        assert resumed.selected_.tolist() == first.selected_.tolist()
-        resumed.offer(X[:, half:], names=names[half:])
-        assert [d[:4] + d[6:] for d in resumed.ledger_] == [d[:4] + d[6:] for d in whole.ledger_]
-        assert resumed.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
-
-
 @pytest.mark.parametrize("floor", [0, 4, 30])
 def test_a_stop_decides_what_waits_and_the_run_may_go_on(floor):
     rng = np.random.default_rng(8)
@@ -191,27 +142,6 @@ def test_a_stop_decides_what_waits_and_the_run_may_go_on(floor):
     kept = {d.feature for d in verdicts if d.event == "kept"}
     kept -= {d.feature for d in sieve.ledger_ if d.event == "evicted"}
     assert kept == {f"x{i}" for i in sieve.selected_}
-
-
-# ------------------------------------------------------------------------------------ what is refused
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"lower": -0.1}, {"upper": 0.5}, {"upper": "high"}, {"pool": 0}, {"floor": -1}, {"floor": 1.5},
-        {"variant": "text"}, {"alpha": 1},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_bad_parameters_are_refused_by_name(parameters):
-    X, y = planted(np.random.default_rng(0))
-    with pytest.raises(ParameterError, match=next(iter(parameters))):
-        OSSFSDD(**parameters).fit(X, y)
-    assert not hasattr(OSSFSDD(), "thresholds_")
-
-
-# ------------------------------------------------------------------------------------ real data
 
 
 @pytest.mark.parametrize(("name", "least", "most"), [("dexter", 150, 400), ("arcene", 15, 100)])

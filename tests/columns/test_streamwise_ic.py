@@ -1,54 +1,46 @@
 """Streamwise regression decides as its slow twin does: who joins, who leaves, and what each was worth."""
 
 import math
-from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 
 from streamsieve.columns.models.linear import DowndatableLinearModel
 from streamsieve.columns.streamwise_ic import StreamwiseIC
-from streamsieve.exceptions import ParameterError, StateError, TargetError
-from tests.columns.streams import FORMS, columns, equal_twin, lines, offered, rows, target
+from streamsieve.exceptions import StateError
+from tests.columns.streams import FORMS, columns, equal_twin, equal_twins, lines, offered, reloaded
 from tests.reference.streamwise_ic import streamwise_ic
 
 TASKS = ("binary", "regression")
 CRITERIA = ("aic", "bic", "ric")
 
 
-# ------------------------------------------------------------------------------------ equal to the twin
+def without_task(X, y, task, **parameters):
+    return streamwise_ic(X, y, **parameters)
 
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("information_criterion", CRITERIA)
 def test_random_streams_in_mixed_blocks_equal_the_twin(information_criterion, task):
-    rng = np.random.default_rng(0)
-    seen = Counter()
-    for case in range(70):
-        y = target(rng, task, rows(rng, task))
-        X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
-        # no round numbers: with few rows a gain could equal a price
-        parameters = {
-            "information_criterion": information_criterion,
-            "n_candidates": int(rng.choice([37, 1009])),
-            "remove": bool(rng.random() < 0.8),
-        }
-        twin = streamwise_ic(X, y, **parameters)
-        sieve = offered(StreamwiseIC(**parameters).begin(y), X, rng)
-        equal_twin(sieve, twin, what=(case, parameters), p_values=False)
-        seen.update((line.event, line.reason) for line in twin[1])
+    def drawn(rng):
+        """Return no round numbers: with few rows a gain could equal a penalty."""
+        return {"n_candidates": int(rng.choice([37, 1009])), "remove": bool(rng.random() < 0.8)}
+
+    make, twin = (
+        partial(f, information_criterion=information_criterion) for f in (StreamwiseIC, without_task)
+    )
+    seen = equal_twins(make, twin, [task], 70, (1, 15), drawn, p_values=False)
     assert len(seen) == 7, seen
     assert min(seen.values()) >= 2, seen
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_one_form_of_blocks_equals_the_twin(form):
-    rng = np.random.default_rng(1)
-    for case in range(6):
-        y = target(rng, TASKS[case % 2], int(rng.integers(10, 40)))
-        X = columns(rng, y, 20, far=False)
-        sieve = offered(StreamwiseIC("aic").begin(y), X, rng, (form,))
-        equal_twin(sieve, streamwise_ic(X, y, information_criterion="aic"), what=case, p_values=False)
+    equal_twins(
+        StreamwiseIC, without_task, TASKS, 6, (20, 21), lambda rng: {"information_criterion": "aic"}, seed=1,
+        forms=(form,), far=False, n_rows=lambda rng, task: int(rng.integers(10, 40)), p_values=False,
+    )  # fmt: skip
 
 
 def test_a_model_of_many_columns_that_come_and_go_equals_the_twin():
@@ -76,9 +68,6 @@ def test_a_block_of_thousands_of_columns_equals_the_twin():
     sieve = StreamwiseIC().begin(y)
     sieve.offer(X)
     equal_twin(sieve, twin, what="dense", p_values=False)
-
-
-# ------------------------------------------------------------------------------------ laws
 
 
 def test_the_statistic_is_the_gain_in_twice_the_likelihood():
@@ -121,7 +110,7 @@ def test_a_dearer_criterion_keeps_less_noise():
 
 
 def test_the_price_of_ric_follows_the_columns_seen_or_declared():
-    """Columns at right angles, of which the second and the last explain the same, small share of y."""
+    """Columns at right angles, of which the second and the last explain the same small part of y."""
     rng = np.random.default_rng(7)
     Q = np.linalg.qr(rng.normal(size=(500, 151)))[0]
     Q = np.linalg.qr(Q - Q.mean(axis=0))[0]
@@ -147,9 +136,6 @@ def test_nothing_leaves_a_model_that_only_grows():
     sieve = StreamwiseIC("aic", remove=False).fit(X, y)
     assert not any(event == "evicted" for _, event, _, _ in lines(sieve))
     assert sieve.selected_.tolist() == [j for j, event, _, _ in lines(sieve) if event == "kept"]
-
-
-# ------------------------------------------------------------------------------------ the model
 
 
 def test_columns_leave_the_model_as_if_they_had_never_come():
@@ -182,23 +168,12 @@ def test_a_state_whose_columns_do_not_span_its_basis_is_refused():
         DowndatableLinearModel.from_state({**model.state(), "triangle": np.zeros((1, 1))})
 
 
-def test_a_run_resumed_goes_on_as_before(tmp_path):
+def test_a_run_resumed_goes_on_as_before():
     rng = np.random.default_rng(10)
     y = rng.normal(size=60)
     X = columns(rng, y, 50, far=False)
     whole = offered(StreamwiseIC("aic").begin(y), X, rng)
     assert any(event == "evicted" for _, event, _, _ in lines(whole))
     for half in (10, 30):
-        offered(StreamwiseIC("aic").begin(y), X[:, :half], rng).save(tmp_path / "half.sieve")
-        assert lines(offered(StreamwiseIC.load(tmp_path / "half.sieve"), X[:, half:], rng)) == lines(whole)
-
-
-def test_bad_parameters_and_targets_are_refused():
-    with pytest.raises(
-        ParameterError, match="information_criterion must be one of 'aic', 'bic', 'ric'; got 'ebic'"
-    ):
-        StreamwiseIC("ebic").begin([0, 1])
-    with pytest.raises(ParameterError, match="n_candidates must be a whole number at least 1; got 0"):
-        StreamwiseIC(n_candidates=0).begin([0, 1])
-    with pytest.raises(TargetError, match=r"StreamwiseIC needs .* use SAOLA"):
-        StreamwiseIC().begin([0, 1, 2, 1])
+        first = offered(StreamwiseIC("aic").begin(y), X[:, :half], rng)
+        assert lines(offered(reloaded(first), X[:, half:], rng)) == lines(whole)

@@ -1,4 +1,4 @@
-"""G2 against scipy, causal-learn, mutual information and the slow twin: any levels, classes and strata."""
+"""G2 and Pearson's chi-squared against scipy, causal-learn, mutual information and the slow twin."""
 
 import math
 
@@ -8,19 +8,14 @@ import scipy.sparse as sp
 from scipy.stats import chi2, chi2_contingency
 
 from streamsieve.decisions import REASONS
-from streamsieve.exceptions import (
-    BadValueError,
-    InputTypeError,
-    ParameterError,
-    SchemaError,
-    StateError,
-    TargetError,
-)
+from streamsieve.exceptions import BadValueError, InputTypeError, ParameterError, SchemaError, TargetError
+from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.independence.contingency_test import p_value
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.protocols import Reason, Task
 from tests.helpers.tier import cases
 from tests.reference import g_squared as twin
+from tests.reference.chi_square import chi_square
 
 FORMS = {
     "row by row": np.ascontiguousarray,
@@ -30,6 +25,9 @@ FORMS = {
     "every second row of a view": lambda X: np.repeat(X, 2, axis=0)[::2],
 }
 TASKS = {2: Task.BINARY, 3: Task.MULTICLASS, 5: Task.MULTICLASS}
+#: Per test: its name in scipy and in causal-learn, and the statistic of the twin.
+TESTS = {GSquared: ("log-likelihood", "gsq", twin.g_squared), ChiSquareTest: ("pearson", "chisq", chi_square)}
+both = pytest.mark.parametrize("cls", TESTS, ids=lambda cls: cls.__name__)
 
 
 def case(rng, most_levels=6):
@@ -69,31 +67,38 @@ def information(*columns):
     return -np.sum(share * np.log(share))
 
 
-# ------------------------------------------------------------------------------------ one test
-
-
-def test_statistic_and_freedom_are_those_of_scipy():
+@both
+def test_statistic_and_freedom_are_those_of_scipy(cls):
     rng = np.random.default_rng(0)
     for _ in range(cases(200)):
         y, x, Z = case(rng)
-        tested = GSquared(y, TASKS[y.max() + 1], 0.01).given(x, Z)
-        statistic, freedom = by_scipy(x, y, Z, lambda_="log-likelihood")
+        tested = cls(y, TASKS[y.max() + 1], 0.01).given(x, Z)
+        statistic, freedom = by_scipy(x, y, Z, lambda_=TESTS[cls][0])
         assert tested.statistic == pytest.approx(statistic, rel=1e-12, abs=1e-12 * len(y))
         assert tested.freedom == freedom
         assert tested.p_value == pytest.approx(chi2.sf(statistic, freedom) if freedom else 1.0, abs=1e-10)
 
 
-def test_p_values_are_those_of_causal_learn():
+@both
+def test_p_values_are_those_of_causal_learn(cls):
     cit = pytest.importorskip("causallearn.utils.cit", reason="causal-learn is not there: oracle skipped")
     rng = np.random.default_rng(1)
     for _ in range(100):
         y, x, Z = case(rng)
         if len(np.unique(x)) < 2:
             continue
-        oracle = cit.CIT(np.column_stack([x, y, Z]), "gsq")
+        oracle = cit.CIT(np.column_stack([x, y, Z]), TESTS[cls][1])
         wanted = oracle(0, 1, tuple(range(2, 2 + Z.shape[1])))
-        tested = GSquared(y, TASKS[y.max() + 1], 0.01).given(x, Z)
+        tested = cls(y, TASKS[y.max() + 1], 0.01).given(x, Z)
         assert tested.p_value == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+def test_there_is_no_continuity_correction():
+    table = np.array([[3, 9], [7, 2]])
+    x, y = np.repeat([0, 0, 1, 1], table.ravel()), np.repeat([0, 1, 0, 1], table.ravel())
+    statistic = ChiSquareTest(y, Task.BINARY, 0.01).given(x, np.zeros((21, 0))).statistic
+    assert statistic == pytest.approx(chi2_contingency(table, correction=False).statistic, rel=1e-12)
+    assert statistic != pytest.approx(chi2_contingency(table).statistic, rel=0.1)
 
 
 def test_it_is_twice_the_rows_times_the_conditional_information():
@@ -149,9 +154,6 @@ def test_what_repeats_the_target_leaves_nothing():
     assert GSquared(y, Task.MULTICLASS, 0.01).given(x, y[:, None])[:3] == (0.0, 0, 1.0)
 
 
-# ------------------------------------------------------------------------------------ whole blocks
-
-
 def block(rng, n, C):
     """Return labels and columns of every kind."""
     y = np.concatenate([np.arange(C), rng.integers(0, C, n - C)])
@@ -172,9 +174,10 @@ def block(rng, n, C):
     return y, np.array(columns).T
 
 
+@both
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("degrees", ["nominal", "zero_cells", "strata"])
-def test_a_block_is_judged_as_the_twin_judges_its_columns(form, degrees):
+def test_a_block_is_judged_as_the_twin_judges_its_columns(cls, form, degrees):
     rng = np.random.default_rng(7)
     for _ in range(15):
         n, C = int(rng.integers(10, 200)), int(rng.choice(list(TASKS)))
@@ -182,9 +185,9 @@ def test_a_block_is_judged_as_the_twin_judges_its_columns(form, degrees):
         if form == "float32":
             X = np.minimum(X, 1e30).astype(np.float32).astype(float)
         bins = int(rng.choice([2, 5, 7]))
-        test = GSquared(y, TASKS[C], 0.05, degrees=degrees, bins=bins)
+        test = cls(y, TASKS[C], 0.05, degrees=degrees, bins=bins)
         measured = test.relevance(FORMS[form](X))
-        judge = twin.Tables(X, y, alpha=0.05, degrees=degrees, bins=bins)
+        judge = twin.Tables(X, y, alpha=0.05, degrees=degrees, bins=bins, statistic=TESTS[cls][2])
         p_values = test.p_value(measured.statistic, measured.freedom)
         for j in range(X.shape[1]):
             reason, statistic, p = judge.relevance(j)
@@ -261,9 +264,6 @@ def test_critical_values_are_where_the_p_value_is_alpha():
         assert test.critical(3) is critical
 
 
-# ------------------------------------------------------------------------------------ bad input
-
-
 def test_what_is_no_number_is_refused():
     test = GSquared(np.arange(10) % 2, Task.BINARY, 0.05)
     with pytest.raises(InputTypeError, match="give every category a number"):
@@ -307,9 +307,6 @@ def test_shapes_and_parameters_are_checked():
         GSquared(np.arange(70_000), Task.MULTICLASS, 0.05)
 
 
-# ------------------------------------------------------------------------------------ state
-
-
 def test_a_state_comes_back():
     test = GSquared(np.arange(30) % 3, Task.MULTICLASS, 0.02, "nominal", 7, "occupied")
     again = GSquared.from_state(test.state())
@@ -317,26 +314,3 @@ def test_a_state_comes_back():
     X = np.random.default_rng(0).normal(size=(30, 4))
     for ours, theirs in zip(test.relevance(X), again.relevance(X), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-
-
-@pytest.mark.parametrize(
-    ("name", "array"),
-    [
-        ("y", np.zeros(0, np.uint16)),
-        ("y", np.array([0, 2], np.uint16)),
-        ("y", np.zeros(3)),
-        ("alpha", np.array([1.0])),
-        ("alpha", np.array([np.nan])),
-        ("degrees", np.array([3], np.uint8)),
-        ("bins", np.array(1)),
-        ("reliable", np.array([9], np.uint8)),
-        ("bins", np.array([5])),
-    ],
-)
-def test_a_state_that_does_not_fit_is_refused(name, array):
-    state = GSquared(np.arange(30) % 3, Task.MULTICLASS, 0.02).state()
-    with pytest.raises(StateError):
-        GSquared.from_state({**state, name: array})
-    del state[name]
-    with pytest.raises(StateError, match="lacks"):
-        GSquared.from_state(state)

@@ -24,7 +24,6 @@ class Latest(RedundancyRule):
         self.n, self.kept = n, np.zeros(0, np.int64)
 
     features = property(lambda self: self.kept)
-    nbytes = property(lambda self: 8 * self.n)
 
     def evicted(self, newcomer, leaver):
         return Eviction(newcomer, leaver, Reason.REDUNDANT, 0.5, float("nan"), (newcomer,))

@@ -26,7 +26,6 @@ class First(RedundancyRule):
         self.n, self.kept = n, np.zeros(0, np.int64)
 
     features = property(lambda self: self.kept)
-    nbytes = property(lambda self: self.kept.nbytes)
 
     def settle(self, candidates: Candidates):
         self.kept = np.r_[self.kept, candidates.feature]

@@ -17,6 +17,7 @@ from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.logistic import LogisticModel
 from streamsieve.columns.models.stepwise import COLLINEAR, Stepwise, Tested
 from streamsieve.decisions import Outcome
+from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Reason, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
@@ -29,15 +30,7 @@ LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
 
 
 class AlphaInvestor(Stepwise):
-    """A wealth that pays for the level of each test and grows with every column that joins the model.
-
-    Parameters
-    ----------
-    model : the regression model
-    wealth : initial wealth
-    payout : wealth earned by a column that joins
-    test_statistic : one of ``TEST_STATISTICS``
-    """
+    """A wealth that pays for the level of each test and grows with every column that joins the model."""
 
     fields = {
         "model": Nested(LinearModel, LogisticModel, shares=("rows",)),
@@ -102,7 +95,7 @@ class AlphaInvestor(Stepwise):
             freedom = max(self.model.freedom, 1)
             inside = float(betaincinv(freedom / 2, 0.5, level))  # freedom / (freedom + F)
             exact = freedom * (1 - inside) / max(inside, 1e-300)
-        return exact * (1 - 1e-9)
+        return exact * (1 - RELATIVE_TIE)
 
     def _first_below(self, strength: FloatArray, level: FloatArray) -> int:
         """Return the position of the first p-value below its level, or -1.

@@ -21,7 +21,7 @@ from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.decisions import KEPT, Outcome, PValues, ReplacedPValues
 from streamsieve.dependence.contract import MeasuredBlock, Relevance, RelevanceTest
 from streamsieve.exceptions import ParameterError, SchemaError, StateError
-from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
 from streamsieve.state import Choice, Int, Nested, Part, register
 from streamsieve.state.tree import flat
@@ -149,8 +149,6 @@ class Composition(Part):
             return found
         rejected = self.rule.rejects(abs(found[1]))
         return None if rejected is None else (rejected, *found[1:])
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         own = getattr(self.rule, "test", None) is not self.test

@@ -10,15 +10,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.decisions import REASON_CODE, REASONS, Eviction, Outcome, PValues
+from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.decisions import REASONS, REDUNDANT, Eviction, Outcome, PValues
 from streamsieve.independence import FisherZ, fisher_z
-from streamsieve.protocols import Arrays, FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Int, Part, register
-
-REDUNDANT = REASON_CODE[Reason.REDUNDANT]
-_KINDS = {"reason": np.uint8, "statistic": np.float64, "p_value": np.float64, "by": np.int64}
-#: Initial capacity.
-FIRST_ROOM = 16
 
 
 def leaves(step: int, feature: int, statistic: float, by: int) -> Eviction:
@@ -37,10 +33,6 @@ class DeferredDecisions(Part):
 
     Decisions are appended at the end, changed anywhere, and released from the front, up to the column
     ``settled``.
-
-    Parameters
-    ----------
-    start : arrival index of the first column
     """
 
     fields = {
@@ -61,7 +53,9 @@ class DeferredDecisions(Part):
         self.settled = start
         self.evictions: list[Eviction] = []
         self._count = 0
-        self._room: Arrays = {name: np.zeros(FIRST_ROOM, kind) for name, kind in _KINDS.items()}
+        self._slots = Slots(
+            reason=("u1", (SLOT,)), statistic=("f8", (SLOT,)), p_value=("f8", (SLOT,)), by=("i8", (SLOT,))
+        )
 
     def __len__(self) -> int:
         return self._count
@@ -74,22 +68,22 @@ class DeferredDecisions(Part):
     @property
     def reason(self) -> npt.NDArray[np.uint8]:
         """Reason codes; a view."""
-        return self._room["reason"][: self._count]
+        return self._slots["reason"][: self._count]
 
     @property
     def statistic(self) -> FloatArray:
         """Statistics; a view."""
-        return self._room["statistic"][: self._count]
+        return self._slots["statistic"][: self._count]
 
     @property
     def p_value(self) -> FloatArray:
         """P-values, NaN where they follow from the statistic; a view."""
-        return self._room["p_value"][: self._count]
+        return self._slots["p_value"][: self._count]
 
     @property
     def by(self) -> IntArray:
         """Arrival index of the column responsible for each decision, or -1; a view."""
-        return self._room["by"][: self._count]
+        return self._slots["by"][: self._count]
 
     @property
     def named(self) -> IntArray:
@@ -107,11 +101,8 @@ class DeferredDecisions(Part):
     ) -> None:
         """Append provisional decisions for a block; none is attributed to another column yet."""
         low, high = self._count, self._count + len(reason)
-        if high > len(self._room["reason"]):
-            more = max(high, 2 * low) - low
-            self._room = {
-                name: np.concatenate([a[:low], np.zeros(more, a.dtype)]) for name, a in self._room.items()
-            }
+        if high > len(self._slots):
+            self._slots.double(high)
         self._count = high
         self.reason[low:], self.statistic[low:], self.by[low:] = reason, statistic, -1
         self.p_value[low:] = np.nan if p_value is None else p_value
@@ -121,32 +112,34 @@ class DeferredDecisions(Part):
         at = feature - self.start
         self.reason[at], self.statistic[at], self.by[at], self.p_value[at] = reason, statistic, by, p_value
 
+    def _first(self, m: int) -> Self:
+        """Return a copy of the first m decisions."""
+        some = type(self)(self.start)
+        some.append(self.reason[:m], self.statistic[:m], self.p_value[:m])
+        some.by[:] = self.by[:m]
+        return some
+
     def copy(self) -> Self:
         """Return a twin that shares nothing."""
-        twin = type(self)(self.start)
-        twin.settled, twin._count, twin.evictions = self.settled, self._count, [*self.evictions]  # noqa: SLF001
-        twin._room = {name: table[: self._count].copy() for name, table in self._room.items()}  # noqa: SLF001
+        twin = self._first(self._count)
+        twin.settled, twin.evictions = self.settled, [*self.evictions]
         return twin
 
     def release(self) -> Self:
         """Return the final decisions, and keep the others."""
-        final, done = type(self)(self.start), max(self.settled - self.start, 0)
-        final._room = {name: table[:done].copy() for name, table in self._room.items()}  # noqa: SLF001
-        left, final._count = self._count - done, done  # noqa: SLF001
-        for table in self._room.values():
+        done = max(self.settled - self.start, 0)
+        final, left = self._first(done), self._count - done
+        for table in self._slots.arrays.values():
             table[:left] = table[done : self._count].copy()
         self.start, self._count = self.start + done, left
         final.evictions = [e for e in self.evictions if e.step < self.start]
         self.evictions = [e for e in self.evictions if e.step >= self.start]
         return final
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
-        own = {name: table[: self._count] for name, table in self._room.items()}
         return {
             "start": self.start,
-            **own,
+            **self._slots.record(np.arange(self._count)),
             "left_step": np.array([e.step for e in self.evictions], np.int64),
             "left_feature": np.array([e.feature for e in self.evictions], np.int64),
             "left_statistic": np.array([e.statistic for e in self.evictions], np.float64),

@@ -249,8 +249,6 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
             store.config = store.config._replace(similarity=Similarity(self.kernel, self.gamma))
         return self
 
-    # ---------------------------------------------------------------- deciding
-
     def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[DiverseGroups]:
         if not callable(self.kernel):  # a file has None for a function
             check_choice("kernel", self.kernel, KERNELS)

@@ -18,7 +18,7 @@ from streamsieve.columns.saola import MEASURES
 from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
-from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
@@ -55,12 +55,11 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
         column is a group of its own.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
-        Online multiple-testing procedure that sets the level of each relevance test, so that the false
-        discovery rate among columns found relevant is at most alpha; for "fisher_z"; see ``OnlineFDR``.  If
-        None, every column is tested at alpha.
+        Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
+        discovery rate of the columns found relevant; for "fisher_z"; see ``OnlineFDR``.  If None,
+        all levels are alpha.
     lag : int, default=0
-        For ``fdr``: number of preceding tests whose outcome may not affect the current level; see
-        ``OnlineFDR``.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"

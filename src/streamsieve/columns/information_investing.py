@@ -19,15 +19,7 @@ from streamsieve.state import Float, Nested
 
 
 class InformationInvestor(Stepwise):
-    """A wealth of which each column bids a part, and which grows with every column that joins the model.
-
-    Parameters
-    ----------
-    model : the regression model
-    wealth : initial wealth
-    payout : bits that a column has to save, and wealth it earns
-    coefficient_bits : bits that encode a coefficient
-    """
+    """A wealth of which each column bids a part, and which grows with every column that joins the model."""
 
     fields = {
         "model": Nested(LinearModel, shares=("rows",)),

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns.redundancy.interactions import LARGEST_POOL, Interactions, PartnerPools
+from streamsieve.columns.redundancy.interactions import Interactions
+from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, PartnerPools
 from streamsieve.dependence.target import discretize_target
 from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import IntArray, Task, Traits

@@ -17,7 +17,7 @@ from streamsieve.columns.redundancy.keep_all import KeepAll
 from streamsieve.decisions import KEPT, Outcome
 from streamsieve.dependence.target import numeric_target
 from streamsieve.independence import FisherZ
-from streamsieve.independence.multiple_testing import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 
@@ -26,13 +26,7 @@ CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
 
 
 class ConditionalFDR(Stepwise):
-    """Columns join a model if the t test of their coefficient is a discovery of an FDR procedure.
-
-    Parameters
-    ----------
-    model : the regression model
-    fdr : sets the level of each test
-    """
+    """Columns join a model if the t test of their coefficient is a discovery of an FDR procedure."""
 
     fields = {"model": Nested(LinearModel, shares=("rows",)), "fdr": Nested(OnlineFDRProcedure)}
 

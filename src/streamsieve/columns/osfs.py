@@ -21,7 +21,7 @@ from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
 from streamsieve.independence.contract import ConditionalTest
 from streamsieve.independence.fisher_z import FisherZ
-from streamsieve.independence.multiple_testing import OnlineFDRProcedure
+from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
 
@@ -164,12 +164,10 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
         [2, 1024].
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
-        Online multiple-testing procedure that sets the level of each relevance test, so that the false
-        discovery rate among columns found relevant is at most alpha; see ``OnlineFDR``.  If None, every
-        column is tested at alpha.
+        Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
+        discovery rate of the columns found relevant; see ``OnlineFDR``.  If None, all levels are alpha.
     lag : int, default=0
-        For ``fdr``: number of preceding tests whose outcome may not affect the current level; see
-        ``OnlineFDR``.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -237,7 +235,56 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     A column that is associated with y is rejected if some set of up to ``max_conditioning`` kept columns
     renders it conditionally independent of y.  If it stays, each kept column is evicted for which some set
     that contains the new column does so.  Of two columns with the same information the earlier one stays.
-    Parameters, attributes and notes are those of ``OSFS``.
+
+    Parameters
+    ----------
+    alpha : float, default=0.01
+        Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
+    test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
+        Test of independence: Fisher's z of the (partial) correlation, or the likelihood-ratio or chi-squared
+        test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
+        given)`` is called once per test: correct, but slower.
+    max_conditioning : int, default=3
+        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
+    degrees : {"strata", "nominal", "zero_cells"}, default="strata"
+        Degrees of freedom for "g2" and "chi2": counted over the nonempty strata, by the numbers of categories
+        alone, or by these minus one for every empty cell.
+    reliable : {"occupied", "nominal"}, default="occupied"
+        When "g2" and "chi2" have enough rows, five per degree of freedom: "nominal", the paper's rule, counts
+        all categories; "occupied" also accepts a larger table if five rows per degree are where column and
+        target both vary.
+    unreliable : {"skip", "independent"}, default="skip"
+        How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
+        rule, accepts independence, recorded as "unreliable test".
+    missing : {"refuse", "omit"}, default="refuse"
+        How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
+        ``test="fisher_z"``.
+    bins : int, default=5
+        For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
+        [2, 1024].
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+        Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
+        discovery rate of the columns found relevant; see ``OnlineFDR``.  If None, all levels are alpha.
+    lag : int, default=0
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to remember.
+    stop : Stop or None, default=None
+        Rules that end the run early.
+
+    Attributes
+    ----------
+    selected_ : arrival numbers of the columns kept
+    ledger_ : every decision; the statistic is the absolute correlation with y ("g2", "chi2": the test
+        statistic), for a redundant or evicted column the partial one given the columns in ``by``
+    n_features_in_ : columns offered
+    stopped_ : which rule of ``stop`` was met, or None
+
+    Notes
+    -----
+    What is said of tests, sets, ties and missing values at ``OSFS`` holds here.
 
     References
     ----------

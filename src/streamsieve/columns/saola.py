@@ -21,7 +21,7 @@ from streamsieve.dependence.target import discretize_target, numeric_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
-from streamsieve.independence.multiple_testing import OnlineFDRProcedure
+from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, NameOrObject, Nested
 
@@ -62,12 +62,11 @@ class SAOLA(ColumnSelector):
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024].
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
-        Online multiple-testing procedure that sets the level of each relevance test, so that the false
-        discovery rate among columns found relevant is at most alpha; needs p-values; see ``OnlineFDR``.  If
-        None, every column is tested at alpha.
+        Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
+        discovery rate of the columns found relevant; needs p-values; see ``OnlineFDR``.  If None,
+        all levels are alpha.
     lag : int, default=0
-        For ``fdr``: number of preceding tests whose outcome may not affect the current level; see
-        ``OnlineFDR``.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"

@@ -13,25 +13,16 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns.models.linear import DowndatableLinearModel
 from streamsieve.columns.models.stepwise import Candidates, Stepwise, Tested
 from streamsieve.decisions import Eviction
+from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Reason, Task, Traits
 from streamsieve.state import Bool, Choice, Int, Nested
 
 CRITERIA = ("aic", "bic", "ric")
-#: Losses that differ by less than this fraction are equal: the older column leaves.
-TIE = 1e-9
 
 
 class CriterionSearch(Stepwise):
-    """Columns join while a criterion improves, and older ones leave that do not improve it any more.
-
-    Parameters
-    ----------
-    model : the regression model
-    criterion : one of ``CRITERIA``
-    n_candidates : number of columns to choose from, at least; for RIC
-    remove : whether older columns may leave
-    """
+    """Columns join while a criterion improves, and older ones leave that do not improve it any more."""
 
     fields = {
         "model": Nested(DowndatableLinearModel, shares=("rows",)),
@@ -73,7 +64,8 @@ class CriterionSearch(Stepwise):
             least = float(losses.min())
             if least >= penalty:
                 break
-            place = int(np.argmax(losses <= least + TIE * (1 + least)))
+            # of equal losses the older column leaves
+            place = int(np.argmax(losses <= least + RELATIVE_TIE * (1 + least)))
             feature = int(model.features[place])
             loss = float(losses[place])
             gone.append(Eviction(newcomer, feature, Reason.REDUNDANT, loss, math.nan, (newcomer,)))

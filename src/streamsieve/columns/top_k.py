@@ -22,7 +22,7 @@ from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, 
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.information_test import InformationTest
-from streamsieve.independence.multiple_testing import OnlineFDRProcedure
+from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.protocols import Decision, Event, Reason, Task, Traits
 from streamsieve.state import Float, Int, NameOrObject, Nested
 
@@ -58,12 +58,11 @@ class TopK(ColumnSelector):
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024].
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
-        Online multiple-testing procedure that sets the level of each relevance test, so that the false
-        discovery rate among columns found relevant is at most alpha; see ``OnlineFDR``.  If None, every
-        column is tested at alpha.  A procedure tests columns in order, so selectors with one do not merge.
+        Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
+        discovery rate of the columns found relevant; see ``OnlineFDR``.  If None, all levels are
+        alpha.  A procedure tests columns in order, so selectors with one do not merge.
     lag : int, default=0
-        For ``fdr``: number of preceding tests whose outcome may not affect the current level; see
-        ``OnlineFDR``.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -228,8 +227,6 @@ class TopK(ColumnSelector):
         yield from super()._consistent()
         fdr = self.fdr, self._rate, self.lag
         yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
-
-    # ---------------------------------------------------------------- merging
 
     def merge(self, other: Self) -> Self:
         """Become the selector of these columns followed by the other's, over the same rows.

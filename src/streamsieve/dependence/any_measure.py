@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.decisions import REASON_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Measure, Relevance, RelevanceTest
-from streamsieve.protocols import FloatArray, Reason
+from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.state import Array, Encoded, Float, register
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
-IRRELEVANT = REASON_CODE[Reason.IRRELEVANT]
 
 
 @register
 class AnyMeasure(RelevanceTest):
-    """A measure bound to the target: tested at a level if it has p-values, else compared with a threshold.
-
-    Parameters
-    ----------
-    measure : dependence between two columns
-    y : the target as numbers
-    alpha : level of the test; None for no test
-    delta : without p-values, a column at or below it is irrelevant
-    """
+    """A measure bound to the target: tested at ``alpha`` if it has p-values, else compared with ``delta``."""
 
     fields = {
         "measure": Encoded(),
@@ -71,7 +57,3 @@ class AnyMeasure(RelevanceTest):
 
     def _record(self) -> Mapping[str, Any]:
         return {"measure": self._measure, "y": self._y, "alpha": self._alpha, "delta": self._delta}
-
-    @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        return cls(record["measure"], record["y"], record["alpha"], record["delta"])

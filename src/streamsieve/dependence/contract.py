@@ -111,3 +111,8 @@ class RelevanceTest(Part, ABC):
         ``x`` may hold NaN or be constant; then the answer must be None.
         """
         return None
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        """Build a test from its fields, which are the arguments of its constructor."""
+        return cls(**record)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
-
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -12,18 +9,14 @@ from scipy.special import xlogy
 
 from streamsieve._kernels import discrete as kernel
 from streamsieve._kernels.discrete import LEVELS
-from streamsieve.decisions import REASON_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, REDUNDANT, RELEVANT
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.contract import Relevance, RelevanceTest
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, register
 
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
 #: The ledger's codes in the order that the kernel knows.
-LEDGER_CODES = (RELEVANT, CONSTANT, REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.REDUNDANT])
+LEDGER_CODES = (RELEVANT, CONSTANT, IRRELEVANT, REDUNDANT)
 
 
 def c_log_c(n: int) -> FloatArray:
@@ -53,7 +46,7 @@ class Information(RelevanceTest):
     }
 
     def __init__(self, y: npt.NDArray[np.uint16], bins: int, *, normalized: bool, delta: float) -> None:
-        self.n, self.bins, self.normalized, self.delta = len(y), bins, normalized, delta
+        self.n, self.y, self.bins, self.normalized, self.delta = len(y), y, bins, normalized, delta
         self.g = c_log_c(self.n)
         counts = np.bincount(y).astype(np.int64)
         #: The target as the kernel takes it: codes, counts, entropy in nats times n.
@@ -82,11 +75,3 @@ class Information(RelevanceTest):
     def table(self) -> IntArray:
         """Return work space for the contingency table of two columns, or of a column and the target."""
         return np.zeros(self.width * max(self.width, len(self.target[1])), np.int64)
-
-    def _record(self) -> Mapping[str, Any]:
-        bound = {"bins": self.bins, "normalized": self.normalized, "delta": self.delta}
-        return {"y": self.target[0], **bound}
-
-    @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        return cls(record["y"], record["bins"], normalized=record["normalized"], delta=record["delta"])

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
-
 import numpy as np
 
-from streamsieve.decisions import REASON_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.independence.contract import ConditionalTest
-from streamsieve.protocols import FloatArray, Reason
+from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.state import Array, Encoded, Float, register
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
-IRRELEVANT = REASON_CODE[Reason.IRRELEVANT]
 
 
 @register
 class AnyTest(RelevanceTest):
-    """A conditional test bound to the target.
-
-    Parameters
-    ----------
-    test : test of conditional independence
-    y : the target as numbers
-    alpha : level of the test
-    """
+    """A conditional test bound to the target."""
 
     fields = {
         "test": Encoded(),
@@ -39,7 +23,7 @@ class AnyTest(RelevanceTest):
     }
 
     def __init__(self, test: ConditionalTest, y: FloatArray, alpha: float) -> None:
-        self.n, self._test, self._y, self._alpha = len(y), test, y, alpha
+        self.n, self.test, self.y, self.alpha = len(y), test, y, alpha
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block given nothing."""
@@ -49,13 +33,6 @@ class AnyTest(RelevanceTest):
         for j in range(m):
             x = dense_column(X, j)
             if np.any(x != x[0]):
-                statistic[j], p_value[j] = self._test.conditional(x, self._y, nothing)
-                reason[j] = RELEVANT if p_value[j] <= self._alpha else IRRELEVANT
+                statistic[j], p_value[j] = self.test.conditional(x, self.y, nothing)
+                reason[j] = RELEVANT if p_value[j] <= self.alpha else IRRELEVANT
         return Relevance(reason, statistic, p_value)
-
-    def _record(self) -> Mapping[str, Any]:
-        return {"test": self._test, "y": self._y, "alpha": self._alpha}
-
-    @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        return cls(record["test"], record["y"], record["alpha"])

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import paired
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues
 from streamsieve.dependence.blocks import column_slices, with_missing
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels
 from streamsieve.independence.fisher_z import FisherZ, p_value_given
-from streamsieve.protocols import FloatArray, IntArray, Reason, Task
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Nested, register
 
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
-IRRELEVANT, UNRELIABLE = REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.UNRELIABLE]
 #: With fewer rows a correlation is no evidence.
 FEWEST_ROWS = 4
 
@@ -31,10 +26,7 @@ FEWEST_ROWS = 4
 class CompletePairsFisherZ(RelevanceTest):
     """Correlation with a target over the rows where a column is observed (test-wise deletion).
 
-    Parameters
-    ----------
-    y, task, alpha, signed : as for `FisherZ`
-    observed_classes : whether the test counts only classes that occur in the observed rows, or all
+    ``observed_classes``: the test counts only classes that occur in the observed rows, instead of all.
     """
 
     fields = {

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import chdtrc, chdtri, xlogy
+from scipy.special import chdtrc, chdtri
 
 from streamsieve._kernels import table_tests as kernel
 from streamsieve._kernels import tables_search as search
 from streamsieve._parameters import check_choice, check_number
 from streamsieve._threads import over_features
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.dependence.information import c_log_c
 from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError
-from streamsieve.protocols import FloatArray, IntArray, Reason, Task
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Choice, Float, Int
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 #: Ways to count degrees of freedom, in the order that the kernels know.
 DEGREES = ("nominal", "zero_cells", "strata")
@@ -35,9 +33,7 @@ ROWS_PER_FREEDOM = 5
 LEVELS = 32
 MOST_BINS = 1024
 
-_CODES = tuple(
-    REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT, Reason.UNRELIABLE)
-)
+_CODES = (RELEVANT, IRRELEVANT, CONSTANT, UNRELIABLE)
 
 
 def p_value(statistic: FloatArray, freedom: IntArray) -> FloatArray:
@@ -102,10 +98,8 @@ class TableTest(RelevanceTest):
         self.y = y.astype(np.int64)
         self.class_counts = np.bincount(self.y).astype(np.int64)
         self.n_classes = len(self.class_counts)
-        counts = np.arange(self.n + 1.0)
         #: c ln c and ln c of every possible count
-        self.g: FloatArray = xlogy(counts, counts)
-        self.log: FloatArray = np.log(np.maximum(counts, 1.0))
+        self.g, self.log = c_log_c(self.n), np.log(np.maximum(np.arange(self.n + 1.0), 1.0))
         self._critical = np.full(1, np.inf)
 
     @property
@@ -160,7 +154,12 @@ class TableTest(RelevanceTest):
                 measure(done, high, np.empty(LEVELS + 1))
 
         over_features(m, 8 * (len(pieces[2]) + m), work)  # a level costs as much as eight sums
-        self._refuse_non_finite(levels)
+        if np.any(levels < 0):
+            j = int(np.argmax(levels < 0))
+            raise BadValueError(
+                f"column {j} holds NaN or infinity, which is no level: drop such rows or fill them in",
+                j, math.nan,
+            )  # fmt: skip
         return TableRelevance(reason, statistic, freedom, levels)
 
     def measure(self, X: Matrix) -> Relevance:
@@ -228,8 +227,6 @@ class TableTest(RelevanceTest):
             freedom = max(nominal - (cells - occupied), min(nominal, 1))
         return Tested(statistic, freedom, float(p_value(np.array(statistic), np.array(freedom))), reliable)
 
-    # ---------------------------------------------------------------- columns as levels
-
     def pieces(self, X: Matrix) -> tuple[IntArray, npt.NDArray[np.int32], FloatArray, bool]:
         """Return pointers, rows and values of a block, and whether it is sparse, as the kernels take them."""
         if X.dtype.kind not in "fiub":
@@ -273,16 +270,6 @@ class TableTest(RelevanceTest):
             np.zeros((3, levels), np.int32),
             np.zeros(max(n, levels) + 1, np.int32),
         )
-
-    def _refuse_non_finite(self, levels: IntArray) -> None:
-        if np.any(levels < 0):
-            j = int(np.argmax(levels < 0))
-            raise BadValueError(
-                f"column {j} holds NaN or infinity, which is no level: drop such rows or fill them in",
-                j, math.nan,
-            )  # fmt: skip
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {**{name: getattr(self, name) for name in self.fields}, "y": self.y.astype(np.uint16)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,12 @@ import scipy.sparse as sp
 from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 
 from streamsieve._kernels import column_products as kernel
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues
 from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts
-from streamsieve.protocols import FloatArray, IntArray, Reason, Task
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Float, register
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
 
 
 def critical(alpha: float, n: int, conditioned: int = 0) -> float:
@@ -57,11 +54,9 @@ def p_value_given(r: FloatArray, freedom: IntArray, contrasts: int = 1) -> Float
 
 
 _RELEVANT, _IRRELEVANT = Reason.RELEVANT, Reason.IRRELEVANT
-_CODES = tuple(REASON_CODE[r] for r in (Reason.RELEVANT, Reason.IRRELEVANT, Reason.CONSTANT))
-
-
+_CODES = (RELEVANT, IRRELEVANT, CONSTANT)
 #: Too few rows for any test.
-_UNTESTABLE = (_CODES[0], REASON_CODE[Reason.UNRELIABLE], _CODES[2])
+_UNTESTABLE = (RELEVANT, UNRELIABLE, CONSTANT)
 
 
 class Correlations(NamedTuple):
@@ -173,18 +168,12 @@ class FisherZ(RelevanceTest):
     def relevance(self, X: Matrix) -> Correlations:
         """Return correlations, means and norms of every column, in one pass."""
         mean, ss, dot = column_products(X, self._y)
-        if self.n_contrasts > 1:
-            dot = self._between(X, mean)
+        if self.n_contrasts > 1:  # the square root of the sum of squares between classes
+            products = (without_offsets(X) if sp.issparse(X) else X - mean).T @ self.basis
+            dot = np.sqrt(np.einsum("ij,ij->i", products, products))
         reason = np.empty(len(ss), np.uint8)
         kernel.grade(ss, dot, self.critical, _CODES if self.critical < math.inf else _UNTESTABLE, reason)
         return Correlations(reason, r=dot, mean=mean, norm=ss)
-
-    def _between(self, X: Matrix, mean: FloatArray) -> FloatArray:
-        """Return the square root of the sum of squares between classes."""
-        centred = without_offsets(X) if sp.issparse(X) else X - mean
-        products = centred.T @ self.basis
-        length: FloatArray = np.sqrt(np.einsum("ij,ij->i", products, products))
-        return length
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

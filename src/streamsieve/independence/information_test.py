@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
-
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -12,17 +9,11 @@ from scipy.special import chdtrc, chdtri
 
 from streamsieve._kernels import discrete as kernel
 from streamsieve._threads import over_features
-from streamsieve.decisions import REASON_CODE, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, register
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-RELEVANT, CONSTANT = REASON_CODE[Reason.RELEVANT], REASON_CODE[Reason.CONSTANT]
-IRRELEVANT = REASON_CODE[Reason.IRRELEVANT]
 
 
 @register
@@ -47,7 +38,7 @@ class InformationTest(RelevanceTest):
     def __init__(
         self, y: npt.NDArray[np.uint16], bins: int, alpha: float | None, *, normalized: bool
     ) -> None:
-        self.n, self._y, self.bins, self.alpha, self.normalized = len(y), y, bins, alpha, normalized
+        self.n, self.y, self.bins, self.alpha, self.normalized = len(y), y, bins, alpha, normalized
         self._g = c_log_c(self.n)
         self._counts = np.bincount(y).astype(np.int64)
         self._entropy = kernel.entropy(self._counts, len(self._counts), self.n, self._g)
@@ -60,7 +51,7 @@ class InformationTest(RelevanceTest):
 
         def work(low: int, high: int) -> None:
             kernel.measure(
-                indptr, X.indices, X.data, self.bins, self._y, self._counts, self._entropy, self._g,
+                indptr, X.indices, X.data, self.bins, self.y, self._counts, self._entropy, self._g,
                 shared, spread, levels, low, high,
             )  # fmt: skip
 
@@ -71,14 +62,6 @@ class InformationTest(RelevanceTest):
         reason = np.where(levels == 1, CONSTANT, np.where(significant, RELEVANT, IRRELEVANT))
         whole = (spread + self._entropy) / 2 if self.normalized else self.n
         return Relevance(reason.astype(np.uint8), shared / whole, PValues(_p_value, g, freedom))
-
-    def _record(self) -> Mapping[str, Any]:
-        bound = {"bins": self.bins, "alpha": self.alpha, "normalized": self.normalized}
-        return {"y": self._y, **bound}
-
-    @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        return cls(record["y"], record["bins"], record["alpha"], normalized=record["normalized"])
 
 
 def _p_value(g: FloatArray, freedom: IntArray) -> FloatArray:

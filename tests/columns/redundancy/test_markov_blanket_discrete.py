@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from streamsieve.columns.composition import Composition
 from streamsieve.columns.osfs import OSFS, FastOSFS
+from streamsieve.columns.redundancy import slots
 from streamsieve.columns.redundancy.markov_blanket import discrete
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rule import MarkovBlanketConfig
@@ -69,9 +70,6 @@ def same(ours, theirs, n):
         assert line[4:] == pytest.approx(other[4:], rel=1e-9, abs=1e-12 * n)
 
 
-# ------------------------------------------------------------------------------------ the twins
-
-
 @pytest.mark.parametrize("kinds", [(2,), (2, 3), (2, 3, 4, 40), (7, 20)], ids=str)
 @pytest.mark.parametrize("fast", [True, False], ids=["fast", "osfs"])
 def test_every_decision_is_that_of_the_twin(kinds, fast):
@@ -131,11 +129,8 @@ def test_a_wide_block_is_taken_in_parts(monkeypatch):
     X = np.hstack([X] * 20)
     whole = run(store(y), X)
     monkeypatch.setattr(discrete, "CHUNK_VALUES", 300)
-    monkeypatch.setattr(discrete, "FIRST_SLOTS", 1)
+    monkeypatch.setattr(slots, "FIRST_SLOTS", 1)
     assert run(store(y), X) == whole
-
-
-# ------------------------------------------------------------------------------------ rules by hand
 
 
 def noisy(rng, x, keep):
@@ -201,15 +196,11 @@ def test_memory_is_a_bit_a_row_until_a_column_has_more_than_two_levels():
     rng = np.random.default_rng(9)
     y = np.arange(6400) % 2
     kept = store(y)
-    assert kept.rule.nbytes == 0
     run(kept, np.column_stack([noisy(rng, y, 0.2)]))
-    assert kept.rule.nbytes == 6400 / 8 + 16
+    assert kept.rule.state()["bits"].nbytes == 6400 / 8
     levels = noisy(rng, y, 0.3) * 2 + rng.integers(0, 2, 6400)
     run(kept, np.column_stack([levels]))
-    assert kept.rule.nbytes == len(kept.features) * (6400 * 2 + 16)
-
-
-# ------------------------------------------------------------------------------------ selectors
+    assert kept.rule.state()["numbers"].nbytes == len(kept.features) * 6400 * 2
 
 
 @pytest.mark.parametrize("cls", [OSFS, FastOSFS])
@@ -244,9 +235,6 @@ def test_the_ledger_says_where_the_rule_for_few_rows_struck():
     assert all(d.by and d.p_value == 1.0 for d in unreliable)
 
 
-# ------------------------------------------------------------------------------------ state
-
-
 def kept_state(kinds):
     rng = np.random.default_rng(11)
     while True:
@@ -257,29 +245,12 @@ def kept_state(kinds):
             return kept.rule.state()
 
 
-def spoilt(name, change):
-    def spoil(state):
-        array = state[name].copy()
-        return {**state, name: change(array)}
-
-    return spoil
-
-
-def put(place, value):
-    def change(array):
-        array[place] = value
-        return array
-
-    return change
-
-
-def test_bits_beyond_the_rows_of_a_class_are_refused():
-    state = kept_state((2,))
+@pytest.mark.parametrize(
+    ("kinds", "name", "place", "value"),
+    [((2,), "bits", (0, -1), ~np.uint64(0)), ((3,), "numbers", (0, 5), 40)],
+)
+def test_categories_that_a_column_cannot_have_are_refused(kinds, name, place, value):
+    state = kept_state(kinds)
+    state[name][place] = value
     with pytest.raises(StateError, match="do not fit together"):
-        MarkovBlanketDiscrete.from_state(spoilt("bits", put((0, -1), ~np.uint64(0)))(state))
-
-
-def test_levels_that_a_column_does_not_have_are_refused():
-    state = kept_state((3,))
-    with pytest.raises(StateError, match="do not fit together"):
-        MarkovBlanketDiscrete.from_state(spoilt("numbers", put((0, 5), 40))(state))
+        MarkovBlanketDiscrete.from_state(state)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from streamsieve._kernels import ogfs as kernel
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
-from streamsieve.columns.groups.elastic_net import IRRELEVANT, ElasticNet, ElasticNetGroups, Refit
+from streamsieve.columns.deferred import DeferredDecisions, leaves
+from streamsieve.columns.groups.elastic_net import ElasticNet, ElasticNetGroups, Refit
+from streamsieve.decisions import IRRELEVANT, REDUNDANT
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Float, register
@@ -82,11 +83,6 @@ class SeparabilityGroups(ElasticNetGroups[Refit]):
     """Groups of OGFS: class separability inside a group, as columns arrive, and the lasso between groups.
 
     The squared correlation (ratio) with the target is the proportion of a column's variance between classes.
-
-    Parameters
-    ----------
-    test : correlation with the target
-    penalty, epsilon, alpha : parameters of ``OGFS``
     """
 
     fields = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,22 +11,18 @@ from scipy.stats import rankdata
 
 from streamsieve._kernels import dofs as kernel
 from streamsieve._kernels.ogfs import products
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
+from streamsieve.columns.deferred import DeferredDecisions, leaves
 from streamsieve.columns.groups.class_separability import ACCEPTED, LEAST_WITHIN, Separability, scatters
 from streamsieve.columns.groups.dpp import Draw, Factor, Sampler, Similarity
-from streamsieve.columns.groups.elastic_net import IRRELEVANT, ElasticNet, ElasticNetGroups
+from streamsieve.columns.groups.elastic_net import ElasticNet, ElasticNetGroups
 from streamsieve.columns.groups.store import GroupCandidates
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.decisions import KEPT, REASON_CODE, Eviction
+from streamsieve.decisions import IRRELEVANT, KEPT, NOT_SAMPLED, REDUNDANT, Eviction
 from streamsieve.dependence.blocks import TIE, dense_columns
 from streamsieve.independence import FisherZ
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, register
 
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-NOT_SAMPLED = REASON_CODE[Reason.NOT_SAMPLED]
 REDUNDANCY = ("spearman", "wilcoxon_literal", "wilcoxon_reversed")
 
 
@@ -46,9 +42,6 @@ class DOFSConfig(NamedTuple):
     model: ElasticNet | None
     #: Refit the model for each column, as in the paper's listing.
     one_by_one: bool
-
-
-# -------------------------------------------------------------------------------------- redundancy
 
 
 def redundancy_features(redundancy: str, X: FloatArray) -> FloatArray:
@@ -79,9 +72,6 @@ def redundancy_limit(redundancy: str, threshold: float, alpha: float) -> float:
     """Return the redundancy above which a column is redundant."""
     limits = {"spearman": threshold - TIE, "wilcoxon_literal": alpha, "wilcoxon_reversed": 1.0 - alpha}
     return limits[redundancy]
-
-
-# -------------------------------------------------------------------------------------- one group
 
 
 class GroupStatistics(NamedTuple):
@@ -190,11 +180,8 @@ class GroupExamination:
 class DiverseGroups(ElasticNetGroups[GroupExamination]):
     """Groups that are decided as a whole, because the draw depends on all columns of a group.
 
-    Parameters
-    ----------
-    test : correlation (ratio) with the target
-    classes : the target as 0, 1, 2, ...; None where classes are not needed
-    compared : whether columns are compared pair by pair
+    ``classes`` is the target as 0, 1, 2, ..., or None where it is not needed; ``compared``: whether columns
+    are compared pair by pair.
     """
 
     fields = {
@@ -225,8 +212,6 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
             if redundancy is not None:
                 more["compared"] = redundancy_features(redundancy, dense_columns(X, some))
             yield GroupCandidates(some, relevance, {**entries, **more})
-
-    # ---------------------------------------------------------------- deciding
 
     def _judge(self) -> GroupExamination:
         config, columns = self.config, self.slots["columns"]
@@ -287,8 +272,6 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         p_value = np.where(np.isnan(decided.p_value), p_value, decided.p_value)
         p_value[decided.reason == NOT_SAMPLED] = np.nan
         return p_value
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {**super()._record(), "classes": self.classes}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +11,12 @@ import numpy.typing as npt
 from streamsieve._kernels import ogfs as kernel
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.decisions import KEPT, REASON_CODE
+from streamsieve.decisions import CONSTANT, KEPT
 from streamsieve.dependence.blocks import unit_columns
 from streamsieve.independence import FisherZ
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, Reason
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Nested
 
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-CONSTANT, IRRELEVANT = REASON_CODE[Reason.CONSTANT], REASON_CODE[Reason.IRRELEVANT]
 #: Coordinate descent has converged when no weight moves further, in units of correlations.
 TOLERANCE = 1e-12
 MOST_SWEEPS = 10_000
@@ -70,12 +66,7 @@ class ElasticNet(NamedTuple):
 
 
 class ElasticNetGroups(GroupStore[Judged]):
-    """Columns centered and of unit length, their products with the target, and their weights in a model.
-
-    Parameters
-    ----------
-    test : correlation with the target
-    """
+    """Columns centered and of unit length, their products with the target, and their weights in a model."""
 
     fields = {
         **GroupStore.fields,

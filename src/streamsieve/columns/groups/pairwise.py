@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import xlogy
 
 from streamsieve._kernels import discrete as coding
 from streamsieve._kernels import groups as kernel
-from streamsieve.columns.deferred import REDUNDANT, DeferredDecisions, leaves
+from streamsieve.columns.deferred import DeferredDecisions, leaves
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.decisions import KEPT, REASON_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REDUNDANT
 from streamsieve.dependence.blocks import DENSE_VALUES, TIE, unit_columns
+from streamsieve.dependence.information import c_log_c
 from streamsieve.independence import FisherZ
-from streamsieve.independence.multiple_testing import OnlineFDRProcedure
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.independence.online_fdr import OnlineFDRProcedure
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, Nested, register
-
-if TYPE_CHECKING:
-    from streamsieve.protocols import Matrix
-
-CONSTANT, IRRELEVANT = REASON_CODE[Reason.CONSTANT], REASON_CODE[Reason.IRRELEVANT]
 
 
 class Eliminated(NamedTuple):
@@ -43,10 +38,7 @@ class Eliminated(NamedTuple):
 class PairwiseGroups(GroupStore[Eliminated]):
     """Groups that compete pair by pair: of two redundant columns the less relevant one is eliminated.
 
-    Parameters
-    ----------
-    n : number of rows
-    literal : whether a column that was eliminated between groups still eliminates others
+    ``literal``: a column that was eliminated between groups still eliminates others.
     """
 
     fields = {**GroupStore.fields, "literal": Bool()}
@@ -72,7 +64,7 @@ class PairwiseGroups(GroupStore[Eliminated]):
             if lost.any():
                 feature = self.slots["feature"][members]
                 decisions.change(feature[lost], REDUNDANT, pair[lost], feature[by[lost]])
-                self._free = np.concatenate([self._free, members[lost]])
+                self.slots.release(members[lost])
                 members = members[~lost]
         self.open = members
 
@@ -101,14 +93,7 @@ class PairwiseGroups(GroupStore[Eliminated]):
 
 @register
 class PairwiseCorrelationGroups(PairwiseGroups):
-    """Groups that compete by absolute correlation; columns centered and of unit length.
-
-    Parameters
-    ----------
-    test : test of relevance, bound to the target
-    fdr : procedure that sets the level of each test; None for the fixed level of ``test``
-    literal : as for :class:`PairwiseGroups`
-    """
+    """Groups that compete by absolute correlation; columns centered and of unit length."""
 
     fields = {
         **PairwiseGroups.fields,
@@ -151,13 +136,8 @@ class PairwiseCorrelationGroups(PairwiseGroups):
 class PairwiseDiscreteGroups(PairwiseGroups):
     """Groups that compete by mutual information, or symmetric uncertainty, of discretized columns.
 
-    Parameters
-    ----------
-    y : codes of the target, 0, 1, 2, ...
-    bins : number of bins for columns with more than 32 distinct values
-    normalized : whether to use symmetric uncertainty instead of mutual information
-    delta : dependence on the target at or below which a column is irrelevant
-    literal : as for :class:`PairwiseGroups`
+    The target is given as codes 0, 1, 2, ...  A column whose dependence on it is at most ``delta`` is
+    irrelevant.
     """
 
     fields = {
@@ -176,7 +156,7 @@ class PairwiseDiscreteGroups(PairwiseGroups):
     ) -> None:
         self.y, self.bins, self.normalized, self.delta = y, bins, normalized, delta
         n = len(y)
-        self._g = xlogy(np.arange(n + 1.0), np.arange(n + 1.0))
+        self._g = c_log_c(n)
         levels = np.array([int(y.max(initial=0)) + 1])
         self._target = y[None, :], levels, kernel.entropies(y[None, :], levels, self._g)
         super().__init__(n, literal=literal)
@@ -225,8 +205,6 @@ class PairwiseDiscreteGroups(PairwiseGroups):
         entries = self.slots.of("codes", "levels", "entropy")
         pairs: FloatArray = kernel.informations(*entries, some, *entries, others, self._g, self.normalized)
         return pairs
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         own = {"y": self.y, "bins": self.bins, "normalized": self.normalized, "delta": self.delta}

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from streamsieve.independence import FisherZ
     from streamsieve.protocols import Matrix
 
-#: Initial number of slots.
-FIRST_SLOTS = 32
-
 Judged = TypeVar("Judged")
 
 
@@ -43,10 +40,6 @@ class GroupStore(Part, ABC, Generic[Judged]):
     A column of the open group that is rejected already leaves only its deferred decision.  A subclass says
     what the outcome would be if the open group ended now (:meth:`_judge`), and what follows from an outcome;
     looking and closing both ask for it.
-
-    Parameters
-    ----------
-    n : number of rows
     """
 
     fields: ClassVar[Mapping[str, Field]] = {
@@ -63,10 +56,8 @@ class GroupStore(Part, ABC, Generic[Judged]):
     def __init__(self, n: int) -> None:
         self.n = n
         self.slots = Slots(
-            FIRST_SLOTS, lanes=1, **self._entries(), relevance=("f8", (SLOT,)), feature=("i8", (SLOT,)),
-            group=("i8", (SLOT,)),
-        )  # fmt: skip
-        self._free = np.arange(FIRST_SLOTS)[::-1]
+            **self._entries(), relevance=("f8", (SLOT,)), feature=("i8", (SLOT,)), group=("i8", (SLOT,))
+        )
         #: Slots in order of arrival.
         self.kept = np.zeros(0, np.int64)
         self.open = np.zeros(0, np.int64)
@@ -102,8 +93,6 @@ class GroupStore(Part, ABC, Generic[Judged]):
     def p_values(self, decided: DeferredDecisions) -> PValues | FloatArray | None:
         """Return the p-values of decisions; None without a test."""
         return None if self.test is None else correlation_p_values(decided, self.test)
-
-    # ---------------------------------------------------------------- deciding
 
     @property
     def members(self) -> IntArray:
@@ -166,12 +155,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
         self, features: IntArray, relevance: FloatArray, entries: Mapping[str, npt.NDArray[Any]]
     ) -> IntArray:
         """Put columns of the open group into free slots, and return these."""
-        while len(self._free) < len(features):
-            have = len(self.slots)
-            self.slots.double()
-            self._free = np.concatenate([np.arange(have, 2 * have)[::-1], self._free])
-        left = len(self._free) - len(features)
-        slots, self._free = self._free[left:][::-1], self._free[:left]
+        slots = self.slots.take(len(features))
         own = {"relevance": relevance, "feature": features, "group": self.closed}
         for name, values in {**entries, **own}.items():
             self.slots[name][slots] = values
@@ -188,11 +172,9 @@ class GroupStore(Part, ABC, Generic[Judged]):
             stay, members = self._survivors(outcome), self.members
             stays = np.zeros(len(self.slots), bool)
             stays[stay] = True
-            self._free = np.concatenate([self._free, members[~stays[members]]])
+            self.slots.release(members[~stays[members]])
             self.kept, self.open = stay, self.open[:0]
         self.closed = group
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {**self.slots.record(self.members), "closed": self.closed, "deferred": self.deferred}
@@ -206,8 +188,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         store = cls._empty(record)
         store.closed, store.deferred = record["closed"], record["deferred"]
-        q = store.slots.restore(record)
-        store._free = np.arange(q, len(store.slots))[::-1]  # noqa: SLF001 - its own class
+        store.slots.restore(record)
         is_open = record["group"] >= store.closed
         store.kept, store.open = np.flatnonzero(~is_open), np.flatnonzero(is_open)
         return store

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from streamsieve._kernels import column_products as kernel
 from streamsieve._kernels import grafting
-from streamsieve.decisions import REASON_CODE, Eviction, Outcome
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_products, column_slices
 from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
@@ -24,21 +24,21 @@ from streamsieve.state import Array, Bool, Choice, Float, Part
 LOSSES = ("squared", "logistic", "multinomial")
 #: Columns and coefficients that a model has room for at first.
 FIRST = 16
-#: The solver is more accurate than the tolerance by this factor, so that a copy of a column in the model,
-#: whose gradient equals the penalty, stays out.
+#: Accuracy of the solver as a fraction of the tolerance, so that a copy of a column in the model, whose
+#: gradient equals the penalty, stays out.
 MARGIN = 0.01
 #: Gradients are sums over rows: smaller differences are rounding.  The target has unit variance.
 ROUNDING = 1e-11
 MOST_STEPS = 200
-#: The solver gives up after this many steps without halving the distance to the minimum.
+#: Steps without halving the distance to the minimum after which the solver gives up.
 MOST_IN_VAIN = 30
 #: Passes of coordinate descent before a Newton step, which costs as much.
 ROUNDS = 10
-#: A fit has converged if its distance to the minimum is at most this many times the solver's accuracy, which
+#: Largest distance to the minimum of a fit that has converged, as a multiple of the solver's accuracy, which
 #: the tolerance and rounding allow for.
 SHORT = 100.0
 #: Outcomes of a column: kept, constant, or irrelevant.
-CODES = tuple(REASON_CODE[reason] for reason in (Reason.RELEVANT, Reason.CONSTANT, Reason.IRRELEVANT))
+CODES = (KEPT, CONSTANT, IRRELEVANT)
 #: In the place of columns whose values are not needed.
 NO_COLUMNS: ColumnSlices = (np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
 #: Smallest positive number.
@@ -64,12 +64,6 @@ class LassoModel(Part):
 
     Inside, columns have mean 0 and variance 1, and so has a numeric target; penalties and coefficients are in
     these units.
-
-    Parameters
-    ----------
-    loss : one of ``LOSSES``
-    y : the target, one number per row; 0, 1, ... for classes
-    config : penalties and tolerance
     """
 
     fields = {
@@ -153,8 +147,6 @@ class LassoModel(Part):
             self._code, self._target, self._predictor, self._probability, self.residual
         )  # fmt: skip
 
-    # ---------------------------------------------------------------- coefficients
-
     @property
     def features(self) -> IntArray:
         """Arrival numbers of the columns in the model, in order."""
@@ -181,8 +173,6 @@ class LassoModel(Part):
         owner = self._owner[part]
         return owner, self._class[part], self._value[part] * self._unit / self._facts[owner, 3]
 
-    # ---------------------------------------------------------------- columns
-
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``.
 
@@ -201,7 +191,7 @@ class LassoModel(Part):
             slices = column_slices(X) if slices is NO_COLUMNS else slices
             gone = self._join(slices, j, mean[j], ss[j], start + j)
             if start + j in gone:
-                reason[j] = CODES[2]
+                reason[j] = IRRELEVANT
             evictions += [
                 Eviction(start + j, feature, Reason.REDUNDANT, gradient, math.nan, (start + j,))
                 for feature, gradient in gone.items()
@@ -336,8 +326,6 @@ class LassoModel(Part):
         curvature = np.empty((2 * many, 2 * many))
         curvature[:many, :many] = self._curvature
         self._curvature = curvature
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         kept, part = slice(1, self._size), slice(self._intercepts, self._many)

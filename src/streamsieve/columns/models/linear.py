@@ -13,14 +13,14 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.special import fdtrc
 
-from streamsieve.columns.models.stepwise import COLLINEAR, gain_where
+from streamsieve.columns.models.stepwise import Candidates
 from streamsieve.dependence.blocks import column_products, dense_column, inner_products, some_columns
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Array, Float, Part
 
 #: A residual sum of squares below this fraction of the target's is rounding: the model fits exactly.
 EXACT = 1e-10
-#: A mean this many standard deviations from 0 costs more digits than the test of collinearity can spare.
+#: A mean farther from 0, in standard deviations, costs more digits than the test of collinearity can spare.
 FAR = 1e3
 #: Vectors of the basis that there is room for at first.
 ROOM = 16
@@ -29,12 +29,7 @@ MOST = 1e110
 
 
 class LinearModel(Part):
-    """Least squares of a target on an intercept and some columns, orthonormalized in order of arrival.
-
-    Parameters
-    ----------
-    y : the target, one number per row
-    """
+    """Least squares of a target on an intercept and some columns, orthonormalized in order of arrival."""
 
     fields = {
         "basis": Array("f8", "columns", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
@@ -76,8 +71,6 @@ class LinearModel(Part):
             return Reason.EXACT_FIT
         return Reason.UNRELIABLE if self.freedom <= 0 else None
 
-    # ---------------------------------------------------------------- tests
-
     def candidates(self, X: Matrix) -> LinearCandidates:
         """Return columns (dense, or CSC without offsets) as candidates for this model."""
         return LinearCandidates(self, X)
@@ -110,8 +103,6 @@ class LinearModel(Part):
         left = np.maximum(self.rss - drop, self.floor)
         return self.n * np.log(max(self.rss, self.floor) / left)
 
-    # ---------------------------------------------------------------- fitting
-
     def add(self, x: FloatArray, feature: int) -> tuple[FloatArray, float]:
         """Add a column; return its basis vector and the target's component along it."""
         u = x - x.mean()
@@ -128,8 +119,6 @@ class LinearModel(Part):
         self.rss = float(self.residual @ self.residual)
         self._features.append(feature)
         return u, weight
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         bound = {"residual": self.residual, "tss": self.tss, "features": self.features}
@@ -151,12 +140,7 @@ class LinearModel(Part):
 
 
 class DowndatableLinearModel(LinearModel):
-    """A QR-factorized linear model that also stores R, so that columns can be removed (downdating).
-
-    Parameters
-    ----------
-    y : the target, one number per row
-    """
+    """A QR-factorized linear model that also stores R, so that columns can be removed (downdating)."""
 
     fields = {
         **LinearModel.fields,
@@ -210,8 +194,6 @@ class DowndatableLinearModel(LinearModel):
         self.along = self.along[:-1]
         del self._features[place]
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
         return {**super()._record(), "triangle": self.triangle, "along": self.along}
 
@@ -227,7 +209,7 @@ class DowndatableLinearModel(LinearModel):
             yield "the columns do not span the basis"
 
 
-class LinearCandidates:
+class LinearCandidates(Candidates):
     """Columns of a block as candidates for a linear model.
 
     For a column x let u be its part outside the model.  With the residual r of y, ``u'r = x'r`` and
@@ -235,37 +217,26 @@ class LinearCandidates:
     formed.  When a column joins, one product with the new basis vector updates both numbers for the rest.
     """
 
+    model: LinearModel
+
     def __init__(self, model: LinearModel, X: Matrix) -> None:
-        self._model = model
-        mean, self._ss, self._dot = column_products(X, model.residual)
+        self.model = model
+        mean, self.ss, self.direction = column_products(X, model.residual)
         # X is multiplied by vectors that sum to 0 only, so centring matters where offsets would cost digits
-        far = not sp.issparse(X) and bool(np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR * np.sqrt(self._ss)))
+        far = not sp.issparse(X) and bool(np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR * np.sqrt(self.ss)))
         self._X = X - mean if far else X
         # with an obstacle nothing is tested any more
-        self._outside = self._ss - model.inside(self._X) if model.obstacle is None else self._ss
-        #: Which columns are constant.
-        self.constant: BoolArray = self._ss == 0
-
-    @property
-    def direction(self) -> FloatArray:
-        """Numbers with the signs that the coefficients of the columns would have."""
-        return self._dot
-
-    def gain(self, low: int) -> tuple[BoolArray, FloatArray]:
-        """Return which columns from ``low`` on are not collinear, and by how much each lowers the RSS."""
-        outside = self._outside[low:]
-        free = outside > COLLINEAR * self._ss[low:]
-        return free, gain_where(free, self._dot[low:], outside, self._model.obstacle)
+        self.outside = self.ss - model.inside(self._X) if model.obstacle is None else self.ss
 
     def take(self, j: int, feature: int) -> None:
         """Add a column to the model; from now on only later columns are valid."""
-        basis, weight = self._model.add(dense_column(self._X, j), feature)
+        basis, weight = self.model.add(dense_column(self._X, j), feature)
         along = inner_products(self._X, j + 1, basis)
-        self._outside[j + 1 :] -= along * along
-        self._dot[j + 1 :] -= along * weight
+        self.outside[j + 1 :] -= along * along
+        self.direction[j + 1 :] -= along * weight
 
     def measure_again(self, low: int) -> None:
         """Measure the columns from ``low`` on again, because columns have left the model."""
         rest = some_columns(self._X, slice(low, self._X.shape[1]))
-        self._dot[low:] = inner_products(self._X, low, self._model.residual)
-        self._outside[low:] = self._ss[low:] - self._model.inside(rest)
+        self.direction[low:] = inner_products(self._X, low, self.model.residual)
+        self.outside[low:] = self.ss[low:] - self.model.inside(rest)

@@ -11,9 +11,9 @@ from scipy.special import expit
 
 from streamsieve._kernels import logistic
 from streamsieve.columns.models.linear import LinearModel
-from streamsieve.columns.models.stepwise import COLLINEAR, gain_where
+from streamsieve.columns.models.stepwise import Candidates
 from streamsieve.dependence.blocks import column_products, dense_column, inner_products, some_columns
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Array, Nested, Part
 
 #: L2 penalty on half the variance of the linear predictor: negligible, but it keeps coefficients finite that
@@ -34,12 +34,7 @@ CONVERGED = 1e-12
 
 
 class LogisticModel(Part):
-    """Logistic regression of two classes on an intercept and some columns, refitted when a column joins.
-
-    Parameters
-    ----------
-    y : 0 or 1 per row; both must occur
-    """
+    """Logistic regression of classes 0 and 1 on an intercept and some columns, refitted when one joins."""
 
     fields = {
         "_y": Array("f8", "rows", low=0, high=1),
@@ -149,21 +144,25 @@ def _fit(design: FloatArray, y: FloatArray, coefficients: FloatArray) -> FloatAr
     return coefficients
 
 
-class LogisticCandidates:
-    """Columns of a block as candidates for a logistic model."""
+class LogisticCandidates(Candidates):
+    """Columns of a block as candidates for a logistic model.
+
+    A column is collinear relative to its unweighted length, so that one that varies only in rows of certain
+    class is.
+    """
+
+    model: LogisticModel
 
     def __init__(self, model: LogisticModel, X: Matrix) -> None:
-        self._model = model
-        mean, self._ss, self.direction = column_products(X, model.residual)
-        #: Which columns are constant.
-        self.constant: BoolArray = self._ss == 0
+        self.model = model
+        mean, self.ss, self.direction = column_products(X, model.residual)
         # weighting shifts the mean, and a large one would cost digits; CSC blocks come without offsets
         self._X = X if sp.issparse(X) else X - mean
-        self._outside = self._left(0)
+        self.outside = self._left(0)
 
     def _left(self, low: int) -> FloatArray:
         """Return the variance of the score of columns ``low``, low + 1, ..."""
-        model = self._model
+        model = self.model
         rest = some_columns(self._X, slice(low, self._X.shape[1]))
         products = rest.T @ model.basis.T
         if sp.issparse(rest):
@@ -174,19 +173,12 @@ class LogisticCandidates:
         left: FloatArray = spread - np.einsum("ij,ij->i", products, products)
         return left
 
-    def gain(self, low: int) -> tuple[BoolArray, FloatArray]:
-        """Return which columns from ``low`` on are not collinear, and the score statistic of each."""
-        outside = self._outside[low:]
-        # relative to the unweighted column, so that one that varies in rows of certain class is collinear
-        free = outside > COLLINEAR * self._ss[low:]
-        return free, gain_where(free, self.direction[low:], outside, self._model.obstacle)
-
     def take(self, j: int, feature: int) -> None:
         """Add a column to the model; from now on only later columns are valid."""
-        self._model.add(dense_column(self._X, j), feature)
+        self.model.add(dense_column(self._X, j), feature)
         self.measure_again(j + 1)
 
     def measure_again(self, low: int) -> None:
         """Measure the columns from ``low`` on again, because the model has changed."""
-        self.direction[low:] = inner_products(self._X, low, self._model.residual)
-        self._outside[low:] = self._left(low)
+        self.direction[low:] = inner_products(self._X, low, self.model.residual)
+        self.outside[low:] = self._left(low)

@@ -79,9 +79,7 @@ def _offer_again(selector: ColumnSelector, block: ColumnBlock, outcome: Outcome)
         names.restore([start + j for j in changed], [block.names[j] for j in changed])
     for j in changed:
         for gone in left[j]:
-            by = tuple(names[i] for i in gone.by)
-            numbers = (gone.statistic, gone.p_value)
-            ledger.note(Decision(step, names[gone.feature], Event.EVICTED, gone.reason, *numbers, by))
+            ledger.note(gone._replace(step=step).named(names.__getitem__))
         if outcome.reason[j] == KEPT:
             numbers = (float(outcome.statistic[j]), math.nan)
             ledger.note(Decision(step, names[start + j], Event.KEPT, Reason.RELEVANT, *numbers))

@@ -6,13 +6,14 @@ The model does not change between two columns that join it, so whole blocks of c
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Outcome
+from streamsieve.decisions import COLLINEAR as COLLINEAR_CODE
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, Eviction, Outcome
 from streamsieve.dependence.blocks import some_columns, without_offsets
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Part
@@ -23,39 +24,38 @@ BLOCK = 1024
 #: five digits are left then.
 COLLINEAR = 1e-10
 
-CONSTANT, IRRELEVANT, COLLINEAR_CODE = (
-    REASON_CODE[reason] for reason in (Reason.CONSTANT, Reason.IRRELEVANT, Reason.COLLINEAR)
-)
-
 #: Statistics and p-values of the columns tested, in order, and whether the last of them joins.
 Tested: TypeAlias = tuple[FloatArray, FloatArray | None, bool]
 
 
-class Candidates(Protocol):
+class Candidates(ABC):
     """Columns of a small block, and the gain of each for the present model."""
 
-    #: Which columns are constant.
-    constant: BoolArray
-
-    @property
-    def direction(self) -> FloatArray:
-        """Numbers with the signs that the coefficients of the columns would have."""
-        ...
+    model: Model
+    #: Products of the columns with the residual, which have the signs that their coefficients would have.
+    direction: FloatArray
+    #: Sum of squares of every centered column, and what the model leaves of it.
+    ss: FloatArray
+    outside: FloatArray
 
     def gain(self, low: int) -> tuple[BoolArray, FloatArray]:
         """Return which columns from ``low`` on are not collinear with the model, and the gain of each.
 
         A collinear column gains nothing, and none does once the model has an obstacle.
         """
-        ...
+        outside = self.outside[low:]
+        free, gain = outside > COLLINEAR * self.ss[low:], np.zeros(len(outside))
+        if self.model.obstacle is None:
+            np.divide(self.direction[low:] ** 2, outside, out=gain, where=free)
+        return free, gain
 
+    @abstractmethod
     def take(self, j: int, feature: int) -> None:
         """Add a column to the model; from now on only later columns are valid."""
-        ...
 
+    @abstractmethod
     def measure_again(self, low: int) -> None:
-        """Measure the columns from ``low`` on again, because columns have left the model."""
-        ...
+        """Measure the columns from ``low`` on again, because the model has changed."""
 
 
 class Model(Protocol):
@@ -143,7 +143,7 @@ class Stepwise(Part, ABC):
                 statistic[part] = np.copysign(found, candidates.direction[here]) if self.signed else found
                 if p_values is not None:
                     p_value[part] = p_values
-                reason[part] = self._reasons(free[:done], candidates.constant[here])
+                reason[part] = self._reasons(free[:done], constant=candidates.ss[here] == 0)
                 low += done
                 if accepted:
                     reason[begin + low - 1] = KEPT
@@ -152,7 +152,7 @@ class Stepwise(Part, ABC):
                     evictions += self.joined(candidates, low, newcomer)
         return Outcome(reason, statistic, p_value, evictions=evictions, start=start)
 
-    def _reasons(self, free: BoolArray, constant: BoolArray) -> npt.NDArray[np.uint8]:
+    def _reasons(self, free: BoolArray, *, constant: BoolArray) -> npt.NDArray[np.uint8]:
         """Return why columns that did not pass were rejected."""
         obstacle = self.model.obstacle
         reasons = np.full(len(free), IRRELEVANT if obstacle is None else REASON_CODE[obstacle], np.uint8)
@@ -160,11 +160,3 @@ class Stepwise(Part, ABC):
             reasons[~free] = COLLINEAR_CODE
         reasons[constant] = CONSTANT
         return reasons
-
-
-def gain_where(free: BoolArray, score: FloatArray, outside: FloatArray, obstacle: Any) -> FloatArray:
-    """Return ``score^2 / outside`` for columns that are not collinear; all 0 if the model has an obstacle."""
-    gain = np.zeros(len(outside))
-    if obstacle is None:
-        np.divide(score**2, outside, out=gain, where=free)
-    return gain

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from streamsieve._kernels import substitution
 from streamsieve._values import refuse_non_finite
-from streamsieve.columns.models.threads import InOrder
-from streamsieve.decisions import KEPT, REASON_CODE, Eviction, Outcome
+from streamsieve.columns.models.threads import in_order
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, OUTSCORED, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_slices
 from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
@@ -31,9 +31,6 @@ PIECE = 2**19
 SUSPICIOUS = 1e190
 #: Most columns that a thread measures between two commits: they are measured with an old residual.
 MOST_AHEAD = 8
-CONSTANT, IRRELEVANT, OUTSCORED = (
-    REASON_CODE[reason] for reason in (Reason.CONSTANT, Reason.IRRELEVANT, Reason.OUTSCORED)
-)
 
 
 class SubstitutionConfig(NamedTuple):
@@ -63,12 +60,6 @@ class SubstitutionModel(Part):
     """At most ``budget`` columns and their coefficients, which take a step from time to time.
 
     Inside, columns have mean 0 and variance 1, and so has a numeric target.
-
-    Parameters
-    ----------
-    loss : one of ``LOSSES``
-    y : the target, one number per row; 0 and 1 for the logistic loss
-    config : size of the model, and how the coefficients move
     """
 
     fields = {
@@ -129,8 +120,6 @@ class SubstitutionModel(Part):
         self._where = np.zeros(places, np.int64)
         self._free = np.zeros(0, np.int64)
 
-    # ---------------------------------------------------------------- coefficients
-
     @property
     def size(self) -> int:
         """Number of columns in the model."""
@@ -155,8 +144,6 @@ class SubstitutionModel(Part):
     def _in_units(self) -> FloatArray:
         return self._theta[: self.size] * self._unit / self._facts[: self.size, 1]
 
-    # ---------------------------------------------------------------- columns
-
     def offer_one(self, x: FloatArray) -> None:
         """Leave single columns to `offer`: each of them moves the coefficients."""
 
@@ -179,7 +166,7 @@ class SubstitutionModel(Part):
         ahead = _ahead(slices) if n_threads > 1 else 0
         # threads may be interrupted, and unchecked values refused: then the model is rolled back
         config = BlockConfig(ahead, n_threads, limit, careful=ahead > 0 or limit < math.inf)
-        before = self._small() if config.careful else None
+        before = [array.copy() for array in self._changing()] if config.careful else []
         spare = min(self.config.budget, m) if config.careful else 0
         self._reserve(min(self.config.budget, self.size + m), spare + 1)
         facts, evicted, was = np.empty((m, 4)), np.empty(m, np.int64), np.empty(m)
@@ -187,8 +174,10 @@ class SubstitutionModel(Part):
         try:
             done = self._weigh(slices, facts, start, (evicted, was), config)
         finally:
-            if done < m and before is not None:
-                self._put_back(before)
+            if done < m and config.careful:  # the rows of the model's columns were not overwritten
+                for now, then in zip(self._changing(), before, strict=True):
+                    now[: len(then)] = then
+                self._all_but_used_are_free()
         if done < m:
             return None
         statistic = facts[:, 2].copy()  # a ledger may keep it, but not the rest
@@ -233,27 +222,18 @@ class SubstitutionModel(Part):
                 return reached == high
 
             n_pieces = -(-m // ahead)
-            InOrder(n_pieces, measure, commit).run(min(config.n_threads, n_pieces))
+            in_order(n_pieces, measure, commit, min(config.n_threads, n_pieces))
         free, waiting = self._counts[3:]
         self._free[free : free + waiting] = later[:waiting]
         self._counts[3:] = free + waiting, 0
         return done
 
-    def _small(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return copies of everything but the store."""
-        return tuple(np.array(a) for a in self._changing())
-
     def _changing(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return everything that a block may change, but the store."""
         return (
             self._predictor, self._residual, self._level, self._counts,
             self._theta, self._feature, self._facts, self._where,
         )  # fmt: skip
-
-    def _put_back(self, before: tuple[npt.NDArray[Any], ...]) -> None:
-        """Roll the model back to before a block; the rows of its columns were not overwritten."""
-        for now, then in zip(self._changing(), before, strict=True):
-            now[: len(then)] = then
-        self._all_but_used_are_free()
 
     def _all_but_used_are_free(self) -> None:
         free = np.setdiff1d(np.arange(len(self._store)), self._where[: self.size])
@@ -278,8 +258,6 @@ class SubstitutionModel(Part):
             free = self._counts[3]
             self._free = np.concatenate([self._free[:free], np.arange(rows, more), np.zeros(rows, np.int64)])
             self._counts[3] = free + more - rows
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         q = self.size

@@ -48,11 +48,6 @@ class RedundancyRule(Part, ABC):
     def features(self) -> IntArray:
         """Arrival numbers of the columns kept, in order."""
 
-    @property
-    @abstractmethod
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-
     @abstractmethod
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""

@@ -2,262 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import chdtri, xlogy
+from scipy.special import chdtri
 
-from streamsieve._kernels import interaction_scan as kernel
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.columns.deferred import DeferredDecisions, outcome_of
-from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import KEPT, REASON_CODE, Outcome
+from streamsieve.columns.redundancy.partner_pools import ROWS_PER_FREEDOM, Coded, Pairs, PartnerPools
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, UNRELIABLE, Outcome
 from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
-from streamsieve.exceptions import StateError
 from streamsieve.independence.contingency_test import p_value
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
-from streamsieve.state import Array, Float, Int, Nested, Part, register
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray
+from streamsieve.state import Float, Int, Nested, Part, register
 
-CONSTANT, IRRELEVANT, UNRELIABLE = (
-    REASON_CODE[reason] for reason in (Reason.CONSTANT, Reason.IRRELEVANT, Reason.UNRELIABLE)
-)
-#: Rows that a test needs per degree of freedom.
-ROWS_PER_FREEDOM = 5
-#: Initial number of slots.
-FIRST_SLOTS = 64
-LARGEST_POOL = 2**16
 #: Sum of 1 / (k ln^2 k) over k = 2, 3, ...
 SUM_OF_WEIGHTS = 2.109742801236892
 #: What becomes of a column: rejected, a partner that is irrelevant alone, or kept.
 OUT, POOLED, CHOSEN = range(3)
-#: Entries of the counters that the kernel keeps: columns in each pool, free slots, pairs tested.
-IN_POOL, IN_CHOSEN, FREE, PAIRS = range(4)
-
-
-class Coded(NamedTuple):
-    """Discretized columns."""
-
-    #: Planes of bits, one per category but the first.
-    planes: npt.NDArray[np.uint64]
-    #: Counts by category and class.
-    counts: IntArray
-    #: Numbers of categories.
-    levels: IntArray
-    #: n times the mutual information with the target, up to a constant.
-    information: FloatArray
-    #: Arrival indices.
-    feature: IntArray
-
-
-class Pairs(NamedTuple):
-    """Tests of a column with its partners, up to column ``at`` of a block."""
-
-    at: int
-    slots: IntArray
-    statistic: FloatArray
-    freedom: IntArray
-
-
-@register
-class PartnerPools(Part):
-    """Two FIFO pools of interaction partners: marginally irrelevant columns and kept columns.
-
-    Parameters
-    ----------
-    y : codes of the target, 0, 1, 2, ...
-    size : most columns in each pool
-    """
-
-    fields = {
-        "y": Array("u2", "rows", codes=True),
-        "size": Int(1, LARGEST_POOL),
-        "planes": Array("u8", "columns", LEVELS - 1, "words"),
-        "feature": Array("i8", "columns", low=0, unique=True),
-        "kept": Array("i8", "kept", low=0, unique=True),
-        "pairs": Array("i8", "pairs", 2, low=0),
-        "n_pairs": Int(0),
-        "tests": Int(0),
-    }
-
-    def __init__(self, y: npt.NDArray[np.uint16], size: int) -> None:
-        self.y, self.n, self.size = y.astype(np.int64), len(y), size
-        self.class_counts = np.bincount(self.y)
-        #: Where the words of each class begin, and the bit of each row.
-        self.edges = np.concatenate([[0], np.cumsum(-(-self.class_counts // 64))])
-        order = np.argsort(self.y, kind="stable")
-        before = np.repeat(np.cumsum(self.class_counts) - self.class_counts, self.class_counts)
-        self.place = np.empty(self.n, np.int64)
-        self.place[order] = 64 * np.repeat(self.edges[:-1], self.class_counts) + np.arange(self.n) - before
-        self.g: FloatArray = xlogy(np.arange(self.n + 1.0), np.arange(self.n + 1.0))
-        self.slots = self._room(FIRST_SLOTS)
-        #: Slots of both pools, first in first out.
-        self._pools = np.zeros((2, size), np.int64)
-        self._free = np.arange(FIRST_SLOTS)
-        self._counters = np.array([0, 0, FIRST_SLOTS, 0])
-        #: Number of columns tested.
-        self.tests = 0
-        #: Arrival indices of the columns kept, and of those kept together.
-        self.kept: list[int] = []
-        self.pairs: list[tuple[int, int]] = []
-
-    def _room(self, columns: int) -> Slots:
-        return Slots(
-            columns, planes=("u8", (SLOT, LEVELS - 1, int(self.edges[-1]))),
-            counts=("i8", (SLOT, LEVELS, len(self.class_counts))), levels=("i8", (SLOT,)),
-            information=("f8", (SLOT,)), feature=("i8", (SLOT,)),
-        )  # fmt: skip
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs tested."""
-        return int(self._counters[PAIRS])
-
-    @property
-    def pooled(self) -> IntArray:
-        """Arrival indices of the marginally irrelevant partners, in order."""
-        return self.slots["feature"][self._pools[IN_POOL, : self._counters[IN_POOL]]]
-
-    # ---------------------------------------------------------------- discretizing
-
-    def encode(self, columns: FloatArray, bins: int, features: IntArray) -> Coded:
-        """Discretize columns, one per row.
-
-        A column with more than 8 values is cut: cut i is the i * floor(n / bins)-th smallest value.
-        """
-        m, many = len(columns), np.zeros(len(columns), bool)
-        kernel.many(columns, many)
-        cuts, highest = np.zeros((m, bins - 1)), np.zeros(m)
-        ordered = np.sort(columns[many], axis=1)
-        cuts[many], highest[many] = ordered[:, np.arange(1, bins) * (self.n // bins) - 1], ordered[:, -1]
-        coded = Coded(**self._room(m).arrays)
-        kernel.encode(columns, cuts, highest, self.place, self.y, coded.planes, coded.counts, coded.levels)
-        kernel.columns_information(coded.counts, self.g, coded.information)
-        return coded._replace(feature=features)
-
-    def alone(self, coded: Coded) -> tuple[FloatArray, IntArray]:
-        """Return the likelihood ratio statistics (G) of columns and target, and their degrees of freedom."""
-        nothing = float(self.g[self.class_counts].sum() - self.g[self.n])
-        freedom = (coded.levels - 1) * (len(self.class_counts) - 1)
-        return np.maximum(2.0 * (coded.information - nothing), 0.0), freedom
-
-    # ---------------------------------------------------------------- pairing
-
-    def scan(self, coded: Coded, way: npt.NDArray[np.uint8], bound: FloatArray, first: int) -> Pairs:
-        """Pair columns of a block with both pools, until a pair exceeds its bound; see the kernel."""
-        self._make_room(len(way) - first)
-        most = 2 * self.size
-        slots, statistic, freedom = np.empty(most, np.int64), np.empty(most), np.empty(most, np.int64)
-        at, tested = kernel.scan(
-            *coded, way, bound, first, *self.slots.arrays.values(), *self._pools, self._free, self._counters,
-            self.edges, self.g, ROWS_PER_FREEDOM, slots, statistic, freedom,
-        )  # fmt: skip
-        return Pairs(at, slots[:tested], statistic[:tested], freedom[:tested])
-
-    def join(self, coded: Coded, at: int, *, chosen: bool) -> None:
-        """Append a column to one of the pools."""
-        kernel.join(at, chosen, *coded, *self.slots.arrays.values(), *self._pools, self._free, self._counters)
-
-    def features(self, slots: IntArray) -> IntArray:
-        """Return arrival indices."""
-        found: IntArray = self.slots["feature"][slots]
-        return found
-
-    def promote(self, slot: int) -> bool:
-        """Move a column to the end of the kept partners; return whether it was marginally irrelevant."""
-        pool, chosen = self._pools
-        count = int(self._counters[IN_POOL])
-        at = np.flatnonzero(pool[:count] == slot)
-        if not len(at):
-            return False
-        pool[at[0] : count - 1] = pool[at[0] + 1 : count].copy()
-        self._counters[IN_POOL] -= 1
-        if self._counters[IN_CHOSEN] == self.size:
-            self._release(int(chosen[0]))
-            chosen[:-1] = chosen[1:].copy()
-            self._counters[IN_CHOSEN] -= 1
-        chosen[self._counters[IN_CHOSEN]] = slot
-        self._counters[IN_CHOSEN] += 1
-        return True
-
-    def clear(self) -> None:
-        """Empty the pool of marginally irrelevant columns."""
-        for slot in self._pools[IN_POOL, : self._counters[IN_POOL]].tolist():
-            self._release(slot)
-        self._counters[IN_POOL] = 0
-
-    def _release(self, slot: int) -> None:
-        self._free[self._counters[FREE]] = slot
-        self._counters[FREE] += 1
-
-    def _make_room(self, more: int) -> None:
-        """Have a free slot for each column to come, or for all that the pools hold and one more."""
-        pooled, chosen, free, _ = self._counters.tolist()
-        wanted = min(pooled + chosen + more, 2 * self.size) + 1
-        have = len(self._free)
-        while have < wanted:
-            self.slots.double()
-            self._free = np.concatenate(
-                [self._free[:free], np.arange(have, 2 * have), np.zeros(have - free, int)]
-            )
-            free, have = free + have, 2 * have
-        self._counters[FREE] = free
-
-    # ---------------------------------------------------------------- state
-
-    def _record(self) -> Mapping[str, Any]:
-        (pool, chosen), (pooled, kept, _, n_pairs) = self._pools, self._counters.tolist()
-        slots = np.concatenate([pool[:pooled], chosen[:kept]])
-        return {
-            "y": self.y.astype(np.uint16), "size": self.size,
-            "planes": self.slots["planes"][slots], "feature": self.slots["feature"][slots],
-            "kept": np.array(self.kept, np.int64), "pairs": np.array(self.pairs, np.int64).reshape(-1, 2),
-            "n_pairs": n_pairs, "tests": self.tests,
-        }  # fmt: skip
-
-    @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        made = cls(record["y"], record["size"])
-        planes, feature = record["planes"], record["feature"]
-        chosen = np.isin(feature, record["kept"])
-        if not made.n or planes.shape[2] != made.edges[-1]:
-            raise StateError(f"the state's columns are not those of a target of {made.n} rows")
-        if max(np.sum(chosen), np.sum(~chosen)) > made.size:
-            raise StateError(f"the state has more partners than {made.size} in a pool")
-        made._make_room(len(feature))
-        coded = made._counted(planes)._replace(feature=feature)
-        for at in range(len(feature)):
-            made.join(coded, at, chosen=bool(chosen[at]))
-        made._counters[PAIRS], made.tests = record["n_pairs"], record["tests"]
-        made.kept = record["kept"].tolist()
-        made.pairs = [(a, b) for a, b in record["pairs"].tolist()]
-        return made
-
-    def _counted(self, planes: npt.NDArray[np.uint64]) -> Coded:
-        """Count planes of bits; refuse those that no column has."""
-        coded = Coded(**self._room(len(planes)).arrays)._replace(planes=planes)
-        mask = np.zeros(planes.shape[2], np.uint64)
-        np.bitwise_or.at(mask, self.place >> 6, np.uint64(1) << (self.place & 63).astype(np.uint64))
-        together = np.bitwise_or.reduce(planes, axis=1)
-        bits = np.bitwise_count(planes).astype(np.int64)
-        if np.any(together & ~mask) or np.any(bits.sum(axis=1) != np.bitwise_count(together)):
-            raise StateError("the state's columns have rows that do not exist, or with two categories")
-        counts = coded.counts
-        counts[:, 1:] = np.add.reduceat(bits, self.edges[:-1], axis=2)
-        counts[:, 0] = self.class_counts - counts.sum(axis=1)
-        occurs = counts.sum(axis=2) > 0
-        coded.levels[:] = occurs.sum(axis=1)
-        if np.any(coded.levels < 2) or np.any(occurs != (np.arange(LEVELS) < coded.levels[:, None])):
-            raise StateError("the state's columns have categories that do not occur")
-        kernel.columns_information(counts, self.g, coded.information)
-        return coded
-
-    def _consistent(self) -> Iterator[str]:
-        if np.any(np.diff(self.pooled) <= 0):
-            yield "the partners are not in order of arrival"
-        if not {feature for pair in self.pairs for feature in pair} <= {*self.kept}:
-            yield "a pair is not among the columns kept"
 
 
 def levels_of(t: IntArray, alpha: float) -> FloatArray:
@@ -269,14 +32,7 @@ def levels_of(t: IntArray, alpha: float) -> FloatArray:
 
 @register
 class Interactions(Part):
-    """Columns that are informative alone or in pairs; the process of ``InteractionScan``.
-
-    Parameters
-    ----------
-    pools : partners, without columns
-    alpha : probability to keep anything if no column is associated with the target
-    bins : number of bins for columns with more than 8 distinct values
-    """
+    """Columns that are informative alone or in pairs; the process of ``InteractionScan``."""
 
     fields = {
         "pools": Nested(PartnerPools, shares=("rows",)),

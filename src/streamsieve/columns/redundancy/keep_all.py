@@ -14,12 +14,7 @@ from streamsieve.state import Array, Int, register
 
 @register
 class KeepAll(RedundancyRule):
-    """Arrival numbers of the columns kept; their values are not needed.
-
-    Parameters
-    ----------
-    n : number of rows
-    """
+    """Arrival numbers of the columns kept; their values are not needed."""
 
     fields = {"n": Int(1, 2**31, size="rows"), "features": Array("i8", "kept", low=0, order="rising")}
 
@@ -31,11 +26,6 @@ class KeepAll(RedundancyRule):
     def features(self) -> IntArray:
         """Arrival numbers of the columns kept, in order."""
         return np.concatenate([np.zeros(0, np.int64), *self._kept])
-
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return sum(features.nbytes for features in self._kept)
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Keep every candidate."""

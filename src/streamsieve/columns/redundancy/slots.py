@@ -1,19 +1,23 @@
-"""Growable slots: the arrays in which rules hold kept columns."""
+"""Growable slots: the arrays in which rules and groups hold kept columns, and the rules that have them."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays, IntArray
 
 #: Axes of an array: a size; ``SLOT``, an entry per slot; or ``TILE``, an entry per tile of slots.
 Shape = tuple[int | str, ...]
 SLOT, TILE = "slot", "tile"
+#: Initial number of slots.
+FIRST_SLOTS = 32
 
 
 class Slots:
@@ -21,10 +25,10 @@ class Slots:
 
     Parameters
     ----------
-    first : number of slots at first
-    lanes : slots per tile, for kernels that compare a column with many kept ones at a time
-    fields : ``name=(dtype, shape)``; an array of pairs has two axes ``SLOT``, an array of tiles has the axes
-        ``(TILE, n, lanes)``.  New entries are 0; pages of zeros cost nothing until a column moves in.
+    first : initial number of slots; None for ``FIRST_SLOTS``
+    fields : ``name=(dtype, shape)``; an array of pairs has two axes ``SLOT``.  An array of tiles has the axes
+        ``(TILE, n, lanes)``, for kernels that compare a column with many kept ones at a time.  New entries
+        are 0; pages of zeros cost nothing until a column moves in.
 
     Examples
     --------
@@ -34,9 +38,13 @@ class Slots:
     ((4, 100), (4, 4), 4)
     """
 
-    def __init__(self, first: int, *, lanes: int = 1, **fields: tuple[str, Shape]) -> None:
-        self.fields, self._capacity, self._lanes = fields, first, lanes
+    def __init__(self, first: int | None = None, /, **fields: tuple[str, Shape]) -> None:
+        self.fields, self._capacity = fields, first or FIRST_SLOTS
+        self._lanes = next((int(axes[2]) for _, axes in fields.values() if TILE in axes), 1)
         self.arrays: Arrays = {name: np.zeros(self._shape(name), fields[name][0]) for name in fields}
+        #: All slots; kernels put those in use first, in order of arrival.
+        self.order = np.arange(self._capacity)
+        self._free = self.order[::-1].copy()
 
     def _shape(self, name: str) -> tuple[int, ...]:
         sizes = {SLOT: self._capacity, TILE: self._capacity // self._lanes}
@@ -54,14 +62,28 @@ class Slots:
 
     def double(self, at_least: int = 0) -> None:
         """Add as many slots as there are, again and again until there are enough."""
+        before = self._capacity
         self._capacity *= 2
         while self._capacity < at_least:
             self._capacity *= 2
         for name, old in self.arrays.items():
             self.arrays[name] = np.zeros(self._shape(name), old.dtype)
             self.arrays[name][tuple(slice(size) for size in old.shape)] = old
+        new = np.arange(before, self._capacity)
+        self.order = np.concatenate([self.order, new])
+        self._free = np.concatenate([new[::-1], self._free])
 
-    # ---------------------------------------------------------------- state
+    def take(self, m: int) -> IntArray:
+        """Return m free slots, for stores that take and release them."""
+        while len(self._free) < m:
+            self.double()
+        left = len(self._free) - m
+        slots, self._free = self._free[left:][::-1], self._free[:left]
+        return slots
+
+    def release(self, slots: IntArray) -> None:
+        """Let slots be taken again."""
+        self._free = np.concatenate([self._free, slots])
 
     def record(self, used: IntArray) -> Arrays:
         """Return the entries of the slots in use, in the given order; tiles become one row per column."""
@@ -91,4 +113,33 @@ class Slots:
                 self.arrays[name][slots // self._lanes, :, slots % self._lanes] = record[name]
             else:
                 self.arrays[name][tuple(slice(size) for size in record[name].shape)] = record[name]
+        self._free = np.arange(q, self._capacity)[::-1]
         return q
+
+
+class SlottedRule(RedundancyRule):
+    """A rule whose kept columns are in the first slots of ``slots.order``, with their arrival numbers."""
+
+    slots: Slots
+    #: Number of columns kept.
+    _kept: int = 0
+
+    @property
+    def features(self) -> IntArray:
+        """Arrival numbers of the columns kept, in order."""
+        kept: IntArray = self.slots["feature"][self.slots.order[: self._kept]]
+        return kept
+
+    def _record(self) -> Mapping[str, Any]:
+        return self.slots.record(self.slots.order[: self._kept])
+
+    @classmethod
+    @abstractmethod
+    def _empty(cls, record: Mapping[str, Any]) -> Self:
+        """Return a rule without columns, made with what the record says."""
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        rule = cls._empty(record)
+        rule._kept = rule.slots.restore(record)  # noqa: SLF001 - its own class
+        return rule

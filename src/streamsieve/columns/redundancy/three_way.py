@@ -13,27 +13,18 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from streamsieve._kernels import ossfs_dd as kernel
-from streamsieve.columns.deferred import (
-    REDUNDANT,
-    DeferredDecisions,
-    correlation_p_values,
-    leaves,
-    outcome_of,
-)
+from streamsieve.columns.deferred import DeferredDecisions, correlation_p_values, leaves, outcome_of
 from streamsieve.columns.redundancy.contract import Candidates
-from streamsieve.columns.redundancy.slots import SLOT, Slots
 from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
-from streamsieve.decisions import KEPT, REASON_CODE, Outcome
+from streamsieve.columns.redundancy.waiting import Column, ThreeWayColumns
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, REDUNDANT, Outcome
 from streamsieve.dependence.blocks import TIE, unit_columns
 from streamsieve.dependence.contract import Relevance
 from streamsieve.independence import FisherZ
 from streamsieve.independence.fisher_z import Correlations
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, Nested, Part, register
 
-IRRELEVANT, CONSTANT = REASON_CODE[Reason.IRRELEVANT], REASON_CODE[Reason.CONSTANT]
-#: Initial number of slots.
-FIRST_SLOTS = 32
 #: Columns that the authors' code keeps without examining them.
 UNSEEN = 2
 DISCARD, WAIT, CHALLENGE, ADMIT = range(4)
@@ -58,104 +49,9 @@ CONFIG_FIELDS = {
 }  # fmt: skip
 
 
-class Column(NamedTuple):
-    """A column of unit length."""
-
-    feature: int
-    columns: FloatArray
-    #: Products with the target.
-    products: FloatArray
-    #: Dependence on the target, and the same with its sign.
-    score: float
-    statistic: float
-
-
-@register
-class ThreeWayColumns(Part):
-    """Members and waiting columns, in slots.
-
-    Parameters
-    ----------
-    n : number of rows
-    contrasts : number of contrasts of the target
-    """
-
-    fields = {
-        "columns": Array("f8", "columns", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
-        "products": Array("f8", "columns", "contrasts", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
-        "score": Array("f8", "columns", low=0, finite=True),
-        "statistic": Array("f8", "columns", finite=True),
-        "feature": Array("i8", "columns", low=0, unique=True),
-        "n": Int(1, 2**31 - 1, size="rows"),
-        "contrasts": Int(1, 2**31 - 1, size="contrasts"),
-        "n_members": Int(0),
-    }
-
-    def __init__(self, n: int, contrasts: int) -> None:
-        self.n, self.contrasts = n, contrasts
-        self.slots = Slots(
-            FIRST_SLOTS, columns=("f8", (SLOT, n)), products=("f8", (SLOT, contrasts)),
-            score=("f8", (SLOT,)), statistic=("f8", (SLOT,)), feature=("i8", (SLOT,)),
-        )  # fmt: skip
-        self._free = list(range(FIRST_SLOTS))
-        #: Slots in order of arrival.
-        self.members: list[int] = []
-        self.waiting: list[int] = []
-
-    def features(self, slots: list[int]) -> IntArray:
-        """Return arrival indices."""
-        found: IntArray = self.slots["feature"][np.array(slots, np.int64)]
-        return found
-
-    def put(self, column: Column) -> int:
-        """Put a column into a free slot, and return it."""
-        if not self._free:
-            have = len(self.slots)
-            self._free = list(range(have, 2 * have))
-            self.slots.double()
-        slot = self._free.pop()
-        for name, value in column._asdict().items():
-            self.slots[name][slot] = value
-        return slot
-
-    def drop(self, *slots: int) -> None:
-        """Let slots be used again."""
-        self._free += slots
-
-    def pairs(self, upper: float) -> dict[int, int]:
-        """Return the slots of waiting columns that have a partner, and the slot of that."""
-        found = kernel.partners(
-            *self.slots.of("columns", "products", "score"), np.array(self.waiting, np.int64),
-            2.0 * upper + TIE,
-        )  # fmt: skip
-        return {self.waiting[i]: self.waiting[j] for i, j in enumerate(found.tolist()) if j >= 0}
-
-    def _record(self) -> Mapping[str, Any]:
-        sizes = {"n": self.n, "contrasts": self.contrasts, "n_members": len(self.members)}
-        return {**self.slots.record(np.array([*self.members, *self.waiting], np.int64)), **sizes}
-
-    @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        made = cls(record["n"], record["contrasts"])
-        q, members = made.slots.restore(record), record["n_members"]
-        made._free = list(range(q, len(made.slots)))
-        made.members, made.waiting = list(range(min(members, q))), list(range(members, q))
-        return made
-
-    def _consistent(self) -> Iterator[str]:
-        if any(np.any(np.diff(self.features(slots)) <= 0) for slots in (self.members, self.waiting)):
-            yield "members or waiting columns are not in order of arrival"
-
-
 @register
 class ThreeWay(Part):
-    """Columns routed by their dependence on the target; the process of ``OSSFSDD``.
-
-    Parameters
-    ----------
-    test : correlation with the target
-    config : parameters of the selector
-    """
+    """Columns routed by their dependence on the target; the process of ``OSSFSDD``."""
 
     fields = {
         **CONFIG_FIELDS,
@@ -184,8 +80,6 @@ class ThreeWay(Part):
         #: are enough members.
         self.buffer = None if self.enough else TopKCorrelation(test.n, config.floor, 1.0)
         self.buffer_deferred = None if self.enough else DeferredDecisions()
-
-    # ---------------------------------------------------------------- offering
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Route every column of a block, and return the decisions that are final."""
@@ -323,15 +217,11 @@ class ThreeWay(Part):
     def _buffered(self, buffer: TopKCorrelation) -> list[Column]:
         """Return the columns of a buffer, in order of arrival."""
         record = buffer.state()
-        columns, kept = record["columns"], record["kept"]
+        columns, kept, feature = record["columns"], record["kept"], record["feature"]
         return [
-            Column(
-                int(record["feature"][i]), columns[i], columns[i] @ self.test.basis, kept[0, i], kept[1, i]
-            )
-            for i in np.argsort(record["feature"])
+            Column(int(feature[i]), columns[i], columns[i] @ self.test.basis, kept[0, i], kept[1, i])
+            for i in np.argsort(feature)
         ]
-
-    # ---------------------------------------------------------------- looking
 
     @property
     def thresholds(self) -> tuple[float, float]:
@@ -373,8 +263,6 @@ class ThreeWay(Part):
     def _settled(self, decided: DeferredDecisions) -> Outcome:
         return outcome_of(decided, correlation_p_values(decided, self.test), self.test)
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
         own = {name: getattr(self, name) for name in self.fields if name not in CONFIG_FIELDS}
         return {**own, **self.config._asdict()}
@@ -387,22 +275,21 @@ class ThreeWay(Part):
         return made
 
     def _consistent(self) -> Iterator[str]:
-        deferred, columns = self.deferred, self.columns
+        deferred, columns, buffer, replacing = self.deferred, self.columns, self.buffer, self.buffer_deferred
         members, waiting = columns.features(columns.members), columns.features(columns.waiting)
-        if not self.enough and (self.buffer is None or self.buffer_deferred is None):
-            yield "there are too few members, and no columns to replace them"
-        elif self.enough and (self.buffer is not None or self.buffer_deferred is not None):
-            yield "there are enough members, and columns to replace them"
-        elif self.buffer is not None and (self.buffer.k, self.buffer.weight) != (self.config.floor, 1.0):
-            yield "the columns to replace members are not those of the parameters"
+        if (buffer is None) != self.enough or (replacing is None) != self.enough:
+            yield "there are enough members and columns to replace them, or too few of them and none"
         elif np.any((waiting < deferred.start) | (waiting >= deferred.end)) or np.any(
             members >= deferred.end
         ):
             yield "a column waits whose decision is final, or is a member that was never offered"
-        elif self.buffer_deferred is not None and (
-            (deferred.start, deferred.end) != (0, self.buffer_deferred.end)
-            or self.buffer_deferred.start != 0
-            or self.buffer_deferred.evictions
-            or (self.buffer is not None and np.any(self.buffer.features >= deferred.end))
+        elif buffer is None or replacing is None:
+            return
+        elif (buffer.k, buffer.weight) != (self.config.floor, 1.0):
+            yield "the columns to replace members are not those of the parameters"
+        elif (
+            (deferred.start, replacing.start, replacing.end) != (0, 0, deferred.end)
+            or replacing.evictions
+            or np.any(buffer.features >= deferred.end)
         ):
             yield "the decisions on members and on the columns to replace them are about different columns"

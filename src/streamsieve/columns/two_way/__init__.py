@@ -2,8 +2,10 @@
 
 ========== ==============================================================================================
 selector   ``TwoWay``: a selector over columns and a screen over rows, around one table
+rows       the part of it that learns rows and reviews the kept columns
+inner      the two selectors inside: what they must be, and fresh clones of them
 table      the rows held: targets, and values in the kept columns
-row_values values of new rows in the kept columns, from whatever container the rows come in
+new_rows   values of new rows in the kept columns, and by what they are known again
 numbering  arrival numbers of the inner selector and of the stream, which differ after a review
 ========== ==============================================================================================
 """

@@ -13,13 +13,7 @@ from streamsieve.state import Array, Int, Part, register
 
 @register
 class Numbering(Part):
-    """The inner selector was offered the columns ``first``, then those from ``step`` on.
-
-    Parameters
-    ----------
-    first : arrival numbers of the columns offered at the last review
-    step : arrival number of the first column offered after it
-    """
+    """The inner selector was offered the columns ``first`` at the last review, then those from ``step``."""
 
     fields = {"first": Array("i8", "first", low=0, order="rising"), "step": Int(0, 2**31 - 1)}
 

@@ -24,11 +24,6 @@ class GrowingTable(Part):
     """The latest rows of a stream: their targets, and their values in the kept columns.
 
     Arrays have room for as many rows again, so that memory is at most about twice that of the values held.
-
-    Parameters
-    ----------
-    y : labels or numbers, one per row
-    classes : whether they are labels
     """
 
     fields = {
@@ -121,8 +116,6 @@ class GrowingTable(Part):
         number = {label: code for code, label in enumerate(self.labels.tolist())}
         labels, where = np.unique(y, return_inverse=True)
         return np.array([number[label] for label in labels.tolist()], np.int64)[where]
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         target, classes = self._target[self._held], self.labels is not None

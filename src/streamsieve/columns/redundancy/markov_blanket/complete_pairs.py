@@ -10,36 +10,26 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from streamsieve._kernels import paired_partial as kernel
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.pairwise.complete_pairs import standardized
-from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASON_CODE, Outcome, PValues, evictions, sets
+from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
+from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import p_value_given
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Nested, register
 
-FIRST_SLOTS = 16
 #: The ledger's codes for what the search finds: kept, independent, function of the set, too few rows.
-_CODES = np.array(
-    [REASON_CODE[r] for r in (Reason.RELEVANT, Reason.REDUNDANT, Reason.COLLINEAR, Reason.UNRELIABLE)],
-    np.uint8,
-)
+_CODES = np.array([KEPT, REDUNDANT, COLLINEAR, UNRELIABLE], np.uint8)
 #: What is known of a pair: correlation, the part that the target does not explain, and the correlation of one
 #: with the target given the other.
 _PAIRS = 3
 
 
 @register
-class MarkovBlanketCompletePairs(RedundancyRule):
-    """Kept columns of unit length with NaN for missing values, and what is known of every pair.
-
-    Parameters
-    ----------
-    test : Fisher's z over observed rows, bound to the target
-    config : variants of the rule
-    """
+class MarkovBlanketCompletePairs(SlottedRule):
+    """Kept columns of unit length with NaN for missing values, and what is known of every pair."""
 
     fields = {
         "test": Nested(CompletePairsFisherZ, shares=("rows",)),
@@ -52,7 +42,7 @@ class MarkovBlanketCompletePairs(RedundancyRule):
     }
 
     def __init__(self, test: CompletePairsFisherZ, config: MarkovBlanketConfig) -> None:
-        self.n, self.test, self._config, self._kept = test.n, test, config, 0
+        self.n, self.test, self._config = test.n, test, config
         complete, labels = test.complete, test.labels
         self._y = np.zeros(0) if len(labels) else np.ascontiguousarray(complete.basis[:, 0])
         #: Rows minus degrees of freedom of a test given nothing.
@@ -65,21 +55,9 @@ class MarkovBlanketCompletePairs(RedundancyRule):
         self._any_missing = False
         loads = complete.n_contrasts + 1 if len(labels) else 1
         self.slots = Slots(
-            FIRST_SLOTS, columns=("f8", (SLOT, self.n)), pairs=("f8", (_PAIRS, SLOT, SLOT)),
-            loads=("f8", (SLOT, loads)), joint=("i8", (SLOT, SLOT)), feature=("i8", (SLOT,)),
+            columns=("f8", (SLOT, self.n)), pairs=("f8", (_PAIRS, SLOT, SLOT)), loads=("f8", (SLOT, loads)),
+            joint=("i8", (SLOT, SLOT)), feature=("i8", (SLOT,)),
         )  # fmt: skip
-        self._order = np.arange(FIRST_SLOTS)
-
-    @property
-    def features(self) -> IntArray:
-        """Arrival numbers of the columns kept, in order."""
-        return self.slots["feature"][self._order[: self._kept]]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the kept columns and what is known of pairs, in bytes."""
-        loads: int = self.slots["loads"].shape[1]
-        return 8 * self._kept * (self.n + (_PAIRS + 1) * self._kept + loads)
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
@@ -92,12 +70,11 @@ class MarkovBlanketCompletePairs(RedundancyRule):
             lines, statistic = _lines(width + self._kept + width)
             while done < width:
                 if self._kept == len(self.slots):
-                    self._double()
+                    self.slots.double()
                 done, self._kept, n_gone = kernel.decide(
                     fresh, feature[part], done, self._config.newcomer_first, self._config.max_size,
                     self._config.skip_unreliable, self._lost, self._share, self._y, self.test.labels,
-                    *self.slots.of("columns", "pairs", "loads", "joint", "feature"), self._order, self._kept,
-                    lines, statistic, n_gone,
+                    *self.slots.arrays.values(), self.slots.order, self._kept, lines, statistic, n_gone,
                 )  # fmt: skip
             gone = slice(width, width + n_gone)
             decided.append((lines[:width], statistic[:width]))
@@ -134,25 +111,15 @@ class MarkovBlanketCompletePairs(RedundancyRule):
         self._share[1:] = np.where(known, self._share[1:], share)
         self._any_missing = True
 
-    def _double(self, at_least: int = 0) -> None:
-        self.slots.double(at_least)
-        self._order = np.concatenate([self._order, np.arange(len(self._order), len(self.slots))])
-
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
-        kept = self.slots.record(self._order[: self._kept])
-        return {"test": self.test, **kept, **self._config._asdict()}
+        return {"test": self.test, **super()._record(), **self._config._asdict()}
 
     @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        kept, q = cls(record["test"], MarkovBlanketConfig.of(record)), len(record["feature"])
-        if q > len(kept.slots):
-            kept._double(q)
-        kept._kept = kept.slots.restore(record)
-        if np.any(record["joint"] < kept.n):
-            kept._expect_missing()
-        return kept
+    def _empty(cls, record: Mapping[str, Any]) -> Self:
+        rule = cls(record["test"], MarkovBlanketConfig.of(record))
+        if np.any(record["joint"] < rule.n):
+            rule._expect_missing()
+        return rule
 
     def _consistent(self) -> Iterator[str]:
         columns, joint = self.slots["columns"][: self._kept], self.slots["joint"][: self._kept, : self._kept]

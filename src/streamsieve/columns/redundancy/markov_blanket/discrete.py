@@ -13,37 +13,29 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import tables_search as kernel
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
-from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASON_CODE, Outcome, PValues, evictions, sets
+from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
+from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
 from streamsieve.exceptions import StateError
 from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.independence.contingency_test import ROWS_PER_FREEDOM, TableTest, p_value
 from streamsieve.independence.g_squared import GSquared
-from streamsieve.protocols import FloatArray, IntArray, Reason
+from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Nested, register
 
 TABLE_TESTS: dict[str, type[TableTest]] = {"g2": GSquared, "chi2": ChiSquareTest}
-FIRST_SLOTS = 32
 #: Categories of candidates, row by row, that are made at a time: 8 MB.
 CHUNK_VALUES = 2**22
 #: The ledger's codes for what the search finds: kept, independent, function of the set, too few rows.
-_CODES = np.array(
-    [REASON_CODE[r] for r in (Reason.RELEVANT, Reason.REDUNDANT, Reason.COLLINEAR, Reason.UNRELIABLE)],
-    np.uint8,
-)
+_CODES = np.array([KEPT, REDUNDANT, COLLINEAR, UNRELIABLE], np.uint8)
 
 
 @register
-class MarkovBlanketDiscrete(RedundancyRule):
+class MarkovBlanketDiscrete(SlottedRule):
     """Kept columns as categories: a bit or two bytes per row.
 
-    Parameters
-    ----------
-    test : contingency-table test, bound to the target
-    config : variants of the rule; with ``skip_unreliable`` a column that is a function of a single kept one
-        is redundant all the same
+    With ``skip_unreliable``, a column that is a function of a single kept one is redundant all the same.
     """
 
     fields = {
@@ -56,7 +48,7 @@ class MarkovBlanketDiscrete(RedundancyRule):
     }
 
     def __init__(self, test: TableTest, config: MarkovBlanketConfig) -> None:
-        self.n, self.test, self._config, self._kept = test.n, test, config, 0
+        self.n, self.test, self._config = test.n, test, config
         words = -(-test.class_counts // 64)
         #: Where the words of each class begin, and the bit of each row.
         self._edges = np.concatenate([[0], np.cumsum(words)])
@@ -66,9 +58,7 @@ class MarkovBlanketDiscrete(RedundancyRule):
         self._place[order] = 64 * self._edges[test.y[order]] + np.arange(self.n) - before
         width = int(self._edges[-1])
         self._packed = True
-        self.slots = Slots(
-            FIRST_SLOTS, bits=("u8", (SLOT, width)), levels=("i8", (SLOT,)), feature=("i8", (SLOT,))
-        )
+        self.slots = Slots(bits=("u8", (SLOT, width)), levels=("i8", (SLOT,)), feature=("i8", (SLOT,)))
         self._bit_room = (
             np.zeros((width, 8), np.uint64),
             np.zeros((test.n_classes, 8), np.int64),
@@ -76,20 +66,6 @@ class MarkovBlanketDiscrete(RedundancyRule):
         )
         self._most_levels = 2
         self._room = tuple(np.zeros((0,) * a.ndim, np.int32) for a in test.room(1))
-
-    @property
-    def features(self) -> IntArray:
-        """Arrival numbers of the columns kept, in order."""
-        return self.slots["feature"][: self._kept].copy()
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the kept columns, in bytes."""
-        columns = self.slots["bits" if self._packed else "numbers"]
-        width: int = columns.shape[1] * columns.itemsize
-        return self._kept * (width + 16)
-
-    # ---------------------------------------------------------------- settling
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
@@ -153,7 +129,7 @@ class MarkovBlanketDiscrete(RedundancyRule):
         return (*bits, *none * len(numbers)) if self._packed else (*none * len(bits), *numbers)
 
     def _make_room(self, levels: int) -> None:
-        """Have work space for columns with this many categories."""
+        """Have work space for columns of up to ``levels`` categories."""
         if not self._packed and (levels > self._most_levels or not self._room[0].size):
             self._most_levels = max(levels, self._most_levels)
             self._room = self.test.room(self._most_levels)
@@ -171,25 +147,25 @@ class MarkovBlanketDiscrete(RedundancyRule):
         self.slots.restore({**kept, "numbers": numbers})
         self._packed = False
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
-        absent = {"bits": None, "numbers": None}
-        kept = self.slots.record(np.arange(self._kept))
-        return {"test": self.test, **absent, **kept, **self._config._asdict()}
+        return {"test": self.test, **super()._record(), **self._config._asdict()}
 
     @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        kept = cls(record["test"], MarkovBlanketConfig.of(record))
+    def _empty(cls, record: Mapping[str, Any]) -> Self:
+        rule = cls(record["test"], MarkovBlanketConfig.of(record))
         if (record["bits"] is None) is (record["numbers"] is None):
             raise StateError("the state's columns should be bits or numbers")
         if record["bits"] is None:
-            kept._unpack()
-        kept._kept = kept.slots.restore(record)
-        if not kept._fits():
+            rule._unpack()
+        return rule
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        rule = super()._rebuilt(record)
+        if not rule._fits():  # noqa: SLF001 - its own class
             raise StateError("the state's columns have categories that do not fit together")
-        kept._make_room(int(kept.slots["levels"].max()))  # by categories that the rows support
-        return kept
+        rule._make_room(int(rule.slots["levels"].max()))  # noqa: SLF001 - by categories that the rows support
+        return rule
 
     def _fits(self) -> bool:
         """Whether the kernels can index their tables by the categories of the columns."""

@@ -67,15 +67,7 @@ class Separation(NamedTuple):
 
 @register
 class MarkovBlanket(RedundancyRule):
-    """Kept columns and their values, tested by a conditional test of your own.
-
-    Parameters
-    ----------
-    test : test of conditional independence
-    y : the target as numbers
-    alpha : level of the test
-    config : variants of the rule
-    """
+    """Kept columns and their values, tested by a conditional test of your own."""
 
     fields = {
         "test": Encoded(),
@@ -96,11 +88,6 @@ class MarkovBlanket(RedundancyRule):
     def features(self) -> IntArray:
         """Arrival numbers of the columns kept, in order."""
         return np.array([kept.feature for kept in self._kept], np.int64)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the kept columns, in bytes."""
-        return 8 * len(self._kept) * (self.n + 1)
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
@@ -153,8 +140,6 @@ class MarkovBlanket(RedundancyRule):
                     features = tuple(kept.feature for kept in (*members, *fixed))
                     return Separation(features, statistic, p_value)
         return None
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         columns = np.array([kept.column for kept in self._kept]).reshape(-1, self.n)

@@ -9,16 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from streamsieve._kernels import paired_columns as kernel
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.pairwise.correlation import room, tested_outcome
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
-from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.blocks import TIE, column_slices
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, register
 
-FIRST_SLOTS = 32
 #: Values of candidates that are standardized at a time: 8 MB.
 CHUNK_VALUES = 2**20
 
@@ -35,14 +34,8 @@ def standardized(X: Matrix, chosen: IntArray) -> Iterator[tuple[slice, FloatArra
 
 
 @register
-class PairwiseCompletePairs(RedundancyRule):
-    """Kept columns of unit length with NaN for missing values.
-
-    Parameters
-    ----------
-    n : number of rows
-    config : variants of the rule
-    """
+class PairwiseCompletePairs(SlottedRule):
+    """Kept columns of unit length with NaN for missing values."""
 
     fields = {
         "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, missing=True, copy=False),
@@ -52,21 +45,11 @@ class PairwiseCompletePairs(RedundancyRule):
     }
 
     def __init__(self, n: int, config: PairwiseConfig) -> None:
-        self.n, self._config, self._kept = n, config, 0
+        self.n, self._config = n, config
         self.slots = Slots(
-            FIRST_SLOTS, columns=("f8", (SLOT, n)), relevance=("f8", (SLOT,)), feature=("i8", (SLOT,))
-        )
-        self._observed, self._order = np.zeros(FIRST_SLOTS, np.int64), np.arange(FIRST_SLOTS)
-
-    @property
-    def features(self) -> IntArray:
-        """Arrival numbers of the columns kept, in order."""
-        return self.slots["feature"][self._order[: self._kept]]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the kept columns, in bytes."""
-        return 8 * self._kept * (self.n + 4)
+            columns=("f8", (SLOT, n)), observed=("i8", (SLOT,)), relevance=("f8", (SLOT,)),
+            feature=("i8", (SLOT,)),
+        )  # fmt: skip
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
@@ -78,31 +61,23 @@ class PairwiseCompletePairs(RedundancyRule):
             done = 0
             while done < len(fresh):
                 if self._kept == len(self.slots):
-                    self._double()
-                columns, kept_relevance, kept_feature = self.slots.of("columns", "relevance", "feature")
+                    self.slots.double()
                 done, self._kept, n_evicted = kernel.decide(
                     fresh, seen, strength[part], feature[part], done, *self._config, TIE,
-                    columns, self._observed, kept_relevance, kept_feature, self._order, self._kept,
+                    *self.slots.arrays.values(), self.slots.order, self._kept,
                     by[part], pair[part], rows[part], *evicted, evicted_rows, n_evicted,
                 )  # fmt: skip
         gone = [array[:n_evicted] for array in evicted]
         return tested_outcome(candidates, by, pair, rows, gone, evicted_rows[:n_evicted])
 
-    def _double(self) -> None:
-        old = len(self.slots)
-        self.slots.double()
-        self._observed = np.concatenate([self._observed, np.zeros(old, np.int64)])
-        self._order = np.concatenate([self._order, np.arange(old, 2 * old)])
-
     def _record(self) -> Mapping[str, Any]:
-        return {**self.slots.record(self._order[: self._kept]), **self._config._asdict()}
+        return {**super()._record(), **self._config._asdict()}
+
+    @classmethod
+    def _empty(cls, record: Mapping[str, Any]) -> Self:
+        return cls(record["columns"].shape[1], PairwiseConfig(record["two_phase"], record["use_max"]))
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        q, n = record["columns"].shape
-        kept = cls(n, PairwiseConfig(record["two_phase"], record["use_max"]))
-        while len(kept.slots) < q:
-            kept._double()
-        kept._kept = kept.slots.restore(record)
-        kept._observed[:q] = n - np.isnan(record["columns"]).sum(axis=1)
-        return kept
+        observed = np.sum(~np.isnan(record["columns"]), axis=1)
+        return super()._rebuilt({**record, "observed": observed})

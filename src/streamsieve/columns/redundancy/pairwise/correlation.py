@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import dominance as kernel
 from streamsieve._kernels.dominance import LANES
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
-from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots
+from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots, SlottedRule
 from streamsieve.decisions import REDUNDANT, RELEVANT, Outcome, PValues, evictions, sets
 from streamsieve.dependence.blocks import TIE, column_slices
 from streamsieve.independence.fisher_z import p_value_given
@@ -24,14 +24,8 @@ FIRST_SLOTS = 4 * LANES
 
 
 @register
-class PairwiseCorrelation(RedundancyRule):
-    """Kept columns centred, of unit length, in tiles of 32.
-
-    Parameters
-    ----------
-    n : number of rows
-    config : variants of the rule
-    """
+class PairwiseCorrelation(SlottedRule):
+    """Kept columns centred, of unit length, in tiles of 32."""
 
     fields = {
         "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
@@ -41,22 +35,13 @@ class PairwiseCorrelation(RedundancyRule):
     }
 
     def __init__(self, n: int, config: PairwiseConfig) -> None:
-        self.n, self._config, self._kept = n, config, 0
+        self.n, self._config = n, config
         self.slots = Slots(
-            FIRST_SLOTS, lanes=LANES, columns=("f8", (TILE, n, LANES)), relevance=("f8", (SLOT,)),
+            FIRST_SLOTS, columns=("f8", (TILE, n, LANES)), relevance=("f8", (SLOT,)),
             feature=("i8", (SLOT,)),
         )  # fmt: skip
-        self._order, self._free = np.zeros(FIRST_SLOTS, np.int64), np.arange(FIRST_SLOTS)[::-1].copy()
-
-    @property
-    def features(self) -> IntArray:
-        """Arrival numbers of the columns kept, in order."""
-        return self.slots["feature"][self._order[: self._kept]]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the tiles in use, in bytes."""
-        return -(-self._kept // LANES) * LANES * self.n * 8
+        #: Free slots, a stack that the kernel keeps; the next one is entry ``slots - kept - 1``.
+        self._free = np.arange(FIRST_SLOTS)[::-1].copy()
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
@@ -68,33 +53,31 @@ class PairwiseCorrelation(RedundancyRule):
         while True:
             done, self._kept, n_evicted = kernel.decide(
                 *slices, strength, feature, done, *self._config, TIE,
-                *self.slots.of("columns", "relevance", "feature"), self._order, self._free, self._kept,
+                *self.slots.of("columns", "relevance", "feature"), self.slots.order, self._free, self._kept,
                 by, pair, *evicted, n_evicted,
             )  # fmt: skip
             if done == len(at):
                 return tested_outcome(candidates, by, pair, self.n, [a[:n_evicted] for a in evicted], self.n)
-            self._double()
+            self.slots.double()
+            self._stack_free()
 
-    def _double(self) -> None:
-        """Double the slots; the stack of free ones is empty, so the new ones fill it."""
-        old = len(self.slots)
-        self.slots.double()
-        self._order = np.concatenate([self._order, np.zeros(old, np.int64)])
-        self._free = np.concatenate([np.arange(old, 2 * old)[::-1], np.zeros(old, np.int64)])
+    def _stack_free(self) -> None:
+        """Make a stack of the slots after those in use, which are the first ones."""
+        self._free = np.zeros(len(self.slots), np.int64)
+        self._free[: len(self.slots) - self._kept] = np.arange(self._kept, len(self.slots))[::-1]
 
     def _record(self) -> Mapping[str, Any]:
-        return {**self.slots.record(self._order[: self._kept]), **self._config._asdict()}
+        return {**super()._record(), **self._config._asdict()}
+
+    @classmethod
+    def _empty(cls, record: Mapping[str, Any]) -> Self:
+        return cls(record["columns"].shape[1], PairwiseConfig(record["two_phase"], record["use_max"]))
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        q, n = record["columns"].shape
-        kept = cls(n, PairwiseConfig(record["two_phase"], record["use_max"]))
-        while len(kept.slots) < q:
-            kept._double()
-        kept._kept = kept.slots.restore(record)
-        kept._order[:q] = np.arange(q)
-        kept._free[: len(kept.slots) - q] = np.arange(q, len(kept.slots))[::-1]
-        return kept
+        rule = super()._rebuilt(record)
+        rule._stack_free()  # noqa: SLF001 - its own class
+        return rule
 
 
 def room(m: int, kept: int) -> tuple[tuple[IntArray, FloatArray], tuple[IntArray, IntArray, FloatArray]]:

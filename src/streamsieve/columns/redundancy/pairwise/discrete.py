@@ -15,27 +15,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import discrete as kernel
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
-from streamsieve.columns.redundancy.slots import SLOT, Slots
+from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import REDUNDANT, Outcome, evictions, sets
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.information import LEDGER_CODES, Information
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Nested, register
 
-FIRST_SLOTS = 32
-
 
 @register
-class PairwiseDiscrete(RedundancyRule):
-    """Kept columns as categories, row by row.
-
-    Parameters
-    ----------
-    information : measure bound to the target
-    config : variants of the rule
-    """
+class PairwiseDiscrete(SlottedRule):
+    """Kept columns as categories, row by row."""
 
     fields = {
         "test": Nested(Information, shares=("rows",)),
@@ -50,22 +42,11 @@ class PairwiseDiscrete(RedundancyRule):
     measures: ClassVar[bool] = True
 
     def __init__(self, information: Information, config: PairwiseConfig) -> None:
-        self.n, self.test, self._config, self._kept = information.n, information, config, 0
+        self.n, self.test, self._config = information.n, information, config
         self.slots = Slots(
-            FIRST_SLOTS, codes=("u2", (SLOT, self.n)), counts=("i8", (SLOT, information.width)),
-            levels=("i8", (SLOT,)), entropy=("f8", (SLOT,)), relevance=("f8", (SLOT,)),
-            feature=("i8", (SLOT,)),
+            codes=("u2", (SLOT, self.n)), counts=("i8", (SLOT, information.width)), levels=("i8", (SLOT,)),
+            entropy=("f8", (SLOT,)), relevance=("f8", (SLOT,)), feature=("i8", (SLOT,)),
         )  # fmt: skip
-
-    @property
-    def features(self) -> IntArray:
-        """Arrival numbers of the columns kept, in order."""
-        return self.slots["feature"][: self._kept]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory held, in bytes."""
-        return sum(array.nbytes for array in self.slots.arrays.values())
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Discretize and measure columns, and let them compete with the kept ones, one after the other."""
@@ -102,14 +83,11 @@ class PairwiseDiscrete(RedundancyRule):
             self.slots.double()
 
     def _record(self) -> Mapping[str, Any]:
-        kept = self.slots.record(np.arange(self._kept))
-        return {"test": self.test, **kept, **self._config._asdict()}
+        return {"test": self.test, **super()._record(), **self._config._asdict()}
 
     @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        kept = cls(record["test"], PairwiseConfig(record["two_phase"], record["use_max"]))
-        kept._kept = kept.slots.restore(record)
-        return kept
+    def _empty(cls, record: Mapping[str, Any]) -> Self:
+        return cls(record["test"], PairwiseConfig(record["two_phase"], record["use_max"]))
 
     def _consistent(self) -> Iterator[str]:
         codes, counts, levels = (array[: self._kept] for array in self.slots.of("codes", "counts", "levels"))

@@ -46,14 +46,7 @@ class Kept(NamedTuple):
 
 @register
 class Pairwise(RedundancyRule):
-    """Kept columns and their values, compared by a measure of your own.
-
-    Parameters
-    ----------
-    n : number of rows
-    measure : dependence between two columns
-    config : variants of the rule
-    """
+    """Kept columns and their values, compared by a measure of your own."""
 
     fields = {
         "measure": Encoded(),
@@ -71,11 +64,6 @@ class Pairwise(RedundancyRule):
     def features(self) -> IntArray:
         """Arrival numbers of the columns kept, in order."""
         return np.array([kept.feature for kept in self._kept], np.int64)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the kept columns, in bytes."""
-        return 8 * len(self._kept) * (self.n + 2)
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
@@ -114,8 +102,6 @@ class Pairwise(RedundancyRule):
     def _p_value(self, dependence: float) -> float:
         p_value = getattr(self._measure, "p_value", None)
         return math.nan if p_value is None else float(p_value(dependence, self.n))
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {

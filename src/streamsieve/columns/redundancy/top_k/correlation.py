@@ -11,15 +11,13 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import top_k as kernel
 from streamsieve._kernels.top_k import LANES
-from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
-from streamsieve.columns.redundancy.slots import SLOT, TILE, Shape, Slots
-from streamsieve.decisions import REASON_CODE, REDUNDANT, RELEVANT, Outcome, evictions, sets
+from streamsieve.columns.redundancy.contract import Candidates
+from streamsieve.columns.redundancy.slots import SLOT, TILE, Shape, Slots, SlottedRule
+from streamsieve.decisions import OUTSCORED, REDUNDANT, RELEVANT, Outcome, evictions, sets
 from streamsieve.dependence.blocks import TIE, column_slices
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Float, Int, register
 
-FIRST_SLOTS = 16
-OUTSCORED = REASON_CODE[Reason.OUTSCORED]
 #: Fates of the kernel: kept, redundant, outscored.
 KERNEL_OUTSCORED = 2
 _CODES = np.array([RELEVANT, REDUNDANT, OUTSCORED], np.uint8)
@@ -55,15 +53,8 @@ class Fates(NamedTuple):
 
 
 @register
-class TopKBuffer(RedundancyRule):
-    """The k columns with the largest dependence on the target; subclasses store columns and weigh redundancy.
-
-    Parameters
-    ----------
-    n : number of rows
-    k : most members
-    weight : weight of redundancy, in [0, 1]
-    """
+class TopKBuffer(SlottedRule):
+    """The k columns of largest dependence on the target; subclasses store columns and weigh redundancy."""
 
     fields = {
         "n": Int(1, 2**31 - 1, size="rows"),
@@ -76,11 +67,11 @@ class TopKBuffer(RedundancyRule):
     }
 
     def __init__(self, n: int, k: int, weight: float = 0.0) -> None:
-        self.n, self.k, self.weight, self._kept = n, k, weight, 0
+        self.n, self.k, self.weight = n, k, weight
         pairs: Shape = (SLOT, SLOT) if weight > 0 else (0, 0)
         self.slots = Slots(
-            FIRST_SLOTS, lanes=kernel.LANES, kept=("f8", (3, SLOT)), feature=("i8", (SLOT,)),
-            pairs=("f8", pairs), sums=("f8", (SLOT,)), **self._columns(),
+            kept=("f8", (3, SLOT)), feature=("i8", (SLOT,)), pairs=("f8", pairs), sums=("f8", (SLOT,)),
+            **self._columns(),
         )  # fmt: skip
 
     def _columns(self) -> dict[str, tuple[str, Shape]]:
@@ -91,11 +82,6 @@ class TopKBuffer(RedundancyRule):
     def features(self) -> IntArray:
         """Arrival numbers of the members, in order."""
         return np.sort(self.slots["feature"][: self._kept])
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the members, in bytes."""
-        return sum(a.nbytes for a in self.slots.arrays.values()) * self._kept // len(self.slots)
 
     @property
     def members(self) -> Entries:
@@ -123,15 +109,8 @@ class TopKBuffer(RedundancyRule):
 
     def enter(self, new: Entries) -> Fates:
         """Let candidates without columns compete; for buffers without a weight."""
-        no_columns = (
-            np.zeros(0, np.int64),
-            np.zeros(0, np.int32),
-            np.zeros(0),
-            False,
-            np.zeros(0),
-            np.zeros(0),
-        )
-        return self._run(no_columns, np.zeros((0, self.n, kernel.LANES)), new)
+        no_columns = (np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0), False, *np.zeros((2, 0)))
+        return self._run(no_columns, np.zeros((0, self.n, LANES)), new)
 
     def _decide(self, candidates: Candidates, new: Entries) -> Fates:  # noqa: ARG002 - subclasses look at columns
         return self.enter(new)
@@ -167,11 +146,8 @@ class TopKBuffer(RedundancyRule):
         some = np.flatnonzero(slots)
         return int(some[np.argmin(self.slots["feature"][some])]) if len(some) else -1
 
-    # ---------------------------------------------------------------- state
-
     def _record(self) -> Mapping[str, Any]:
-        sizes = {"n": self.n, "k": self.k, "weight": self.weight}
-        return {**sizes, **self.slots.record(np.arange(self._kept))}
+        return {"n": self.n, "k": self.k, "weight": self.weight, **super()._record()}
 
     @classmethod
     def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
@@ -179,14 +155,7 @@ class TopKBuffer(RedundancyRule):
             yield f"there are {len(record['feature'])} members of at most {record['k']}"
 
     @classmethod
-    def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        buffer = cls._empty(record)
-        buffer._kept = buffer.slots.restore(record)  # noqa: SLF001 - its own class
-        return buffer
-
-    @classmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:
-        """Return a buffer without members; subclasses read what else they were made with."""
         return cls(record["n"], record["k"], record["weight"])
 
     def _consistent(self) -> Iterator[str]:

@@ -20,14 +20,7 @@ from streamsieve.state import Array, Bool, Int, register
 
 @register
 class TopKDiscrete(TopKBuffer):
-    """Members as categories, row by row.
-
-    Parameters
-    ----------
-    n, k, weight : as for ``TopKBuffer``
-    bins : number of bins for columns with more than 32 distinct values
-    normalized : symmetric uncertainty instead of mutual information
-    """
+    """Members as categories, row by row."""
 
     fields = {
         **TopKBuffer.fields,
@@ -69,8 +62,6 @@ class TopKDiscrete(TopKBuffer):
                     self.slots[name][slot] = value
                 limit = self.limit
         return fates
-
-    # ---------------------------------------------------------------- state
 
     def _record(self) -> Mapping[str, Any]:
         return {**super()._record(), "bins": self._bins, "normalized": self._normalized}

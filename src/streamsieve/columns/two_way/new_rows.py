@@ -1,4 +1,4 @@
-"""Values of new rows in the kept columns, from whatever container the rows come in."""
+"""New rows: their values in the kept columns, from any container, and by what they are known again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from streamsieve._frames import is_frame, names_of, refuse_text, take_named
 from streamsieve._parameters import did_you_mean
+from streamsieve.base.row_fingerprints import Fingerprints, RowsIdentity
 from streamsieve.exceptions import InputTypeError, SchemaError
 from streamsieve.protocols import FloatArray, IntArray
 
@@ -78,3 +79,31 @@ def _matrix(X: Any) -> Any:
 
 def _dense(X: Any) -> FloatArray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, np.float64)
+
+
+class NewPrints:
+    """Fingerprints of the targets and identifiers of rows that the selector's identity does not have yet."""
+
+    def __init__(self) -> None:
+        self._ys: list[Fingerprints | None] = []
+        self._ids: list[Fingerprints | None] = []
+        self._rows = 0
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def append(self, y: Fingerprints, ids: Fingerprints | None) -> None:
+        """Add the fingerprints of some rows; without identifiers, those of all rows are unknown."""
+        self._ys.append(y)
+        self._ids.append(ids)
+        self._rows += len(y)
+
+    def after(self, identity: RowsIdentity, n: int) -> RowsIdentity:
+        """Return the identity of the last n rows: those of ``identity``, then these."""
+        return RowsIdentity(n, _last(n, identity.y, *self._ys), _last(n, identity.rows, *self._ids))
+
+
+def _last(n: int, *prints: Fingerprints | None) -> Fingerprints | None:
+    """Return the last n fingerprints, or None if some are unknown."""
+    known = [each for each in prints if each is not None]
+    return np.concatenate(known)[-n:] if len(known) == len(prints) else None
