@@ -178,11 +178,11 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
         if batch.names is None:
             return self._partial_fit(batch.X, batch.y, batch.weight)
         first = not hasattr(self, "n_features_in_")
+        if getattr(batch.X, "ndim", None) != 2:
+            raise InputTypeError(f"a batch has a matrix of rows; got a {type(batch.X).__name__}")
         width = batch.X.shape[1]
         if not first and not self._fixed_:
             checked = check_named_rows(NullEstimator(), batch, None, target=self._target)
-            if len(batch.names) != width:
-                raise SchemaError(f"the batch has {width} features, but {len(batch.names)} names")
             self._learn_open([str(name) for name in batch.names], checked)
             return self
         known = None if first else getattr(self, "_names_in_", None)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from streamsieve._validation import clean_sparse
 from streamsieve.base import RowSelector
 from streamsieve.evaluation.candidates.selectors import chosen, seeded, support_of
 from streamsieve.evaluation.engine.scaling import RunningScaler
@@ -101,5 +102,5 @@ def _learn(selector: Any, batch: RowBatch) -> None:
 
 def _floats(X: Matrix) -> Matrix:
     if sp.issparse(X):
-        return sp.csr_array(X, dtype=np.float64)
+        return sp.csr_array(clean_sparse(X, "csr"), dtype=np.float64)
     return np.asarray(X, np.float64)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from streamsieve._parameters import check_number
+from streamsieve._validation import clean_sparse
 from streamsieve.base import ColumnSelector, RowSelector
 from streamsieve.evaluation.candidates.selectors import as_selectors, chosen, seeded
 from streamsieve.evaluation.engine.jobs import JobLog, Key, Outcome, Progress, RunConfig, run_jobs
@@ -380,7 +381,9 @@ class _Comparing:
 
 
 def _stacked(parts: Sequence[Matrix]) -> Matrix:
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    if sp.issparse(parts[0]):
+        return sp.vstack([clean_sparse(X, "csr") for X in parts], format="csr")
+    return np.concatenate(parts)
 
 
 def _twin(name: str, selector: Any, given: Mapping[str, Any] | None) -> Any:
