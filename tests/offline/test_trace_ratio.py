@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import streamsieve as ss
 from streamsieve.exceptions import ParameterError
@@ -96,3 +97,20 @@ def test_parameters_are_refused_by_name():
         ss.TraceRatio(standardize="no").fit(np.eye(4), [0, 1] * 2)
     with pytest.raises(ParameterError, match="k=5, but X has 4 features"):
         ss.TraceRatio(5).fit(np.eye(4), [0, 1] * 2)
+
+
+@pytest.mark.parametrize("value", [3.4e38, -1e25])
+def test_large_float32_values_are_summed_in_float64(value):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = (rng.normal(size=(60, 5)) + y[:, None]).astype(np.float32)
+    X[3, 2] = value
+    narrow, wide = (ss.TraceRatio(k=2).fit(A, y) for A in (X, X.astype(np.float64)))
+    assert np.isfinite(narrow.ratio_)
+    assert narrow.scores_.tolist() == wide.scores_.tolist()
+
+
+def test_an_iteration_that_does_not_end_is_cut_off_with_a_warning(monkeypatch):
+    monkeypatch.setattr("streamsieve.offline.trace_ratio.MOST_ROUNDS", 1)
+    with pytest.warns(ConvergenceWarning, match="still grows after 1 sets of features"):
+        best_set(np.array([3.0, 1.0]), np.array([1.0, 0.1]), 1)
