@@ -322,13 +322,6 @@ def test_the_task_is_read_off_the_target(y, task, kind):
         (None, "auto", TargetError, "the target y is None"),
         ([0.5, 1.0], "classification", TargetError, "y holds fractional numbers"),
         (["a", "b"], "regression", TargetError, "a numeric target is wanted"),
-        (
-            [0.0, 5e-324, 0.0],
-            "auto",
-            TargetError,
-            "y varies by 4.94066e-324 only; squares .* vanish: rescale it",
-        ),
-        ([0.0, 1e-160, 0.0], "regression", TargetError, "y varies by 1e-160 only"),
         (Y, "regresion", ParameterError, r"got 'regresion'; did you mean 'regression'\?"),
     ],
 )

@@ -18,8 +18,6 @@ from streamsieve.protocols import FloatArray, Task
 
 #: More different whole numbers than this, and than a tenth of the rows, are not taken for labels unasked.
 MANY_CLASSES = 20
-#: A numeric target that varies by less has squares that lose their digits, or are 0.
-SMALLEST_SPREAD = 1e-150
 TASKS = ("auto", "classification", "regression")
 
 
@@ -129,11 +127,6 @@ def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
         if y.min() == y.max():
             raise TargetError(
                 f"y is constant ({y.flat[0]:g}), so no feature can explain it: give a target that varies"
-            )
-        if y.max() - y.min() < SMALLEST_SPREAD:
-            raise TargetError(
-                f"y varies by {y.max() - y.min():g} only; squares of values below {SMALLEST_SPREAD:g} vanish: "
-                "rescale it"
             )
         return y, Task.REGRESSION
     y = check_target(y, y.shape[0], "classes")
