@@ -1,4 +1,4 @@
-"""A stream of columns that is saved and loaded after every block goes on bit for bit as if it had not been."""
+"""A stream of columns that is saved and loaded after every block goes on bit for bit."""
 
 import numpy as np
 import pytest

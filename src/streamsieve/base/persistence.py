@@ -49,8 +49,8 @@ else:
 
 #: Where a nested estimator keeps its parameters; at the root they stand in the file's header.
 PARAMETERS = "$parameters"
-#: What a state that does not fit may raise before anything has said why.
-MISFIT = (KeyError, AttributeError, TypeError, ValueError, IndexError, ArithmeticError, MemoryError)
+#: What a state that does not fit may raise before anything has said why: anything, also of a kernel's compiler.
+MISFIT = Exception
 
 
 class Persistent(BaseEstimator):
@@ -66,6 +66,8 @@ class Persistent(BaseEstimator):
     fields: ClassVar[Mapping[str, Field]] = {}
     #: Methods after which fitted attributes are available, for errors.
     _fitted_by: ClassVar[str] = "fit or partial_fit"
+    #: Whether parameters were set since they were checked.
+    _unchecked: bool = False
     #: Attributes that can be computed again and are therefore not saved.
     _caches: ClassVar[frozenset[str]] = frozenset()
 
@@ -87,6 +89,18 @@ class Persistent(BaseEstimator):
             if name in self.parameters:
                 self.parameters[name].check_value(name, getattr(self, name))
         self._check_together()
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; they are checked before anything more is learned with them."""
+        super().set_params(**parameters)
+        self._unchecked = True
+        return self
+
+    def _check_changed(self) -> None:
+        """Check the parameters if they were set since the last check: kernels trust them."""
+        if self._unchecked:
+            self._check_parameters()
+            self._unchecked = False
 
     def _check_together(self) -> None:
         """Raise ``ParameterError`` for parameters that are legal alone, but not together."""

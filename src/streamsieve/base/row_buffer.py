@@ -43,6 +43,8 @@ class BufferedRows:
 
     def _flush_buffer(self: Any) -> None:
         """Learn the rows that are buffered."""
+        if self._unchecked and hasattr(self, "n_features_in_"):
+            self._check_changed()
         buffer = self._buffer
         if buffer is not None and buffer.labels:
             X, y = buffer.drain()

@@ -58,8 +58,8 @@ def write(
     """Write a state file so that a crash at any moment leaves the old one or the new one.
 
     The bytes go to a temporary file in the same folder, reach the disk, are read back and compared, and only
-    then take the name; last, the folder's entry reaches the disk as well.  With ``previous``, the file that is replaced keeps
-    this second name.
+    then take the name; last, the folder's entry reaches the disk as well.  With ``previous``, the file that
+    is replaced keeps this second name.
     """
     from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
 

@@ -297,7 +297,8 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         store = super()._rebuilt(record)
-        store._factor = Factor(record["factor"])  # computed again, it would differ by roundings
+        # computed again, it would differ by roundings
+        store._factor = Factor(record["factor"])  # noqa: SLF001 - its own class
         return store
 
     @classmethod

@@ -134,7 +134,8 @@ class ElasticNetGroups(GroupStore[Judged]):
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         store = super()._rebuilt(record)
-        store._gram = record["gram"]  # computed again, it would differ by roundings
+        # computed again, it would differ by roundings
+        store._gram = record["gram"]  # noqa: SLF001 - its own class
         return store
 
 
