@@ -1,5 +1,6 @@
 """Files that are no states, and states that were tampered with, are refused before they can do harm."""
 
+import contextlib
 import json
 import os
 import pickle
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save, save_file
 
+import streamsieve as ss
 from streamsieve import registry, state
-from streamsieve.exceptions import StateError
+from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.rows import Screen
 from streamsieve.state import file
 from streamsieve.state.tree import text
@@ -206,3 +208,196 @@ def test_a_class_that_nobody_knows_is_refused_by_load(path):
         registry.load(path)
     with pytest.raises(StateError, match="holds a Toy, not a Screen"):
         Screen.load(path)
+
+
+# ------------------------------------------------------------------------------------ forged files
+
+rng = np.random.default_rng(0)
+Y = np.arange(60) % 2
+X = np.abs(rng.normal(size=(60, 6))) + np.outer(Y, [1, 0, 2, 0, 0, 0])
+HUGE = 2**24
+
+
+def forged(path, selector, parameters=None, **arrays):
+    """Write a fitted selector whose parameters and arrays were changed, with a right checksum."""
+    header, saved = selector.fit(X, Y)._saved()
+    changed = {
+        name.replace("___", "_/").replace("__", "/"): np.asarray(value) for name, value in arrays.items()
+    }
+    unknown = changed.keys() - saved.keys()
+    assert not unknown, f"nothing to change: {unknown}"
+    header["parameters"].update(parameters or {})
+    state.write(path, header, {**saved, **changed})
+    return path
+
+
+FORGED = {
+    "bins beyond the kernel's room": (ss.InteractionScan(), {"bins": 100_000}, {}, "bins must be"),
+    "a parameter of another type": (ss.GroupSAOLA(), {"group_size": "x"}, {}, "group_size must be"),
+    "a rate that is none": (ss.SAOLA(), {"fdr": 7}, {}, "fdr"),
+    "a loss that is none": (ss.Grafting(), {"loss": {}}, {}, "loss must be one of"),
+    "a stop that is none": (ss.SAOLA(), {"stop": 7}, {}, "stop must be a Stop"),
+    "a number beyond 64 bits": (ss.TopK(k=3), {"k": 10**30}, {}, "k must be at most"),
+    "epochs without end": (ss.FIRES(), {"epochs": 2**62}, {}, "epochs must be .* at most 10000"),
+    "steps without end": (ss.RunningAverages(), {"steps": 2**31}, {}, "steps must be .* at most 1e"),
+    "a wide window": (
+        ss.Screen("f", window=40), {}, {"summary___rows__n_features": HUGE, "n_features_in_": HUGE},
+        "claims 16,777,216 features, but none of its dense rows has so many",
+    ),
+    "wide exact columns": (ss.Screen("f", exact=True), {}, {"n_features_in_": HUGE}, "16,777,216|16777216"),
+    "a wide sketch": (
+        ss.Screen("mutual_info"), {}, {"summary___store__n_features": HUGE, "n_features_in_": HUGE},
+        "features=16777216",
+    ),
+    "a rule of other parameters": (ss.TopK(k=3), {}, {"process___rule__k": 2**31}, "another k"),
+    "a large buffer": (ss.OSSFSDD(), {}, {"process___buffer__k": 2**31}, "not those of the parameters"),
+    "rows that no column has": (ss.SAOLA(), {}, {"n_samples_seen_": 2**31}, "rows"),
+    "columns nobody decided on": (ss.SAOLA(), {}, {"n_features_in_": 2**31 - 1}, "columns, but 6 dec"),
+    "columns beyond any number": (ss.SAOLA(), {}, {"n_features_in_": 2**33}, "n_features_in_ must be"),
+    "a column of alpha-investing": (
+        ss.InformationInvesting(), {}, {"process___model__features": [0, 99]}, "never offered"
+    ),
+    "a column of a logistic model": (
+        ss.AlphaInvesting(model="logistic"), {}, {"process___model__space__features": [0, 1, 99]},
+        "never offered",
+    ),
+    "a column of an information criterion": (
+        ss.StreamwiseIC(), {}, {"process___model__features": [0, 1, 99]}, "never offered"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("selector", "parameters", "arrays", "message"), FORGED.values(), ids=FORGED)
+def test_forged_states_are_refused_in_little_memory(path, selector, parameters, arrays, message):
+    forged(path, selector, parameters, **arrays)
+    tracemalloc.start()
+    try:
+        with pytest.raises(StateError, match=message) as caught:
+            ss.load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "toy.sieve" in str(caught.value)
+    assert peak < 2 * path.stat().st_size + 8_000_000
+
+
+STRANGE = [10**30, -1, 1e308, float("nan"), "x", {}, [[]], {"$object": "os.system"}]
+EVERY = [*registry.selectors().values(), *registry.learners()]
+
+
+@pytest.mark.parametrize("cls", [cls for cls in EVERY if cls.__name__ not in ("TwoWay", "SuperLearner")])
+def test_strange_parameters_of_any_estimator_are_refused_or_legal(cls):
+    header, arrays = cls().fit(X, Y)._saved()
+    refused = 0
+    for name in header["parameters"]:
+        for value in STRANGE:
+            parameters = {**header["parameters"], name: value}
+            try:
+                cls.from_bytes(state.to_bytes({**header, "parameters": parameters}, arrays))
+            except StateError:
+                refused += 1
+    assert refused > len(STRANGE) * len(header["parameters"]) / 2
+
+
+@pytest.mark.parametrize(
+    ("selector", "bad", "learn"),
+    [
+        (ss.InteractionScan(), {"bins": 100_000}, lambda s: s.offer(X)),
+        (ss.InteractionScan(), {"bins": 100_000}, lambda s: s.offer(X[:, 0])),
+        (ss.SAOLA(), {"alpha": 7.0}, lambda s: s.measure_block(X)),
+        (ss.FIRES(), {"epochs": 2**62}, lambda s: s.partial_fit(X, Y).scores_),
+        (ss.Screen("f"), {"max_rank_error": 7.0}, lambda s: (s.learn_one({"a": 1.0}, 0), s.scores_)),
+    ],
+)
+def test_parameters_that_are_set_in_mid_stream_are_checked_before_anything_is_learnt(selector, bad, learn):
+    good = {name: selector.get_params()[name] for name in bad}
+    selector = type(selector)(**selector.get_params(deep=False))
+    if isinstance(selector, ss.Screen):
+        selector.learn_one({"a": 1.0}, 0)
+    else:
+        selector.fit(X, Y)
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        learn(selector.set_params(**bad))
+    learn(selector.set_params(**good))
+
+
+@pytest.mark.parametrize("name", [[], {}, ["Screen"], None, 5, "streamsieve.Moments"])
+def test_a_class_that_is_none_is_refused(path, name):
+    header, arrays = ss.Screen("f").fit(X, Y)._saved()
+    state.write(path, {**header, "class": name}, arrays)
+    for load in (ss.load, ss.Screen.load):
+        with pytest.raises(StateError, match=r"toy\.sieve holds a"):
+            load(path)
+
+
+@pytest.mark.parametrize("kind", ["BF16", "F8_E4M3", "F8_E5M2", "F16", "U16"])
+def test_types_that_numpy_lacks_or_a_state_has_not_are_refused(path, kind):
+    body = bytes(2)
+    size = 1 if kind.startswith("F8") else 2
+    header = {
+        "__metadata__": {"sieve": "{}", "sha256": "0"},
+        "a": {"dtype": kind, "shape": [2 // size], "data_offsets": [0, 2]},
+    }
+    path.write_bytes(raw_file(header, body))
+    with pytest.raises(StateError, match=r"toy\.sieve"):
+        ss.load(path)
+    with pytest.raises(StateError, match="the bytes"):
+        ss.Screen.from_bytes(path.read_bytes())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")
+def test_files_that_are_no_files_are_refused_at_once(path):
+    os.mkfifo(path)
+    for strange in (path, "/dev/zero", path.parent):
+        for look in (ss.load, state.read_header):
+            with pytest.raises(StateError, match="is not a readable state file"):
+                look(strange)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(path, monkeypatch):
+    ss.Screen("f").fit(X, Y).save(path)
+    opened = file._opened
+
+    @contextlib.contextmanager
+    def changing(target):
+        with opened(target) as found:
+            raw = bytearray(path.read_bytes())
+            raw[-8:] = bytes(8) if any(raw[-8:]) else b"\1" * 8
+            with path.open("r+b") as same:
+                same.write(raw)
+            yield found
+
+    monkeypatch.setattr(file, "_opened", changing)
+    with pytest.raises(StateError, match="is damaged: its checksum does not match"):
+        ss.load(path)
+
+
+# ------------------------------------------------------------------------------------ what was written
+
+
+def test_what_was_written_is_read_back_before_it_replaces_a_file(path, monkeypatch):
+    screen = ss.Screen("f").fit(X, Y)
+    screen.save(path)
+    before = path.read_bytes()
+    flush = file._flush
+
+    def damage(target):
+        if target != path.parent:
+            raw = bytearray(target.read_bytes())
+            raw[-1] ^= 1
+            target.write_bytes(raw)
+        flush(target)
+
+    monkeypatch.setattr(file, "_flush", damage)
+    with pytest.raises(StateError, match="differs from what is read back; the previous file is untouched"):
+        screen.partial_fit(X, Y).save(path)
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    path.unlink()
+    with pytest.raises(StateError, match="differs from what is read back$"):
+        screen.save(path)
+
+
+def test_a_previous_file_is_spoken_of_only_where_there_is_one(path):
+    with pytest.raises(StateError, match="No such file or directory$"):
+        ss.Screen("f").fit(X, Y).save(path.parent / "nowhere" / "toy.sieve")

@@ -94,6 +94,48 @@ def test_other_numbers_become_float64(dtype):
     assert np.array_equal(batch.X, X % 2)
 
 
+class Subclass(np.ndarray):
+    """An array of another library."""
+
+
+def unaligned(A):
+    out = np.zeros(A.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(A.shape)
+    out[:] = A
+    return out
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda A: np.repeat(np.repeat(A, 2, 0), 2, 1)[::2, ::2],
+        lambda A: A[::-1, ::-1].copy()[::-1, ::-1],
+        lambda A: A.astype(">f8"),
+        lambda A: A.astype(np.longdouble),
+        lambda A: A.view(Subclass),
+        lambda A: np.broadcast_to(A, A.shape),
+        lambda A: A.astype(object),
+        np.ma.MaskedArray,
+        unaligned,
+    ],
+)
+def test_arrays_of_any_layout_become_plain_ones(wrap):
+    got = rows(wrap(X), Y).X
+    assert type(got) is np.ndarray
+    assert got.dtype in (np.dtype(np.float64), np.dtype(np.float32))
+    assert np.array_equal(got, X)
+
+
+def test_masked_values_are_missing_and_huge_longdoubles_infinite():
+    masked = np.ma.MaskedArray(X, mask=X == 5)
+    assert np.array_equal(rows(masked, Y).X, np.where(X == 5, np.nan, X), equal_nan=True)
+    with pytest.raises(BadValueError, match="feature 'x1' has missing values"):
+        v.check_block(masked, None, 4)
+    with pytest.raises(BadValueError, match="feature 'x0' has missing values"):
+        v.check_block(masked[:, 1], None, 4)
+    if np.finfo(np.longdouble).maxexp > 1024:
+        assert np.isinf(rows(X.astype(np.longdouble) * np.longdouble("1e4000"), Y).X[1, 1])
+
+
 @pytest.mark.parametrize(
     "wrap", [pd.DataFrame, pl.DataFrame, lambda A: pa.table({"a": A[:, 0], "b": A[:, 1]}), list]
 )
@@ -139,6 +181,11 @@ def test_unsorted_duplicate_int64_indices_are_put_in_order_in_a_copy():
         (None, InputError, "Expected 2D array|NoneType"),
         ([[1.0], [1.0, 2.0]], InputError, "inhomogeneous"),
         ([[{}]], InputTypeError, "must be a string or a real number"),
+        (X.astype("M8[s]"), InputTypeError, r"X holds datetime64\[s\], but numbers are needed"),
+        (X.astype("m8[s]"), InputTypeError, r"X holds timedelta64\[s\], but numbers are needed"),
+        (np.zeros((4, 2), "V8"), InputTypeError, "but numbers are needed"),
+        (X.view(np.matrix), InputTypeError, "np.matrix is not supported"),
+        (np.full((4, 2), 10**400, object), InputError, "int too large to convert to float"),
     ],
 )
 def test_what_is_no_matrix_of_numbers_is_refused(given, error, message):
@@ -283,6 +330,21 @@ def test_targets_that_do_not_suit_the_task_are_refused(y, task, error, message):
         v.task_of(y, task)
 
 
+@pytest.mark.parametrize("dtype", [">i8", ">f8", np.longdouble, np.float16, ">i2"])
+def test_labels_of_any_byte_order_and_width_are_taken(dtype):
+    got = rows(X, Y.astype(dtype)).y
+    assert got.dtype.isnative
+    assert got.dtype.itemsize <= 8
+    assert got.tolist() == Y.tolist()
+
+
+def test_masked_labels_and_weights_are_refused():
+    with pytest.raises(TargetError, match=r"y has missing labels \(masked values\)"):
+        rows(X, np.ma.MaskedArray(Y, mask=Y == 1))
+    with pytest.raises(InputError, match="sample_weight has masked values"):
+        rows(X, Y, np.ma.MaskedArray(np.ones(4), mask=Y == 1))
+
+
 # ------------------------------------------------------------------------------------ weights
 
 
@@ -398,6 +460,32 @@ def test_text_columns_are_named_three_at_most(wrap):
         frames.refuse_text(wrap({"a": good, "b": text}))
     with pytest.raises(InputTypeError, match="column 'a', 'b', 'c' and 2 more does not hold numbers"):
         frames.refuse_text(wrap(dict.fromkeys("abcde", text)))
+
+
+@pytest.mark.parametrize(
+    "wrap", [pd.DataFrame, lambda X, columns: pa.Table.from_arrays(list(X.T), names=columns)]
+)
+def test_names_that_occur_twice_are_refused_by_name(wrap):
+    frame = wrap(np.ones((4, 5)), columns=list("abacb"))
+    for look in (frames.names_of, frames.holds_text, frames.refuse_text):
+        with pytest.raises(SchemaError, match="several columns named 'a', 'b': rename them"):
+            look(frame)
+    for door in (lambda: rows(frame, Y), lambda: v.check_block(frame, None, 4)):
+        with pytest.raises(SchemaError, match="several columns named 'a', 'b': rename them"):
+            door()
+
+
+@pytest.mark.parametrize("fill", [0.0, 1.0, np.nan])
+def test_pandas_sparse_columns_of_any_fill_value_are_taken(fill):
+    A = np.where(X % 3 == 0, fill, X)
+    frame = pd.DataFrame(A, columns=["a", "b"]).astype(pd.SparseDtype(float, fill))
+    got = rows(frame, Y).X
+    assert np.array_equal(got.toarray() if sp.issparse(got) else got, A, equal_nan=True)
+    mixed = rows(frame.assign(c=1.0), Y).X
+    assert np.array_equal(mixed[:, :2], A, equal_nan=True)
+    zero = frames.zero_columns(frame, np.array([False, True]))
+    assert zero.dtypes.tolist() == frame.dtypes.tolist()
+    assert np.array_equal(zero.to_numpy(), np.c_[A[:, 0], np.zeros(4)], equal_nan=True)
 
 
 def test_dates_and_categories_are_no_numbers():

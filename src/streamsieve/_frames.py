@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,10 +18,7 @@ from streamsieve.exceptions import InputTypeError, SchemaError
 def names_of(X: Any) -> list[str] | None:
     """Return the column names of a dataframe, the name of a named series, or None."""
     if is_frame(X):
-        try:
-            names = list(nw.from_native(X, eager_only=True).columns)
-        except nw.exceptions.DuplicateError as error:
-            raise SchemaError("two columns have the same name; names must differ: rename one") from error
+        names = list(as_frame(X).columns)
         return names if all(isinstance(name, str) for name in names) else None
     if is_series(X):
         name = nw.from_native(X, series_only=True).name
@@ -28,11 +26,45 @@ def names_of(X: Any) -> list[str] | None:
     return None
 
 
+def as_frame(X: Any) -> Any:
+    """Return a dataframe of any library as narwhals has it; refuse names that occur twice."""
+    try:
+        frame = nw.from_native(X, eager_only=True)
+        _ = frame.schema  # the names are looked at here
+    except nw.exceptions.DuplicateError as error:
+        names = X.column_names if hasattr(X, "column_names") else X.columns
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        more = f" and {len(twice) - 3} more" if len(twice) > 3 else ""
+        raise SchemaError(
+            f"the dataframe has several columns named {', '.join(map(repr, twice[:3]))}{more}: rename them"
+        ) from error
+    return frame
+
+
+def with_dense_columns(X: Any) -> Any:
+    """Return a pandas dataframe whose sparse columns are dense, unless all of them leave out zeros.
+
+    Only zeros can be left out of a SciPy matrix.  Anything else is returned as it is.
+    """
+    sparse = _sparse_columns(X)
+    if not sparse or (len(sparse) == X.shape[1] and all(dtype.fill_value == 0 for dtype in sparse.values())):
+        return X
+    as_frame(X)  # names differ
+    return X.astype({name: dtype.subtype for name, dtype in sparse.items()})
+
+
+def _sparse_columns(X: Any) -> dict[Any, Any]:
+    """Return the types of the sparse columns of a pandas dataframe."""
+    if not (is_frame(X) and nw.dependencies.is_pandas_dataframe(X)):
+        return {}
+    return {name: dtype for name, dtype in X.dtypes.items() if hasattr(dtype, "fill_value")}
+
+
 def holds_text(X: Any) -> bool:
     """Whether X is a dataframe or an array with cells that are not numbers."""
     if isinstance(X, np.ndarray):
         return X.ndim == 2 and (X.dtype.kind == "U" or (X.dtype.kind == "O" and _any_text(X)))
-    return is_frame(X) and bool(_text_columns(nw.from_native(X, eager_only=True)))
+    return is_frame(X) and bool(_text_columns(as_frame(X)))
 
 
 def _any_text(X: npt.NDArray[Any]) -> bool:
@@ -51,7 +83,7 @@ def as_objects(X: Any) -> npt.NDArray[Any]:
     """Return the cells of a dataframe or an array as they are; numbers stay numbers, missing ones None."""
     if isinstance(X, np.ndarray):
         return X.astype(object)
-    frame = nw.from_native(X, eager_only=True)
+    frame = as_frame(X)
     out = np.empty(frame.shape, object)
     for j, name in enumerate(frame.columns):
         out[:, j] = frame[name].to_list()
@@ -64,7 +96,7 @@ def refuse_text(X: Any) -> None:
         if not _is_array(X) and nw.dependencies.is_polars_lazyframe(X):
             raise InputTypeError("X is a lazy frame, which holds no data yet: call .collect() first")
         return
-    bad = _text_columns(nw.from_native(X, eager_only=True))
+    bad = _text_columns(as_frame(X))
     if bad:
         more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
         raise InputTypeError(
@@ -91,19 +123,26 @@ def take_columns(X: Any, indices: npt.NDArray[np.intp]) -> Any:
     """Select columns of a dataframe, keeping its library; None if X is not a dataframe."""
     if not is_frame(X):
         return None
-    return nw.from_native(X, eager_only=True)[:, indices.tolist()].to_native()
+    return as_frame(X)[:, indices.tolist()].to_native()
 
 
 def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
     """Set columns of a dataframe to 0, keeping its library, names and types."""
-    frame = nw.from_native(X, eager_only=True)
+    frame = as_frame(X)
     gone = [name for name, zero in zip(frame.columns, mask, strict=True) if zero]
+    sparse = _sparse_columns(X)
+    if sparse:  # narwhals has no type for them
+        zeros = np.zeros(len(X))
+        X = X.assign(
+            **{name: type(X[name].array)(zeros, dtype=sparse[name]) for name in gone if name in sparse}
+        )
+        frame, gone = as_frame(X), [name for name in gone if name not in sparse]
     return frame.with_columns(nw.lit(0).cast(frame.schema[name]).alias(name) for name in gone).to_native()
 
 
 def take_named(X: Any, names: Sequence[str]) -> Any:
     """Select columns of a dataframe by name, keeping its library."""
-    frame = nw.from_native(X, eager_only=True)
+    frame = as_frame(X)
     for name in names:
         if name not in frame.columns:
             raise SchemaError(

@@ -508,12 +508,15 @@ def test_a_model_comes_back_whole(loss):
 def test_a_state_that_does_not_fit_together_is_refused(loss):
     state = model_of(loss)[0].state()
     target = np.tile(state["target"], (4, 1))
-    classes = {"target": target, "intercept": np.zeros(len(target)), "reference": np.zeros_like(target)}
+    classes = {"target": target, "intercept": np.zeros(len(target))}
+    classes |= dict.fromkeys(("reference", "predictor", "probability", "residual"), np.zeros_like(target))
     for change, message in (
         (classes, "such a target"),
         ({"owner": state["owner"] * 0}, "do not belong together"),
         ({"value": state["value"] * 0}, "do not belong together"),
         ({"value": np.full_like(state["value"], 1e308)}, "too large to multiply"),
+        ({"value": 2 * state["value"]}, "are not what the coefficients give"),
+        ({"residual": 2 * state["residual"]}, "are not what the coefficients give"),
     ):
         with pytest.raises(StateError, match=message):
             LassoModel.from_state({**state, **change})

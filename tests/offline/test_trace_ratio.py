@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import streamsieve as ss
 from streamsieve.offline.trace_ratio import best_set
@@ -78,3 +79,20 @@ def test_offsets_cost_no_digits(form):
     found = ss.TraceRatio(3).fit(FORMS[form](X + 1e8), y)
     assert found.ratio_ == pytest.approx(expected.ratio_, rel=1e-9)
     assert found.ranked_.tolist() == expected.ranked_.tolist()
+
+
+@pytest.mark.parametrize("value", [3.4e38, -1e25])
+def test_large_float32_values_are_summed_in_float64(value):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = (rng.normal(size=(60, 5)) + y[:, None]).astype(np.float32)
+    X[3, 2] = value
+    narrow, wide = (ss.TraceRatio(k=2).fit(A, y) for A in (X, X.astype(np.float64)))
+    assert np.isfinite(narrow.ratio_)
+    assert narrow.scores_.tolist() == wide.scores_.tolist()
+
+
+def test_an_iteration_that_does_not_end_is_cut_off_with_a_warning(monkeypatch):
+    monkeypatch.setattr("streamsieve.offline.trace_ratio.MOST_ROUNDS", 1)
+    with pytest.warns(ConvergenceWarning, match="still grows after 1 sets of features"):
+        best_set(np.array([3.0, 1.0]), np.array([1.0, 0.1]), 1)

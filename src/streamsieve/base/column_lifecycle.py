@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from streamsieve._frames import names_of, take_named
 from streamsieve._validation import TASKS, matrix, task_of
@@ -31,6 +32,7 @@ from streamsieve.state import (
     Texts,
     untouched_on_error,
 )
+from streamsieve.state.tree import UNPROVEN
 
 if TYPE_CHECKING:
     Beside = Selector
@@ -271,11 +273,11 @@ class ColumnLifecycle(Beside):
         ----------
         input_features : names of all columns, where scikit-learn passes them on; must fit those known
         """
-        known = self.get_support()
         if hasattr(self, "feature_names_in_") or input_features is not None:
             names: npt.NDArray[Any] = super().get_feature_names_out(input_features)
             return names
-        return np.array([self.names_[int(i)] for i in np.flatnonzero(known)], dtype=object)
+        check_is_fitted(self)
+        return np.array([self.names_[int(i)] for i in np.sort(self.selected_)], dtype=object)
 
     def _transform_frame(self, X: Any) -> Any:
         if hasattr(self, "feature_names_in_") or names_of(X) is None:
@@ -302,6 +304,8 @@ class ColumnLifecycle(Beside):
             yield "a kept column was never offered"
         if self.ledger_.clocked > p:
             yield "there are times of columns that were never offered"
+        if self.ledger_.keep == "all" and p > max(UNPROVEN, len(self.ledger_)):
+            yield f"there are {p:,} columns, but {len(self.ledger_):,} decisions"
         if not isinstance(self.stopped_, (str, type(None))) or not _is_position(self._position_):
             yield "stopped_ is not text, or the position in the source is not one"
         if len(self.__dict__.get("feature_names_in_", range(p))) != p:

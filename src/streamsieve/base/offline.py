@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -106,7 +107,10 @@ class OfflineSelector(Selector):
         """
         with untouched_on_error(self):
             self._forget()
-            self._fit(check_rows(self, X, y, None, target=self._target, reset=True))
+            batch = check_rows(self, X, y, None, target=self._target, reset=True)
+            if batch.X.dtype == np.float32:  # whose squares overflow beyond 1e19, and vanish below 1e-23
+                batch = replace(batch, X=batch.X.astype(np.float64))
+            self._fit(batch)
         return self
 
     def _fit(self, batch: RowBatch) -> None:

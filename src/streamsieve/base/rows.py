@@ -170,6 +170,8 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
             )
         if batch.names is None:
             return self._partial_fit(batch.X, batch.y, batch.weight)
+        if getattr(batch.X, "ndim", None) != 2:
+            raise InputTypeError(f"a batch has a matrix of rows; got a {type(batch.X).__name__}")
         first, width = not hasattr(self, "n_features_in_"), batch.X.shape[1]
         if len(batch.names) != width:
             raise SchemaError(f"the batch has {width} features, but {len(batch.names)} names")
@@ -245,6 +247,8 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
 
     def _flush_buffer(self) -> None:
         """Learn the rows that are buffered."""
+        if self._unchecked and hasattr(self, "n_features_in_"):
+            self._check_changed()
         if self._buffer is not None and self._buffer.labels:
             X, y = self._buffer.drain()
             self.n_samples_seen_ -= len(y)

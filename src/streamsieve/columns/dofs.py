@@ -52,7 +52,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
         of standardized columns and returns the similarities of the columns of the first (rows) with those of
         the second; it must be symmetric and positive semidefinite, and is not saved.
     gamma : float, default=1.0
-        For "rbf", above 0: larger values make columns less similar.
+        For "rbf", above 0 and at most 1e6: larger values make columns less similar.
     sampler : {"dpp", "fixed_size", "greedy"}, default="dpp"
         Draw a set of any size; draw as many columns as there are leading eigenvalues; or take as many
         greedily, without randomness, each time the column least similar to the others.
@@ -155,7 +155,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
 
     parameters = {
         "stages": Choice(*STAGES),
-        "gamma": Float(0, open_low=True),
+        "gamma": Float(0, 1e6, open_low=True),
         "sampler": Choice(*SAMPLERS),
         "truncation": Float(0, 1, open_high=True),
         "redundancy_test": Choice(*REDUNDANCY),

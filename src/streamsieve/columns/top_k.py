@@ -227,6 +227,9 @@ class TopK(ColumnSelector):
         yield from super()._consistent()
         fdr = self.fdr, self._rate, self.lag
         yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
+        rule = self._process_.rule
+        if isinstance(rule, TopKBuffer) and (rule.k, rule.weight) != (self.k, self.redundancy_weight):
+            yield "the rule has another k or redundancy_weight"
 
     def merge(self, other: Self) -> Self:
         """Become the selector of these columns followed by the other's, over the same rows.

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, did_you_mean
+from streamsieve._validation import clean_sparse
 from streamsieve.datasets import local
 from streamsieve.datasets.dataset import Dataset
 from streamsieve.datasets.manifest import MANIFEST, Entry
@@ -61,7 +62,7 @@ def _dataset(entry: Entry, bunch: Any, labels: Any, origin: str) -> Dataset:
 
 def _matrix(X: Any) -> Matrix:
     if sp.issparse(X):
-        return sp.csr_array(X, dtype=np.float64)
+        return sp.csr_array(clean_sparse(X, "csr"), dtype=np.float64)
     return np.asarray(X, np.float64)
 
 

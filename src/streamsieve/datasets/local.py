@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from streamsieve._validation import clean_sparse
 from streamsieve.datasets.dataset import Dataset
 from streamsieve.datasets.manifest import Entry
 from streamsieve.exceptions import SourceError
@@ -108,4 +109,4 @@ def _matrix(file: Any) -> Matrix:
     if "X" in file:
         return file["X"].astype(np.float64)
     pieces = file["data"].astype(np.float64), file["indices"].astype(np.int32), file["indptr"]
-    return sp.csr_array(pieces, shape=tuple(file["shape"]))
+    return clean_sparse(sp.csr_array(pieces, shape=tuple(file["shape"])), "csr")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.base import OfflineSelector
 from streamsieve.offline.shared.ranking import best_first
@@ -14,6 +16,8 @@ from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Bool, Float, Int
 
+#: Dinkelbach's iteration converges superlinearly, in about five rounds.
+MOST_ROUNDS = 100
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -106,9 +110,8 @@ class TraceRatio(OfflineSelector):
 
 def best_set(between: FloatArray, within: FloatArray, k: int) -> tuple[IntArray, float, int]:
     """Return the k features of largest ``sum between / sum within``, that ratio, and the sets looked at."""
-    ratio, rounds = 0.0, 0
-    while True:
-        rounds += 1
+    ratio = 0.0
+    for rounds in range(1, MOST_ROUNDS + 1):
         chosen = best_first(between - ratio * within, k)
         b, w = float(between[chosen].sum()), float(within[chosen].sum())
         if w == 0.0:
@@ -116,3 +119,9 @@ def best_set(between: FloatArray, within: FloatArray, k: int) -> tuple[IntArray,
         if b / w <= ratio * (1 + DUST):
             return chosen, max(b / w, ratio), rounds
         ratio = b / w
+    warnings.warn(
+        f"the ratio still grows after {MOST_ROUNDS} sets of features: the best set was not reached",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return chosen, ratio, MOST_ROUNDS

@@ -97,7 +97,7 @@ class FIRES(RowSelector):
     l2 : float, default=0.01
         Scale of the scores, between 1e-30 and 1e6; the paper's gamma_r.  It never changes their order.
     epochs : int, default=1
-        Steps for the same rows one after another, at least 1.
+        Steps for the same rows one after another, at least 1 and at most 10,000.
     batch_size : int or None, default=1
         Number of rows whose mean gradient makes a step, at least 1.  Rows are buffered until there are
         enough, however they are cut into batches, and buffered rows are saved, too.  If None, one step per
@@ -160,7 +160,7 @@ class FIRES(RowSelector):
         "learning_rate_spread": Float(0, 1e3),
         "penalty_spread": Float(0, 1e6),
         "l2": Float(1e-30, 1e6),
-        "epochs": Int(1),
+        "epochs": Int(1, 10_000),
         "batch_size": Int(1, optional=True),
     }
     fields = {

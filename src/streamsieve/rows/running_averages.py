@@ -56,7 +56,7 @@ class RunningAverages(SummarizedRows, RowSelector):
         L2 penalty of "ols_threshold", "fsa", "elastic_net" and the first fit of "adaptive_lasso", at least 0;
         it is added to every feature's variance of 1.
     steps : int, default=300
-        Gradient steps of "fsa", at least 2.
+        Gradient steps of "fsa", at least 2 and at most 1,000,000.
     annealing : float, default=10
         How early "fsa" drops features, at least 0: the more, the earlier.
     gamma : float, default=3
@@ -135,7 +135,7 @@ class RunningAverages(SummarizedRows, RowSelector):
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "correction": Choice(*CORRECTIONS),
         "l2": Float(0),
-        "steps": Int(2),
+        "steps": Int(2, 1_000_000),
         "annealing": Float(0),
         "gamma": Float(1, open_low=True),
         "half_life": Float(1, optional=True),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from streamsieve._parameters import check_number
+from streamsieve._validation import clean
 from streamsieve.base import ColumnSelector
 from streamsieve.exceptions import InputError, SourceError
 from streamsieve.protocols import ColumnBlock, ColumnSource, Position
@@ -70,6 +72,7 @@ def _offer(selector: ColumnSelector, block: ColumnBlock) -> None:
     except InputError:
         if width == 1:
             raise
+        block = replace(block, X=clean(block.X, "csc"))  # before columns are cut out of it
         for j in range(width):
             selector.offer(_one(block, j))
 

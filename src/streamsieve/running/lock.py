@@ -14,6 +14,9 @@ from streamsieve.state import as_state_error
 if sys.platform != "win32":
     import fcntl
 
+#: How often a lock may vanish between opening and locking it, because another run ends just then.
+TRIES = 100
+
 
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[bool]:
@@ -35,7 +38,7 @@ def exclusive_lock(path: Path) -> Iterator[bool]:
 
 
 def _acquired(lock: Path, path: Path) -> tuple[int, bool]:
-    while True:
+    for _ in range(TRIES):
         with as_state_error(f"write {path}"):
             handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
         try:
@@ -50,6 +53,7 @@ def _acquired(lock: Path, path: Path) -> tuple[int, bool]:
         if _is_there(lock, handle):
             return handle, True
         os.close(handle)  # the run before removed it between our opening and locking it
+    raise StateError(f"the lock {lock} of the checkpoint {path} vanishes whenever it is taken: remove it")
 
 
 def _is_there(lock: Path, handle: int) -> bool:

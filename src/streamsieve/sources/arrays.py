@@ -42,7 +42,8 @@ class ArraySource:
 
     Notes
     -----
-    A sparse matrix is converted to CSR for rows and to CSC for columns, once, when first asked for.
+    A sparse matrix is checked at once.  It is converted to CSR for rows and to CSC for columns, once, when
+    first asked for; other formats become CSR at once.
 
     Examples
     --------
@@ -71,7 +72,8 @@ class ArraySource:
             raise SourceError(f"only a dataframe has a column named {y!r}: give y as an array")
         else:
             X = _matrix(X)
-            shape = X.shape
+            shape, self._dtype = X.shape, str(X.dtype)
+            X = _checked(X) if sp.issparse(X) else X
         if 0 in shape:
             raise SourceError(f"there is nothing to stream: X has {shape[0]} rows and {shape[1]} columns")
         self._X, self._frame = X, frame
@@ -90,7 +92,7 @@ class ArraySource:
     def identity(self) -> dict[str, Any]:
         """Return what makes this stream this stream, as JSON: columns, types, and a sample of the rows."""
         n, p = self._shape
-        dtype = "float64" if self._frame is not None else str(self._X.dtype)
+        dtype = "float64" if self._frame is not None else self._dtype
         return {
             "kind": type(self).__name__,
             "rows": n,
@@ -155,7 +157,7 @@ class ArraySource:
         X = self._X
         if sp.issparse(X):
             if format_ not in self._converted:
-                self._converted[format_] = X.asformat(format_)
+                self._converted[format_] = X.asformat(format_)  # its indices were looked at
             X = self._converted[format_]
         return lambda rows, columns: _floats(X[rows, columns])
 
@@ -185,6 +187,13 @@ def _matrix(X: Any) -> Any:
     return X
 
 
+def _checked(X: Any) -> Any:
+    """Return a sparse matrix as CSR or CSC whose indices are in range."""
+    from streamsieve._validation import clean_sparse  # noqa: PLC0415 - imports scikit-learn
+
+    return clean_sparse(X, "csc" if X.format == "csc" else "csr")
+
+
 def _from_objects(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if any(isinstance(value, (str, bytes)) for value in X.flat):
         return X.astype(str)  # refused by its dtype: text that looks like numbers is still text
@@ -195,7 +204,10 @@ def _from_objects(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _floats(X: Any) -> Any:
-    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+    if X.dtype in (np.float64, np.float32):
+        return X
+    with np.errstate(over="ignore"):  # a longdouble may become infinite, which a selector refuses by name
+        return X.astype(np.float64)
 
 
 def _spread(n: int, few: int) -> npt.NDArray[np.intp]:

@@ -201,6 +201,10 @@ class Float(Scalar):
 
     def check_value(self, name: str, value: Any) -> None:
         if value is not None or not self.optional:
+            if isinstance(value, int) and abs(value) > MOST:  # too large for a kernel's integers
+                raise ParameterError(
+                    f"{name} must be a float if it is so large; got the whole number {value!r}"
+                )
             check_number(
                 name, value, low=self.low, high=self.high, open_low=self.open_low, open_high=self.open_high
             )

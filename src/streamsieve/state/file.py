@@ -25,6 +25,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from streamsieve._version import __version__
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays
@@ -54,9 +57,9 @@ def write(
 ) -> None:
     """Write a state file so that a crash at any moment leaves the old one or the new one.
 
-    The bytes go to a temporary file in the same folder, reach the disk, and only then take the name;
-    last, the folder's entry reaches the disk as well.  With ``previous``, the file that is replaced keeps
-    this second name.
+    The bytes go to a temporary file in the same folder, reach the disk, are read back and compared, and only
+    then take the name; last, the folder's entry reaches the disk as well.  With ``previous``, the file that
+    is replaced keeps this second name.
     """
     from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
 
@@ -69,6 +72,7 @@ def write(
         save_file(arrays, temporary, metadata=metadata)
         temporary.chmod(mode & 0o777)
         _flush(temporary)
+        _verify(temporary, metadata, arrays)
         if previous is not None:
             _keep(target, Path(previous))
         temporary.replace(target)
@@ -78,11 +82,30 @@ def write(
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         why = getattr(error, "strerror", None) or error
-        raise StateError(f"cannot write {target}: {why}; the previous file is untouched") from error
+        untouched = "; the previous file is untouched" if target.exists() else ""
+        raise StateError(f"cannot write {target}: {why}{untouched}") from error
     try:
         _flush(target.parent)
     except OSError as error:
         raise StateError(f"{target} is written, but its folder could not be flushed: {error}") from error
+
+
+def _verify(path: Path, metadata: Mapping[str, str], arrays: Arrays) -> None:
+    """Read back what was written, and compare it byte by byte."""
+    with _opened(path) as (file, found):
+        if found != metadata or set(file.keys()) != arrays.keys():
+            raise StateError("what was written differs from what is read back")
+        for name, array in arrays.items():
+            if not _same_bytes(array, file.get_tensor(name)):
+                raise StateError(f"what was written of {name!r} differs from what is read back")
+
+
+def _same_bytes(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    if (one.dtype, one.shape) != (other.dtype, other.shape):
+        return False
+    a, b = (array.reshape(-1).view(np.uint8) for array in (one, other))
+    step = 2**24  # comparing takes a byte per byte
+    return all(np.array_equal(a[low : low + step], b[low : low + step]) for low in range(0, len(a), step))
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:

@@ -188,6 +188,7 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         **ElasticNetGroups.fields,
         "classes": Array("i8", "rows", codes=True, optional=True),
         "compared": Array("f8", "columns", "rows", finite=True, optional=True, copy=False),
+        "factor": Array("f8", "factored", "factored", finite=True),
     }
 
     #: The selector's parameters, which set it; a function among them cannot be saved.
@@ -274,7 +275,14 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         return p_value
 
     def _record(self) -> Mapping[str, Any]:
-        return {**super()._record(), "classes": self.classes}
+        return {**super()._record(), "classes": self.classes, "factor": self._factor.rows}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        store = super()._rebuilt(record)
+        # computed again, it would differ by roundings
+        store._factor = Factor(record["factor"])  # noqa: SLF001 - its own class
+        return store
 
     @classmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:

@@ -74,9 +74,17 @@ class Similarity(NamedTuple):
 class Factor:
     """Cholesky factor of the similarities of the kept columns, which grows with them."""
 
-    def __init__(self) -> None:
-        self.size = 0
-        self._rows = np.zeros((FIRST_SIZE, FIRST_SIZE))
+    def __init__(self, rows: FloatArray | None = None) -> None:
+        self.size = 0 if rows is None else len(rows)
+        room = max(FIRST_SIZE, self.size)
+        self._rows = np.zeros((room, room))
+        if rows is not None:
+            self._rows[: self.size, : self.size] = rows
+
+    @property
+    def rows(self) -> FloatArray:
+        """One row per kept column."""
+        return self._rows[: self.size, : self.size]
 
     def reduce(self, cross: FloatArray) -> FloatArray:
         """Turn similarities with the kept columns, one row per column, into rows of the factor."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +74,7 @@ class ElasticNetGroups(GroupStore[Judged]):
         "columns": Array("f8", "columns", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
         "products": Array("f8", "columns", "contrasts", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
         "weights": Array("f8", "columns", "contrasts", finite=True, copy=False),
+        "gram": Array("f8", "correlated", "correlated", low=-1 - 1e-6, high=1 + 1e-6),
     }
     test: FisherZ
 
@@ -119,7 +120,14 @@ class ElasticNetGroups(GroupStore[Judged]):
         return whole
 
     def _record(self) -> Mapping[str, Any]:
-        return {**super()._record(), "test": self.test}
+        return {**super()._record(), "test": self.test, "gram": self._gram}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        store = super()._rebuilt(record)
+        # computed again, it would differ by roundings
+        store._gram = record["gram"]  # noqa: SLF001 - its own class
+        return store
 
 
 def _lengths(rows: FloatArray) -> FloatArray:

@@ -37,6 +37,8 @@ ROUNDS = 10
 #: Largest distance to the minimum of a fit that has converged, as a multiple of the solver's accuracy, which
 #: the tolerance and rounding allow for.
 SHORT = 100.0
+#: By how much what is stored may differ from what is computed again.
+SHORT_OF = 1e-6
 #: Outcomes of a column: kept, constant, or irrelevant.
 CODES = (KEPT, CONSTANT, IRRELEVANT)
 #: In the place of columns whose values are not needed.
@@ -86,6 +88,12 @@ class LassoModel(Part):
         "output": Array("i8", "coefficients", below="outputs"),
         "value": Array("f8", "coefficients", finite=True),
         "reference": Array("f8", "outputs", "rows", low=0, high=1),
+        # what follows from the fields above but for roundings, which a resumed run has in common
+        "predictor": Array("f8", "outputs", "rows", finite=True),
+        "probability": Array("f8", "outputs", "rows", low=0, high=1, optional=True),  # of classes only
+        "residual": Array("f8", "outputs", "rows", finite=True),
+        "mean_loss": Float(),
+        "curvature": Array("f8", "built", "built", finite=True),
     }
 
     def __init__(self, loss: str, y: FloatArray, config: LassoConfig) -> None:
@@ -345,6 +353,11 @@ class LassoModel(Part):
             "output": self._class[part],
             "value": self._value[part],
             "reference": self._reference,
+            "predictor": self._predictor,
+            "probability": None if self.loss == "squared" else self._probability,
+            "residual": self.residual,
+            "mean_loss": self._loss,
+            "curvature": self._curvature[: self._built, : self._built],
         }
 
     @classmethod
@@ -372,8 +385,10 @@ class LassoModel(Part):
         self._value[free:many] = record["value"]
         self._size, self._many = q, many
         self._reference = record["reference"]
-        with np.errstate(over="ignore", invalid="ignore"):
-            self._respond()
+        self._predictor, self._probability = record["predictor"], record["probability"]
+        self.residual, self._loss = record["residual"], record["mean_loss"]
+        self._built = min(len(record["curvature"]), many)
+        self._curvature[: self._built, : self._built] = record["curvature"][: self._built, : self._built]
 
     def _consistent(self) -> Iterator[str]:
         part = slice(self._intercepts, self._many)
@@ -382,8 +397,21 @@ class LassoModel(Part):
         every = len(np.unique(owner)) == self._size - 1
         if not every or len(np.unique(pairs)) < len(pairs) or np.any(value == 0):
             yield "coefficients and columns do not belong together"
-        elif not np.all(np.isfinite(self._predictor)):
+            return
+        stored = self._predictor, self._probability, self.residual, self._loss
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._respond()
+        computed = self._predictor, self._probability, self.residual, self._loss
+        if not np.all(np.isfinite(self._predictor)):
             yield "columns and coefficients are too large to multiply"
+        # classes have probabilities, numbers have none
+        elif (stored[1] is None) is not (self.loss == "squared") or not all(
+            value is None or np.allclose(value, again, rtol=SHORT_OF, atol=SHORT_OF)
+            for value, again in zip(stored, computed, strict=True)
+        ):
+            yield "predictions and residuals are not what the coefficients give"
+        self._predictor, self.residual, self._loss = stored[0], stored[2], stored[3]
+        self._probability = computed[1] if stored[1] is None else stored[1]
 
 
 def _minimize(work: FloatArray) -> float:

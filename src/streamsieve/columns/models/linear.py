@@ -15,6 +15,7 @@ from scipy.special import fdtrc
 
 from streamsieve.columns.models.stepwise import Candidates
 from streamsieve.dependence.blocks import column_products, dense_column, inner_products, some_columns
+from streamsieve.dependence.target import with_squares
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Array, Float, Part
 
@@ -43,7 +44,7 @@ class LinearModel(Part):
         self.size = 0
         #: One basis vector per row; the constant one is left out, because everything is centred.
         self.basis = np.empty((ROOM, self.n))
-        self.residual = y - y[0]
+        self.residual = with_squares(y - y[0])
         for _ in range(2):  # the second pass removes what rounding left
             self.residual -= self.residual.mean()
         self.tss = self.rss = float(self.residual @ self.residual)

@@ -22,6 +22,8 @@ RIDGE = 1e-6
 #: The classes are separated if the log-odds of every row have the right sign and exceed this.
 MARGIN = 0.01
 MOST_STEPS = 100
+#: Halving the largest float so often leaves 0.
+MOST_HALVINGS = 2100
 #: Smallest weight of a row: rows of near certain class have none left to divide by.
 TINY = 1e-300
 #: Least curvature: the intercept has no penalty, and no curvature when every row is near certain.
@@ -135,7 +137,10 @@ def _fit(design: FloatArray, y: FloatArray, coefficients: FloatArray) -> FloatAr
         curvature = logistic.weighted_gram(design, expit(odds) * expit(-odds))
         curvature += np.diag(np.maximum(penalty, FLAT))
         step = np.linalg.solve(curvature, slope)
-        while (after := loss(coefficients + step)) > before and np.any(coefficients + step != coefficients):
+        for _ in range(MOST_HALVINGS):
+            after = loss(coefficients + step)
+            if not after > before or np.array_equal(coefficients + step, coefficients):
+                break
             step /= 2
         coefficients, gained = coefficients + step, before - after
         before = after

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from streamsieve._frames import is_frame, names_of, refuse_text, take_named
 from streamsieve._parameters import did_you_mean
+from streamsieve._validation import clean
 from streamsieve.base.row_fingerprints import Fingerprints, RowsIdentity
 from streamsieve.exceptions import InputTypeError, SchemaError
 from streamsieve.protocols import FloatArray, IntArray
@@ -66,8 +67,9 @@ def _places_of(kept: Sequence[str], names: Sequence[str], width: int) -> list[in
 
 
 def _matrix(X: Any) -> Any:
+    X = clean(X, "csc")
     if sp.issparse(X):
-        return X.tocsc()
+        return X
     try:
         X = np.asarray(X, np.float64)
     except (TypeError, ValueError) as error:

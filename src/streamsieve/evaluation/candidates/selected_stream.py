@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from streamsieve._validation import clean_sparse
 from streamsieve.base import RowSelector
 from streamsieve.evaluation.candidates.selectors import chosen, seeded, support_of
 from streamsieve.evaluation.engine.scaling import RunningScaler
@@ -85,4 +86,6 @@ class SelectedStream:
 
 
 def _floats(X: Matrix) -> Matrix:
-    return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, np.float64)
+    if sp.issparse(X):
+        return sp.csr_array(clean_sparse(X, "csr"), dtype=np.float64)
+    return np.asarray(X, np.float64)

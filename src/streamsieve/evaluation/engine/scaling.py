@@ -70,7 +70,7 @@ def _moments(X: Matrix) -> tuple[FloatArray, FloatArray]:
     """Return means and standard deviations; a deviation that is but rounding is 0."""
     n = X.shape[0]
     if sp.issparse(X):
-        mean = np.asarray(X.sum(axis=0), np.float64).ravel() / n
+        mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
         centered = X.data - mean[X.indices]
         columns = X.shape[1]
         squares = np.bincount(X.indices, centered**2, columns)

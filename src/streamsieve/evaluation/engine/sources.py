@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._validation import task_of
+from streamsieve._validation import clean, task_of
 from streamsieve.evaluation.engine.jobs import RunConfig
 from streamsieve.evaluation.engine.settings import plain
 from streamsieve.exceptions import ParameterError, SourceError
@@ -60,6 +61,7 @@ def cut(batches: Iterator[RowBatch], every: int) -> Iterator[RowBatch]:
     """Cut batches where a look is due, so that the size of batches does not matter."""
     seen = 0
     for batch in batches:
+        batch = replace(batch, X=clean(batch.X, "csr"))  # noqa: PLW2901 - before rows are cut out of it
         n, low = batch.X.shape[0], 0
         while low < n:
             high = min(n, low + every - seen % every)

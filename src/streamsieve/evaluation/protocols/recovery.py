@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from streamsieve._parameters import check_number
+from streamsieve._validation import clean_sparse
 from streamsieve.base import ColumnSelector, RowSelector
 from streamsieve.evaluation.candidates.selectors import as_selectors, chosen, seeded
 from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
@@ -307,7 +308,11 @@ class _Comparing:
         twin = clone(self.offline[name])
         y = np.concatenate([np.asarray(batch.y) for batch in batches])
         parts = [batch.X for batch in batches]
-        twin.fit(sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts), y)
+        if sp.issparse(parts[0]):
+            X = sp.vstack([clean_sparse(X, "csr") for X in parts], format="csr")
+        else:
+            X = np.concatenate(parts)
+        twin.fit(X, y)
         online, offline = np.asarray(selector.scores_), np.asarray(twin.scores_)
         disagreement = rank_disagreement(online, offline, best=self.best)
         return [name, seen, score_difference(online, offline), disagreement]

@@ -39,7 +39,7 @@ class AnnealedLearner(Seeded, Selector):
 
     parameters: ClassVar[Mapping[str, Any]] = {
         "k": Int(1, optional=True),
-        "epochs": Int(1),
+        "epochs": Int(1, 1_000_000),
         "annealing": Float(0, 1e6),
         "learning_rate": FloatOr("auto", 0, 1e3, open_low=True),
         "momentum": Float(0, 1, open_high=True),

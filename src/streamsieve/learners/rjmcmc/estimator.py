@@ -111,9 +111,9 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.REGRESSION}), any_chunking=True)
 
     parameters = {
-        "moves": Int(1),
-        "burn_in": Int(),
-        "moves_per_column": Int(),
+        "moves": Int(1, 2**31 - 1),
+        "burn_in": Int(0, 2**31 - 1),
+        "moves_per_column": Int(0, 2**31 - 1),
         "prior": Float(0, 1, open_low=True, open_high=True),
         "g": FloatOr("benchmark", 0, 1e30, open_low=True),
         "min_inclusion": Float(0, 1),

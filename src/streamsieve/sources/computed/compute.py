@@ -25,7 +25,7 @@ class NotAColumnError(ValueError):
 def column_of(value: Any) -> FloatArray:
     """Return a column as float64; text that looks like numbers is still text."""
     try:
-        values = np.asarray(value.toarray() if sp.issparse(value) else value)
+        values = np.asarray(_dense(value) if sp.issparse(value) else value)
         if values.dtype.kind not in "fiubO" or (
             values.dtype.kind == "O" and any(isinstance(cell, (str, bytes)) for cell in values.flat)
         ):
@@ -46,6 +46,13 @@ def column_of(value: Any) -> FloatArray:
             f"has shape {values.shape}, but a column has one value per row: yield the columns one by one"
         )
     return values
+
+
+def _dense(X: Any) -> Any:
+    """Return a sparse column as an array, after a look at its indices."""
+    from streamsieve._validation import clean_sparse  # noqa: PLC0415 - imports scikit-learn
+
+    return X.toarray() if X.ndim == 1 else clean_sparse(X, "csc").toarray()
 
 
 class Computed(NamedTuple):

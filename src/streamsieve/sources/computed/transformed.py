@@ -57,9 +57,12 @@ class Transformed(Features):
         return Items(self._read_columns(number), number, self._packed if self._workers else None)
 
     def _read_columns(self, number: int) -> Iterator[tuple[str, FloatArray]]:
+        from streamsieve._validation import clean  # noqa: PLC0415 - imports scikit-learn
+
         for block in self._source.columns(READ_COLUMNS, {"column": number} if number else None):
-            first = block.position["column"] - block.X.shape[1]
-            for j in range(block.X.shape[1]):
+            X = clean(block.X, "csc")
+            first = block.position["column"] - X.shape[1]
+            for j in range(X.shape[1]):
                 name = f"x{first + j}" if block.names is None else block.names[j]
-                column = block.X[:, [j]]
+                column = X[:, [j]]
                 yield name, np.array(column.toarray() if sp.issparse(column) else column, np.float64).ravel()

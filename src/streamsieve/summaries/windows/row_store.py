@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from streamsieve.exceptions import TargetError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Int, ListOf, Part
+from streamsieve.state.tree import UNPROVEN
 from streamsieve.summaries.arrays import checked_columns, checked_places
 from streamsieve.summaries.windows.row_pieces import WIDEST, Piece, RowRun, copied, joined, weights_of
 
@@ -237,7 +238,10 @@ class RowStore(Part):
     def _record(self) -> Mapping[str, Any]:
         """Rows of one form are one run."""
         runs: list[list[Piece]] = []
-        for piece in self.pieces():
+        pieces = list(self.pieces())
+        if _is_unproven(pieces, self.n_features):
+            pieces[-1] = pieces[-1].widened(self.n_features)
+        for piece in pieces:
             if runs and runs[-1][0].form == piece.form:
                 runs[-1].append(piece)
             else:
@@ -252,6 +256,8 @@ class RowStore(Part):
         held = sum(piece.n_rows for piece in pieces)
         if held > (seen if size is None else min(seen, size)):
             yield f"it holds {held} rows of {seen}, more than there may be"
+        if _is_unproven(pieces, n_features):
+            yield f"it claims {n_features:,} features, but none of its dense rows has so many"
         if any(piece.X.shape[1] > n_features for piece in pieces) or (
             since is not None and (len(since) != n_features or since.max(initial=0) > seen)
         ):
@@ -272,6 +278,14 @@ class RowStore(Part):
             yield "a window needs a size, and rows that are all kept have none"
         if target == "numeric" and any(piece.y.dtype != np.float64 for piece in self._pieces):
             yield "a numeric target has rows with labels"
+
+
+def _is_unproven(pieces: list[Piece], n_features: int) -> bool:
+    """Whether rows are dense, and narrower than the features claimed."""
+    widest: int = max(
+        (n_features if sp.issparse(piece.X) else piece.X.shape[1] for piece in pieces), default=n_features
+    )
+    return n_features > max(UNPROVEN, widest)
 
 
 class HeldRows(Part, ABC):

@@ -1,0 +1,32 @@
+"""The border: whatever a user hands in becomes a clean array here, or an error that says what to do.
+
+The only folder that talks to scikit-learn's validation.  Behind it, a matrix is a float32 or float64
+ndarray, or CSR (rows) / CSC (columns) with sorted unique int32 indices, all of them in range.
+
+Speed: finite values are not checked by a pass of their own for rows (the kernels notice NaN and inf in
+sums they need anyway), and ordinary arrays take a path of exact type tests that costs a microsecond.  Sparse
+indices are looked at once, at about 0.2 ns per non-zero.
+
+======= =====================================================================================
+sparse  index arrays of every sparse format, before SciPy converts them
+arrays  dense arrays, dataframes, and scikit-learn's rules about widths and names
+rows    batches of rows, and weights
+blocks  blocks of columns
+targets labels and numbers
+======= =====================================================================================
+"""
+
+from streamsieve._validation.arrays import check_frame as check_frame
+from streamsieve._validation.arrays import check_kept as check_kept
+from streamsieve._validation.arrays import clean as clean
+from streamsieve._validation.arrays import matrix as matrix
+from streamsieve._validation.arrays import refuse_sparse as refuse_sparse
+from streamsieve._validation.blocks import check_block as check_block
+from streamsieve._validation.rows import check_named_rows as check_named_rows
+from streamsieve._validation.rows import check_output as check_output
+from streamsieve._validation.rows import check_rows as check_rows
+from streamsieve._validation.rows import check_traits as check_traits
+from streamsieve._validation.sparse import clean_sparse as clean_sparse
+from streamsieve._validation.targets import TASKS as TASKS
+from streamsieve._validation.targets import check_target as check_target
+from streamsieve._validation.targets import task_of as task_of

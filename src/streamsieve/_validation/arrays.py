@@ -1,0 +1,112 @@
+"""Matrices of any container, and scikit-learn's rules about widths and names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, validate_data
+
+from streamsieve._frames import as_objects, holds_text, names_of, refuse_text, with_dense_columns
+from streamsieve._validation.sparse import clean_sparse
+from streamsieve._values import refuse_non_finite
+from streamsieve.exceptions import InputError, InputTypeError
+from streamsieve.protocols import Matrix
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def clean(X: Any, sparse: str) -> Any:
+    """Return X without what NumPy, SciPy and pandas would pass on silently or in pieces.
+
+    Sparse matrices become CSR or CSC (``sparse``) with checked indices; masked values become NaN; dates and
+    records are refused.  Ordinary float arrays, and anything else, are returned as they are.
+    """
+    if type(X) is np.ndarray and X.dtype in FLOATS:
+        return X
+    if sp.issparse(X):
+        return clean_sparse(X, sparse)
+    if not isinstance(X, np.ndarray):
+        return with_dense_columns(X)
+    if X.dtype.kind in "mMV":
+        raise InputTypeError(
+            f"X holds {X.dtype}, but numbers are needed: convert it first, for example dates to days"
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        with as_input_errors():
+            return np.ma.filled(X.astype(np.float64), np.nan)
+    if X.dtype == np.longdouble:
+        with np.errstate(over="ignore"):  # what becomes infinite is refused by name
+            return X.astype(np.float64)
+    return X
+
+
+def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
+    """Validate X through scikit-learn, so that widths and feature names follow its conventions."""
+    refuse_sparse(selector, X)
+    X = clean(X, sparse)
+    if _is_plain(X):
+        if reset:
+            selector.n_features_in_ = X.shape[1]
+            if hasattr(selector, "feature_names_in_"):
+                del selector.feature_names_in_
+        if X.shape[1] == selector.n_features_in_ and not hasattr(selector, "feature_names_in_"):
+            return X
+    if selector.traits.text and holds_text(X):
+        with as_input_errors():
+            return as_objects(validate_data(selector, X, reset=reset, skip_check_array=True))
+    refuse_text(X)
+    with as_input_errors():
+        out = validate_data(
+            selector, X, reset=reset, accept_sparse=sparse, dtype=list(FLOATS), ensure_all_finite=False
+        )
+    # what scikit-learn made of a dataframe with sparse columns has not been looked at
+    return clean_sparse(out, sparse) if sp.issparse(out) and not sp.issparse(X) else out
+
+
+def refuse_sparse(selector: Any, X: Any) -> None:
+    """Refuse sparse values for a selector whose traits say that it takes none."""
+    if sp.issparse(X) and not selector.traits.sparse:
+        raise InputTypeError(
+            f"{type(selector).__name__} takes dense arrays only, but X is sparse: use X.toarray()"
+        )
+
+
+def check_frame(selector: Any, X: Any) -> None:
+    """Check the names and the width of a dataframe by scikit-learn's rules, without converting it."""
+    with as_input_errors():
+        validate_data(selector, X, reset=False, skip_check_array=True)
+
+
+def check_kept(selector: Any, X: Any) -> None:
+    """Check the values of a dataframe that ``transform`` is about to return."""
+    if X.shape[1] == 0 or (selector.traits.text and holds_text(X)):
+        return
+    refuse_text(X)
+    with as_input_errors():
+        values = check_array(
+            with_dense_columns(X), accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False
+        )
+    if not selector.traits.missing:
+        refuse_non_finite(values, names_of(X))
+
+
+def _is_plain(X: Any) -> bool:
+    """Whether X is an ordinary float array, or a clean sparse matrix: only its width is left to check."""
+    if type(X) is not np.ndarray and not sp.issparse(X):
+        return False
+    return X.ndim == 2 and X.dtype in FLOATS and X.shape[0] > 0 and X.shape[1] > 0
+
+
+class as_input_errors:  # noqa: N801 - reads as a statement
+    """Context: scikit-learn's complaints about input become ours, with the same words."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TypeError) and not isinstance(error, InputError):
+            raise InputTypeError(str(error)) from error
+        if isinstance(error, (ValueError, OverflowError)) and not isinstance(error, InputError):
+            raise InputError(str(error)) from error

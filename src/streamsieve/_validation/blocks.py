@@ -1,0 +1,39 @@
+"""Blocks of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from streamsieve._frames import is_series, names_of, refuse_text
+from streamsieve._validation.arrays import as_input_errors, clean
+from streamsieve._values import refuse_non_finite
+from streamsieve.exceptions import SchemaError
+from streamsieve.protocols import ColumnBlock
+
+
+def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = False) -> ColumnBlock:
+    """Validate a block of columns over ``n`` rows; names default to those of a dataframe.
+
+    With ``missing``, NaN is a missing value.
+    """
+    if names is None:
+        names = names_of(X)
+    X = clean(X, "csc")
+    refuse_text(X)
+    if getattr(X, "ndim", None) == 1 or is_series(X):
+        X = clean(np.asarray(X), "csc").reshape(-1, 1)
+    with as_input_errors():
+        X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
+    if X.shape[0] != n:
+        raise SchemaError(
+            f"the block has {X.shape[0]} rows, but begin(y) was given {n}: "
+            "all columns of one stream stand over the same rows"
+        )
+    if names is not None and len(names) != X.shape[1]:
+        raise SchemaError(f"names has {len(names)} entries for {X.shape[1]} columns: give one name a column")
+    refuse_non_finite(X, names, missing=missing)
+    return ColumnBlock(X, None if names is None else tuple(names))

@@ -1,0 +1,85 @@
+"""Batches of rows, and their weights."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array
+
+from streamsieve._validation.arrays import FLOATS, as_input_errors, clean, matrix
+from streamsieve._validation.targets import check_target
+from streamsieve._values import HEAVIEST, refuse_non_finite
+from streamsieve.exceptions import CapabilityError, InputError, SchemaError
+from streamsieve.protocols import FloatArray, Matrix, RowBatch
+
+
+def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None, reset: bool) -> RowBatch:
+    """Validate a batch of rows; ``target`` is "classes", "numeric" or None (no target needed)."""
+    X = matrix(selector, X, reset=reset, sparse="csr")
+    n = X.shape[0]
+    check_traits(selector, X, weight)
+    return RowBatch(X, None if target is None else check_target(y, n, target), _weight(weight, n))
+
+
+def check_traits(selector: Any, X: Matrix, weight: Any, names: Sequence[str] | None = None) -> None:
+    """Refuse weights and missing values where the selector's traits do not have them."""
+    if weight is not None and not selector.traits.weights:
+        raise CapabilityError(
+            f"{type(selector).__name__} has no use for sample_weight: leave it out, or use Screen"
+        )
+    if not selector.traits.missing:
+        refuse_non_finite(X, names)
+
+
+def check_named_rows(selector: Any, batch: RowBatch, *, target: str | None) -> RowBatch:
+    """Validate a batch of a source, which carries its names beside the array."""
+    X = clean(batch.X, "csr")
+    if type(X) is not np.ndarray or X.dtype not in FLOATS or X.ndim != 2:
+        with as_input_errors():
+            X = check_array(X, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False)
+    n = X.shape[0]
+    if batch.names is not None and len(batch.names) != X.shape[1]:
+        raise SchemaError(f"the batch has {X.shape[1]} features, but {len(batch.names)} names")
+    check_traits(selector, X, batch.weight, batch.names)
+    return RowBatch(X, None if target is None else check_target(batch.y, n, target), _weight(batch.weight, n))
+
+
+def check_output(X: Any, width: int) -> Matrix:
+    """Validate what a transform put out, before it is put back."""
+    with as_input_errors():
+        X = check_array(clean(X, "csr"), accept_sparse="csr", dtype=None, ensure_all_finite=False)
+    if X.shape[1] != width:
+        raise SchemaError(f"X has {X.shape[1]} columns, but transform puts out {width}")
+    return X.toarray() if sp.issparse(X) else X
+
+
+def _weight(weight: Any, n: int) -> FloatArray | None:
+    if weight is None:
+        return None
+    plain = type(weight) is np.ndarray and weight.dtype == np.float64 and weight.shape == (n,)
+    if plain and n and weight.min() >= 0 and weight.max() <= HEAVIEST:  # NaN is neither
+        return weight  # type: ignore[no-any-return]
+    if isinstance(weight, numbers.Real):
+        weight = np.full(n, weight)
+    if np.ma.is_masked(weight):
+        raise InputError("sample_weight has masked values: give every row a weight, 0 to leave it out")
+    with as_input_errors():
+        weight = check_array(
+            clean(weight, "csr"),
+            ensure_2d=False,
+            dtype=np.float64,
+            ensure_all_finite=True,
+            input_name="sample_weight",
+        )
+    if weight.ndim != 1 or weight.shape[0] != n:
+        raise InputError(
+            f"Sample weights must be 1D array or scalar of {n} values, one per row; got shape {weight.shape}"
+        )
+    if weight.min() < 0 or weight.max() > HEAVIEST:
+        worst = weight.min() if weight.min() < 0 else weight.max()
+        raise InputError(f"sample_weight must lie between 0 and {HEAVIEST:g}; got {worst:g}")
+    return weight  # type: ignore[no-any-return]
