@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
+from streamsieve.sources.text.extent import TextExtent
 
 #: What a column number fits into.
 HIGHEST = 2**31 - 2
@@ -29,14 +30,15 @@ class Extent:
     high: int = -1
 
 
-def scan(paths: Sequence[Path]) -> Extent:
+def scan(files: Sequence[TextExtent]) -> Extent:
     """Find the extent of the files without parsing values.
 
     Indices ascend within a line (the parser insists), so the first and the last of a line are enough.
     """
     extent = Extent()
-    for path in paths:
-        with opened(path) as file:
+    for text_file in files:
+        path = text_file.path
+        with text_file.open() as file:
             for number, line in enumerate(file, 1):
                 extent.n_bytes += len(line)
                 text = line[: line.find(b"#")] if b"#" in line else line
@@ -113,11 +115,3 @@ def bad_line(path: Path, number: int, line: bytes, why: str) -> SourceError:
         f"{path}, line {number:,}: {why}; wanted 'label index:value index:value ...' with ascending "
         f"indices, got {shown + dots!r}: correct or remove this line"
     )
-
-
-def opened(path: Path) -> BinaryIO:
-    """Open a file to read bytes, or say why not."""
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be opened: {error.strerror or error}") from error
