@@ -7,7 +7,6 @@ import glob
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -49,28 +48,31 @@ def check_outputs(
     writes = [(option, Path(path)) for option, paths in outputs.items() for path in paths]
     reads = [(option, str(path)) for option, paths in (inputs or {}).items() for path in paths]
     for number, (option, path) in enumerate(writes):
-        others = ((other, again) for other, again in writes[:number] if other != option)
-        for other, again in others:
-            if same_file(path, again):
-                raise _clash(option, path, "writes", other, again)
+        for other, again in writes[:number]:
+            if other != option and same_file(path, again):
+                raise _clash(option, path, "file", f"{other} writes ({again})")
         for other, given in reads:
-            for file in _matches(given):
-                if same_file(path, file):
-                    raise _clash(option, path, "reads", other, file)
-            if not os.path.exists(given) and would_match(path, given):  # noqa: PTH110 - a pattern
-                raise _clash(option, path, "would read the next time", other, given)
-    if folder is not None:
-        for other, given in reads:
-            for file in _matches(given):
-                if any(same_file(folder[1], parent) for parent in Path(os.path.realpath(file)).parents):
-                    raise _clash(*folder, "reads from there", other, file)
+            found = _read_by(path, given)
+            if found is not None:
+                raise _clash(option, path, "file", f"{other} reads ({found})")
+    if folder is None:
+        return
+    for other, given in reads:
+        for file in _matches(given):
+            if any(same_file(folder[1], parent) for parent in Path(file).resolve().parents):
+                raise _clash(*folder, "folder", f"{other} reads from ({file})")
 
 
-def _clash(option: str, path: AnyPath, does: str, other: str, again: AnyPath) -> ParameterError:
-    what = "folder" if "from there" in does else "file"
-    return ParameterError(
-        f"{option} {path} is the {what} that {other} {does} ({again}): choose another name for {option}"
-    )
+def _clash(option: str, path: AnyPath, what: str, use: str) -> ParameterError:
+    return ParameterError(f"{option} {path} is the {what} that {use}: choose another name for {option}")
+
+
+def _read_by(path: Path, given: str) -> str | None:
+    """Return the file or pattern by which a path would be read, now or the next time."""
+    for file in _matches(given):
+        if same_file(path, file):
+            return file
+    return given if would_match(path, given) else None
 
 
 def same_file(a: AnyPath, b: AnyPath) -> bool:
@@ -80,7 +82,7 @@ def same_file(a: AnyPath, b: AnyPath) -> bool:
     """
     there = os.path.exists(a), os.path.exists(b)  # noqa: PTH110
     if all(there):
-        return os.path.samefile(a, b)
+        return Path(a).samefile(b)
     return not any(there) and _folded(a) == _folded(b)
 
 
@@ -98,7 +100,7 @@ def _matches(given: str) -> Iterator[str]:
 
 def would_match(path: AnyPath, pattern: str) -> bool:
     """Whether a pattern would match a file, were it there."""
-    if not glob.has_magic(pattern):
+    if not glob.has_magic(pattern) or Path(pattern).exists():
         return False
     parts = Path(pattern).expanduser().absolute().parts
     steady = next(i for i, part in enumerate(parts) if glob.has_magic(part))

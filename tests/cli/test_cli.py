@@ -111,7 +111,7 @@ def test_counts_are_those_of_the_end(table, capsys):
 def test_a_folder_is_no_file(table, tmp_path, capsys):
     (tmp_path / "folder.csv").mkdir()
     assert run(["select", str(table), "--target", "label", "--out", str(tmp_path / "folder.csv"), "-q"]) == 2
-    assert "Is a directory" in capsys.readouterr().err
+    assert "is a folder" in capsys.readouterr().err
 
 
 def test_methods_lists_every_selector(capsys):
@@ -171,14 +171,14 @@ def test_usage_errors_are_exit_code_2(capsys):
 
 def test_interrupt_leaves_the_old_file(table, tmp_path, monkeypatch, capsys):
     out = tmp_path / "kept.csv"
-    out.write_text("old")
+    out.write_text("feature\nold\n")
 
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ss.SAOLA, "offer", interrupted)
     assert run(["select", str(table), "--target", "label", "--out", str(out)]) == 130
-    assert out.read_text() == "old"
+    assert out.read_text() == "feature\nold\n"
     assert "interrupted" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 

@@ -1,6 +1,7 @@
 """``streamsieve merge``: the parts of a stream become the whole, or one line says what does not fit."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def prepare(folder):
         (["0"], "all", "merging takes two files or more"),
         (["0", "1", "0"], "all", "0.sieve is given twice: its rows would count twice"),
         (["0", "copy"], "all", "copy.sieve is given twice"),
-        (["0", "1"], "1", "1.sieve is one of the files to merge"),
+        (["0", "1"], "1", "1.sieve is the file that FILES reads"),
         (["0", "1"], "run", "run.sieve is the checkpoint of a run"),
         (["0", "1"], "no/all", "does not exist: make it first"),
     ],
@@ -126,9 +127,16 @@ def test_generations_of_one_checkpoint_are_not_merged(parts, tmp_path, out, caps
     assert "run.sieve.previous are generations of one checkpoint" in capsys.readouterr().err
 
 
-def test_a_damaged_file_may_be_replaced(parts, out):
-    out.write_bytes(b"rubbish")
+def test_a_damaged_state_may_be_replaced_and_other_files_only_with_overwrite(parts, out, capsys):
+    out.write_bytes(Path(parts[0]).read_bytes()[:-40])
     assert run(["merge", *parts, "-o", str(out), "-q"]) == 0
+    out.write_bytes(b"rubbish")
+    assert run(["merge", *parts, "-o", str(out), "-q"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {out} exists and was not written by streamsieve; --overwrite replaces it\n"
+    )
+    assert out.read_bytes() == b"rubbish"
+    assert run(["merge", *parts, "-o", str(out), "-q", "--overwrite"]) == 0
     assert ss.load(out).n_samples_seen_ == 600
 
 

@@ -76,7 +76,7 @@ def test_a_checkpoint_is_an_ordinary_state_file_with_the_place_in_the_stream(pat
     stream = stream_of(path)
     assert stream == {
         "identity": {"kind": "Rows", "seed": 0, "rows": N}, "batch_size": BATCH, "position": {"row": N},
-        "rows": N, "number": stream["number"], "finished": True,
+        "rows": N, "number": stream["number"], "finished": True, "digest": None,
     }  # fmt: skip
     assert 2 <= stream["number"] <= 6
     before = stream_of(f"{path}.previous")

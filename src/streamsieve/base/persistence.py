@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve import state
+from streamsieve._files import refuse_foreign
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
@@ -93,13 +94,17 @@ class Persistent(BaseEstimator):
 
     # ---------------------------------------------------------------- files and bytes
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write everything learnt to one ``.sieve`` file, atomically.
 
         Parameters
         ----------
-        path : the file; an existing one is replaced only when the new one is complete.
+        path : the file; an existing state is replaced only when the new one is complete.
+        overwrite : bool, default=False
+            Whether a file that streamsieve did not write may be replaced as well.
         """
+        if not overwrite:
+            refuse_foreign([path])
         state.write(path, *self._saved())
 
     def to_bytes(self) -> bytes:

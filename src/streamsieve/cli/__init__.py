@@ -10,13 +10,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code.
 
     0 success, 1 a selection that kept nothing, 2 bad input or bad usage (one line on standard error),
-    130 interrupted.
+    130 interrupted (within a second).
     """
-    sys.exit(run(arguments))
+    from streamsieve.cli.interrupts import INTERRUPTED, end_in_time, say_interrupted  # noqa: PLC0415
+
+    end_in_time()
+    try:
+        sys.exit(run(arguments))
+    except KeyboardInterrupt:  # while it was imported
+        say_interrupted()
+        sys.exit(INTERRUPTED)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    from streamsieve.cli import interrupts  # noqa: PLC0415
+
+    interrupts.begin()
     try:
         from streamsieve.cli.app import invoke  # noqa: PLC0415 - so that a missing extra is explained
     except ModuleNotFoundError as error:

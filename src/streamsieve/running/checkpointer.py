@@ -14,7 +14,9 @@ from streamsieve.base import RowSelector
 from streamsieve.exceptions import StreamSieveError
 from streamsieve.protocols import Arrays, RowBatch
 from streamsieve.running.checkpoint import CheckpointFile, Stream
+from streamsieve.running.interrupts import saving
 from streamsieve.running.schedule import Schedule
+from streamsieve.running.verify import RowDigest
 from streamsieve.state import Texts
 from streamsieve.state.tree import pack_texts
 
@@ -92,10 +94,17 @@ class Checkpointer:
     safe : how far the latest checkpoint goes, None before the first
     """
 
-    def __init__(self, file: CheckpointFile, selector: RowSelector, stream: Stream, every: str | int) -> None:
+    def __init__(
+        self,
+        file: CheckpointFile,
+        selector: RowSelector,
+        stream: Stream,
+        every: str | int,
+        digest: RowDigest | None = None,
+    ) -> None:
         self.stream = stream
         self.safe = stream if stream.number else None
-        self._file, self._selector = file, selector
+        self._file, self._selector, self._digest = file, selector, digest
         self._snapshots, self._copies = Snapshots(selector), Copies()
         self._schedule = Schedule(every, stream.rows)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="streamsieve-checkpoint")
@@ -115,8 +124,12 @@ class Checkpointer:
         """
         with self._changing():
             self._selector.learn(batch)
-            rows = self.stream.rows + batch.X.shape[0]
-            self.stream = replace(self.stream, position=dict(batch.position), rows=rows, finished=False)
+            rows, digest = self.stream.rows + batch.X.shape[0], None
+            if self._digest is not None:
+                self._digest.add(batch)
+                digest = self._digest.text()
+            place = dict(batch.position)
+            self.stream = replace(self.stream, position=place, rows=rows, finished=False, digest=digest)
         if self._writing is not None and self._writing.done():
             self._settle()
         if self._writing is None and self._schedule.due(self.stream.rows):
@@ -130,19 +143,26 @@ class Checkpointer:
             self._writing = self._thread.submit(self._write, self._next(), header, self._copies.of(arrays))
         self._schedule.note(self.stream.rows)
 
-    def finish(self) -> None:
-        """Write the last checkpoint, unless nothing has changed since the one before."""
-        self.stream = replace(self.stream, finished=True)
+    def finish(self, identity: dict[str, Any]) -> None:
+        """Write the last checkpoint, unless nothing has changed since the one before.
+
+        Parameters
+        ----------
+        identity : of the source as it is known now: half a line at the end of a file was left out
+        """
+        self.stream = replace(self.stream, identity=identity, finished=True)
         self._settle()
         self._save()
 
     def rescue(self, error: BaseException) -> None:
         """Save the state after the last whole batch although the run has failed, and note where it is."""
+        saving.set()
         for attempt in (self._settle, self._save):
             try:
                 attempt()
             except Exception as failure:  # noqa: BLE001 - the one that ended the run is to be raised
                 error.add_note(str(failure))
+        saving.clear()
         if self.safe is not None:
             error.add_note(
                 f"{self._file.path} holds the state after {self.safe.rows:,} rows: "

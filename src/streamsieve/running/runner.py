@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from dataclasses import replace
+from typing import Any, Literal, TypeVar, cast
 
 from streamsieve import state
-from streamsieve._parameters import check_number
+from streamsieve._files import check_outputs
+from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, RowSelector
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
 from streamsieve.protocols import ColumnSource, Position, RowSource
@@ -16,8 +18,10 @@ from streamsieve.running.checkpointer import Checkpointer
 from streamsieve.running.columns import offer_all
 from streamsieve.running.interrupts import Interrupts
 from streamsieve.running.lock import exclusive_lock
+from streamsieve.running.place import bad_values_placed
 from streamsieve.running.resume import resumed
 from streamsieve.running.schedule import Schedule
+from streamsieve.running.verify import RowDigest
 
 S = TypeVar("S", bound=RowSelector | ColumnSelector)
 
@@ -29,6 +33,7 @@ def run(
     checkpoint: str | os.PathLike[str] | None = None,
     every: str | int = "10s",
     resume: bool = False,
+    verify: Literal["sample", "full"] = "sample",
     batch_size: int = 4096,
     block_size: int | None = None,
     start: Position | None = None,
@@ -56,6 +61,11 @@ def run(
     resume : bool, default=False
         Go on from the checkpoint, if there is one.  Selector and source must be those it was made with;
         the source may have grown at its end.  Without ``resume`` an existing checkpoint is refused.
+    verify : {"sample", "full"}, default="sample"
+        How a resumed run knows its data again.  "sample": columns and target, of files their names, order and
+        sizes, 64 KiB at either end and 16 pieces of 4 KiB in between, of arrays 64 rows and 16,384 labels.
+        It notices data that were replaced, reordered or cut, but not a change outside the sample.  "full":
+        the checkpoint keeps a digest of every value that was learnt; to resume, all of them are read again.
     batch_size : int, default=4096
         Rows in a batch, at least 1.
     block_size : int or None, default=None
@@ -122,35 +132,44 @@ def run(
             )
     _check(source, selector, checkpoint, resume=resume)
     check_number("batch_size", batch_size, low=1, integer=True)
+    check_choice("verify", verify, ("sample", "full"))
     Schedule(every)  # checked now, not after the checkpoint was read
     by_rows = cast(RowSource, source)
     if checkpoint is None:
         for batch in by_rows.rows(batch_size):
-            selector.learn(batch)
+            with bad_values_placed(by_rows, batch):
+                selector.learn(batch)
             notify(batch.X.shape[0])
         return selector
     file = CheckpointFile(checkpoint)
+    check_outputs({"checkpoint": file.files}, {"source": getattr(source, "files", ())})
     with exclusive_lock(file.path) as locked:
         if locked:
             state.sweep(file.path)
-        stream = _where(file, by_rows, selector, batch_size, resume=resume)
-        with Checkpointer(file, selector, stream, every) as keeper:
+        stream, digest = _where(file, by_rows, selector, batch_size, resume=resume, full=verify == "full")
+        with Checkpointer(file, selector, stream, every, digest) as keeper:
             _learn(by_rows, keeper, notify)
     return selector
 
 
 def _where(
-    file: CheckpointFile, source: RowSource, selector: RowSelector, batch_size: int, *, resume: bool
-) -> Stream:
-    """Return where to begin, with the selector as it was there."""
+    file: CheckpointFile,
+    source: RowSource,
+    selector: RowSelector,
+    batch_size: int,
+    *,
+    resume: bool,
+    full: bool,
+) -> tuple[Stream, RowDigest | None]:
+    """Return where to begin, with the selector as it was there, and with ``full`` the digest up to there."""
     if not resume:
         file.refuse_existing()
     found = file.read() if resume else None
     if found is None:
-        return Stream(source.identity(), batch_size)
-    stream = resumed(found, source, selector, batch_size)
+        return Stream(source.identity(), batch_size), RowDigest() if full else None
+    stream, digest = resumed(found, source, selector, batch_size, full=full)
     # asked for again: the stream may have grown, and a source may have taken names from the checkpoint
-    return Stream(source.identity(), batch_size, stream.position, stream.rows, stream.number, stream.finished)
+    return replace(stream, identity=source.identity(), batch_size=batch_size), digest
 
 
 def _learn(source: RowSource, keeper: Checkpointer, notify: Callable[[int], Any]) -> None:
@@ -160,10 +179,10 @@ def _learn(source: RowSource, keeper: Checkpointer, notify: Callable[[int], Any]
             notify(stream.rows)
         with Interrupts() as interrupts:
             for batch in source.rows(stream.batch_size, stream.position):
-                with interrupts.held():
+                with interrupts.held(), bad_values_placed(source, batch):
                     keeper.learn(batch)
                 notify(batch.X.shape[0])
-        keeper.finish()
+        keeper.finish(source.identity())
     except BaseException as error:
         keeper.rescue(error)
         raise

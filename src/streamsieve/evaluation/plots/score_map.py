@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.evaluation.plots.curves import check_places
-from streamsieve.evaluation.plots.style import count_rows, new_figure
+from streamsieve.evaluation.plots.style import count_rows, new_figure, plain
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, FloatArray
 
@@ -75,7 +75,7 @@ def score_map(
         axes.fill([], [], label="not known", **blank)
     count_rows(axes, int(at[-1]))
     every = -(-len(names) // MOST_NAMES)
-    axes.set_yticks(range(0, len(names), every), [str(name) for name in names[::every]], fontsize=8)
+    axes.set_yticks(range(0, len(names), every), [plain(name) for name in names[::every]], fontsize=8)
     axes.set(ylim=(len(names) - 0.5, -0.5))
     axes.set_title(title, pad=10)
     axes.set_ylabel("feature" if every == 1 else f"feature (every {every}th is named)")

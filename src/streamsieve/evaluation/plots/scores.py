@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.plots.style import bare, count_rows, mark_shifts, new_figure, style
+from streamsieve.evaluation.plots.style import bare, count_rows, mark_shifts, new_figure, plain, style
 from streamsieve.evaluation.reports.track import ScreenTrack, Track
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import IntArray
@@ -52,8 +52,8 @@ def scores(
     # in the order of the last scores, so that the legend reads like the right edge of the picture
     last = np.nan_to_num(shown.scores[-1, chosen], nan=-np.inf)
     for i, place in enumerate(chosen[np.argsort(-last, kind="stable")].tolist()):
-        label = shown.names[place] if names is None else str(names[int(shown.columns[place])])
-        axes.plot(track.rows, shown.scores[:, place], label=label, **style(i, len(track.rows)))
+        label = shown.names[place] if names is None else names[int(shown.columns[place])]
+        axes.plot(track.rows, shown.scores[:, place], label=plain(label), **style(i, len(track.rows)))
     mark_shifts(axes, shifts)
     count_rows(axes, int(track.rows[-1]))
     axes.set_ylabel("score")

@@ -18,7 +18,6 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
-
 from streamsieve.sources.tables.files import TableFile, named
 from streamsieve.sources.tables.layout import labels
 
