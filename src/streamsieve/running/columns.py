@@ -56,8 +56,8 @@ def offer_all(
             while low < block.X.shape[1]:
                 piece = _part(block, slice(low, low + width))
                 low, started = low + piece.X.shape[1], time.perf_counter()
-                with interrupts.held(), bad_values_placed(source, piece):
-                    _offer(selector, piece)
+                with interrupts.held():
+                    _offer(source, selector, piece)
                 slower = (time.perf_counter() - started) / PIECE_SECONDS
                 width = max(1, int(piece.X.shape[1] / slower)) if slower > 1 else min(4 * width, block_size)
                 notify(piece.X.shape[1])
@@ -74,16 +74,18 @@ def _begin(source: ColumnSource, selector: ColumnSelector) -> None:
     selector.begin(source.y)
 
 
-def _offer(selector: ColumnSelector, block: ColumnBlock) -> None:
+def _offer(source: ColumnSource, selector: ColumnSelector, block: ColumnBlock) -> None:
     """Offer a block; if a column of it is refused, those before are offered all the same."""
     width = block.X.shape[1]
+    if width == 1:
+        with bad_values_placed(source, block):
+            selector.offer(block)
+        return
     try:
         selector.offer(block)
     except InputError:
-        if width == 1:
-            raise
         for j in range(width):
-            selector.offer(_part(block, slice(j, j + 1)))
+            _offer(source, selector, _part(block, slice(j, j + 1)))
 
 
 def _part(block: ColumnBlock, columns: slice) -> ColumnBlock:

@@ -6,11 +6,12 @@ whatever the readers raise becomes a ``SourceError`` that names the file and the
 
 from __future__ import annotations
 
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet
@@ -188,17 +189,19 @@ class CsvTable(TableFile):
     def _look(self) -> Any:
         self._extent = TextExtent(self.path)
         with self._extent.open() as file:
-            longest = max(len(file.readline(CSV_LINE)) for _ in range(3))
-        self._block = max(CSV_BLOCK, 8 * longest)
-        with self._open() as reader:
+            lengths = [len(file.readline(CSV_LINE)) for _ in range(3)]
+        self._block = max(CSV_BLOCK, 8 * max(lengths))
+        # types are inferred from whole lines, unless the only row is one without a line end
+        self._by_lines = lengths[0] < self._extent.whole < self._extent.size
+        with self._open(self._extent.open(whole=self._by_lines)) as reader:
             return _settled(reader.schema)
 
-    def _open(self, **convert: Any) -> Any:
+    def _open(self, file: BinaryIO, names: list[str] | None = None, **convert: Any) -> Any:
         from pyarrow import csv  # noqa: PLC0415
 
         return csv.open_csv(
-            self._extent.open(),
-            read_options=csv.ReadOptions(block_size=self._block),
+            file,
+            read_options=csv.ReadOptions(block_size=self._block, column_names=names),
             parse_options=csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
             convert_options=csv.ConvertOptions(**convert),
         )
@@ -206,7 +209,13 @@ class CsvTable(TableFile):
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
         del size, skip  # blocks are cut by bytes, and rows are found by parsing
         types = {name: self.schema.field(name).type for name in columns}
-        return 0, self._open(column_types=types, include_columns=list(columns))
+        return 0, self._batches(column_types=types, include_columns=list(columns))
+
+    def _batches(self, **convert: Any) -> Iterator[Any]:
+        yield from self._open(self._extent.open(whole=self._by_lines), **convert)
+        rest = self._extent.rest() if self._by_lines else b""  # looked at when all rows before it were taken
+        if rest:
+            yield from self._open(io.BytesIO(rest), self.names, **convert)
 
 
 def _settled(inferred: Any) -> Any:

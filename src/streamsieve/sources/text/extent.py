@@ -19,15 +19,15 @@ CHUNK = 2**16
 class TextExtent:
     """The lines of a file at one moment.
 
-    A last line without a line end is read if, when it is reached, the file has not grown since: then the
-    writer left it so.  If the file has grown, that line was being written, and is left to the next run.
+    A last line without a line end is read if the file has not grown when that line is reached: its writer
+    left it so.  If the file has grown, the line was being written, and is left to the next run.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with opened(path) as file:
             self.size = file.seek(0, os.SEEK_END)
-            self.whole = _last_line_end(file, self.size)
+            self.whole = _last_line_end(file, self.size) or self.size
         self._complete: bool | None = None
 
     def end(self) -> int:
@@ -45,14 +45,20 @@ class TextExtent:
         with opened(self.path) as file:
             return file.seek(0, os.SEEK_END) != self.size
 
-    def open(self) -> BinaryIO:
-        """Open the file; it ends where the extent does."""
-        return io.BufferedReader(_Reader(self), CHUNK)
+    def open(self, *, whole: bool = False) -> BinaryIO:
+        """Open the file; it ends where the extent does, or after its last ``whole`` line."""
+        return io.BufferedReader(_Reader(self, whole=whole), CHUNK)
+
+    def rest(self) -> bytes:
+        """Return the last line if it has no line end and is to be read, else nothing."""
+        with self.open() as file:
+            file.seek(self.whole)
+            return file.read()
 
 
 class _Reader(io.RawIOBase):
-    def __init__(self, extent: TextExtent) -> None:
-        self._extent, self._file, self._at = extent, opened(extent.path), 0
+    def __init__(self, extent: TextExtent, *, whole: bool) -> None:
+        self._extent, self._whole, self._file, self._at = extent, whole, opened(extent.path), 0
 
     def readable(self) -> bool:
         return True
@@ -69,10 +75,11 @@ class _Reader(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer).cast("B")
-        limit = self._extent.whole if self._at < self._extent.whole else self._extent.settled_end()
+        extent = self._extent
+        limit = extent.whole if self._whole or self._at < extent.whole else extent.settled_end()
         content = self._file.read(min(len(view), max(limit - self._at, 0)))
         if not content and self._at < limit:
-            raise SourceError(f"{self._extent.path} has become shorter while it was read: read it again")
+            raise SourceError(f"{extent.path} has become shorter while it was read: read it again")
         view[: len(content)] = content
         self._at += len(content)
         return len(content)
