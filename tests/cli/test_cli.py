@@ -2,11 +2,6 @@
 
 import csv
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -181,25 +176,6 @@ def test_interrupt_leaves_the_old_file(table, tmp_path, monkeypatch, capsys):
     assert out.read_text() == "feature\nold\n"
     assert "interrupted" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-
-
-def test_a_real_ctrl_c(tmp_path):
-    rng = np.random.default_rng(0)
-    path = tmp_path / "wide.csv"
-    np.savetxt(path, np.c_[rng.normal(size=(200, 2000)), rng.integers(0, 2, 200)], delimiter=",", fmt="%.3f",
-               header=",".join([*(f"c{j}" for j in range(2000)), "y"]), comments="")  # fmt: skip
-    command = [sys.executable, "-c", "from streamsieve.cli import main; main()", "select", str(path),
-               "--target", "y", "--block", "1", "--out", str(tmp_path / "kept.csv")]  # fmt: skip
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                               env={**os.environ, "PYTHONUNBUFFERED": "1"})  # fmt: skip
-    time.sleep(3.0)
-    if process.poll() is not None:
-        pytest.skip("the run was over before it could be interrupted")
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode in (130, -signal.SIGINT), error
-    assert not (tmp_path / "kept.csv").exists()
-    assert [p.name for p in tmp_path.iterdir()] == ["wide.csv"]
 
 
 def test_the_demo_writes_a_picture_and_a_ledger(tmp_path, capsys):

@@ -29,7 +29,10 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
-    lines = [f"{a:.3f},{b:.3f},{c}" for a, b, c in zip(rng.normal(size=60), y + rng.normal(size=60), y)]
+    lines = [
+        f"{a:.3f},{b:.3f},{c}"
+        for a, b, c in zip(rng.normal(size=60), y + rng.normal(size=60), y, strict=True)
+    ]
     (tmp_path / "data.csv").write_text("\n".join(["noise,dose,y", *lines, ""]))
     (tmp_path / "soft.csv").symlink_to("data.csv")
     os.link("data.csv", "hard.csv")

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -43,7 +44,9 @@ def test_active_characters_are_shown_as_escapes():
 
 def test_no_command_lets_a_name_act_on_the_terminal(table, capsys):
     target = ["--target", "label"]
-    assert run(["screen", str(table), *target, "--k", "20", "--save", "s.sieve", "--out", "\x1b[1mk.csv"]) == 0
+    assert (
+        run(["screen", str(table), *target, "--k", "20", "--save", "s.sieve", "--out", "\x1b[1mk.csv"]) == 0
+    )
     assert run(["select", str(table), *target, "--explain", EVIL[0], "--save", "c.sieve"]) == 0
     assert run(["show", "s.sieve"]) == 0
     assert run(["show", "c.sieve"]) == 0
@@ -101,7 +104,7 @@ def test_a_guard_can_be_undone():
 
 
 def cells(path):
-    with open(path, newline="") as file:
+    with Path(path).open(newline="") as file:
         return {cell for row in csv.reader(file) for cell in row}
 
 

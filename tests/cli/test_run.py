@@ -3,9 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -157,30 +154,3 @@ def test_a_stream_that_is_not_the_one_of_the_checkpoint_is_refused(table, tmp_pa
     assert error.startswith(f"error: cannot resume from {path}: ")
     assert error.count("\n") == 1
     assert ss.load(path).n_samples_seen_ == N
-
-
-@pytest.mark.full
-def test_a_real_ctrl_c_and_a_real_resume(tmp_path):
-    """Press Ctrl-C in a process of its own, as soon as there is a checkpoint; then resume."""
-    rng = np.random.default_rng(0)
-    n = 300_000
-    table = pa.table({**{f"c{j}": rng.normal(size=n) for j in range(8)}, "label": rng.integers(0, 2, n)})
-    path, checkpoint = tmp_path / "long.parquet", tmp_path / "long.sieve"
-    pq.write_table(table, path)
-    command = [sys.executable, "-c", "from streamsieve.cli import main; main()", "screen", str(path),
-               "--target", "label", "--batch", "10", "--every", "10",
-               "--checkpoint", str(checkpoint)]  # fmt: skip
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    until = time.monotonic() + 60
-    while not checkpoint.exists() and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 130, error
-    rows = state.read(checkpoint)[0]["stream"]["rows"]
-    assert 0 < rows < n
-    assert f"{checkpoint} holds the first {rows:,} rows" in error
-    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
-    done = ["screen", str(path), "--target", "label", "--batch", "5000", "--checkpoint", str(checkpoint)]
-    assert run([*done, "--resume", "-q"]) == 0
-    assert ss.load(checkpoint).n_samples_seen_ == n

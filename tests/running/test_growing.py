@@ -150,15 +150,11 @@ def test_a_verified_run_goes_on_and_its_digest_does_not_depend_on_batches(tmp_pa
     X, y = table(5_000)
     digests = []
     for size in (64, 1_000):
-        path = tmp_path / f"{size}.sieve"
-        ss.run(
-            ss.open(X[:3_000], target=y[:3_000]), screen(), checkpoint=path, verify="full", batch_size=size
-        )
-        again = ss.run(
-            ss.open(X, target=y), screen(), checkpoint=path, verify="full", resume=True, batch_size=333
-        )
+        full = {"checkpoint": tmp_path / f"{size}.sieve", "verify": "full"}
+        ss.run(ss.open(X[:3_000], target=y[:3_000]), screen(), batch_size=size, **full)
+        again = ss.run(ss.open(X, target=y), screen(), resume=True, batch_size=333, **full)
         assert again.n_samples_seen_ == 5_000
-        digests.append(stream_of(path)["digest"])
+        digests.append(stream_of(full["checkpoint"])["digest"])
     assert digests[0] == digests[1]
 
 

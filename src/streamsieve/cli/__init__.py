@@ -12,14 +12,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     0 success, 1 a selection that kept nothing, 2 bad input or bad usage (one line on standard error),
     130 interrupted (within a second).
     """
-    from streamsieve.cli.interrupts import INTERRUPTED, end_in_time, say_interrupted  # noqa: PLC0415
+    from streamsieve.cli import interrupts  # noqa: PLC0415
 
-    end_in_time()
+    interrupts.end_in_time()
     try:
-        sys.exit(run(arguments))
+        code = run(arguments)
     except KeyboardInterrupt:  # while it was imported
-        say_interrupted()
-        sys.exit(INTERRUPTED)
+        interrupts.say_interrupted()
+        code = interrupts.INTERRUPTED
+    if code == interrupts.INTERRUPTED:
+        interrupts.end()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

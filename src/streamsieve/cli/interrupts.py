@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
 
 INTERRUPTED = 130
 #: Seconds for a run to end by itself between two batches and to write its checkpoint.
@@ -58,4 +62,13 @@ def _watch(reading: int) -> None:
     while running is not None and running.saving.is_set():
         time.sleep(0.02)
     say_interrupted()
+    with suppress(Exception):
+        weakref.finalize._exitfunc()  # type: ignore[attr-defined]  # noqa: SLF001 - temporary folders
+    os._exit(INTERRUPTED)
+
+
+def end() -> NoReturn:
+    """End an interrupted process without taking down all modules, which takes seconds."""
+    sys.stdout.flush()
+    atexit._run_exitfuncs()  # noqa: SLF001 - as at any end
     os._exit(INTERRUPTED)
