@@ -12,6 +12,7 @@ from streamsieve._files import CSV_HEADERS, is_ours, same_file, would_match
 from streamsieve.cli import run
 from streamsieve.evaluation import plots, track
 from streamsieve.exceptions import ParameterError, StateError
+from tests.cli.conftest import contents
 
 COMMANDS = {
     "select": (["select", "{data}", "--target", "y", "--method", "screen", "--param", "k=1"], {
@@ -40,20 +41,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def contents(folder):
-    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def refused(arguments, capsys, *parts):
-    """The command says one sentence that holds these parts."""
-    assert run([*arguments, "-q"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert said.count("\n") == 1
-    for part in parts:
-        assert part in said
-
-
 def arguments(command, data="data.csv", **files):
     words, _ = COMMANDS[command]
     options = [word for option, file in files.items() for word in (f"--{option}", file)]
@@ -71,7 +58,7 @@ TWO = [(c, a, b) for c, (_, options) in COMMANDS.items() for a, b in itertools.c
 
 @pytest.mark.parametrize(("command", "option"), ONE)
 @pytest.mark.parametrize("name", ["data.csv", "./sub/../data.csv", "soft.csv", "hard.csv"])
-def test_no_output_is_the_input(folder, capsys, command, option, name):
+def test_no_output_is_the_input(folder, refused, command, option, name):
     before = contents(folder)
     given = with_out(command, option, **{option[2:]: name})
     if (command, option) == (
@@ -80,12 +67,12 @@ def test_no_output_is_the_input(folder, capsys, command, option, name):
     ):  # a picture cannot have the name of a table, but be a link to it
         (folder / "soft.png").symlink_to("data.csv")
         given, before = {"out": "soft.png"}, contents(folder)
-    refused(arguments(command, **given), capsys, f"{option} ", "DATA reads (data.csv)")
+    refused(arguments(command, **given), f"{option} ", "DATA reads (data.csv)")
     assert contents(folder) == before
 
 
 @pytest.mark.parametrize(("command", "a", "b"), TWO)
-def test_no_two_outputs_are_one_file(folder, capsys, command, a, b):
+def test_no_two_outputs_are_one_file(folder, refused, command, a, b):
     before = contents(folder)
     both = {"--checkpoint": "x.csv", "--save": "sub/../X.csv"}
     given = {option[2:]: both.get(option, "x.png" if command == "plot" else "x.csv") for option in (a, b)}
@@ -93,22 +80,22 @@ def test_no_two_outputs_are_one_file(folder, capsys, command, a, b):
         os.link("data.csv", "x.png")
         (folder / "x.csv").symlink_to("x.png")
         given, before = {"out": "x.png", "table": "x.csv"}, contents(folder)
-    refused(arguments(command, **given), capsys, "is the file that ")
+    refused(arguments(command, **given), "is the file that ")
     assert contents(folder) == before
 
 
-def test_the_generation_before_and_the_lock_of_a_checkpoint_are_its_files(folder, capsys):
+def test_the_generation_before_and_the_lock_of_a_checkpoint_are_its_files(folder, refused):
     for name in ("c.sieve.previous", ".c.sieve.lock"):
         given = arguments("screen", checkpoint="c.sieve", save=name)
-        refused(given, capsys, f"--save {name} is the file that --checkpoint writes ({name})")
+        refused(given, f"--save {name} is the file that --checkpoint writes ({name})")
 
 
 @pytest.mark.parametrize("pattern", ["*.csv", "**/*.csv", "{folder}/*.csv", "./[a-z]*.csv"])
-def test_no_output_would_be_read_by_a_pattern_the_next_time(folder, capsys, pattern):
+def test_no_output_would_be_read_by_a_pattern_the_next_time(folder, refused, pattern):
     for name in ("soft.csv", "hard.csv"):
         (folder / name).unlink()
     given = arguments("select", data=pattern.format(folder=folder), out="kept.csv")
-    refused(given, capsys, "--out kept.csv is the file that DATA reads")
+    refused(given, "--out kept.csv is the file that DATA reads")
     assert not (folder / "kept.csv").exists()
     fine = arguments("select", data="data*.csv", out="kept.csv")
     assert run([*fine, "-q"]) == 0
@@ -131,24 +118,22 @@ def test_names_that_do_not_exist_yet_are_one_file_whatever_their_case(folder):
 
 
 @pytest.mark.parametrize("folder_of", [".", "{folder}", "sub/.."])
-def test_a_comparison_never_writes_into_the_folder_of_its_data(folder, capsys, folder_of):
+def test_a_comparison_never_writes_into_the_folder_of_its_data(folder, refused, folder_of):
     out = folder_of.format(folder=folder)
     given = ["compare", "data.csv", "--target", "y", "--out", out]
-    refused(given, capsys, f"--out {out} is the folder that DATA reads from (data.csv)")
-    refused(["compare", "**/*.csv", "--target", "y", "--out", "new"], capsys, "is the file that DATA reads")
+    refused(given, f"--out {out} is the folder that DATA reads from (data.csv)")
+    refused(["compare", "**/*.csv", "--target", "y", "--out", "new"], "is the file that DATA reads")
     (folder / "sub" / "ledger_saola.csv").write_text("mine")
-    refused(["compare", "data.csv", "--target", "y", "--out", "sub"], capsys, "holds ledger_saola.csv")
+    refused(["compare", "data.csv", "--target", "y", "--out", "sub"], "holds ledger_saola.csv")
 
 
-def test_merging_never_writes_over_its_parts(folder, capsys):
+def test_merging_never_writes_over_its_parts(folder, refused):
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
     for name in ("a.sieve", "b.sieve"):
         ss.Screen("f", k=1).fit(X, y).save(name)
     os.link("a.sieve", "c.sieve")
-    refused(
-        ["merge", "a.sieve", "b.sieve", "-o", "c.sieve"], capsys, "--out c.sieve", "FILES reads (a.sieve)"
-    )
-    refused(["merge", "a.sieve", "c.sieve", "-o", "d.sieve"], capsys, "c.sieve is given twice")
+    refused(["merge", "a.sieve", "b.sieve", "-o", "c.sieve"], "--out c.sieve", "FILES reads (a.sieve)")
+    refused(["merge", "a.sieve", "c.sieve", "-o", "d.sieve"], "c.sieve is given twice")
 
 
 def test_run_in_python_refuses_a_checkpoint_that_is_its_source(folder):
@@ -161,13 +146,13 @@ def test_run_in_python_refuses_a_checkpoint_that_is_its_source(folder):
 # ------------------------------------------------------------------------------------ files of others
 
 
-def test_only_our_own_files_are_replaced_unless_asked(folder, capsys):
+def test_only_our_own_files_are_replaced_unless_asked(folder, refused):
     given = arguments("select", out="kept.csv", ledger="ledger.csv", save="s.sieve")
     for name in ("kept.csv", "ledger.csv", "s.sieve"):
         for other in ("kept.csv", "ledger.csv", "s.sieve"):
             (folder / other).unlink(missing_ok=True)
         (folder / name).write_text("years of work\n")
-        refused(given, capsys, f"{name} exists and was not written by streamsieve; --overwrite replaces it")
+        refused(given, f"{name} exists and was not written by streamsieve; --overwrite replaces it")
         assert (folder / name).read_text() == "years of work\n"
     assert run([*given, "-q", "--overwrite"]) == 0
     assert run([*given, "-q"]) == 0  # they are ours now

@@ -12,6 +12,7 @@ import pytest
 import streamsieve as ss
 from streamsieve import state
 from streamsieve.cli import run
+from tests.cli.conftest import contents
 
 N = 3_000
 
@@ -39,7 +40,7 @@ def arguments(table, *more):
 
 
 def interrupt_after(monkeypatch, rows):
-    """Press Ctrl-C when so many rows were learnt."""
+    """Press Ctrl-C when this number of rows was learnt."""
     real = ss.Screen.learn
 
     def learn(self, batch):
@@ -112,6 +113,9 @@ def test_select_with_a_row_method_has_checkpoints_too(table, tmp_path):
     [
         (["--resume"], "--resume is about a checkpoint: say which, --checkpoint PATH"),
         (["--every", "3s"], "--every is about a checkpoint"),
+        (["--verify", "full"], "--verify is about a checkpoint"),
+        (["--checkpoint", "{folder}/new.sieve", "--verify", "no"], "verify must be one of 'sample', 'full'"),
+        (["--checkpoint", "{folder}/old.sieve", "--resume", "--verify", "full"], "made with verify='sample'"),
         (["--checkpoint", "{folder}/new.sieve", "--every", "soon"], "every must be a time such as '10s'"),
         (["--checkpoint", "{folder}/no/new.sieve"], "does not exist: make it first"),
         (["--checkpoint", "{folder}"], "is a folder"),
@@ -121,36 +125,24 @@ def test_select_with_a_row_method_has_checkpoints_too(table, tmp_path):
         (["--checkpoint", "{folder}/saved.sieve", "--resume"], "no place in a stream"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(table, tmp_path, capsys, more, message):
+def test_bad_input_is_one_line_and_exit_code_2(table, tmp_path, refused, more, message):
     old = tmp_path / "old.sieve"
     assert run(arguments(table, "--checkpoint", old, "--save", tmp_path / "saved.sieve", "-q")) == 0
     (tmp_path / "cut.sieve").write_bytes(old.read_bytes()[:1_000])
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert run(arguments(table, *(argument.format(folder=tmp_path) for argument in more))) == 2
-    captured = capsys.readouterr()
-    assert captured.err.startswith("error: ")
-    assert captured.err.count("\n") == 1
-    assert message in captured.err
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    before = contents(tmp_path)
+    refused(arguments(table, *(argument.format(folder=tmp_path) for argument in more)), message)
+    assert contents(tmp_path) == before
 
 
-def test_column_methods_have_no_checkpoint(table, tmp_path, capsys):
-    command = ["select", str(table), "--target", "label", "--checkpoint", str(tmp_path / "x.sieve")]
-    assert run(command) == 2
-    assert "saola streams columns, and checkpoints are made of streams of rows" in capsys.readouterr().err
-
-
-def changed(table, n=N, **options):
-    pq.write_table(made(n, **options), table)
+def test_column_methods_have_no_checkpoint(table, tmp_path, refused):
+    command = ["select", table, "--target", "label", "--checkpoint", tmp_path / "x.sieve"]
+    refused(command, "saola streams columns, and checkpoints are made of streams of rows")
 
 
 @pytest.mark.parametrize("change", [{"n": 1_000}, {"names": ("a", "b", "x", "d")}], ids=["shrunk", "schema"])
-def test_a_stream_that_is_not_the_one_of_the_checkpoint_is_refused(table, tmp_path, capsys, change):
+def test_a_stream_that_is_not_the_one_of_the_checkpoint_is_refused(table, tmp_path, refused, change):
     path = tmp_path / "clicks.sieve"
     assert run(arguments(table, "--checkpoint", path, "-q")) == 0
-    changed(table, **change)
-    assert run(arguments(table, "--checkpoint", path, "--resume")) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(f"error: cannot resume from {path}: ")
-    assert error.count("\n") == 1
+    pq.write_table(made(**{"n": N, **change}), table)
+    refused(arguments(table, "--checkpoint", path, "--resume"), f"error: cannot resume from {path}: ")
     assert ss.load(path).n_samples_seen_ == N

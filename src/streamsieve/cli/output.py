@@ -58,16 +58,7 @@ def check_files(
     suffixes: Mapping[str, tuple[str, ...]] | None = None,
     checkpoint: Iterable[Path] = (),
 ) -> None:
-    """Refuse, before any work, outputs that cannot be written or would destroy something.
-
-    Parameters
-    ----------
-    outputs : the file that each option writes
-    inputs : the files or patterns that each option reads
-    overwrite : whether files that streamsieve did not write may be replaced
-    suffixes : what the files of an option may end in
-    checkpoint : the files of --checkpoint
-    """
+    """Refuse, before any work, outputs that cannot be written or would destroy something."""
     given = {option: path for option, path in outputs.items() if path is not None}
     for option, path in given.items():
         accepted = (suffixes or {}).get(option)

@@ -143,14 +143,9 @@ class Checkpointer:
             self._writing = self._thread.submit(self._write, self._next(), header, self._copies.of(arrays))
         self._schedule.note(self.stream.rows)
 
-    def finish(self, identity: dict[str, Any]) -> None:
-        """Write the last checkpoint, unless nothing has changed since the one before.
-
-        Parameters
-        ----------
-        identity : of the source as it is known now: half a line at the end of a file was left out
-        """
-        self.stream = replace(self.stream, identity=identity, finished=True)
+    def finish(self) -> None:
+        """Write the last checkpoint, unless nothing has changed since the one before."""
+        self.stream = replace(self.stream, finished=True)
         self._settle()
         self._save()
 

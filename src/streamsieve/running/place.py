@@ -36,17 +36,17 @@ def _row_of(X: Any, error: BadValueError) -> int | None:
 
 
 def _place(source: Any, batch: RowBatch | ColumnBlock, row: int | None) -> str:
-    files = getattr(source, "files", [])
-    number, before = 0, 0
+    """Return file and row as text: the row in its file if that is known, else in the stream."""
+    files, number, first = getattr(source, "files", []), 0, 0
     if isinstance(batch, RowBatch):
-        position = batch.position or {}
-        number, after = position.get("file", 0), batch.X.shape[0]
-        before = position.get("row_in_file", position.get("row", 0)) - after
-        if "row_in_file" not in position and len(files) > 1:
-            before, files = position.get("row", 0) - after, []
-        if row is not None and before + row < 0:  # it came from the file before
-            before, files = position.get("row", 0) - after, []
+        position, height = batch.position or {}, batch.X.shape[0]
+        number, first = position.get("file", 0), position.get("row", 0) - height
+        in_file = position.get("row_in_file", first + height if len(files) == 1 else -1) - height
+        if row is not None and in_file + row >= 0:
+            first = in_file
+        else:
+            files = []
     elif len(files) > 1:
         files = []
-    file = [str(files[number])] if files else []
-    return ", ".join([*file, *([] if row is None else [f"row {before + row + 1:,}"])])
+    where = [str(files[number])] if files else []
+    return ", ".join([*where, *([] if row is None else [f"row {first + row + 1:,}"])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, TypeVar, cast
 
@@ -121,8 +122,8 @@ def run(
     ('max_offers=3', ['constant', 'irrelevant', 'irrelevant'], {'column': 3})
     """
     notify = progress or (lambda _: None)
+    _check(source, selector, checkpoint, resume=resume)
     if isinstance(selector, ColumnSelector):
-        _check_columns(source, selector, checkpoint, resume=resume)
         offer_all(cast(ColumnSource, source), selector, start, block_size, notify)
         return selector
     for name, value in (("block_size", block_size), ("start", start)):
@@ -130,7 +131,6 @@ def run(
             raise ParameterError(
                 f"{name} is about columns, and {type(selector).__name__} streams rows: leave it out"
             )
-    _check(source, selector, checkpoint, resume=resume)
     check_number("batch_size", batch_size, low=1, integer=True)
     check_choice("verify", verify, ("sample", "full"))
     Schedule(every)  # checked now, not after the checkpoint was read
@@ -182,45 +182,50 @@ def _learn(source: RowSource, keeper: Checkpointer, notify: Callable[[int], Any]
                 with interrupts.held(), bad_values_placed(source, batch):
                     keeper.learn(batch)
                 notify(batch.X.shape[0])
-        keeper.finish(source.identity())
+        _look_again(source, keeper)
+        keeper.finish()
     except BaseException as error:
+        _look_again(source, keeper)
         keeper.rescue(error)
         raise
 
 
+def _look_again(source: RowSource, keeper: Checkpointer) -> None:
+    """Note the identity of files again: half a line at the end of one may have been left out."""
+    with suppress(SourceError):
+        if hasattr(source, "files"):
+            keeper.stream = replace(keeper.stream, identity=source.identity())
+
+
 def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None:
-    if not isinstance(selector, RowSelector):
-        raise CapabilityError(
-            f"run streams rows or columns into a selector over rows or columns, got {type(selector).__name__}"
-        )
+    name = type(selector).__name__
+    if not isinstance(selector, (RowSelector, ColumnSelector)):
+        raise CapabilityError(f"run streams rows or columns into a selector over rows or columns, got {name}")
+    if isinstance(selector, ColumnSelector):
+        more = " or streamsieve.features(make_columns, y)"
+        _check_axis(source, "columns", "block_size", "y", "the target", more)
+        if checkpoint is not None or resume:
+            raise CapabilityError(
+                f"{name} streams columns, and checkpoints are made of streams of rows: save the selector, and "
+                "go on with start=selector.position_"
+            )
+        return
     # a polars frame has a method rows, too
-    if not callable(getattr(source, "rows", None)) or not hasattr(source, "n_rows"):
-        has = callable(getattr(source, "rows", None))
-        missing = "n_rows (None if it is not known)" if has else "rows(batch_size, start)"
-        raise SourceError(
-            f"run wants a source of rows, got {type(source).__name__}, which has no {missing}: use "
-            "streamsieve.open(data, target=...)"
-        )
-    if checkpoint is None:
-        if resume:
-            raise ParameterError("resume=True goes on from a checkpoint: give checkpoint=PATH")
-    elif not callable(getattr(source, "check_identity", None)):
+    _check_axis(source, "rows", "batch_size", "n_rows", "None if it is not known")
+    if checkpoint is None and resume:
+        raise ParameterError("resume=True goes on from a checkpoint: give checkpoint=PATH")
+    if checkpoint is not None and not callable(getattr(source, "check_identity", None)):
         raise CapabilityError(
             f"a {type(source).__name__} cannot be resumed: a source needs identity() and check_identity() "
             "to have a checkpoint, see streamsieve.protocols.RowSource"
         )
 
 
-def _check_columns(source: Any, selector: ColumnSelector, checkpoint: Any, *, resume: bool) -> None:
-    if not callable(getattr(source, "columns", None)) or not hasattr(source, "y"):
-        has = callable(getattr(source, "columns", None))
-        missing = "y, the target" if has else "columns(block_size, start)"
+def _check_axis(source: Any, axis: str, size: str, member: str, meaning: str, more: str = "") -> None:
+    has = callable(getattr(source, axis, None))
+    if not has or not hasattr(source, member):
+        missing = f"{member} ({meaning})" if has else f"{axis}({size}, start)"
         raise SourceError(
-            f"run wants a source of columns, got {type(source).__name__}, which has no {missing}: use "
-            "streamsieve.open(data, target=...) or streamsieve.features(make_columns, y)"
-        )
-    if checkpoint is not None or resume:
-        raise CapabilityError(
-            f"{type(selector).__name__} streams columns, and checkpoints are made of streams of rows: save "
-            "the selector, and go on with start=selector.position_"
+            f"run wants a source of {axis}, got {type(source).__name__}, which has no {missing}: use "
+            f"streamsieve.open(data, target=...){more}"
         )
