@@ -16,7 +16,7 @@ import streamsieve as ss
 from streamsieve.exceptions import StateError
 from streamsieve.running import checkpointer
 from tests.running.crashing import OUTCOMES, STEPS
-from tests.running.toys import BATCH, Rows, assert_same_state, stream_of
+from tests.running.toys import BATCH, Rows, assert_same_state, at, stream_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FAULTS = {
@@ -31,11 +31,6 @@ FAULTS = {
     "rename": (os, "replace", 2),
     "fsync of the folder": (os, "fsync", 2),
 }
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.sieve"
 
 
 def screen():
@@ -58,16 +53,6 @@ class Waiting(ThreadPoolExecutor):
 @pytest.fixture
 def in_step(monkeypatch):
     monkeypatch.setattr(checkpointer, "ThreadPoolExecutor", Waiting)
-
-
-def at(number, action):
-    """Return what a source calls before each batch: before one of them, something happens."""
-
-    def before(k):
-        if k == number:
-            action()
-
-    return before
 
 
 def failing(real, code, on_call, *, torn=False):

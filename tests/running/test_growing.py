@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.exceptions import BadValueError, ParameterError, SourceError
-from tests.running.toys import stream_of
+from tests.running.toys import screen, stream_of
 
 
 def lines(kind, n, seed=0):
@@ -31,10 +31,6 @@ def opened(file):
 
 def dense(batch):
     return batch.X.toarray() if sp.issparse(batch.X) else batch.X
-
-
-def screen():
-    return ss.Screen("f", k=1)
 
 
 def test_half_a_line_is_left_to_the_next_run(file, tmp_path):

@@ -12,7 +12,7 @@ from streamsieve.exceptions import CapabilityError, ParameterError, SourceError,
 from streamsieve.protocols import Traits
 from streamsieve.running import checkpointer
 from streamsieve.state.tree import pack_texts
-from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
+from tests.running.toys import BATCH, N, Rows, Stop, assert_same_state, screen, stopping_at, stream_of
 
 SELECTORS = {
     "moments": lambda: ss.Screen("f", k=2),
@@ -21,11 +21,6 @@ SELECTORS = {
     "a window": lambda: ss.Screen("f", k=2, window=333, review_every=150),
     "drift": lambda: ss.Screen("f", k=2, on_drift="reset", drift_every=150),
 }
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.sieve"
 
 
 @pytest.fixture(params=SELECTORS)
@@ -38,22 +33,6 @@ def learnt(make, source=None):
     for batch in (source or Rows()).rows(BATCH):
         selector.learn(batch)
     return selector
-
-
-class Stop(Exception):  # noqa: N818 - not an error
-    pass
-
-
-def stopping_at(number):
-    def before(k):
-        if k == number:
-            raise Stop
-
-    return before
-
-
-def screen():
-    return ss.Screen("f", k=2)
 
 
 # ------------------------------------------------------------------------------------ to the end
@@ -326,7 +305,7 @@ def test_rows_that_are_refused_leave_the_batch_before(path):
 
 
 def test_an_error_that_is_no_refusal_leaves_the_last_checkpoint(path, monkeypatch):
-    """Nobody knows what a crash in the middle of learning has left: the state is not written."""
+    """A crash in the middle of learning leaves an unknown state, which is not written."""
     selector = screen()
     real, calls = selector.learn, 0
 
@@ -369,7 +348,7 @@ def test_an_error_before_the_first_batch_leaves_no_file(path):
 
 
 def slowly(monkeypatch, started, go_on):
-    """Let the first checkpoint wait until it is told to go on."""
+    """Let the first checkpoint wait for ``go_on``."""
     real = checkpointer.CheckpointFile.write
 
     def write(self, header, arrays):
@@ -504,7 +483,7 @@ def test_a_file_system_without_locks_serves_as_well(path, monkeypatch):
     half = path.with_name(f".{path.name}.{'0' * 16}")
     half.write_bytes(b"half")
     ss.run(Rows(), screen(), checkpoint=path)
-    assert half.exists()  # it may be somebody's who is still writing
+    assert half.exists()  # another process may be writing it
 
 
 def test_what_killed_runs_left_behind_is_removed(path):

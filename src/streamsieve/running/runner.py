@@ -206,8 +206,8 @@ def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None
         _check_axis(source, "columns", "block_size", "y", "the target", more)
         if checkpoint is not None or resume:
             raise CapabilityError(
-                f"{name} streams columns, and checkpoints are made of streams of rows: save the selector, and "
-                "go on with start=selector.position_"
+                f"{name} streams columns, and checkpoints are made of streams of rows: save the selector, "
+                "and go on with start=selector.position_"
             )
         return
     # a polars frame has a method rows, too
