@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -48,14 +49,14 @@ def end_in_time() -> None:
     A thread is woken by the signal itself.  Ending there is safe: files take their names when they are
     complete, and a checkpoint that is just being written is waited for.
     """
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    signal.set_wakeup_fd(writing.detach(), warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(reading,), daemon=True).start()
 
 
-def _watch(reading: int) -> None:
-    while os.read(reading, 1) != bytes([signal.SIGINT]):
+def _watch(reading: socket.socket) -> None:
+    while reading.recv(1) != bytes([signal.SIGINT]):
         pass
     time.sleep(GRACE)
     running = sys.modules.get("streamsieve.running.interrupts")

@@ -152,12 +152,14 @@ class Checkpointer:
     def rescue(self, error: BaseException) -> None:
         """Save the state after the last whole batch although the run has failed, and note where it is."""
         saving.set()
-        for attempt in (self._settle, self._save):
-            try:
-                attempt()
-            except Exception as failure:  # noqa: BLE001 - the one that ended the run is to be raised
-                error.add_note(str(failure))
-        saving.clear()
+        try:
+            for attempt in (self._settle, self._save):
+                try:
+                    attempt()
+                except Exception as failure:  # noqa: BLE001 - the one that ended the run is to be raised
+                    error.add_note(str(failure))
+        finally:
+            saving.clear()
         if self.safe is not None:
             error.add_note(
                 f"{self._file.path} holds the state after {self.safe.rows:,} rows: "

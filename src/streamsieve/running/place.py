@@ -13,6 +13,12 @@ from streamsieve.exceptions import BadValueError
 from streamsieve.protocols import ColumnBlock, RowBatch
 
 
+def files_of(source: Any) -> list[Any]:
+    """Return the paths that a source reads, if it says so."""
+    files = getattr(source, "files", [])
+    return files if isinstance(files, list) else []
+
+
 @contextmanager
 def bad_values_placed(source: Any, batch: RowBatch | ColumnBlock) -> Iterator[None]:
     """Context: an error about a value also names the file and the row, as far as they are known."""
@@ -37,7 +43,7 @@ def _row_of(X: Any, error: BadValueError) -> int | None:
 
 def _place(source: Any, batch: RowBatch | ColumnBlock, row: int | None) -> str:
     """Return file and row as text: the row in its file if that is known, else in the stream."""
-    files, number, first = getattr(source, "files", []), 0, 0
+    files, number, first = files_of(source), 0, 0
     if isinstance(batch, RowBatch):
         position, height = batch.position or {}, batch.X.shape[0]
         number, first = position.get("file", 0), position.get("row", 0) - height

@@ -19,7 +19,7 @@ from streamsieve.running.checkpointer import Checkpointer
 from streamsieve.running.columns import offer_all
 from streamsieve.running.interrupts import Interrupts
 from streamsieve.running.lock import exclusive_lock
-from streamsieve.running.place import bad_values_placed
+from streamsieve.running.place import bad_values_placed, files_of
 from streamsieve.running.resume import resumed
 from streamsieve.running.schedule import Schedule
 from streamsieve.running.verify import RowDigest
@@ -142,7 +142,7 @@ def run(
             notify(batch.X.shape[0])
         return selector
     file = CheckpointFile(checkpoint)
-    check_outputs({"checkpoint": file.files}, {"source": getattr(source, "files", ())})
+    check_outputs({"checkpoint": file.files}, {"source": files_of(source)})
     with exclusive_lock(file.path) as locked:
         if locked:
             state.sweep(file.path)
@@ -193,7 +193,7 @@ def _learn(source: RowSource, keeper: Checkpointer, notify: Callable[[int], Any]
 def _look_again(source: RowSource, keeper: Checkpointer) -> None:
     """Note the identity of files again: half a line at the end of one may have been left out."""
     with suppress(SourceError):
-        if hasattr(source, "files"):
+        if files_of(source):
             keeper.stream = replace(keeper.stream, identity=source.identity())
 
 

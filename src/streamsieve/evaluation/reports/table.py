@@ -229,14 +229,8 @@ class Table(Mapping[str, npt.NDArray[Any]]):
         """
         try:
             with Path(path).open(encoding="utf-8", newline="") as file:
-                lines = list(_long_lines(file))
-            head, cells = lines[0], lines[1:]
-            return cls(
-                {
-                    name: _READ[kinds[name]]([unguarded(row[j]) for row in cells])
-                    for j, name in enumerate(head)
-                }
-            )
+                head, *cells = ([unguarded(cell) for cell in line] for line in _long_lines(file))
+            return cls({name: _READ[kinds[name]]([row[j] for row in cells]) for j, name in enumerate(head)})
         except (OSError, ValueError, IndexError, KeyError, csv.Error) as error:
             raise StateError(f"{path} does not hold the table that was written there: {error}") from error
 
