@@ -85,12 +85,8 @@ def _columns(*, quiet: bool) -> SAOLA:
         say(f"  kept     {name:24} p {sieve.ledger_.why(name).p_value:.0e}{note}")
     for name in ("mean_radius", "noise_7"):
         why = sieve.ledger_.why(name)
-        by = (
-            f" given {why.by[0]} (correlation {abs(why.statistic):.2f})"
-            if why.by
-            else f"   p {why.p_value:.2f}"
-        )
-        say(f"  why not  {name:24} {why.reason}{by}")
+        given = f" given {why.by[0]} (correlation {abs(why.statistic):.2f})" if why.by else ""
+        say(f"  why not  {name:24} {why.reason}{given or f'   p {why.p_value:.2f}'}")
     return sieve
 
 

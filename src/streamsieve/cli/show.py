@@ -43,17 +43,11 @@ def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
 def _found(path: Path, header: dict[str, Any], selector: Any) -> dict[str, Any]:
     """Return what is known of a file, except its features and decisions."""
     return {
-        "file": str(path),
-        "bytes": path.stat().st_size,
-        "written": header.get("written"),
-        "streamsieve": header.get("streamsieve"),
-        "method": type(selector).method_name(),
-        "parameters": plain_parameters(selector),
-        "rows": selector.n_samples_seen_,
-        "features": selector.n_features_in_,
-        "classes": _classes(selector),
-        "stream": header.get("stream"),
-    }
+        "file": str(path), "bytes": path.stat().st_size, "written": header.get("written"),
+        "streamsieve": header.get("streamsieve"), "method": type(selector).method_name(),
+        "parameters": plain_parameters(selector), "rows": selector.n_samples_seen_,
+        "features": selector.n_features_in_, "classes": _classes(selector), "stream": header.get("stream"),
+    }  # fmt: skip
 
 
 def _classes(selector: Any) -> list[Any] | None:

@@ -22,10 +22,7 @@ from streamsieve.state.tree import pack_texts
 
 
 class Snapshots:
-    """Takes the state of a selector again and again.
-
-    Names of features are packed once: there may be millions of them, and they do not change.
-    """
+    """Takes the state of a selector repeatedly; names of features, which may be millions, are packed once."""
 
     def __init__(self, selector: RowSelector) -> None:
         self._selector = selector
@@ -53,10 +50,7 @@ class Copies:
         self._room = np.empty(0, np.uint8)
 
     def of(self, arrays: Arrays) -> Arrays:
-        """Return copies of all arrays, which are emptied out of the dictionary; earlier copies are lost.
-
-        Each array is let go once it is copied: some were made for us alone, and are large.
-        """
+        """Return copies of all arrays, popping each to free it early; earlier copies are lost."""
         need = sum(_aligned(array.nbytes) for array in arrays.values())
         if need > len(self._room):
             self._room = np.empty(0, np.uint8)  # lets go of the old room before there is a new one
@@ -73,7 +67,7 @@ class Copies:
 
 
 def _aligned(n_bytes: int) -> int:
-    """Round up to whole cache lines, so that every copy begins where its type may begin."""
+    """Round up to whole cache lines."""
     return -(-n_bytes // 64) * 64
 
 
