@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
+from streamsieve._files import refuse_foreign
+from streamsieve._text import write_csv
 from streamsieve.decisions import EVENT_CODE, EVENTS, KEPT, REASON_CODE, REASONS, Decisions
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import Arrays, Decision, Event, FloatArray, Reason
@@ -206,15 +208,24 @@ class Ledger(Part, Sequence[Decision]):
         # seconds are there or not
         return pa.table(table, schema=pa.schema(list(zip(table, kinds, strict=False))))
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole ledger as CSV; ``by`` is joined with semicolons."""
-        import csv  # noqa: PLC0415
+    def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False, overwrite: bool = False) -> None:
+        """Write the whole ledger as CSV; ``by`` is joined with semicolons.
 
+        Parameters
+        ----------
+        path : the file
+        raw : bool, default=False
+            Whether names that a spreadsheet would evaluate (those that begin with = + - @, tab or carriage
+            return) are written as they are, instead of with a single quote before them.
+        overwrite : bool, default=False
+            Whether a file that streamsieve did not write may be replaced.
+        """
+        if not overwrite:
+            refuse_foreign([path])
         timed, time_of = bool(self._timed), self._time_of()
+        lines = ((*row[:-1], ";".join(row.by), *(time_of(row),) * timed) for row in self)
         with replacing(path) as file:
-            writer = csv.writer(file)
-            writer.writerow(Decision._fields + ("seconds",) * timed)
-            writer.writerows((*row[:-1], ";".join(row.by), *(time_of(row),) * timed) for row in self)
+            write_csv(file, chain([Decision._fields + ("seconds",) * timed], lines), raw=raw)
 
     def __repr__(self) -> str:
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}>"

@@ -94,7 +94,7 @@ def main() -> None:
                     left(file.previous),
                 ]
                 state.sweep(file.path)
-                write(file, 4)  # and whoever comes next can write
+                write(file, 4)  # and the next run can write
                 if left(file.path) != 4 or {p.name for p in folder.iterdir()} - {
                     "run.sieve",
                     "run.sieve.previous",

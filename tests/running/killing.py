@@ -26,7 +26,7 @@ from streamsieve import state
 
 #: More rows than are ever put off, so that checkpoints do not change how rows are added up.
 BATCH = 70
-#: A life lasts until it has made so many checkpoints, at random, and a random part of a second more.
+#: A life lasts until it has made a random number of checkpoints and a random part of a second more.
 CHECKPOINTS, MORE = (0, 12), 0.05
 #: Seconds to rest after each batch, so that the stream needs many lives; rows there must be for each of them.
 REST, ROWS_A_LIFE = 0.005, 8_000
@@ -60,7 +60,7 @@ class Report:
 def enduring(
     make_source: Callable[[], Any], make_selector: Callable[[], Any], folder: Path, kills: int, seed: int = 0
 ) -> Report:
-    """Run a stream in forks of this process, kill so many of them, let the last one live, and compare."""
+    """Run a stream in forks of this process, kill a number of them, let the last one live, and compare."""
     path = folder / "run.sieve"
     draw = random.Random(seed)  # noqa: S311 - no secret
     resumed = while_writing = done = 0
@@ -97,7 +97,7 @@ def _run(source, selector, path, *, rest):
 
 
 def _live(work):
-    """Do the work and end this process, whatever happens: nobody returns from a fork."""
+    """Do the work and end this process, whatever happens: a fork never returns."""
     try:
         work()
     except BaseException:  # noqa: BLE001
@@ -107,7 +107,7 @@ def _live(work):
 
 
 def _wait(path, checkpoints):
-    """Wait until the file was replaced so many times, or a little less often if that goes very fast."""
+    """Wait until the file was replaced this often, or a little less often if that goes very fast."""
     until = time.monotonic() + PATIENCE
     known = _generation(path)
     while checkpoints:

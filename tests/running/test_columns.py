@@ -159,16 +159,8 @@ def test_times_stand_in_the_ledger(make, tmp_path):
 # ------------------------------------------------------------------------------------ trouble on the way
 
 TROUBLE = {
-    "raises": (
-        failing,
-        SourceError,
-        r"feature 11 .*'f11', could not be computed: OSError: the camera is gone",
-    ),
-    "too short": (
-        lambda: X[:-1, 0],
-        SourceError,
-        "feature 11 .*'f11', has 119 values, but there are 120 rows",
-    ),
+    "raises": (failing, SourceError, "'f11', could not be computed: OSError: the camera is gone"),
+    "too short": (lambda: X[:-1, 0], SourceError, "feature 11 .*'f11', has 119 values, but .* 120 rows"),
     "text": (lambda: ["a"] * N, SourceError, "feature 11 .*'f11', holds text, not numbers"),
     "NaN": (lambda: X[:, 0] * np.nan, InputError, "contains NaN: feature 'f11' has missing values"),
     "infinity": (lambda: X[:, 0] + np.inf, InputError, "contains infinity: feature 'f11'"),
@@ -220,19 +212,16 @@ def test_nothing_to_offer_is_refused_and_changes_nothing(make):
         with pytest.raises(SourceError, match="no columns"):
             ss.run(empty, sieve)
     assert decisions(sieve) == decisions(offered(make(), range(5)))
-    fresh = make()
-    with pytest.raises(SourceError):
-        ss.run(ss.features([], Y), fresh)
-    assert not hasattr(fresh, "ledger_")
+    for bad, message in (
+        (ss.features([], Y), "no columns"),
+        (ss.features(Factory({0: failing}), Y), "feature 0 "),
+    ):
+        fresh = make()
+        with pytest.raises(SourceError, match=message):
+            ss.run(bad, fresh)
+        assert not hasattr(fresh, "ledger_")
     ss.run(ss.features(Factory(), Y), sieve, start={"column": 5})
     assert ss.run(ss.features([], Y), sieve, start={"column": 0}).n_features_in_ == P
-
-
-def test_a_first_feature_that_fails_leaves_the_selector_as_it_was():
-    fresh = ss.SAOLA()
-    with pytest.raises(SourceError, match="feature 0 "):
-        ss.run(ss.features(Factory({0: failing}), Y), fresh)
-    assert not hasattr(fresh, "ledger_")
 
 
 def test_a_failing_callback_leaves_what_was_decided_and_the_run_goes_on():

@@ -5,7 +5,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.exceptions import StateError
-from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
+from tests.running.toys import BATCH, N, Rows, assert_same_state, screen, stream_of
 
 
 @pytest.fixture
@@ -15,10 +15,6 @@ def path(tmp_path):
     # one checkpoint on the way: a second could be put off to the very end, if writing the first takes long
     ss.run(Rows(), screen(), checkpoint=path, every=N - 5 * BATCH, batch_size=BATCH)
     return path
-
-
-def screen():
-    return ss.Screen("f", k=2)
 
 
 def resume(path):

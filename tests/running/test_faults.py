@@ -10,32 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save, save_file
+from safetensors.numpy import save
 
 import streamsieve as ss
 from streamsieve.exceptions import StateError
 from streamsieve.running import checkpointer
 from tests.running.crashing import OUTCOMES, STEPS
-from tests.running.toys import BATCH, Rows, assert_same_state, stream_of
+from tests.running.toys import BATCH, Rows, assert_same_state, at, stream_of
 
 ROOT = Path(__file__).resolve().parents[2]
-FAULTS = {
-    "make the temporary file": (Path, "open", 1),
-    "write": ("safetensors.numpy", "save_file", 1),
-    "torn write": ("safetensors.numpy", "save_file", 1),
-    "permissions": (Path, "chmod", 1),
-    "open before fsync": (os, "open", 1),
-    "fsync": (os, "fsync", 1),
-    "link": (os, "link", 1),
-    "rename to the previous": (os, "replace", 1),
-    "rename": (os, "replace", 2),
-    "fsync of the folder": (os, "fsync", 2),
-}
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.sieve"
+FAULTS = {**STEPS, "torn write": STEPS["write"], "open before fsync": (os, "open", 1)}
 
 
 def screen():
@@ -60,16 +44,6 @@ def in_step(monkeypatch):
     monkeypatch.setattr(checkpointer, "ThreadPoolExecutor", Waiting)
 
 
-def at(number, action):
-    """Return what a source calls before each batch: before one of them, something happens."""
-
-    def before(k):
-        if k == number:
-            action()
-
-    return before
-
-
 def failing(real, code, on_call, *, torn=False):
     calls = 0
 
@@ -89,10 +63,7 @@ def failing(real, code, on_call, *, torn=False):
 
 def inject(patch, step, code):
     owner, name, on_call = FAULTS[step]
-    if isinstance(owner, str):
-        patch.setattr(f"{owner}.{name}", failing(save_file, code, on_call, torn=step == "torn write"))
-    else:
-        patch.setattr(owner, name, failing(getattr(owner, name), code, on_call))
+    patch.setattr(owner, name, failing(getattr(owner, name), code, on_call, torn=step == "torn write"))
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO], ids=["ENOSPC", "EIO"])
@@ -124,7 +95,7 @@ def test_a_disk_that_stays_broken_leaves_the_last_checkpoint(path, monkeypatch, 
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     def break_it():
-        patch.setattr(*((f"{owner}.{name}",) if isinstance(owner, str) else (owner, name)), broken)
+        patch.setattr(owner, name, broken)
 
     with monkeypatch.context() as patch:
         source = Rows(before=at(10, break_it))

@@ -8,24 +8,15 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.running.interrupts import Interrupts
-from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.sieve"
+from tests.running.toys import BATCH, N, Rows, assert_same_state, screen, stream_of
 
 
 def ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def screen():
-    return ss.Screen("f", k=2)
-
-
 class Interrupted(ss.Screen):
-    """Learns as a screen does, but somebody presses Ctrl-C in the middle of a batch."""
+    """Learns as a screen does, but Ctrl-C is pressed in the middle of a batch."""
 
     times = 1
 

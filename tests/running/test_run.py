@@ -12,7 +12,7 @@ from streamsieve.exceptions import CapabilityError, ParameterError, SourceError,
 from streamsieve.protocols import Traits
 from streamsieve.running import checkpointer
 from streamsieve.state.tree import pack_texts
-from tests.running.toys import BATCH, N, Rows, assert_same_state, stream_of
+from tests.running.toys import BATCH, N, Rows, Stop, assert_same_state, screen, stopping_at, stream_of
 
 SELECTORS = {
     "moments": lambda: ss.Screen("f", k=2),
@@ -21,11 +21,6 @@ SELECTORS = {
     "a window": lambda: ss.Screen("f", k=2, window=333, review_every=150),
     "drift": lambda: ss.Screen("f", k=2, on_drift="reset", drift_every=150),
 }
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.sieve"
 
 
 @pytest.fixture(params=SELECTORS)
@@ -40,20 +35,14 @@ def learnt(make, source=None):
     return selector
 
 
-class Stop(Exception):  # noqa: N818 - not an error
-    pass
+def stopped(path, number=7, make=screen, **more):
+    """Run until a batch, as if the process had died then."""
+    with pytest.raises(Stop):
+        ss.run(Rows(before=stopping_at(number)), make(), checkpoint=path, batch_size=BATCH, **more)
 
 
-def stopping_at(number):
-    def before(k):
-        if k == number:
-            raise Stop
-
-    return before
-
-
-def screen():
-    return ss.Screen("f", k=2)
+def resume(path, make=screen, source=None, **more):
+    return ss.run(source or Rows(), make(), checkpoint=path, resume=True, **{"batch_size": BATCH, **more})
 
 
 # ------------------------------------------------------------------------------------ to the end
@@ -76,7 +65,7 @@ def test_a_checkpoint_is_an_ordinary_state_file_with_the_place_in_the_stream(pat
     stream = stream_of(path)
     assert stream == {
         "identity": {"kind": "Rows", "seed": 0, "rows": N}, "batch_size": BATCH, "position": {"row": N},
-        "rows": N, "number": stream["number"], "finished": True,
+        "rows": N, "number": stream["number"], "finished": True, "digest": None,
     }  # fmt: skip
     assert 2 <= stream["number"] <= 6
     before = stream_of(f"{path}.previous")
@@ -124,8 +113,7 @@ def test_a_fitted_selector_goes_on(path):
 
 @pytest.mark.parametrize("number", [1, 2, 7, 19])
 def test_a_resumed_run_equals_an_uninterrupted_one(make, path, number):
-    with pytest.raises(Stop):
-        ss.run(Rows(before=stopping_at(number)), make(), checkpoint=path, every=3 * BATCH, batch_size=BATCH)
+    stopped(path, number, make, every=3 * BATCH)
     assert stream_of(path)["rows"] == number * BATCH
     selector, seen = make(), []
     again = ss.run(Rows(), selector, checkpoint=path, resume=True, batch_size=BATCH, progress=seen.append)
@@ -136,40 +124,38 @@ def test_a_resumed_run_equals_an_uninterrupted_one(make, path, number):
 
 
 def test_resuming_where_there_is_nothing_begins(path):
-    selector = ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH)
+    selector = resume(path)
     assert_same_state(selector, learnt(screen))
 
 
 def test_resuming_a_finished_run_changes_nothing(path):
     ss.run(Rows(), screen(), checkpoint=path, batch_size=BATCH)
     before = path.read_bytes()
-    selector = ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH)
+    selector = resume(path)
     assert path.read_bytes() == before
     assert_same_state(selector, learnt(screen))
 
 
 def test_a_stream_that_has_grown_goes_on(path):
     ss.run(Rows(1_000), screen(), checkpoint=path, batch_size=BATCH)
-    selector = ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH)
+    selector = resume(path)
     assert_same_state(selector, learnt(screen))
     assert stream_of(path)["identity"]["rows"] == N
 
 
 def test_another_batch_size_may_resume_where_chunks_do_not_matter(path):
-    with pytest.raises(Stop):
-        ss.run(Rows(before=stopping_at(7)), screen(), checkpoint=path, batch_size=BATCH)
-    selector = ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=77)
+    stopped(path)
+    selector = resume(path, batch_size=77)
     assert selector.n_samples_seen_ == N
     np.testing.assert_allclose(selector.scores_, learnt(screen).scores_, rtol=1e-12)
 
 
 def test_another_batch_size_is_refused_where_chunks_matter(path, monkeypatch):
     monkeypatch.setattr(ss.Screen, "traits", Traits(any_chunking=False))
-    with pytest.raises(Stop):
-        ss.run(Rows(before=stopping_at(7)), screen(), checkpoint=path, batch_size=BATCH)
+    stopped(path)
     with pytest.raises(ParameterError, match="made with batch_size=100: resume with that, not with 77"):
-        ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=77)
-    assert ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH).n_samples_seen_ == N
+        resume(path, batch_size=77)
+    assert resume(path).n_samples_seen_ == N
 
 
 def test_the_checkpoint_wins_over_what_the_selector_had_learnt(path):
@@ -179,8 +165,7 @@ def test_the_checkpoint_wins_over_what_the_selector_had_learnt(path):
     def begin():
         return screen().partial_fit(yesterday.X, yesterday.y)
 
-    with pytest.raises(Stop):
-        ss.run(Rows(before=stopping_at(7)), begin(), checkpoint=path, batch_size=BATCH)
+    stopped(path, make=begin)
     selector = ss.run(Rows(), begin(), checkpoint=path, resume=True, batch_size=BATCH)
     assert_same_state(selector, ss.run(Rows(), begin(), batch_size=BATCH))
 
@@ -216,42 +201,44 @@ def test_other_parameters_are_refused_by_name_and_value(path):
         ss.run(Rows(), ss.Screen("t", k=3), checkpoint=path, resume=True)
 
 
+def rewritten(path, header=None, **stream):
+    """Change what the header of a checkpoint says."""
+    found, arrays = state.read(path)
+    state.write(path, {**found, **(header or {"stream": {**found["stream"], **stream}})}, arrays)
+
+
 def test_another_class_is_refused(path):
     ss.run(Rows(), screen(), checkpoint=path)
-    header, arrays = state.read(path)
-    state.write(path, {**header, "class": "OFS"}, arrays)
+    rewritten(path, {"class": "OFS"})
     with pytest.raises(StateError, match="is the checkpoint of a OFS, not of a Screen"):
-        ss.run(Rows(), screen(), checkpoint=path, resume=True)
+        resume(path)
 
 
 def test_a_saved_selector_is_no_checkpoint(path):
     learnt(screen).save(path)
     with pytest.raises(StateError, match="holds a selector, but no place in a stream"):
-        ss.run(Rows(), screen(), checkpoint=path, resume=True)
+        resume(path)
 
 
 @pytest.mark.parametrize(
     "changed",
     [{"rows": -1}, {"rows": "7"}, {"rows": True}, {"position": None}, {"position": [1]}, {"identity": 3},
-     {"batch_size": 0}, {"number": -1}, {"finished": 1}],
+     {"batch_size": 0}, {"number": -1}, {"finished": 1}, {"digest": 7}, {"header": {"stream": 7}},
+     {"header": {"stream": {}}}],
 )  # fmt: skip
 def test_a_place_that_makes_no_sense_is_refused(path, changed):
     ss.run(Rows(), screen(), checkpoint=path)
-    header, arrays = state.read(path)
-    for stream in ({**header["stream"], **changed}, 7, {}):
-        state.write(path, {**header, "stream": stream}, arrays)
-        with pytest.raises(StateError, match="does not say where its stream stands"):
-            ss.run(Rows(), screen(), checkpoint=path, resume=True)
+    rewritten(path, **changed)
+    with pytest.raises(StateError, match="does not say where its stream stands"):
+        resume(path)
 
 
 def test_a_position_of_another_kind_of_source_is_refused(path):
     ss.run(Rows(), screen(), checkpoint=path)
-    header, arrays = state.read(path)
     source = ss.open(Rows().X, target=Rows().y)
-    stream = {**header["stream"], "identity": source.identity(), "position": {"byte": 3}}
-    state.write(path, {**header, "stream": stream}, arrays)
+    rewritten(path, identity=source.identity(), position={"byte": 3})
     with pytest.raises(SourceError, match="start must be the position of a batch"):
-        ss.run(source, screen(), checkpoint=path, resume=True)
+        resume(path, source=source)
 
 
 @pytest.mark.parametrize("every", ["", "10", "s", "10 days", "-1s", "0s", 0, -5, 2.5, True, None, "1e3s"])
@@ -322,11 +309,11 @@ def test_rows_that_are_refused_leave_the_batch_before(path):
         ss.run(source, screen(), checkpoint=path, every="1h", batch_size=BATCH)
     assert stream_of(path)["rows"] == 1_200
     assert_same_state(ss.load(path), learnt(screen, Rows(1_200)))
-    assert ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH).n_samples_seen_ == N
+    assert resume(path).n_samples_seen_ == N
 
 
 def test_an_error_that_is_no_refusal_leaves_the_last_checkpoint(path, monkeypatch):
-    """Nobody knows what a crash in the middle of learning has left: the state is not written."""
+    """A crash in the middle of learning leaves an unknown state, which is not written."""
     selector = screen()
     real, calls = selector.learn, 0
 
@@ -341,7 +328,7 @@ def test_an_error_that_is_no_refusal_leaves_the_last_checkpoint(path, monkeypatc
     with pytest.raises(MemoryError):
         ss.run(Rows(), selector, checkpoint=path, every=4 * BATCH, batch_size=BATCH)
     assert stream_of(path)["rows"] in (400, 800)
-    again = ss.run(Rows(), screen(), checkpoint=path, resume=True, batch_size=BATCH)
+    again = resume(path)
     assert_same_state(again, learnt(screen))
 
 
@@ -369,7 +356,7 @@ def test_an_error_before_the_first_batch_leaves_no_file(path):
 
 
 def slowly(monkeypatch, started, go_on):
-    """Let the first checkpoint wait until it is told to go on."""
+    """Let the first checkpoint wait for ``go_on``."""
     real = checkpointer.CheckpointFile.write
 
     def write(self, header, arrays):
@@ -485,12 +472,12 @@ def test_two_runs_do_not_share_a_checkpoint(path):
     def before(k):
         if k == 5:
             with pytest.raises(StateError, match=r"another run is using the checkpoint .*run\.sieve: wait"):
-                ss.run(Rows(), screen(), checkpoint=path, resume=True)
+                resume(path)
             inner.append(k)
 
     ss.run(Rows(before=before), screen(), checkpoint=path, every=BATCH, batch_size=BATCH)
     assert inner == [5]
-    assert ss.run(Rows(), screen(), checkpoint=path, resume=True).n_samples_seen_ == N
+    assert resume(path).n_samples_seen_ == N
     assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.previous"]
 
 
@@ -504,7 +491,7 @@ def test_a_file_system_without_locks_serves_as_well(path, monkeypatch):
     half = path.with_name(f".{path.name}.{'0' * 16}")
     half.write_bytes(b"half")
     ss.run(Rows(), screen(), checkpoint=path)
-    assert half.exists()  # it may be somebody's who is still writing
+    assert half.exists()  # another process may be writing it
 
 
 def test_what_killed_runs_left_behind_is_removed(path):

@@ -9,7 +9,7 @@ from sklearn.datasets import dump_svmlight_file
 
 import streamsieve as ss
 from streamsieve.exceptions import SourceError
-from tests.running.toys import BATCH, N, P, assert_same_state, stream_of, table
+from tests.running.toys import BATCH, N, P, Stop, assert_same_state, screen, stream_of, table
 
 NAMES = [f"c{j}" for j in range(P)]
 
@@ -27,14 +27,6 @@ def write(path, low, high, names=NAMES, seed=0):
 
 def opened(path):
     return ss.open(path) if path.suffix == ".svm" else ss.open(path, target="label")
-
-
-def screen():
-    return ss.Screen("f", k=2)
-
-
-class Stop(Exception):  # noqa: N818 - not an error
-    pass
 
 
 def stopped_after(source, rows, checkpoint):
@@ -89,44 +81,30 @@ def refused(source, checkpoint):
     return str(caught.value)
 
 
-def test_a_checkpoint_of_another_stream_is_refused(file, checkpoint):
-    stopped_after(opened(file), 700, checkpoint)
-    write(file, 0, N, seed=1)
-    refused(opened(file), checkpoint)
-
-
-def test_a_shrunk_file_is_refused(file, checkpoint):
-    stopped_after(opened(file), 700, checkpoint)
-    write(file, 0, 500)
-    refused(opened(file), checkpoint)
-
-
-@pytest.mark.parametrize(
-    "names", [["c0", "c1", "c2", "c3", "other"], ["c1", "c0", "c2", "c3", "c4"], ["c0", "c1", "c2", "c3"]]
-)
-def test_a_changed_schema_is_refused(tmp_path, checkpoint, names):
-    file = tmp_path / "t.parquet"
-    write(file, 0, N)
-    stopped_after(opened(file), 700, checkpoint)
-    write(file, 0, N, names=names)
-    refused(opened(file), checkpoint)
-
-
-def test_another_target_is_refused(tmp_path, checkpoint):
-    file = tmp_path / "t.parquet"
+def others(file):
+    """Yield sources that are not the stream of a file: other values, columns, target or kind."""
     X, y = table()
-    columns = {**{name: X[:, j] for j, name in enumerate(NAMES)}, "label": y, "other": 1 - y}
-    pq.write_table(pa.table(columns), file)
-    stopped_after(ss.open(file, target="label"), 700, checkpoint)
-    refused(ss.open(file, target="other"), checkpoint)
+    for seed, n in ((1, N), (0, 500)):  # changed, and shrunk
+        write(file, 0, n, seed=seed)
+        yield opened(file)
+    if file.suffix == ".parquet":
+        for names in (
+            ["c0", "c1", "c2", "c3", "z"],
+            ["c1", "c0", "c2", "c3", "c4"],
+            ["c0", "c1", "c2", "c3"],
+        ):
+            write(file, 0, N, names=names)
+            yield opened(file)
+        columns = {**{name: X[:, j] for j, name in enumerate(NAMES)}, "label": y, "other": 1 - y}
+        pq.write_table(pa.table(columns), file)
+        yield ss.open(file, target="other")
+    yield ss.open(X, target=y, names=NAMES)
 
 
-def test_another_kind_of_source_is_refused(tmp_path, checkpoint):
-    file = tmp_path / "t.parquet"
-    write(file, 0, N)
+def test_another_stream_is_refused(file, checkpoint):
     stopped_after(opened(file), 700, checkpoint)
-    X, y = table()
-    refused(ss.open(X, target=y, names=NAMES), checkpoint)
+    for source in others(file):
+        refused(source, checkpoint)
 
 
 def test_a_text_file_that_has_grown_goes_on(tmp_path, checkpoint):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+import streamsieve as ss
 from streamsieve import state
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import RowBatch
@@ -49,6 +50,33 @@ class Rows:
             yield RowBatch(
                 self.X[part], self.y[part], None, self.names, {"row": min(row + batch_size, self.n_rows)}
             )
+
+
+class Stop(Exception):  # noqa: N818 - not an error
+    """Ends a run."""
+
+
+def at(number, action):
+    """Return what a source calls before each batch: before one of them, something happens."""
+
+    def before(k):
+        if k == number:
+            action()
+
+    return before
+
+
+def stopping_at(number):
+    """Return what ends a run before a batch."""
+
+    def stop():
+        raise Stop
+
+    return at(number, stop)
+
+
+def screen():
+    return ss.Screen("f", k=2)
 
 
 def assert_same_state(a, b):

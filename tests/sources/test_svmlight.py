@@ -152,7 +152,7 @@ def test_only_comments_is_an_error(tmp_path):
 def test_a_file_that_vanishes_is_named(tmp_path):
     source = source_of("1 1:1\n", tmp_path)
     (tmp_path / "f.svm").unlink()
-    with pytest.raises(SourceError, match=r"f.svm cannot be opened: No such file"):
+    with pytest.raises(SourceError, match=r"f.svm cannot be read: No such file"):
         list(source.rows())
 
 

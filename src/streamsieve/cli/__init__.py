@@ -10,13 +10,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code.
 
     0 success, 1 a selection that kept nothing, 2 bad input or bad usage (one line on standard error),
-    130 interrupted.
+    130 interrupted (within a second).
     """
-    sys.exit(run(arguments))
+    from streamsieve.cli import interrupts  # noqa: PLC0415
+
+    interrupts.end_in_time()
+    try:
+        code = run(arguments)
+    except KeyboardInterrupt:  # while it was imported
+        interrupts.say_interrupted()
+        code = interrupts.INTERRUPTED
+    if code == interrupts.INTERRUPTED:
+        interrupts.end()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    from streamsieve.cli import interrupts  # noqa: PLC0415
+
+    interrupts.begin()
     try:
         from streamsieve.cli.app import invoke  # noqa: PLC0415 - so that a missing extra is explained
     except ModuleNotFoundError as error:

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from streamsieve._text import shown
 from streamsieve._version import __version__
+from streamsieve.cli.interrupts import INTERRUPTED, say_interrupted
 from streamsieve.exceptions import StreamSieveError
-
-INTERRUPTED = 130
 
 # The base of all complaints about options; typer brings its own copy of click and does not export it.
 _UsageError: Any = typer.BadParameter.__mro__[2]
@@ -33,6 +33,17 @@ Out = Annotated[
     Path | None, typer.Option(help="Write the kept features here (.csv, or .txt for names only).")
 ]
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="Write every decision here, as CSV.")]
+Raw = Annotated[
+    bool,
+    typer.Option(
+        "--raw",
+        help="Write names to CSV files as they are. Otherwise names that a spreadsheet would evaluate (those "
+        "that begin with = + - @, tab or carriage return) get a single quote before them.",
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files that streamsieve did not write, too.")
+]
 Save = Annotated[Path | None, typer.Option(help="Write the selector here, for ss.load in Python.")]
 SkipText = Annotated[bool, typer.Option("--skip-text", help="Leave text columns out instead of stopping.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
@@ -45,6 +56,14 @@ KeptEvery = Annotated[
     typer.Option("--every", help="With --checkpoint: how often, as 10s, 2min or a number of rows."),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")]
+Verify = Annotated[
+    str | None,
+    typer.Option(
+        help="With --checkpoint: how --resume knows the data again. sample (default): columns, names and "
+        "sizes of files, and about 200 kB of each; a change elsewhere is not noticed. full: a digest of "
+        "every value that was learnt; all of them are read again."
+    ),
+]
 
 
 def invoke(arguments: Sequence[str] | None = None) -> int:
@@ -56,15 +75,16 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             sys.stderr.close()  # the reader of our output left, as `| head` does
             return 0
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        print(f"error: {shown(error)}", file=sys.stderr)  # noqa: T201
         return 2
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except _UsageError as error:
+        error.message = shown(error.message)
         error.show()
         return int(error.exit_code)
     if code == INTERRUPTED:  # typer may turn Ctrl-C into this exit code itself
-        print("interrupted; no file was half-written", file=sys.stderr)  # noqa: T201
+        say_interrupted()
     return code if isinstance(code, int) else 0
 
 
@@ -109,7 +129,10 @@ def select(
     checkpoint: Checkpoint = None,
     every: KeptEvery = None,
     resume: Resume = False,
+    verify: Verify = None,
     skip_text: SkipText = False,
+    raw: Raw = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -117,8 +140,10 @@ def select(
     from streamsieve.cli import select as implementation  # noqa: PLC0415
 
     request = implementation.Request(
-        data, target, out, ledger, save, explain, block, skip_text, quiet, json, checkpoint, every, resume
-    )
+        data=data, target=target, out=out, ledger=ledger, save=save, explain=explain, size=block,
+        checkpoint=checkpoint, every=every, resume=resume, verify=verify, skip_text=skip_text, raw=raw,
+        overwrite=overwrite, quiet=quiet, json=json,
+    )  # fmt: skip
     parameters = [*(param or []), *([] if task is None else [f"task={task}"])]
     raise typer.Exit(implementation.select(request, method, parameters))
 
@@ -148,7 +173,10 @@ def screen(
     checkpoint: Checkpoint = None,
     every: KeptEvery = None,
     resume: Resume = False,
+    verify: Verify = None,
     skip_text: SkipText = False,
+    raw: Raw = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -156,8 +184,10 @@ def screen(
     from streamsieve.cli import select as implementation  # noqa: PLC0415
 
     request = implementation.Request(
-        data, target, out, ledger, save, explain, batch, skip_text, quiet, json, checkpoint, every, resume
-    )
+        data=data, target=target, out=out, ledger=ledger, save=save, explain=explain, size=batch,
+        checkpoint=checkpoint, every=every, resume=resume, verify=verify, skip_text=skip_text, raw=raw,
+        overwrite=overwrite, quiet=quiet, json=json,
+    )  # fmt: skip
     parameters = {
         "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
         "correction": correction, "half_life": half_life, "window": window, "on_drift": on_drift,
@@ -214,13 +244,14 @@ def merge(
         list[Path], typer.Argument(help="Saved selectors or checkpoints, in order of their rows.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Write the merged selector here.")],
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Merge saved row selectors into one that has learnt the rows of all."""
     from streamsieve.cli import merge as implementation  # noqa: PLC0415
 
-    implementation.merge(files, out, quiet=quiet, as_json=json)
+    implementation.merge(files, out, overwrite=overwrite, quiet=quiet, as_json=json)
 
 
 @app.command()
@@ -239,12 +270,13 @@ def show(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the ledger.")] = Path("demo"),
+    overwrite: Overwrite = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
 ) -> None:
     """Stream embedded data through a column selector and a row screen, within seconds."""
     from streamsieve.cli import demo as implementation  # noqa: PLC0415
 
-    implementation.run(out, quiet=quiet)
+    implementation.run(out, overwrite=overwrite, quiet=quiet)
 
 
 plot = typer.Typer(
@@ -273,12 +305,14 @@ def plot_scores(
     table: Table = None,
     batch: Annotated[int, typer.Option(help="Rows read at a time.", min=1)] = 4096,
     skip_text: SkipText = False,
+    raw: Raw = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Stream the rows of a file through a screen; draw how the best features' scores rose and fell."""
     from streamsieve.cli import plot as implementation  # noqa: PLC0415
 
-    request = implementation.Request(out, table, every, batch, quiet)
+    request = implementation.Request(out, table, every, batch, raw, overwrite, quiet)
     parameters = {"criterion": criterion, "k": k, "half_life": half_life, "window": window}
     implementation.scores(request, data, target, parameters, top=top, skip_text=skip_text)
 
@@ -299,12 +333,13 @@ def plot_detection(
     seed: Annotated[int, typer.Option(help="Another seed, another stream.", min=0)] = 0,
     every: Every = 1000,
     table: Table = None,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Stream simulated rows whose relevant features drift; plot how many each half-life finds."""
     from streamsieve.cli import plot as implementation  # noqa: PLC0415
 
-    request = implementation.Request(out, table, every, 4096, quiet)
+    request = implementation.Request(out, table, every, 4096, False, overwrite, quiet)
     stream = {
         "n_rows": rows, "n_features": features, "n_relevant": relevant, "shift_every": shift_every,
         "seed": seed,

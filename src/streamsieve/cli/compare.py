@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,19 +12,18 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
+from streamsieve._files import check_outputs
+from streamsieve._text import shown
 from streamsieve.cli import compare_data
 from streamsieve.cli.compare_plan import Options, Plan, plan_for
+from streamsieve.cli.interrupts import leave
+from streamsieve.cli.output import say, say_json, say_table
 from streamsieve.cli.progress import progress
-from streamsieve.cli.select import finite
 from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.evaluation.engine.store import CELLS, SETTINGS
 from streamsieve.evaluation.reports import html
 from streamsieve.evaluation.reports.final_fit import FinalFit, chosen_table, final_fits, ledger_path
-from streamsieve.evaluation.reports.recommendation import Recommendation, recommend
+from streamsieve.evaluation.reports.recommendation import Recommendation, Standing, recommend
 from streamsieve.evaluation.reports.report import REPORT, Report
 from streamsieve.evaluation.reports.wording import count_text, metric_label, p_short
 from streamsieve.exceptions import ParameterError, StateError
@@ -73,14 +70,13 @@ def compare(request: Request) -> int:
     _announce(request, problem, plan)
     first = _fits(request, problem, plan, {}) if plan.batch_size is not None else None
     report = _run(request, problem, plan, y=data.y, task=task)
-    with _going_on(request, plan):
-        made = recommend(report)
-        fits = _fits(request, problem, plan, _best_sizes(made)) if first is None else first
-        facts = html.Facts(
-            data.name, data.origin, data.target, request.command, time.perf_counter() - started,
-            resumed=resumed, notes=data.notes,
-        )  # fmt: skip
-        _write(request, report, made, fits, facts)
+    made = recommend(report)
+    fits = _fits(request, problem, plan, _best_sizes(made)) if first is None else first
+    facts = html.Facts(
+        data.name, data.origin, data.target, request.command, time.perf_counter() - started,
+        resumed=resumed, notes=data.notes,
+    )  # fmt: skip
+    _write(request, report, made, fits, facts)
     _print(request, report, made, fits, time.perf_counter() - started)
     return 0
 
@@ -94,25 +90,23 @@ def _best_sizes(made: Recommendation) -> dict[str, int]:
 
 
 def _check_folder(request: Request) -> None:
-    """Refuse a folder that holds something else, before any work."""
+    """Refuse a folder that holds something else, or the data, before any work."""
     out = request.out
     if out.exists() and not out.is_dir():
         raise ParameterError(f"--out {out} is a file: name a folder, which will be made if it is not there")
+    check_outputs({"--out": [out / name for name in WRITTEN]}, {"DATA": request.data}, folder=("--out", out))
     if (out / SETTINGS).exists() and (out / CELLS).exists():
         if not request.resume:
             raise StateError(
                 f"{out} holds a comparison already: --resume goes on with it, or choose another folder"
             )
         return
-    if not out.is_dir():
-        return
-    inputs = {Path(each).resolve() for each in request.data}
-    taken = [each for each in sorted(out.iterdir()) if each.name in WRITTEN or each.resolve() in inputs]
-    if taken:
-        raise StateError(
-            f"{out} holds {taken[0].name}, which is not of a comparison and might be overwritten: choose "
-            "another folder"
-        )
+    for each in sorted(out.iterdir()) if out.is_dir() else ():
+        if each.name in WRITTEN or each.suffix == ".png" or each.name.startswith("ledger_"):
+            raise StateError(
+                f"{out} holds {each.name}, which is not of a comparison and might be overwritten: choose "
+                "another folder"
+            )
 
 
 def _announce(request: Request, problem: Problem, plan: Plan) -> None:
@@ -120,29 +114,31 @@ def _announce(request: Request, problem: Problem, plan: Plan) -> None:
     kind = "a number" if problem.regression else f"{len(problem.classes)} classes"
     lines = [f"{n:,} rows x {p:,} features, target: {kind}   protocol {plan.protocol}", *plan.description]
     if not request.silent:
-        _say("\n".join(lines))
+        say(*lines)
 
 
 def _run(request: Request, problem: Problem, plan: Plan, **target: Any) -> Report:
-    """Run the protocol; on an interrupt, say that nothing is lost."""
+    """Run the protocol; an interruption says that nothing is lost."""
     done = 0
-    try:
-        with (
-            progress("comparing", plan.cells, "parts", quiet=request.silent) as advance,
-            _heard(plan.jobs != 1) as check,
-        ):
+    leave(
+        lambda: (
+            f"{shown(request.out)} holds {done:,} of {plan.cells:,} parts: the same command with --resume "
+            "goes on from there"
+        )
+    )
+    with (
+        progress("comparing", plan.cells, "parts", quiet=request.silent) as advance,
+        _heard(plan.jobs != 1) as check,
+    ):
 
-            def tell(now: int, _total: int) -> None:
-                nonlocal done
-                step, done = now - done, now
-                advance(step)
-                check()
+        def notify(now: int, _total: int) -> None:
+            nonlocal done
+            step, done = now - done, now
+            advance(step)
+            check()
 
-            running: dict[str, Any] = {"folder": request.out, "resume": request.resume, "progress": tell}
-            return plan.run(problem, **target, **running)
-    except KeyboardInterrupt:
-        _say_how_to_go_on(request, done, plan.cells)
-        raise
+        running: dict[str, Any] = {"folder": request.out, "resume": request.resume, "progress": notify}
+        return plan.run(problem, **target, **running)
 
 
 @contextmanager
@@ -187,23 +183,6 @@ def _fits(request: Request, problem: Problem, plan: Plan, sizes: dict[str, int])
         )  # fmt: skip
 
 
-@contextmanager
-def _going_on(request: Request, plan: Plan) -> Iterator[None]:
-    """Context: an interruption after the comparison is answered with how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        _say_how_to_go_on(request, plan.cells, plan.cells)
-        raise
-
-
-def _say_how_to_go_on(request: Request, done: int, cells: int) -> None:
-    print(  # noqa: T201
-        f"{request.out} holds {done:,} of {cells:,} parts: the same command with --resume goes on from there",
-        file=sys.stderr,
-    )
-
-
 # ------------------------------------------------------------------------------------ output
 
 
@@ -231,36 +210,28 @@ def _print(
             **made.to_json(), "chosen": chosen,
             "failures": failures, "warnings": report.warnings, "report": str(page), "seconds": seconds,
         }  # fmt: skip
-        print(json.dumps(finite(result), indent=2, allow_nan=False))  # noqa: T201
+        say_json(result)
         return
-    console = Console(highlight=False, soft_wrap=True)
     if request.quiet:
-        console.print(escape(made.sentence))
+        say(made.sentence)
         return
-    console.print(_table(made))
+    headings = dict.fromkeys((metric_label(made.metric), "std", "features", *(("p",) * made.tested)), "right")
+    say_table(
+        {"selector + learner": "left", **headings}, (_row(made, each) for each in made.standings[:SHOWN])
+    )
     if len(made.standings) > SHOWN:
-        console.print(f"... and {len(made.standings) - SHOWN} more")
-    console.print(f"\n{escape(made.sentence)}\n", style="bold")
+        say(f"... and {len(made.standings) - SHOWN} more")
+    say("", made.sentence, "", style="bold")
     if failures:
-        console.print(escape(f"{len(failures):,} parts failed, the first: {failures[0]}"))
-    console.print(f"wrote {escape(str(page))} in {seconds:.1f} s, with tables and pictures beside it")
+        say(f"{len(failures):,} parts failed, the first: {failures[0]}")
+    say(f"wrote {page} in {seconds:.1f} s, with tables and pictures beside it")
 
 
-def _table(made: Recommendation) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("selector + learner")
-    for heading in (metric_label(made.metric), "std", "features", *(("p",) * made.tested)):
-        table.add_column(heading, justify="right")
-    for each in made.standings[:SHOWN]:
-        p = ("" if each is made.best else _number(each.adjusted, p_short(each.adjusted)),) * made.tested
-        spread = _number(each.std, f"{each.std:.3f}")
-        table.add_row(escape(each.name), f"{each.mean:.3f}", spread, count_text(each.features), *p)
-    return table
+def _row(made: Recommendation, each: Standing) -> tuple[str, ...]:
+    p = ("" if each is made.best else _number(each.adjusted, p_short(each.adjusted)),) * made.tested
+    spread = _number(each.std, f"{each.std:.3f}")
+    return each.name, f"{each.mean:.3f}", spread, count_text(each.features), *p
 
 
 def _number(value: float, text: str) -> str:
     return "" if math.isnan(value) else text
-
-
-def _say(text: str) -> None:
-    Console(highlight=False, soft_wrap=True).print(escape(text))

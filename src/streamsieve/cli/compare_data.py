@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve import datasets, sources
+from streamsieve import datasets
 from streamsieve._parameters import did_you_mean
+from streamsieve.cli.select import opened
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Matrix, Task
 from streamsieve.sources.checks import SVMLIGHT, TABLES
@@ -44,10 +45,7 @@ def read(given: list[str], target: str | None, *, skip_text: bool) -> Data:
         return _by_name(given[0], target)
     if any(each.startswith("kafka://") for each in given):
         raise SourceError("a comparison goes over its data many times, and a Kafka topic has no end: save it")
-    if target is None and not all(each.endswith(tuple(SVMLIGHT)) for each in given):
-        raise SourceError("say which column is the target: --target NAME")
-    options = {"skip_text": True} if skip_text else {}
-    source = sources.open(given[0] if len(given) == 1 else given, target=target, **options)
+    source = opened(given, target, skip_text=skip_text)
     batches = list(source.rows(ROWS))
     X = [batch.X for batch in batches]
     y = np.concatenate([batch.y for batch in batches])

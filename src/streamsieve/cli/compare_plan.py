@@ -54,18 +54,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is done.
+    """What is done: selectors by name (None keeps all features), ``cells`` independent parts of work.
 
-    Attributes
-    ----------
-    protocol : its name
-    selectors : by name; None keeps all features
-    learners : names
-    settings : the protocol's own
-    jobs : processes
-    cells : independent parts of the work
-    description : the plan, line by line
-    batch_size : rows that stream in together; None where all rows are available
+    ``batch_size`` is the number of rows that stream in together; None where all rows are available.
     """
 
     protocol: str
@@ -205,8 +196,7 @@ def _selectors(options: Options, problem: Problem, sizes: list[int]) -> tuple[di
             for name in parts_of("--selectors", options.selectors)
         ]
     found = as_selectors(list(dict.fromkeys(names)), problem.task)
-    fixed = options.protocol != "screening"
-    for selector in found.values() if fixed else ():
+    for selector in found.values() if options.protocol != "screening" else ():
         parameter = None if selector is None else size_parameter(selector)
         if parameter is not None:
             selector.set_params(**{parameter: sizes[0]})

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from sklearn.datasets import load_breast_cancer
 
+from streamsieve.cli.output import check_files, console, say
 from streamsieve.cli.progress import progress
 from streamsieve.columns import SAOLA
 from streamsieve.evaluation import plots
@@ -24,31 +24,33 @@ HALF_LIFE = 3_400
 BATCH = 1_000
 
 
-def run(out: Path, *, quiet: bool) -> None:
+def run(out: Path, *, overwrite: bool, quiet: bool) -> None:
     """Run both streams, print what happened and why, and write a picture and a ledger."""
-    console = Console(highlight=False, soft_wrap=True)
     out.mkdir(parents=True, exist_ok=True)
-    _compile(console, quiet=quiet)
-    sieve = _columns(console, quiet=quiet)
-    sieve.ledger_.to_csv(out / "ledger.csv")
-    picture = _rows(console, quiet=quiet)
-    picture.savefig(out / "drift.png", dpi=120)
-    console.print(f"wrote {out / 'drift.png'}   {out / 'ledger.csv'}")
-    console.print("\nnext: streamsieve select YOUR.parquet --target COLUMN   (or .csv, .arrow, .svm)")
+    picture, ledger = out / "drift.png", out / "ledger.csv"
+    check_files({"picture": picture, "ledger": ledger}, {}, overwrite=overwrite)
+    _compile(quiet=quiet)
+    _columns(quiet=quiet).ledger_.to_csv(ledger, overwrite=True)
+    plots.save(_rows(quiet=quiet), picture, dpi=120)
+    say(
+        f"wrote {picture}   {ledger}",
+        "",
+        "next: streamsieve select YOUR.parquet --target COLUMN   (or .csv, .arrow, .svm)",
+    )
 
 
-def _compile(console: Console, *, quiet: bool) -> None:
+def _compile(*, quiet: bool) -> None:
     """Let Numba compile what the demo uses, so that the times below are those of every later run."""
     X, y = np.random.default_rng(0).normal(size=(60, 20)), np.arange(60) % 2
     X[:, 0] += 3 * y
-    with console.status("compiling kernels (once a machine)") if not quiet else nullcontext():
+    with console().status("compiling kernels (once a machine)") if not quiet else nullcontext():
         SAOLA().fit(X, y)
         SAOLA().begin(y).offer(X[:, 5].copy())
         for half_life in (None, 10):
             Screen("t", half_life=half_life).fit(X, y)
 
 
-def _columns(console: Console, *, quiet: bool) -> SAOLA:
+def _columns(*, quiet: bool) -> SAOLA:
     """569 patients; 30 measurements hidden among 970 columns of noise arrive one by one."""
     data = load_breast_cancer()
     rng = np.random.default_rng(0)
@@ -68,8 +70,8 @@ def _columns(console: Console, *, quiet: bool) -> SAOLA:
     counts = sieve.ledger_.counts()
     kept = sieve.get_feature_names_out().tolist()
     out = counts.get("redundant", 0) + counts.get("evicted", 0)
-    console.print(
-        f"[bold]columns[/]  {len(names):,} offered one by one in {seconds:.2f} s   {len(kept)} kept   "
+    say(
+        f"columns  {len(names):,} offered one by one in {seconds:.2f} s   {len(kept)} kept   "
         f"{counts.get('irrelevant', 0)} irrelevant   {out} redundant"
     )
     replaced: dict[str, list[str]] = {}
@@ -80,19 +82,15 @@ def _columns(console: Console, *, quiet: bool) -> SAOLA:
         gone = replaced.get(name, [])
         more = f" (+{len(gone) - 2})" if len(gone) > 2 else ""
         note = f"   replaced {', '.join(gone[:2])}{more}" if gone else ""
-        console.print(f"  kept     {name:24} p {sieve.ledger_.why(name).p_value:.0e}{note}")
+        say(f"  kept     {name:24} p {sieve.ledger_.why(name).p_value:.0e}{note}")
     for name in ("mean_radius", "noise_7"):
         why = sieve.ledger_.why(name)
-        by = (
-            f" given {why.by[0]} (correlation {abs(why.statistic):.2f})"
-            if why.by
-            else f"   p {why.p_value:.2f}"
-        )
-        console.print(f"  why not  {name:24} {why.reason}{by}")
+        given = f" given {why.by[0]} (correlation {abs(why.statistic):.2f})" if why.by else ""
+        say(f"  why not  {name:24} {why.reason}{given or f'   p {why.p_value:.2f}'}")
     return sieve
 
 
-def _rows(console: Console, *, quiet: bool) -> Any:
+def _rows(*, quiet: bool) -> Any:
     """A stream whose 100 relevant features of 1,000 drift; one screen has a half-life, one has none."""
     stream = DriftingStream(n_rows=100_000, n_features=1_000, n_relevant=100, shift_every=250)
     screens = {
@@ -116,10 +114,10 @@ def _rows(console: Console, *, quiet: bool) -> Any:
         for top in tops.values()
     ]
     changes = next(iter(screens.values())).ledger_.counts()
-    console.print(
-        f"[bold]rows[/]     100,000 rows x 1,000 features, two screens in {seconds:.1f} s   found "
+    say(
+        f"rows     100,000 rows x 1,000 features, two screens in {seconds:.1f} s   found "
         f"{found[0]:.0%} of the relevant features with a half-life of {HALF_LIFE:,} rows, "
         f"{found[1]:.0%} without"
     )
-    console.print(f"  top {TOP}: {changes['kept']:,} entries and {changes['evicted']:,} departures so far")
+    say(f"  top {TOP}: {changes['kept']:,} entries and {changes['evicted']:,} departures so far")
     return plots.drift(rows.tolist(), tops, truths, stream.n_features)

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
 
 from streamsieve import sources
+from streamsieve.cli.output import check_files, say
 from streamsieve.cli.progress import progress
+from streamsieve.cli.select import opened
 from streamsieve.evaluation import Track, detection_curve, plots, track
-from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.exceptions import ParameterError
 from streamsieve.rows import Screen
-from streamsieve.sources.checks import SVMLIGHT
 
 NEVER = "never forgets"
 #: Share of the stream, at its end, over which the numbers printed are means: the start is learning to walk.
@@ -31,18 +30,15 @@ class Request:
     table: Path | None
     every: int
     batch: int
+    raw: bool
+    overwrite: bool
     quiet: bool
 
-    def check(self) -> None:
+    def check(self, data: list[str]) -> None:
         """Refuse to work for an hour towards a file that cannot be written."""
         plots.check_path(self.out)
-        if self.table is None:
-            return
-        if self.table.suffix != ".csv":
-            raise ParameterError(f"--table writes .csv, got {self.table.name}")
-        folder = self.table.absolute().parent
-        if not folder.is_dir():
-            raise ParameterError(f"the folder {folder} for {self.table.name} does not exist: make it first")
+        outputs = {"--out": self.out, "--table": self.table}
+        check_files(outputs, {"DATA": data}, overwrite=self.overwrite, suffixes={"--table": (".csv",)})
 
 
 def scores(
@@ -55,11 +51,8 @@ def scores(
     skip_text: bool,
 ) -> None:
     """Draw the scores of the best features of a file over time."""
-    request.check()
-    if target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in data):
-        raise SourceError("say which column is the target: --target NAME")
-    options = {"skip_text": True} if skip_text else {}
-    source: Any = sources.open(data[0] if len(data) == 1 else data, target=target, **options)
+    request.check(data)
+    source = opened(data, target, skip_text=skip_text)
     seen = _tracked(request, source, {parameters["criterion"]: Screen(**parameters)})
     shown = seen[parameters["criterion"]]
     _finish(request, plots.scores(seen, top=top), seen)
@@ -74,7 +67,7 @@ def detection(
     request: Request, stream: dict[str, Any], half_lives: list[float], parameters: dict[str, Any]
 ) -> None:
     """Draw the share of relevant features that screens find in a stream that drifts."""
-    request.check()
+    request.check([])
     source = sources.DriftingStream(**stream)
     if parameters["k"] > source.n_features:
         raise ParameterError(
@@ -111,7 +104,7 @@ def _tracked(request: Request, source: Any, screens: dict[str, Screen]) -> Track
 def _finish(request: Request, picture: Any, seen: Track) -> None:
     plots.save(picture, request.out)
     if request.table is not None:
-        seen.to_csv(request.table)
+        seen.to_csv(request.table, raw=request.raw)
     for path in (request.out, request.table):
         if path is not None:
             _say(request, f"wrote {path}")
@@ -119,4 +112,4 @@ def _finish(request: Request, picture: Any, seen: Track) -> None:
 
 def _say(request: Request, text: str) -> None:
     if not request.quiet:
-        Console(highlight=False, soft_wrap=True).print(escape(text))
+        say(text)

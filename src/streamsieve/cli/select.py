@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import ast
-import csv
-import json
-import math
-import sys
 import time
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from typing import Any, cast
 
 from streamsieve import registry, sources, state
 from streamsieve._parameters import did_you_mean
+from streamsieve._text import shown, write_csv
 from streamsieve.base import ColumnSelector, OfflineSelector
+from streamsieve.cli.interrupts import leave
+from streamsieve.cli.output import check_files, say, say_json, say_table
 from streamsieve.cli.progress import progress
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError
 from streamsieve.running import run
+from streamsieve.running.checkpoint import CheckpointFile
 from streamsieve.sources.checks import SVMLIGHT
 from streamsieve.state import replacing
 
@@ -29,7 +26,7 @@ DEFAULT = "saola"
 SHOWN = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """What both commands have in common."""
 
@@ -40,12 +37,15 @@ class Request:
     save: Path | None
     explain: str | None
     size: int
+    checkpoint: Path | None
+    every: str | None
+    resume: bool
+    verify: str | None
     skip_text: bool
+    raw: bool
+    overwrite: bool
     quiet: bool
     json: bool
-    checkpoint: Path | None = None
-    every: str | None = None
-    resume: bool = False
 
     @property
     def silent(self) -> bool:
@@ -68,55 +68,60 @@ def screen(request: Request, parameters: dict[str, Any]) -> int:
 
 
 def _run(request: Request, selector: Any, note: str = "") -> int:
-    _check_folders(request)
-    _check_checkpoint(request, selector)
-    if request.target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in request.data):
-        raise SourceError("say which column is the target: --target NAME")
-    data = request.data[0] if len(request.data) == 1 else request.data
-    options = {"skip_text": True} if request.skip_text else {}
-    source = sources.open(data, target=request.target, **options)
+    _check(request, selector)
+    source = opened(request.data, request.target, skip_text=request.skip_text)
     started = time.perf_counter()
     if isinstance(selector, ColumnSelector):
-        _stream_columns(source, selector, request)
+        with progress("columns", source.n_columns, "columns", quiet=request.silent) as advance:
+            run(source, selector, block_size=request.size, progress=advance)
     else:
-        _stream_rows(source, selector, request)
+        leave(lambda: _where(request.checkpoint))
+        with progress("rows", source.n_rows, "rows", quiet=request.silent) as advance:
+            run(
+                source, selector, checkpoint=request.checkpoint, every=_every(request.every),
+                resume=request.resume, verify=cast(Any, request.verify or "sample"), batch_size=request.size,
+                progress=advance,
+            )  # fmt: skip
+        selector.get_support()
     seconds = time.perf_counter() - started
     kept = kept_features(selector)
     _write(request, selector, kept)
     if note and not request.silent:
-        Console(highlight=False, soft_wrap=True).print(note)
+        say(note)
     _print(request, selector, kept, seconds)
     return 0 if kept else 1
 
 
-def _stream_columns(source: Any, selector: ColumnSelector, request: Request) -> None:
-    with progress("columns", source.n_columns, "columns", quiet=request.silent) as advance:
-        run(source, selector, block_size=request.size, progress=advance)
+def opened(data: list[str], target: str | None, *, skip_text: bool) -> Any:
+    """Open the files of a command."""
+    if target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in data):
+        raise SourceError("say which column is the target: --target NAME")
+    options = {"skip_text": True} if skip_text else {}
+    return sources.open(data[0] if len(data) == 1 else data, target=target, **options)
 
 
-def _stream_rows(source: Any, selector: Any, request: Request) -> None:
-    try:
-        with progress("rows", source.n_rows, "rows", quiet=request.silent) as advance:
-            run(
-                source, selector, checkpoint=request.checkpoint, every=_every(request.every),
-                resume=request.resume, batch_size=request.size, progress=advance,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        _say_where(request.checkpoint)
-        raise
-    selector.get_support()
-
-
-def _check_checkpoint(request: Request, selector: Any) -> None:
+def _check(request: Request, selector: Any) -> None:
+    """Refuse, before any work, what cannot end well."""
+    files: tuple[Path, ...] = ()
     if request.checkpoint is None:
-        if request.resume or request.every is not None:
-            option = "--resume" if request.resume else "--every"
-            raise ParameterError(f"{option} is about a checkpoint: say which, --checkpoint PATH")
+        about = {"--resume": request.resume, "--every": request.every, "--verify": request.verify}
+        for option, given in about.items():
+            if given:
+                raise ParameterError(f"{option} is about a checkpoint: say which, --checkpoint PATH")
     elif isinstance(selector, ColumnSelector):
         raise CapabilityError(
             f"{type(selector).method_name()} streams columns, and checkpoints are made of streams of rows: "
             "leave --checkpoint out; --save keeps what was learnt"
         )
+    else:
+        files = CheckpointFile(request.checkpoint).files
+    check_files(
+        {"--out": request.out, "--ledger": request.ledger, "--save": request.save},
+        {"DATA": request.data},
+        overwrite=request.overwrite,
+        suffixes={"--out": (".csv", ".txt"), "--ledger": (".csv",)},
+        checkpoint=files,
+    )
 
 
 def _every(text: str | None) -> str | int:
@@ -125,17 +130,16 @@ def _every(text: str | None) -> str | int:
     return int(text) if text.isdecimal() else text
 
 
-def _say_where(checkpoint: Path | None) -> None:
-    """Say that an interrupted run can be resumed."""
+def _where(checkpoint: Path | None) -> str:
+    """Say what is left of an interrupted run, and how to go on."""
     try:
         rows = None if checkpoint is None else state.read_header(checkpoint)["stream"]["rows"]
     except (StateError, KeyError):
-        return  # nothing was learnt yet
-    if rows is not None:
-        print(  # noqa: T201
-            f"{checkpoint} holds the first {rows:,} rows: the same command with --resume goes on from there",
-            file=sys.stderr,
-        )
+        rows = None  # nothing was learnt yet
+    if rows is None:
+        return "no file was half-written"
+    where = f"{shown(checkpoint)} holds the first {rows:,} rows"
+    return f"{where}: the same command with --resume goes on from there"
 
 
 def kept_features(selector: Any) -> list[dict[str, Any]]:
@@ -166,33 +170,18 @@ def _names(selector: Any) -> list[str]:
 # ------------------------------------------------------------------------------------ output
 
 
-def _check_folders(request: Request) -> None:
-    """Refuse to work for an hour towards a file that cannot be written."""
-    for path in (request.out, request.ledger, request.save):
-        if path is not None and not path.absolute().parent.is_dir():
-            folder = path.absolute().parent
-            raise ParameterError(f"the folder {folder} for {path.name} does not exist: make it first")
-    for option, path, suffixes in (
-        ("--out", request.out, (".csv", ".txt")),
-        ("--ledger", request.ledger, (".csv",)),
-    ):
-        if path is not None and path.suffix not in suffixes:
-            raise ParameterError(f"{option} writes {' or '.join(suffixes)}, got {path.name}")
-
-
 def _write(request: Request, selector: Any, kept: list[dict[str, Any]]) -> None:
     if request.out is not None:
         with replacing(request.out) as file:
             if request.out.suffix == ".txt":
                 file.writelines(f"{row['feature']}\n" for row in kept)
             else:
-                writer = csv.DictWriter(file, list(kept[0]) if kept else ["feature"])
-                writer.writeheader()
-                writer.writerows(kept)
-    if request.ledger is not None:
-        selector.ledger_.to_csv(request.ledger)
+                header = list(kept[0]) if kept else ["feature"]
+                write_csv(file, chain([header], (row.values() for row in kept)), raw=request.raw)
+    if request.ledger is not None:  # that it may be replaced was checked before the work
+        selector.ledger_.to_csv(request.ledger, raw=request.raw, overwrite=True)
     if request.save is not None:
-        selector.save(request.save)
+        selector.save(request.save, overwrite=True)
 
 
 def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds: float) -> None:
@@ -205,24 +194,21 @@ def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds:
         }  # fmt: skip
         if request.explain is not None:
             result["explain"] = _explained(selector, request.explain)
-        print(json.dumps(finite(result), indent=2, allow_nan=False))  # noqa: T201
+        say_json(result)
         return
-    console = Console(highlight=False, soft_wrap=True)
     if not request.quiet:
-        console.print(table_of(kept[:SHOWN]))
+        say_features(kept[:SHOWN])
         if len(kept) > SHOWN:
-            console.print(f"... and {len(kept) - SHOWN} more (--out writes them all)")
+            say(f"... and {len(kept) - SHOWN} more (--out writes them all)")
         tally = "   ".join(f"{count:,} {what}" for what, count in counts.items())
-        console.print(f"{selector.n_features_in_:,} features in {seconds:.2f} s   {tally}")
-        for line in _remarks(selector):
-            console.print(escape(line))
+        say(f"{selector.n_features_in_:,} features in {seconds:.2f} s   {tally}", *_remarks(selector))
         for path in (request.out, request.ledger, request.save):
             if path is not None:
-                console.print(f"wrote {escape(str(path))}")
+                say(f"wrote {path}")
         if not kept:
-            console.print("nothing was kept: no feature passed (a larger alpha keeps more)")
+            say("nothing was kept: no feature passed (a larger alpha keeps more)")
     if request.explain is not None:
-        console.print(escape(_explained(selector, request.explain)))
+        say(_explained(selector, request.explain))
 
 
 def _remarks(selector: Any) -> list[str]:
@@ -238,41 +224,26 @@ def _remarks(selector: Any) -> list[str]:
     return remarks
 
 
-def finite(value: Any) -> Any:
-    """Replace NaN and infinity, which JSON does not have, by null."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def table_of(kept: list[dict[str, Any]]) -> Table:
-    """Return features as a table for the terminal."""
-    table = Table(box=None, pad_edge=False)
-    for column in kept[0] if kept else ():
-        table.add_column(column.replace("_", "-"), justify="left" if column == "feature" else "right")
-    for row in kept:
-        table.add_row(*(escape(v) if isinstance(v, str) else f"{v:.4g}" for v in row.values()))
-    return table
+def say_features(kept: list[dict[str, Any]]) -> None:
+    """Print features as a table."""
+    columns = kept[0] if kept else {}
+    headings = {name.replace("_", "-"): "left" if name == "feature" else "right" for name in columns}
+    rows = ([v if isinstance(v, str) else f"{v:.4g}" for v in row.values()] for row in kept)
+    say_table(headings, rows)
 
 
 def _explained(selector: Any, feature: str) -> str:
     """Return one sentence on a feature."""
-    if not isinstance(selector, ColumnSelector):
-        known = _names(selector)
-        if feature not in known:
-            raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}")
-        j = known.index(feature)
-        rank = int((selector.scores_ > selector.scores_[j]).sum()) + 1
-        status = "kept" if selector.get_support()[j] else "not kept"
-        return f"{feature}: {status}, rank {rank} of {len(known)}, score {selector.scores_[j]:.4g}"
-    try:
-        decision = selector.ledger_.why(feature)
-    except KeyError as error:
-        known = [d.feature for d in selector.ledger_]
-        raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}") from error
-    return str(decision)
+    by_columns = isinstance(selector, ColumnSelector)
+    known = [d.feature for d in selector.ledger_] if by_columns else _names(selector)
+    if feature not in known:
+        raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}")
+    if by_columns:
+        return str(selector.ledger_.why(feature))
+    j = known.index(feature)
+    rank = int((selector.scores_ > selector.scores_[j]).sum()) + 1
+    status = "kept" if selector.get_support()[j] else "not kept"
+    return f"{feature}: {status}, rank {rank} of {len(known)}, score {selector.scores_[j]:.4g}"
 
 
 # ------------------------------------------------------------------------------------ parameters

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
 from streamsieve import registry, state
 from streamsieve.base import ColumnSelector
-from streamsieve.cli.select import finite, kept_features, plain_parameters, table_of
+from streamsieve.cli.output import say, say_json, say_table
+from streamsieve.cli.select import kept_features, plain_parameters, say_features
 from streamsieve.protocols import Decision
 
 #: Labels that are written out.
@@ -27,40 +23,31 @@ def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
     decisions = list(selector.ledger_)
     latest = decisions[len(decisions) - min(tail, len(decisions)) :]
     if as_json:
-        result = {
-            **found, "selected": len(kept), "top": kept[:top], "decisions": len(decisions),
-            "ledger": [_as_row(decision) for decision in latest],
-        }  # fmt: skip
-        print(json.dumps(finite(result), indent=2, allow_nan=False))  # noqa: T201
+        ledger = [{**d._asdict(), "by": list(d.by)} for d in latest]
+        counts = {"selected": len(kept), "decisions": len(decisions)}
+        say_json({**found, **counts, "top": kept[:top], "ledger": ledger})
         return
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(escape("\n".join(_lines(found, selector))))
+    say(*_lines(found, selector))
     if kept and top:
-        console.print()
-        console.print(table_of(kept[:top]))
+        say("")
+        say_features(kept[:top])
     more = f", the best {min(top, len(kept)):,} above" if kept and top else ""
-    console.print(f"{len(kept):,} features are selected{more}")
+    say(f"{len(kept):,} features are selected{more}")
     if latest:
-        console.print()
-        console.print(_ledger_table(latest, selector))
-    shown = f", the latest {len(latest):,} above" if latest else ""
-    console.print(f"{len(decisions):,} decisions in the ledger{shown}")
+        say("")
+        _say_ledger(latest, selector)
+    more = f", the latest {len(latest):,} above" if latest else ""
+    say(f"{len(decisions):,} decisions in the ledger{more}")
 
 
 def _found(path: Path, header: dict[str, Any], selector: Any) -> dict[str, Any]:
     """Return what is known of a file, except its features and decisions."""
     return {
-        "file": str(path),
-        "bytes": path.stat().st_size,
-        "written": header.get("written"),
-        "streamsieve": header.get("streamsieve"),
-        "method": type(selector).method_name(),
-        "parameters": plain_parameters(selector),
-        "rows": selector.n_samples_seen_,
-        "features": selector.n_features_in_,
-        "classes": _classes(selector),
-        "stream": header.get("stream"),
-    }
+        "file": str(path), "bytes": path.stat().st_size, "written": header.get("written"),
+        "streamsieve": header.get("streamsieve"), "method": type(selector).method_name(),
+        "parameters": plain_parameters(selector), "rows": selector.n_samples_seen_,
+        "features": selector.n_features_in_, "classes": _classes(selector), "stream": header.get("stream"),
+    }  # fmt: skip
 
 
 def _classes(selector: Any) -> list[Any] | None:
@@ -98,19 +85,14 @@ def _size(n_bytes: int) -> str:
     return f"{n_bytes / 1e3:,.1f} kB" if n_bytes < 1_000_000 else f"{n_bytes / 1e6:,.1f} MB"
 
 
-def _as_row(decision: Decision) -> dict[str, Any]:
-    row = decision._asdict()
-    return {**row, "event": str(decision.event), "reason": str(decision.reason), "by": list(decision.by)}
+def _say_ledger(decisions: list[Decision], selector: Any) -> None:
+    step, number = ("column", "statistic") if isinstance(selector, ColumnSelector) else ("row", "score")
+    rows = (
+        (f"{d.step:,}", d.feature, d.event, f"{d.reason}{_given(d)}", f"{d.statistic:.4g}") for d in decisions
+    )
+    left = dict.fromkeys(("feature", "event", "reason"), "left")
+    say_table({step: "right", **left, number: "right"}, rows)
 
 
-def _ledger_table(decisions: list[Decision], selector: Any) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("column" if isinstance(selector, ColumnSelector) else "row", justify="right")
-    for column in ("feature", "event", "reason"):
-        table.add_column(column)
-    table.add_column("statistic" if isinstance(selector, ColumnSelector) else "score", justify="right")
-    for d in decisions:
-        given = f" given {', '.join(d.by)}" if d.by else ""
-        reason = escape(f"{d.reason}{given}")
-        table.add_row(f"{d.step:,}", escape(d.feature), str(d.event), reason, f"{d.statistic:.4g}")
-    return table
+def _given(decision: Decision) -> str:
+    return f" given {', '.join(decision.by)}" if decision.by else ""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._text import shown
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import IntArray, Matrix, Task
 
@@ -62,9 +63,10 @@ class Dataset:
         counted = ""
         if self.classes is not None:
             counts = np.bincount(self.y, minlength=len(self.classes)).tolist()
-            shown = [f"{label} {count:,}" for label, count in zip(self.classes.tolist(), counts, strict=True)]
-            more = f", and {len(shown) - 6} more" if len(shown) > 6 else ""
-            counted = f" ({', '.join(shown[:6])}{more})"
-        return f"{self.name}: {n:,} rows, {p:,} features, {self.task}{counted}. {self.description}".strip()
+            each = [f"{label} {count:,}" for label, count in zip(self.classes.tolist(), counts, strict=True)]
+            more = f", and {len(each) - 6} more" if len(each) > 6 else ""
+            counted = f" ({', '.join(each[:6])}{more})"
+        about = shown(f"{self.name}: {n:,} rows, {p:,} features, {self.task}{counted}")
+        return f"{about}. {self.description}".strip()
 
     __repr__ = __str__

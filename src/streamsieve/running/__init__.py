@@ -7,6 +7,8 @@ checkpointer     learns batch by batch, takes snapshots and writes checkpoints
 checkpoint       the file of a checkpoint and its previous generation
 schedule         when the next checkpoint is due
 resume           from a checkpoint back to selector and source
+verify           a digest of all rows, so that a resumed run is certain of them
+place            file and row of a value that is refused
 lock, interrupts one run per checkpoint; Ctrl-C between two batches
 ================ ====================================================
 """

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 from streamsieve import state
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
+from streamsieve.running.lock import lock_of
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Stream:
     rows : rows of this stream that were learnt
     number : how many checkpoints of this stream were written, this one included
     finished : whether the stream had come to its end
+    digest : of all values learnt, with ``verify="full"``
     """
 
     identity: dict[str, Any]
@@ -33,6 +35,7 @@ class Stream:
     rows: int = 0
     number: int = 0
     finished: bool = False
+    digest: str | None = None
 
     def as_header(self) -> dict[str, Any]:
         """Return the fields, for a header."""
@@ -47,14 +50,17 @@ class Stream:
                 f"{path} holds a selector, but no place in a stream: it was written by save, not by run; "
                 "load it, and give it to run with another checkpoint"
             )
-        kinds = {
+        kinds: dict[str, Any] = {
             "identity": dict, "batch_size": int, "position": dict, "rows": int, "number": int,
-            "finished": bool,
+            "finished": bool, "digest": str | None,
         }  # fmt: skip
-        fits = isinstance(found, dict) and all(type(found.get(key)) is kind for key, kind in kinds.items())
+        fits = isinstance(found, dict) and all(
+            isinstance(found.get(key), kind) and (kind is not int or type(found[key]) is int)
+            for key, kind in kinds.items()
+        )
         if not fits or found["rows"] < 0 or found["number"] < 0 or found["batch_size"] < 1:
             raise StateError(f"{path} does not say where its stream stands: restore it from a copy")
-        return cls(**{key: found[key] for key in kinds})
+        return cls(**{key: found.get(key) for key in kinds})
 
 
 class Found(NamedTuple):
@@ -79,6 +85,11 @@ class CheckpointFile:
         if not self.path.absolute().parent.is_dir():
             folder = self.path.absolute().parent
             raise ParameterError(f"the folder {folder} for the checkpoint does not exist: make it first")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that a run writes for this checkpoint."""
+        return self.path, self.previous, lock_of(self.path)
 
     def refuse_existing(self) -> None:
         """Refuse to begin where a checkpoint would be overwritten."""

@@ -14,16 +14,15 @@ from streamsieve.base import RowSelector
 from streamsieve.exceptions import StreamSieveError
 from streamsieve.protocols import Arrays, RowBatch
 from streamsieve.running.checkpoint import CheckpointFile, Stream
+from streamsieve.running.interrupts import saving
 from streamsieve.running.schedule import Schedule
+from streamsieve.running.verify import RowDigest
 from streamsieve.state import Texts
 from streamsieve.state.tree import pack_texts
 
 
 class Snapshots:
-    """Takes the state of a selector again and again.
-
-    Names of features are packed once: there may be millions of them, and they do not change.
-    """
+    """Takes the state of a selector repeatedly; names of features, which may be millions, are packed once."""
 
     def __init__(self, selector: RowSelector) -> None:
         self._selector = selector
@@ -51,10 +50,7 @@ class Copies:
         self._room = np.empty(0, np.uint8)
 
     def of(self, arrays: Arrays) -> Arrays:
-        """Return copies of all arrays, which are emptied out of the dictionary; earlier copies are lost.
-
-        Each array is let go once it is copied: some were made for us alone, and are large.
-        """
+        """Return copies of all arrays, popping each to free it early; earlier copies are lost."""
         need = sum(_aligned(array.nbytes) for array in arrays.values())
         if need > len(self._room):
             self._room = np.empty(0, np.uint8)  # lets go of the old room before there is a new one
@@ -71,7 +67,7 @@ class Copies:
 
 
 def _aligned(n_bytes: int) -> int:
-    """Round up to whole cache lines, so that every copy begins where its type may begin."""
+    """Round up to whole cache lines."""
     return -(-n_bytes // 64) * 64
 
 
@@ -92,10 +88,17 @@ class Checkpointer:
     safe : how far the latest checkpoint goes, None before the first
     """
 
-    def __init__(self, file: CheckpointFile, selector: RowSelector, stream: Stream, every: str | int) -> None:
+    def __init__(
+        self,
+        file: CheckpointFile,
+        selector: RowSelector,
+        stream: Stream,
+        every: str | int,
+        digest: RowDigest | None = None,
+    ) -> None:
         self.stream = stream
         self.safe = stream if stream.number else None
-        self._file, self._selector = file, selector
+        self._file, self._selector, self._digest = file, selector, digest
         self._snapshots, self._copies = Snapshots(selector), Copies()
         self._schedule = Schedule(every, stream.rows)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="streamsieve-checkpoint")
@@ -115,8 +118,12 @@ class Checkpointer:
         """
         with self._changing():
             self._selector.learn(batch)
-            rows = self.stream.rows + batch.X.shape[0]
-            self.stream = replace(self.stream, position=dict(batch.position), rows=rows, finished=False)
+            rows, digest = self.stream.rows + batch.X.shape[0], None
+            if self._digest is not None:
+                self._digest.add(batch)
+                digest = self._digest.text()
+            place = dict(batch.position)
+            self.stream = replace(self.stream, position=place, rows=rows, finished=False, digest=digest)
         if self._writing is not None and self._writing.done():
             self._settle()
         if self._writing is None and self._schedule.due(self.stream.rows):
@@ -138,11 +145,15 @@ class Checkpointer:
 
     def rescue(self, error: BaseException) -> None:
         """Save the state after the last whole batch although the run has failed, and note where it is."""
-        for attempt in (self._settle, self._save):
-            try:
-                attempt()
-            except Exception as failure:  # noqa: BLE001 - the one that ended the run is to be raised
-                error.add_note(str(failure))
+        saving.set()
+        try:
+            for attempt in (self._settle, self._save):
+                try:
+                    attempt()
+                except Exception as failure:  # noqa: BLE001 - the one that ended the run is to be raised
+                    error.add_note(str(failure))
+        finally:
+            saving.clear()
         if self.safe is not None:
             error.add_note(
                 f"{self._file.path} holds the state after {self.safe.rows:,} rows: "

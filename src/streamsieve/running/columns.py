@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,10 +15,14 @@ from streamsieve.base import ColumnSelector
 from streamsieve.exceptions import InputError, SourceError
 from streamsieve.protocols import ColumnBlock, ColumnSource, Position
 from streamsieve.running.interrupts import Interrupts
+from streamsieve.running.place import bad_values_placed
 from streamsieve.state import untouched_on_error
 
 #: Columns that are read at a time; those that are computed on demand are asked for one by one.
 READ_COLUMNS = 1024
+#: Blocks are offered in pieces of about this number of seconds, so that Ctrl-C is answered soon.
+PIECE_SECONDS = 0.25
+FIRST_COLUMNS = 256
 
 
 def offer_all(
@@ -47,10 +52,17 @@ def offer_all(
                     f"the {type(source).__name__} has no columns: there is nothing to offer; does its "
                     "generator yield any?"
                 )
+        width = min(FIRST_COLUMNS, block_size)
         for block in chain([] if first is None else [first], blocks):
-            with interrupts.held():
-                _offer(selector, block)
-            notify(block.X.shape[1])
+            low = 0
+            while low < block.X.shape[1]:
+                piece = _part(block, slice(low, low + width))
+                low, started = low + piece.X.shape[1], time.perf_counter()
+                with interrupts.held():
+                    _offer(source, selector, piece)
+                slower = (time.perf_counter() - started) / PIECE_SECONDS
+                width = max(1, int(piece.X.shape[1] / slower)) if slower > 1 else min(4 * width, block_size)
+                notify(piece.X.shape[1])
             if selector.stopped_ is not None:
                 return
 
@@ -64,24 +76,30 @@ def _begin(source: ColumnSource, selector: ColumnSelector) -> None:
     selector.begin(source.y)
 
 
-def _offer(selector: ColumnSelector, block: ColumnBlock) -> None:
+def _offer(source: ColumnSource, selector: ColumnSelector, block: ColumnBlock) -> None:
     """Offer a block; if a column of it is refused, those before are offered all the same."""
     width = block.X.shape[1]
+    if width == 1:
+        with bad_values_placed(source, block):
+            selector.offer(block)
+        return
     try:
         selector.offer(block)
     except InputError:
-        if width == 1:
-            raise
         block = replace(block, X=clean(block.X, "csc"))  # before columns are cut out of it
         for j in range(width):
-            selector.offer(_one(block, j))
+            _offer(source, selector, _part(block, slice(j, j + 1)))
 
 
-def _one(block: ColumnBlock, j: int) -> ColumnBlock:
-    names = None if block.names is None else [block.names[j]]
-    seconds = None if block.seconds is None else block.seconds[j : j + 1]
-    at = {"column": block.position["column"] - block.X.shape[1] + j + 1}
-    return ColumnBlock(block.X[:, [j]], names, at, seconds)
+def _part(block: ColumnBlock, columns: slice) -> ColumnBlock:
+    """Return some columns of a block as a block."""
+    width = block.X.shape[1]
+    if columns.start == 0 and columns.stop >= width:
+        return block
+    names = None if block.names is None else block.names[columns]
+    seconds = None if block.seconds is None else block.seconds[columns]
+    at = {"column": block.position["column"] - width + min(columns.stop, width)}
+    return ColumnBlock(block.X[:, columns], names, at, seconds)
 
 
 @contextmanager

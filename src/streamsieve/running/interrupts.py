@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Self
 
+#: Set while the state of an interrupted or failed run is being saved.
+saving = threading.Event()
+
 
 class Interrupts:
     """While entered, Ctrl-C can be held back; a second one is not.

@@ -18,6 +18,11 @@ if sys.platform != "win32":
 TRIES = 100
 
 
+def lock_of(path: Path) -> Path:
+    """Return the file that is there while a run uses a checkpoint."""
+    return path.with_name(f".{path.name}.lock")
+
+
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[bool]:
     """Context: no other run uses this checkpoint; False where the system has no such locks.
@@ -27,7 +32,7 @@ def exclusive_lock(path: Path) -> Iterator[bool]:
     if sys.platform == "win32":  # two runs of one checkpoint are the user's own care there
         yield False
         return
-    lock = path.with_name(f".{path.name}.lock")
+    lock = lock_of(path)
     handle, locked = _acquired(lock, path)
     try:
         yield locked

@@ -10,11 +10,14 @@ from streamsieve.base import RowSelector
 from streamsieve.exceptions import ParameterError, SourceError, StateError
 from streamsieve.protocols import RowSource
 from streamsieve.running.checkpoint import Found, Stream
+from streamsieve.running.verify import RowDigest, verified
 from streamsieve.state.registry import name_of
 
 
-def resumed(found: Found, source: RowSource, selector: RowSelector, batch_size: int) -> Stream:
-    """Put what a checkpoint holds into the selector, and return where the stream stands.
+def resumed(
+    found: Found, source: RowSource, selector: RowSelector, batch_size: int, *, full: bool
+) -> tuple[Stream, RowDigest | None]:
+    """Put what a checkpoint holds into the selector; return where the stream stands, and its digest.
 
     Nothing is changed unless selector and source are those of the checkpoint.
     """
@@ -38,8 +41,14 @@ def resumed(found: Found, source: RowSource, selector: RowSelector, batch_size: 
             f"the result of {name} depends on the size of batches, and {path} was made with "
             f"batch_size={stream.batch_size}: resume with that, not with {batch_size}"
         )
+    if full is (stream.digest is None):
+        made, given = ("sample", "full") if full else ("full", "sample")
+        raise ParameterError(
+            f"{path} was made with verify={made!r} (--verify {made}): resume with that, not with {given!r}"
+        )
+    digest = verified(found.path, source, stream) if full else None
     _restore(selector, loaded)
-    return stream
+    return stream, digest
 
 
 def _check_parameters(found: Found, loaded: RowSelector, selector: RowSelector) -> None:

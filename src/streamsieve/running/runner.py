@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Literal, TypeVar, cast
 
 from streamsieve import state
-from streamsieve._parameters import check_number
+from streamsieve._files import check_outputs
+from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector, RowSelector
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
 from streamsieve.protocols import ColumnSource, Position, RowSource
@@ -16,8 +19,10 @@ from streamsieve.running.checkpointer import Checkpointer
 from streamsieve.running.columns import offer_all
 from streamsieve.running.interrupts import Interrupts
 from streamsieve.running.lock import exclusive_lock
+from streamsieve.running.place import bad_values_placed, files_of
 from streamsieve.running.resume import resumed
 from streamsieve.running.schedule import Schedule
+from streamsieve.running.verify import RowDigest
 
 S = TypeVar("S", bound=RowSelector | ColumnSelector)
 
@@ -29,6 +34,7 @@ def run(
     checkpoint: str | os.PathLike[str] | None = None,
     every: str | int = "10s",
     resume: bool = False,
+    verify: Literal["sample", "full"] = "sample",
     batch_size: int = 4096,
     block_size: int | None = None,
     start: Position | None = None,
@@ -56,6 +62,11 @@ def run(
     resume : bool, default=False
         Go on from the checkpoint, if there is one.  Selector and source must be those it was made with;
         the source may have grown at its end.  Without ``resume`` an existing checkpoint is refused.
+    verify : {"sample", "full"}, default="sample"
+        How a resumed run knows its data again.  "sample": columns and target, of files their names, order and
+        sizes, 64 KiB at either end and 16 pieces of 4 KiB in between, of arrays 64 rows and 16,384 labels.
+        It notices data that were replaced, reordered or cut, but not a change outside the sample.  "full":
+        the checkpoint keeps a digest of every value that was learnt; to resume, all of them are read again.
     batch_size : int, default=4096
         Rows in a batch, at least 1.
     block_size : int or None, default=None
@@ -111,8 +122,8 @@ def run(
     ('max_offers=3', ['constant', 'irrelevant', 'irrelevant'], {'column': 3})
     """
     notify = progress or (lambda _: None)
+    _check(source, selector, checkpoint, resume=resume)
     if isinstance(selector, ColumnSelector):
-        _check_columns(source, selector, checkpoint, resume=resume)
         offer_all(cast(ColumnSource, source), selector, start, block_size, notify)
         return selector
     for name, value in (("block_size", block_size), ("start", start)):
@@ -120,37 +131,45 @@ def run(
             raise ParameterError(
                 f"{name} is about columns, and {type(selector).__name__} streams rows: leave it out"
             )
-    _check(source, selector, checkpoint, resume=resume)
     check_number("batch_size", batch_size, low=1, integer=True)
+    check_choice("verify", verify, ("sample", "full"))
     Schedule(every)  # checked now, not after the checkpoint was read
     by_rows = cast(RowSource, source)
     if checkpoint is None:
         for batch in by_rows.rows(batch_size):
-            selector.learn(batch)
+            with bad_values_placed(by_rows, batch):
+                selector.learn(batch)
             notify(batch.X.shape[0])
         return selector
     file = CheckpointFile(checkpoint)
+    check_outputs({"checkpoint": file.files}, {"source": files_of(source)})
     with exclusive_lock(file.path) as locked:
         if locked:
             state.sweep(file.path)
-        stream = _where(file, by_rows, selector, batch_size, resume=resume)
-        with Checkpointer(file, selector, stream, every) as keeper:
+        stream, digest = _where(file, by_rows, selector, batch_size, resume=resume, full=verify == "full")
+        with Checkpointer(file, selector, stream, every, digest) as keeper:
             _learn(by_rows, keeper, notify)
     return selector
 
 
 def _where(
-    file: CheckpointFile, source: RowSource, selector: RowSelector, batch_size: int, *, resume: bool
-) -> Stream:
-    """Return where to begin, with the selector as it was there."""
+    file: CheckpointFile,
+    source: RowSource,
+    selector: RowSelector,
+    batch_size: int,
+    *,
+    resume: bool,
+    full: bool,
+) -> tuple[Stream, RowDigest | None]:
+    """Return where to begin, with the selector as it was there, and with ``full`` the digest up to there."""
     if not resume:
         file.refuse_existing()
     found = file.read() if resume else None
     if found is None:
-        return Stream(source.identity(), batch_size)
-    stream = resumed(found, source, selector, batch_size)
+        return Stream(source.identity(), batch_size), RowDigest() if full else None
+    stream, digest = resumed(found, source, selector, batch_size, full=full)
     # asked for again: the stream may have grown, and a source may have taken names from the checkpoint
-    return Stream(source.identity(), batch_size, stream.position, stream.rows, stream.number, stream.finished)
+    return replace(stream, identity=source.identity(), batch_size=batch_size), digest
 
 
 def _learn(source: RowSource, keeper: Checkpointer, notify: Callable[[int], Any]) -> None:
@@ -160,48 +179,53 @@ def _learn(source: RowSource, keeper: Checkpointer, notify: Callable[[int], Any]
             notify(stream.rows)
         with Interrupts() as interrupts:
             for batch in source.rows(stream.batch_size, stream.position):
-                with interrupts.held():
+                with interrupts.held(), bad_values_placed(source, batch):
                     keeper.learn(batch)
                 notify(batch.X.shape[0])
+        _look_again(source, keeper)
         keeper.finish()
     except BaseException as error:
+        _look_again(source, keeper)
         keeper.rescue(error)
         raise
 
 
+def _look_again(source: RowSource, keeper: Checkpointer) -> None:
+    """Note the identity of files again: half a line at the end of one may have been left out."""
+    with suppress(SourceError):
+        if files_of(source):
+            keeper.stream = replace(keeper.stream, identity=source.identity())
+
+
 def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None:
-    if not isinstance(selector, RowSelector):
-        raise CapabilityError(
-            f"run streams rows or columns into a selector over rows or columns, got {type(selector).__name__}"
-        )
+    name = type(selector).__name__
+    if not isinstance(selector, (RowSelector, ColumnSelector)):
+        raise CapabilityError(f"run streams rows or columns into a selector over rows or columns, got {name}")
+    if isinstance(selector, ColumnSelector):
+        more = " or streamsieve.features(make_columns, y)"
+        _check_axis(source, "columns", "block_size", "y", "the target", more)
+        if checkpoint is not None or resume:
+            raise CapabilityError(
+                f"{name} streams columns, and checkpoints are made of streams of rows: save the selector, "
+                "and go on with start=selector.position_"
+            )
+        return
     # a polars frame has a method rows, too
-    if not callable(getattr(source, "rows", None)) or not hasattr(source, "n_rows"):
-        has = callable(getattr(source, "rows", None))
-        missing = "n_rows (None if it is not known)" if has else "rows(batch_size, start)"
-        raise SourceError(
-            f"run wants a source of rows, got {type(source).__name__}, which has no {missing}: use "
-            "streamsieve.open(data, target=...)"
-        )
-    if checkpoint is None:
-        if resume:
-            raise ParameterError("resume=True goes on from a checkpoint: give checkpoint=PATH")
-    elif not callable(getattr(source, "check_identity", None)):
+    _check_axis(source, "rows", "batch_size", "n_rows", "None if it is not known")
+    if checkpoint is None and resume:
+        raise ParameterError("resume=True goes on from a checkpoint: give checkpoint=PATH")
+    if checkpoint is not None and not callable(getattr(source, "check_identity", None)):
         raise CapabilityError(
             f"a {type(source).__name__} cannot be resumed: a source needs identity() and check_identity() "
             "to have a checkpoint, see streamsieve.protocols.RowSource"
         )
 
 
-def _check_columns(source: Any, selector: ColumnSelector, checkpoint: Any, *, resume: bool) -> None:
-    if not callable(getattr(source, "columns", None)) or not hasattr(source, "y"):
-        has = callable(getattr(source, "columns", None))
-        missing = "y, the target" if has else "columns(block_size, start)"
+def _check_axis(source: Any, axis: str, size: str, member: str, meaning: str, more: str = "") -> None:
+    has = callable(getattr(source, axis, None))
+    if not has or not hasattr(source, member):
+        missing = f"{member} ({meaning})" if has else f"{axis}({size}, start)"
         raise SourceError(
-            f"run wants a source of columns, got {type(source).__name__}, which has no {missing}: use "
-            "streamsieve.open(data, target=...) or streamsieve.features(make_columns, y)"
-        )
-    if checkpoint is not None or resume:
-        raise CapabilityError(
-            f"{type(selector).__name__} streams columns, and checkpoints are made of streams of rows: save "
-            "the selector, and go on with start=selector.position_"
+            f"run wants a source of {axis}, got {type(source).__name__}, which has no {missing}: use "
+            f"streamsieve.open(data, target=...){more}"
         )

@@ -56,12 +56,16 @@ class ArrowSource:
     names : names of the features; the target is not among them
     n_rows : int or None (a CSV file does not say)
     n_columns : number of features
+    files : paths of the files, in order
 
     Notes
     -----
     Numbers and booleans become float64, missing values become NaN.  All whole numbers of a CSV file are
     read as float64, the target's too.  Columns without a name and ``__index_level_0__`` are left out:
     they are the row numbers that pandas writes.
+
+    Text is read up to its last whole line at the moment of opening: what is appended later belongs to the
+    next run, see :func:`streamsieve.run`.
 
     Columns are read by projection: memory is one block of columns and one batch of rows.  CSV has no
     columns to project; its files are converted to a temporary Arrow file (8 bytes per value, under
@@ -86,6 +90,7 @@ class ArrowSource:
     def __init__(self, paths: Paths, target: str | None = None, *, skip_text: bool = False) -> None:
         table_files.need_pyarrow()
         self._files = [_table(path) for path in resolve(paths)]
+        self.files = [file.path for file in self._files]
         self._layout = table_layout.layout_of(self._files, target, skip_text=skip_text)
         known = [file.n_rows for file in self._files if file.n_rows is not None]
         self.names: list[str] | None = self._layout.features
@@ -210,9 +215,10 @@ class ArrowSource:
             if any(isinstance(file, CsvTable) for file in self._files):
                 begin = check_start(self, None, _POSITION)
                 size = max(1, min(table_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
-                batches = ([batch for _, batch in pieces] for pieces, _ in self._batches(size, begin))
+                batches = (pieces for pieces, _ in self._batches(size, begin))
                 path = converted(batches, self._layout, scratch_folder(self))
-                self._columnar = [IpcTable(path)]
+                more = f" and {len(self.files) - 1} more files" if len(self.files) > 1 else ""
+                self._columnar = [IpcTable(path, f"{self.files[0]}{more}")]
         return self._columnar
 
     def _no_rows(self) -> SourceError:
@@ -236,7 +242,7 @@ def _block(files: Sequence[TableFile], names: list[str], n: int) -> npt.NDArray[
             row = end
     if row != n:
         raise SourceError(
-            f"column {names[0]!r} has {row:,} rows in the files from {files[0].path} on, but {n:,} were "
+            f"column {names[0]!r} has {row:,} rows in the files from {files[0].shown} on, but {n:,} were "
             "counted: a file is damaged, or was changed while it was read"
         )
     return X

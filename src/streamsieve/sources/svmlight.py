@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -18,8 +17,9 @@ from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, FloatArray, Position, RowBatch
 from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, spans
 from streamsieve.sources.identity import another_stream, comparing, same
-from streamsieve.sources.tables.fingerprint import check_files, is_line_end, lasting_text
+from streamsieve.sources.tables.fingerprint import StablePrefix, check_files, is_line_end
 from streamsieve.sources.tables.transpose import ColumnsOnDisk, scratch_folder, to_columns
+from streamsieve.sources.text_extent import TextExtent
 
 #: Bytes of text that are parsed at a time when rows are turned into columns.
 SLAB_BYTES = 2**24
@@ -46,12 +46,16 @@ class SvmlightSource:
     ----------
     n_rows, n_columns : int, or None until the files have been scanned
     names : None, the format has no names
+    files : paths of the files, in order
 
     Notes
     -----
     Without n_features, or with zero_based="auto", the first use scans all files once; the scan reads
     indices only and is much faster than parsing.  Give both to start at once.  Rows are CSR with float64
     values and int32 indices.
+
+    Files are read up to their last whole line at the moment of opening: what is appended later belongs to
+    the next run, see :func:`streamsieve.run`.
 
     Columns need a conversion: all rows are parsed, and their values are laid out by column in
     memory-mapped files under ``TMPDIR`` (12 bytes per value, twice that on the way), which go away with the
@@ -80,7 +84,8 @@ class SvmlightSource:
             n_features = check_size("n_features", n_features)
         if zero_based not in (True, False, "auto"):
             raise ParameterError(f"zero_based must be True, False or 'auto'; got {zero_based!r}")
-        self._paths = resolve(paths)
+        self._texts = [TextExtent(path) for path in resolve(paths)]
+        self.files = [text.path for text in self._texts]
         self._n_features, self._zero_based = n_features, zero_based
         self._extent: _Extent | None = None
         self._on_disk: ColumnsOnDisk | None = None
@@ -100,14 +105,14 @@ class SvmlightSource:
             "kind": type(self).__name__,
             "columns": p,
             "zero_based": zero_based,
-            "files": [lasting_text(path).identity() for path in self._paths],
+            "files": [file.identity() for file in self._lasting()],
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
         """Refuse files that are not those of an earlier identity; the stream may have grown at its end."""
         p, zero_based = self._settled()
         with comparing(self, known):
-            check_files(known["files"], [lasting_text(path) for path in self._paths])
+            check_files(known["files"], self._lasting())
             same("zero_based", known["zero_based"], zero_based)
             if p != known["columns"]:
                 raise another_stream(
@@ -115,15 +120,16 @@ class SvmlightSource:
                     "beginning, when higher indices may come)"
                 )
 
+    def _lasting(self) -> list[StablePrefix]:
+        return [StablePrefix(text.path, text.end()) for text in self._texts]
+
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in batches; the files are not read up to ``start``, after which it begins."""
         size = check_size("batch_size", batch_size)
         at = check_start(self, start, ("file", "byte", "line", "row"))
-        if at["file"] >= len(self._paths):
-            raise beyond(self, "files", at["file"], len(self._paths))
-        path = self._paths[at["file"]]
-        with _opened(path) as file:
-            there = file.seek(0, os.SEEK_END)
+        if at["file"] >= len(self.files):
+            raise beyond(self, "files", at["file"], len(self.files))
+        path, there = self.files[at["file"]], self._texts[at["file"]].end()
         if at["byte"] > there:
             raise beyond(self, f"bytes of {path}", at["byte"], there)
         if not is_line_end(path, at["byte"]):
@@ -138,29 +144,29 @@ class SvmlightSource:
         pieces: list[tuple[Any, npt.NDArray[Any]]] = []
         room, row = size, at["row"]
         byte, line = at["byte"], at["line"]
-        for number, path in enumerate(self._paths[at["file"] :], at["file"]):
-            with _opened(path) as file:
+        for number, text in enumerate(self._texts[at["file"] :], at["file"]):
+            with text.open() as file:
                 file.seek(byte)
                 while True:
                     lines, found = _take_lines(file, room)
                     if found:
-                        pieces.append(_parse_lines(lines, path, line, p, zero_based=zero_based))
+                        pieces.append(_parse_lines(lines, text.path, line, p, zero_based=zero_based))
                     byte, line = byte + sum(map(len, lines)), line + len(lines)
                     room, row = room - found, row + found
                     if room:
                         break  # the file has ended
                     yield _joined(pieces, {"file": number, "byte": byte, "line": line, "row": row})
                     pieces, room = [], size
-            if number + 1 < len(self._paths):
+            if number + 1 < len(self.files):
                 byte = line = 0
         if pieces:
             yield _joined(pieces, {"file": number, "byte": byte, "line": line, "row": row})
         elif row == 0:
-            raise SourceError(f"{self._paths[0]} holds no rows: there is nothing to stream")
+            raise SourceError(f"{self.files[0]} holds no rows: there is nothing to stream")
 
     def _scanned(self) -> _Extent:
         if self._extent is None:
-            self._extent = _scan(self._paths)
+            self._extent = _scan(self._texts)
             self.n_rows = self._extent.n_rows
         return self._extent
 
@@ -174,7 +180,7 @@ class SvmlightSource:
         if self._n_features is not None and wanted > self._n_features:
             raise SourceError(
                 f"n_features is {self._n_features:,}, but the highest index in the files from "
-                f"{self._paths[0]} on is {extent.high:,}: give n_features={wanted} or more, or leave it out"
+                f"{self.files[0]} on is {extent.high:,}: give n_features={wanted} or more, or leave it out"
             )
         # with labels only, there is still a matrix
         self.n_columns = max(wanted, 1) if self._n_features is None else self._n_features
@@ -223,14 +229,15 @@ class _Extent:
     high: int = -1
 
 
-def _scan(paths: Sequence[Path]) -> _Extent:
+def _scan(files: Sequence[TextExtent]) -> _Extent:
     """Find the extent of the files without parsing values.
 
     Indices ascend within a line (the parser insists), so the first and the last of a line are enough.
     """
     extent = _Extent()
-    for path in paths:
-        with _opened(path) as file:
+    for text_file in files:
+        path = text_file.path
+        with text_file.open() as file:
             for number, line in enumerate(file, 1):
                 extent.n_bytes += len(line)
                 text = line[: line.find(b"#")] if b"#" in line else line
@@ -307,11 +314,3 @@ def _bad_line(path: Path, number: int, line: bytes, why: str) -> SourceError:
         f"{path}, line {number:,}: {why}; wanted 'label index:value index:value ...' with ascending "
         f"indices, got {shown + dots!r}: correct or remove this line"
     )
-
-
-def _opened(path: Path) -> BinaryIO:
-    """Open a file to read bytes, or say why not."""
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be opened: {error.strerror or error}") from error

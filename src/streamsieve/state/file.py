@@ -68,9 +68,9 @@ def write(
     try:
         arrays, metadata = _sealed(header, arrays)
         with temporary.open("xb") as file:
-            mode = os.fstat(file.fileno()).st_mode  # what the process's mask allows
+            mode = _mode(target, file)
         save_file(arrays, temporary, metadata=metadata)
-        temporary.chmod(mode & 0o777)
+        temporary.chmod(mode)
         _flush(temporary)
         _verify(temporary, metadata, arrays)
         if previous is not None:
@@ -82,8 +82,8 @@ def write(
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         why = getattr(error, "strerror", None) or error
-        untouched = "; the previous file is untouched" if target.exists() else ""
-        raise StateError(f"cannot write {target}: {why}{untouched}") from error
+        kept = "; the previous file is untouched" if target.exists() else ""
+        raise StateError(f"cannot write {target}: {why}{kept}") from error
     try:
         _flush(target.parent)
     except OSError as error:
@@ -254,18 +254,27 @@ def _flush(path: str | Path) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
-    """Open a text file that takes its name only when it is complete: nothing is ever half-written."""
+    """Open a text file that takes its name only when it is complete; it keeps the permissions of the old."""
     target = Path(path)
     temporary = _aside(target)
     try:
         with as_state_error(f"write {target}"):
             with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="") as file:
+                temporary.chmod(_mode(target, file))
                 yield file
             temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
+
+def _mode(target: Path, fresh: IO[Any]) -> int:
+    """Return the permissions of the file to be replaced; of a new one, what the process's mask allows."""
+    try:
+        return target.stat().st_mode & 0o777
+    except OSError:
+        return os.fstat(fresh.fileno()).st_mode & 0o777
 
 
 @contextlib.contextmanager

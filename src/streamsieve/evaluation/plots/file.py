@@ -6,14 +6,19 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamsieve._files import MAKER
 from streamsieve.exceptions import ParameterError
 from streamsieve.state import replacing
 
 if TYPE_CHECKING:
     import os
 
-#: What can be written, and the entry of each format that would hold the time of day.
-FORMATS = {".png": None, ".svg": "Date", ".pdf": "CreationDate"}
+#: What can be written, with the metadata of each format: its maker, and no time of day.
+FORMATS = {
+    ".png": {"Software": MAKER},
+    ".svg": {"Creator": MAKER, "Date": None},
+    ".pdf": {"Creator": MAKER, "CreationDate": None},
+}
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
@@ -43,12 +48,10 @@ def save(figure: Any, path: str | os.PathLike[str], dpi: int = 130) -> None:
 
     target = check_path(path)
     suffix = target.suffix.lower()
-    clock = FORMATS[suffix]
     content = io.BytesIO()
     # without a fixed salt, the names of parts of an SVG are random
     with mpl.rc_context({"svg.hashsalt": "streamsieve"}):
-        metadata = {} if clock is None else {clock: None}
-        figure.savefig(content, format=suffix[1:], dpi=dpi, metadata=metadata)
+        figure.savefig(content, format=suffix[1:], dpi=dpi, metadata=FORMATS[suffix])
     with replacing(target) as file:
         binary: Any = file
         binary.buffer.write(content.getvalue())

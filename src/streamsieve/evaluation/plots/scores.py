@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.plots.style import bare, check_places, count_rows, mark_shifts, new_figure, style
+from streamsieve.evaluation.plots.style import (
+    bare,
+    check_places,
+    count_rows,
+    mark_shifts,
+    new_figure,
+    plain,
+    style,
+)
 from streamsieve.evaluation.reports.track import ScreenTrack, Track
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
@@ -53,8 +61,8 @@ def scores(
     # in the order of the last scores, so that the legend reads like the right edge of the picture
     last = np.nan_to_num(shown.scores[-1, chosen], nan=-np.inf)
     for i, place in enumerate(chosen[np.argsort(-last, kind="stable")].tolist()):
-        label = shown.names[place] if names is None else str(names[int(shown.columns[place])])
-        axes.plot(track.rows, shown.scores[:, place], label=label, **style(i, len(track.rows)))
+        label = shown.names[place] if names is None else names[int(shown.columns[place])]
+        axes.plot(track.rows, shown.scores[:, place], label=plain(label), **style(i, len(track.rows)))
     mark_shifts(axes, shifts)
     count_rows(axes, int(track.rows[-1]))
     axes.set_ylabel("score")
@@ -138,7 +146,7 @@ def score_map(
         axes.fill([], [], label="not known", **blank)
     count_rows(axes, int(at[-1]))
     every = -(-len(names) // MOST_NAMES)
-    axes.set_yticks(range(0, len(names), every), [str(name) for name in names[::every]], fontsize=8)
+    axes.set_yticks(range(0, len(names), every), [plain(name) for name in names[::every]], fontsize=8)
     axes.set(ylim=(len(names) - 0.5, -0.5))
     axes.set_title(title, pad=10)
     axes.set_ylabel("feature" if every == 1 else f"feature (every {every}th is named)")

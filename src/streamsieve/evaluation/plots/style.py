@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._text import shown
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import FloatArray
 
@@ -42,6 +43,11 @@ def style(i: int, n_points: int) -> dict[str, Any]:
         "markevery": None if n_points <= FEW else (i % 5 * max(1, n_points // 40), max(1, n_points // 8)),
         "linewidth": 1.6,
     }
+
+
+def plain(name: object) -> str:
+    """Return a name as it is drawn: without characters that act, and never as a formula between dollars."""
+    return shown(name).replace("$", r"\$")
 
 
 def new_figure(width: float, height: float) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import time
@@ -10,11 +9,13 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from streamsieve._text import write_csv
 from streamsieve.base import ColumnSelector
 from streamsieve.evaluation.candidates.selectors import chosen, in_layout, seeded, size_parameter, wants_raw
 from streamsieve.evaluation.engine.problem import Problem
@@ -63,9 +64,8 @@ class FinalFit:
     def write_ledger(self, path: str | os.PathLike[str]) -> None:
         """Write all decisions as CSV; several names in ``by`` are joined with semicolons."""
         with replacing(path) as file:
-            writer = csv.writer(file)
-            writer.writerow(Decision._fields)
-            writer.writerows((*row[:-1], ";".join(row.by)) for row in self.decisions)
+            lines = ((*row[:-1], ";".join(row.by)) for row in self.decisions)
+            write_csv(file, chain([Decision._fields], lines))
 
 
 def final_fits(

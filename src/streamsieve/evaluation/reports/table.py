@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_choice, did_you_mean
+from streamsieve._text import shown, unguarded, write_csv
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.state import replacing
 
@@ -167,19 +169,19 @@ class Table(Mapping[str, npt.NDArray[Any]]):
         )
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as CSV; numbers come back as they were."""
+        """Write the table as CSV; numbers come back as they were.
+
+        Text that a spreadsheet would evaluate has a single quote before it, which :meth:`from_csv` removes.
+        """
         with replacing(path) as file:
-            writer = csv.writer(file)
-            writer.writerow(self._columns)
-            writer.writerows(self.rows())
+            write_csv(file, chain([list(self)], self.rows()))
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], kinds: Mapping[str, str]) -> Self:
         """Read what :meth:`to_csv` wrote; ``kinds`` are those of :meth:`kinds`."""
         try:
             with Path(path).open(encoding="utf-8", newline="") as file:
-                lines = list(_long_lines(file))
-            head, cells = lines[0], lines[1:]
+                head, *cells = ([unguarded(cell) for cell in line] for line in _long_lines(file))
             return cls({name: _READ[kinds[name]]([row[j] for row in cells]) for j, name in enumerate(head)})
         except (OSError, ValueError, IndexError, KeyError, csv.Error) as error:
             raise StateError(f"{path} does not hold the table that was written there: {error}") from error
@@ -215,7 +217,7 @@ def text_of(table: Table, most: int = 60) -> str:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else shown(value)
 
 
 def _column(values: Any) -> npt.NDArray[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamsieve._parameters import check_number, did_you_mean
+from streamsieve._text import write_csv
 from streamsieve.evaluation.engine.sources import cut
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import FloatArray, IntArray, RowSource
@@ -61,17 +61,21 @@ class Track:
                 f"no screen {name!r} was tracked{did_you_mean(name, self.screens)}; there is {known}"
             ) from None
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a tidy table as CSV: one line for every look, screen and feature known by then.
+    def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
+        """Write a tidy table: one line for every look, screen and feature known by then.
 
-        ``place`` is 1 for the best feature, and empty for one that is not selected.
+        Parameters
+        ----------
+        path : file to write; ``place`` is 1 for the best feature, and empty for one that is not selected
+        raw : bool, default=False
+            Whether names that a spreadsheet would evaluate are written as they are, instead of with a single
+            quote before them.
         """
         with replacing(path) as file:
-            writer = csv.writer(file)
-            writer.writerow(("rows", "screen", "feature", "column", "score", "place"))
+            write_csv(file, [("rows", "screen", "feature", "column", "score", "place")])
             for look, rows in enumerate(self.rows.tolist()):
                 for screen, shown in self.screens.items():
-                    writer.writerows((rows, screen, *line) for line in _lines(shown, look))
+                    write_csv(file, ((rows, screen, *line) for line in _lines(shown, look)), raw=raw)
 
 
 def _lines(shown: ScreenTrack, look: int) -> Iterator[tuple[str, int, float, int | str]]:

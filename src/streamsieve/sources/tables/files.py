@@ -6,14 +6,16 @@ whatever the readers raise becomes a ``SourceError`` that names the file and the
 
 from __future__ import annotations
 
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from streamsieve.exceptions import SourceError
-from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet, lasting_text
+from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet
+from streamsieve.sources.text_extent import TextExtent
 
 #: Rows that are read together at most, whatever the batch size.
 READ_ROWS = 65_536
@@ -24,14 +26,15 @@ CSV_BLOCK, CSV_LINE = 2**20, 2**28
 class TableFile(ABC):
     """A file with named columns.
 
-    ``schema`` holds their Arrow types; ``n_rows`` is what the file claims, None if it does not.
+    ``schema`` holds their Arrow types; ``n_rows`` is what the file claims, None if it does not.  Errors name
+    the file as ``shown``: a converted copy is shown as the user's file.
     """
 
     n_rows: int | None = None
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with named(path):
+    def __init__(self, path: Path, shown: str | None = None) -> None:
+        self.path, self.shown = path, shown or str(path)
+        with named(self.shown):
             self.schema = self._look()
             self.names: list[str] = self.schema.names  # decodes them
 
@@ -46,7 +49,7 @@ class TableFile(ABC):
     def batches(self, columns: Sequence[str], size: int = READ_ROWS, skip: int = 0) -> Iterator[Any]:
         """Yield record batches of these columns, of about ``size`` rows at most, after ``skip`` rows."""
         size = min(size, READ_ROWS)
-        with named(self.path):
+        with named(self.shown):
             row, batches = self._read(columns, size, skip)
         for batch in self._validated(batches, row):
             first, row = row, row + batch.num_rows
@@ -54,18 +57,18 @@ class TableFile(ABC):
                 yield batch.select(columns).slice(max(skip - first, 0))
         if row < skip:
             raise SourceError(
-                f"start lies after {skip:,} rows of {self.path}, but it has {row:,}: resume with the data "
+                f"start lies after {skip:,} rows of {self.shown}, but it has {row:,}: resume with the data "
                 "the position came from"
             )
 
+    @abstractmethod
     def lasting(self) -> StablePrefix:
         """Return the part of the file that stays as it is when rows are added at its end."""
-        return lasting_text(self.path)
 
     def _validated(self, batches: Iterable[Any], row: int = 0) -> Iterator[Any]:
         stream = iter(batches)
         while True:
-            with named(self.path, row):
+            with named(self.shown, row):
                 batch = next(stream, None)
                 if batch is None:
                     return
@@ -91,7 +94,7 @@ class ParquetTable(TableFile):
     @contextmanager
     def kept_open(self) -> Iterator[None]:
         """Context: the footer, which is long when there are many columns, is parsed only once."""
-        with named(self.path):
+        with named(self.shown):
             self._kept = self._open()
         try:
             yield
@@ -179,19 +182,26 @@ class CsvTable(TableFile):
         self._delimiter = delimiter
         super().__init__(path)
 
+    def lasting(self) -> StablePrefix:
+        """Return the lines: text grows at its end."""
+        return StablePrefix(self.path, self._extent.end())
+
     def _look(self) -> Any:
-        with self.path.open("rb") as file:
-            longest = max(len(file.readline(CSV_LINE)) for _ in range(3))
-        self._block = max(CSV_BLOCK, 8 * longest)
-        with self._open() as reader:
+        self._extent = TextExtent(self.path)
+        with self._extent.open() as file:
+            lengths = [len(file.readline(CSV_LINE)) for _ in range(3)]
+        self._block = max(CSV_BLOCK, 8 * max(lengths))
+        # types are inferred from whole lines, unless the only row is one without a line end
+        self._by_lines = lengths[0] < self._extent.whole < self._extent.size
+        with self._open(self._extent.open(whole=self._by_lines)) as reader:
             return _settled(reader.schema)
 
-    def _open(self, **convert: Any) -> Any:
+    def _open(self, file: BinaryIO, names: list[str] | None = None, **convert: Any) -> Any:
         from pyarrow import csv  # noqa: PLC0415
 
         return csv.open_csv(
-            self.path,
-            read_options=csv.ReadOptions(block_size=self._block),
+            file,
+            read_options=csv.ReadOptions(block_size=self._block, column_names=names),
             parse_options=csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
             convert_options=csv.ConvertOptions(**convert),
         )
@@ -199,7 +209,13 @@ class CsvTable(TableFile):
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
         del size, skip  # blocks are cut by bytes, and rows are found by parsing
         types = {name: self.schema.field(name).type for name in columns}
-        return 0, self._open(column_types=types, include_columns=list(columns))
+        return 0, self._batches(column_types=types, include_columns=list(columns))
+
+    def _batches(self, **convert: Any) -> Iterator[Any]:
+        yield from self._open(self._extent.open(whole=self._by_lines), **convert)
+        rest = self._extent.rest() if self._by_lines else b""  # looked at when all rows before it were taken
+        if rest:
+            yield from self._open(io.BytesIO(rest), self.names, **convert)
 
 
 def _settled(inferred: Any) -> Any:
@@ -225,7 +241,7 @@ def need_pyarrow() -> None:
 
 
 @contextmanager
-def named(path: Path, row: int | None = None) -> Iterator[None]:
+def named(shown: str, row: int | None = None) -> Iterator[None]:
     """Context: what Arrow complains about becomes a ``SourceError`` with the file and the place."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -237,7 +253,7 @@ def named(path: Path, row: int | None = None) -> Iterator[None]:
         place = "" if row is None else f" after row {row:,}"
         text = " ".join(str(error).split()) or type(error).__name__
         raise SourceError(
-            f"{path} cannot be read{place}: {text[:500]}; the file is damaged or not what its suffix says: "
+            f"{shown} cannot be read{place}: {text[:500]}; the file is damaged or not what its suffix says: "
             "repair it, write it again, or leave it out"
         ) from error
 

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.identity import another_stream, digest
+from streamsieve.sources.text_extent import opened
 
 #: Bytes looked at: at either end, and in pieces spread evenly in between.
 END_BYTES, PIECES, PIECE_BYTES = 2**16, 16, 2**12
@@ -46,7 +47,7 @@ def sample(path: Path, length: int) -> str:
 def _opened(path: Path) -> Iterator[tuple[BinaryIO, int]]:
     """Context: a file and its size; trouble names the file."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             yield file, os.fstat(file.fileno()).st_size
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -55,12 +56,6 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, int]]:
 def _read(file: BinaryIO, low: int, high: int) -> bytes:
     file.seek(max(low, 0))
     return file.read(max(high - max(low, 0), 0))
-
-
-def lasting_text(path: Path) -> StablePrefix:
-    """Text grows by lines: all that is there stays."""
-    with _opened(path) as (_, size):
-        return StablePrefix(path, size)
 
 
 def lasting_parquet(path: Path) -> StablePrefix:

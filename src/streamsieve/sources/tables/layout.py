@@ -137,7 +137,7 @@ def matrix(batch: Any, features: Sequence[str], file: TableFile, *, row_major: b
 
     batch = batch.select(list(features))
     schema = pa.schema([(name, pa.float64()) for name in features])
-    with named(file.path):
+    with named(file.shown):
         if not batch.schema.equals(schema):
             batch = batch.cast(schema, safe=False)
         values: FloatArray = batch.to_tensor(null_to_nan=True, row_major=row_major).to_numpy()
@@ -149,7 +149,7 @@ def labels(column: Any, layout: Layout, file: TableFile) -> npt.NDArray[Any]:
     import pyarrow.compute as pc  # noqa: PLC0415
     from pyarrow import types as t  # noqa: PLC0415
 
-    with named(file.path):
+    with named(file.shown):
         column = column.cast(layout.target_type, safe=False)
         missing = column.null_count
         if t.is_large_string(layout.target_type):
@@ -157,7 +157,7 @@ def labels(column: Any, layout: Layout, file: TableFile) -> npt.NDArray[Any]:
             missing += pc.sum(pc.equal(column, "")).as_py() or 0
     if missing:
         raise SourceError(
-            f"{file.path}: the target column {layout.target!r} has missing values: drop those rows or "
+            f"{file.shown}: the target column {layout.target!r} has missing values: drop those rows or "
             "fill them in"
         )
     values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)

@@ -18,15 +18,18 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
+from streamsieve.sources.tables.files import TableFile, named
+from streamsieve.sources.tables.layout import labels
 
 if TYPE_CHECKING:
     from streamsieve.sources.tables.layout import Layout
 
 
-def converted(batches: Iterable[list[Any]], layout: Layout, folder: Path) -> Path:
+def converted(batches: Iterable[list[tuple[TableFile, Any]]], layout: Layout, folder: Path) -> Path:
     """Write pieces of record batches to an uncompressed Arrow file, the features as float64.
 
-    All pieces of one list become one record batch: its length is what a column is read in.
+    All pieces of one list become one record batch: its length is what a column is read in.  Whatever is
+    wrong with a piece is said of the file that it came from.
     """
     import pyarrow as pa  # noqa: PLC0415
 
@@ -36,7 +39,13 @@ def converted(batches: Iterable[list[Any]], layout: Layout, folder: Path) -> Pat
     path = folder / "converted.arrow"
     with full_disk_named(folder), pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         for pieces in batches:
-            table = pa.Table.from_batches([batch.cast(schema, safe=False) for batch in pieces])
+            cast = []
+            for file, batch in pieces:
+                with named(file.shown):
+                    cast.append(batch.cast(schema, safe=False))
+                if layout.target is not None:
+                    labels(cast[-1].column(layout.target), layout, file)
+            table = pa.Table.from_batches(cast)
             writer.write_table(table.combine_chunks())
     return path
 

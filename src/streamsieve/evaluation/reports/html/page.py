@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from streamsieve._text import shown
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.reports.final_fit import FinalFit
 from streamsieve.evaluation.reports.html import figures, markup, tables
@@ -103,6 +104,7 @@ def _rendered(**content: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("streamsieve.evaluation.reports.html"),
         autoescape=True,
+        finalize=lambda value: "\n".join(map(shown, value.split("\n"))) if type(value) is str else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

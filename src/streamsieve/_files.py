@@ -1,0 +1,138 @@
+"""Where results may be written: not over an input or another output, nor over a file of someone else."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from streamsieve.exceptions import ParameterError, StateError
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+#: First lines of the CSV files that streamsieve writes.
+CSV_HEADERS = frozenset(
+    {
+        "feature",
+        "feature,statistic,p_value",
+        "feature,score",
+        "feature,score,p_value",
+        "step,feature,event,reason,statistic,p_value,by",
+        "step,feature,event,reason,statistic,p_value,by,seconds",
+        "rows,screen,feature,column,score,place",
+    }
+)
+#: What pictures and pages of streamsieve name as their maker.
+MAKER = "made by streamsieve"
+#: Bytes at either end of a file in which the mark of its maker is looked for.
+_ENDS = 4096
+
+
+def check_outputs(
+    outputs: Mapping[str, Iterable[AnyPath]],
+    inputs: Mapping[str, Iterable[AnyPath]] | None = None,
+    *,
+    folder: tuple[str, AnyPath] | None = None,
+) -> None:
+    """Refuse outputs that are inputs or other outputs, by whatever name, before any work.
+
+    Parameters
+    ----------
+    outputs : the files that each option writes, by the name of the option
+    inputs : the files, or patterns of files, that each option reads
+    folder : an option and its folder for outputs, where no input may lie
+    """
+    writes = [(option, Path(path)) for option, paths in outputs.items() for path in paths]
+    reads = [(option, str(path)) for option, paths in (inputs or {}).items() for path in paths]
+    for number, (option, path) in enumerate(writes):
+        for other, again in writes[:number]:
+            if other != option and same_file(path, again):
+                raise _clash(option, path, "file", f"{other} writes ({again})")
+        for other, given in reads:
+            found = _read_by(path, given)
+            if found is not None:
+                raise _clash(option, path, "file", f"{other} reads ({found})")
+    if folder is None:
+        return
+    for other, given in reads:
+        for file in _matches(given):
+            if any(same_file(folder[1], parent) for parent in Path(file).resolve().parents):
+                raise _clash(*folder, "folder", f"{other} reads from ({file})")
+
+
+def _clash(option: str, path: AnyPath, what: str, use: str) -> ParameterError:
+    return ParameterError(f"{option} {path} is the {what} that {use}: choose another name for {option}")
+
+
+def _read_by(path: Path, given: str) -> str | None:
+    """Return the file or pattern by which a path would be read, now or the next time."""
+    for file in _matches(given):
+        if same_file(path, file):
+            return file
+    return given if would_match(path, given) else None
+
+
+def same_file(a: AnyPath, b: AnyPath) -> bool:
+    """Whether two names are one file, by links or by the rules of the file system.
+
+    Names of files that do not exist yet are compared without case: some systems do not distinguish it.
+    """
+    there = os.path.exists(a), os.path.exists(b)  # noqa: PTH110
+    if all(there):
+        return Path(a).samefile(b)
+    return not any(there) and _folded(a) == _folded(b)
+
+
+def _folded(path: AnyPath) -> str:
+    return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
+
+
+def _matches(given: str) -> Iterator[str]:
+    """Yield the existing files that a path or a pattern stands for."""
+    given = os.path.expanduser(given)  # noqa: PTH111 - a pattern
+    if os.path.exists(given):  # noqa: PTH110
+        return iter([given])
+    return glob.iglob(given, recursive=True) if glob.has_magic(given) else iter(())  # noqa: PTH207
+
+
+def would_match(path: AnyPath, pattern: str) -> bool:
+    """Whether a pattern would match a file, were it there."""
+    if not glob.has_magic(pattern) or Path(pattern).exists():
+        return False
+    parts = Path(pattern).expanduser().absolute().parts
+    steady = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+    begin = Path(os.path.realpath(Path(*parts[:steady])))
+    real = Path(os.path.realpath(Path(path).absolute().parent)) / Path(path).name
+    return real.is_relative_to(begin) and _fits(real.relative_to(begin).parts, parts[steady:])
+
+
+def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_fits(parts[i:], pattern[1:]) for i in range(len(parts) + 1))
+    return bool(parts) and fnmatch.fnmatch(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
+
+
+def refuse_foreign(paths: Iterable[AnyPath], *, how: str = "overwrite=True") -> None:
+    """Refuse to replace a file that someone else has written; ``how`` says how to do it all the same."""
+    for path in paths:
+        if os.path.lexists(path) and not is_ours(path):
+            raise StateError(f"{path} exists and was not written by streamsieve; {how} replaces it")
+
+
+def is_ours(path: AnyPath) -> bool:
+    """Whether a file is empty, or is recognized as a state, a table or a picture of streamsieve."""
+    try:
+        with Path(path).open("rb") as file:
+            begin = file.read(_ENDS)
+            file.seek(max(_ENDS, file.seek(0, os.SEEK_END) - _ENDS))
+            end = file.read()
+    except OSError:
+        return False
+    state = begin[8:].startswith(b'{"__metadata__":{') and b'"sieve":' in begin
+    line = begin.partition(b"\n")[0].rstrip(b"\r").decode("utf-8", "replace")
+    return not begin or state or line in CSV_HEADERS or MAKER.encode() in begin + end

@@ -1,0 +1,39 @@
+"""Text of others, safe to show: names and labels may hold terminal escapes or spreadsheet formulas."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from typing import IO, Any
+
+#: Control characters, marks of writing direction, line separators, surrogates: they act, or deceive the eye.
+_ACTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+#: What makes a spreadsheet evaluate a cell, after any quotes that were put before it.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def shown(text: object) -> str:
+    r"""Return text for a terminal, a page or a picture, with characters that act or hide as ``\x1b``."""
+    return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
+
+
+def guarded(cell: Any) -> Any:
+    """Return a cell of a CSV file with a quote before text that a spreadsheet would evaluate."""
+    if not isinstance(cell, str) or not _FORMULA.match(cell):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def unguarded(cell: str) -> str:
+    """Return the cell that :func:`guarded` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def write_csv(file: IO[str], rows: Iterable[Iterable[Any]], *, raw: bool = False) -> None:
+    """Write rows as CSV; unless ``raw``, no cell of text can become a formula of a spreadsheet."""
+    csv.writer(file).writerows(rows if raw else (map(guarded, row) for row in rows))

@@ -1,0 +1,113 @@
+"""Ctrl-C in a process of its own: exit code 130 within a second, one line, and a checkpoint to go on from."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import streamsieve as ss
+from streamsieve.cli import run
+
+#: Seconds that an answer may take: one, and what a busy machine adds.
+SOON = 2.5
+#: Selectors that are busy in compiled code for minutes, once they have learnt 500 rows or 3 columns.
+BUSY = """
+import hashlib, sys, streamsieve as ss
+from streamsieve.cli import main
+real = {cls: getattr(cls, name) for cls, name in ((ss.Screen, "learn"), (ss.SAOLA, "offer"))}
+def learn(self, batch):
+    result = real[type(self)](self, batch)
+    if getattr(self, "n_samples_seen_", 0) >= 500 and self.n_features_in_ >= 3:
+        print("busy", flush=True)
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+    return result
+ss.Screen.learn = ss.SAOLA.offer = learn
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 3_000
+    columns = {f"c{j}": rng.normal(size=n) for j in range(8)}
+    pq.write_table(pa.table({**columns, "label": rng.integers(0, 2, n)}), tmp_path / "t.parquet")
+    return tmp_path / "t.parquet"
+
+
+def interrupted(arguments, program, ready):
+    """Start a command, press Ctrl-C when it is ready, and return its exit code and what it said."""
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        ready(process)
+        time.sleep(0.1)
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert time.monotonic() - started < SOON
+    return process.returncode, said
+
+
+@pytest.mark.parametrize("command", ["screen", "select"])
+def test_compiled_code_does_not_keep_ctrl_c_waiting(table, tmp_path, command):
+    checkpoint, out = tmp_path / "c.sieve", tmp_path / "kept.csv"
+    arguments = [command, table, "--target", "label", "--out", out]
+    by_rows = ["--batch", "100", "--every", "100", "--checkpoint", checkpoint]
+    arguments += by_rows if command == "screen" else ["--block", "1"]
+    code, said = interrupted(arguments, BUSY, lambda process: process.stdout.readline())
+    assert code == 130, said
+    assert said.count("\n") == 1
+    assert not out.exists()
+    if command == "screen":
+        rows = ss.load(checkpoint).n_samples_seen_
+        assert 100 <= rows <= 400
+        assert said == (
+            f"interrupted; {checkpoint} holds the first {rows} rows: the same command with --resume goes on "
+            "from there\n"
+        )
+        assert run([*map(str, arguments), "--resume", "-q"]) == 0
+        assert ss.load(checkpoint).n_samples_seen_ == 3_000
+    else:
+        assert said == "interrupted; no file was half-written\n"
+        assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+
+
+@pytest.mark.full
+def test_a_run_ends_between_two_batches_and_keeps_them_all(tmp_path):
+    rng = np.random.default_rng(0)
+    n, path, checkpoint = 300_000, tmp_path / "long.parquet", tmp_path / "long.sieve"
+    columns = {f"c{j}": rng.normal(size=n) for j in range(8)}
+    pq.write_table(pa.table({**columns, "label": rng.integers(0, 2, n)}), path)
+    arguments = [
+        "screen",
+        path,
+        "--target",
+        "label",
+        "--batch",
+        "10",
+        "--every",
+        "10",
+        "--checkpoint",
+        checkpoint,
+    ]
+
+    def ready(process):
+        until = time.monotonic() + 60
+        while not checkpoint.exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.005)
+
+    code, said = interrupted(arguments, "from streamsieve.cli import main; main()", ready)
+    assert code == 130, said
+    rows = ss.load(checkpoint).n_samples_seen_
+    assert 0 < rows < n
+    assert said.startswith(f"interrupted; {checkpoint} holds the first {rows:,} rows: ")
+    assert said.count("\n") == 1
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+    done = [*arguments[:4], "--batch", "5000", "--checkpoint", checkpoint, "--resume", "-q"]
+    assert run([*map(str, done)]) == 0
+    assert ss.load(checkpoint).n_samples_seen_ == n
