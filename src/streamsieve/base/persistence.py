@@ -49,7 +49,7 @@ else:
 
 #: Where a nested estimator keeps its parameters; at the root they stand in the file's header.
 PARAMETERS = "$parameters"
-#: What a state that does not fit may raise before anything has said why: anything, also of a kernel's compiler.
+#: What a state that does not fit may raise before anything has said why, also of a kernel's compiler.
 MISFIT = Exception
 
 
