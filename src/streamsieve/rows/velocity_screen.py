@@ -33,7 +33,7 @@ class VelocityScreen(RowSelector):
         Rows of a window, at least 10.  The rows of the present window are kept: memory is that of window x
         features.
     bins : int, default=5
-        Bins of equal frequency for the values of a feature, at least 2; see
+        Bins of equal frequency for the values of a feature, at least 2 and at most 1024; see
         :class:`streamsieve.criteria.MutualInfo`.
     fence : float, default=1.5
         A feature drifts if its velocity is significant and above ``Q3 + fence * (Q3 - Q1)`` of the velocities
@@ -97,7 +97,12 @@ class VelocityScreen(RowSelector):
     _traits = Traits(tasks=CLASSIFICATION, missing=True, forgets=True, size_parameter="k", nested_sizes=True)
     _buffers_rows: ClassVar[bool] = True
 
-    parameters = {"window": Int(10), "bins": Int(2), "fence": Float(0), "alarm": Float(0, open_low=True)}
+    parameters = {
+        "window": Int(10),
+        "bins": Int(2, 1024),
+        "fence": Float(0),
+        "alarm": Float(0, open_low=True),
+    }
     fields = {
         "_text_": Bool(),
         "_monitor_": Nested(VelocityMonitor),

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from streamsieve.base import OfflineSelector, RowSelector
-from streamsieve.exceptions import ParameterError, StreamSieveError
+from streamsieve.exceptions import InputError, ParameterError, StreamSieveError
 from streamsieve.protocols import Task
 from streamsieve.state.registry import name_of, registered
 from streamsieve.testing._data import Sample, assert_same, fresh, named, sample_for
@@ -67,6 +67,21 @@ def check_labels_are_names(selector: Any) -> None:
             ("float", y.astype(float)),
         ):
             assert_same(expected, fresh(selector).fit(X, labels), f"{name} labels, {task}")
+
+
+def check_bad_sparse_indices(selector: Any) -> None:
+    """A sparse matrix with an index out of range is refused by name, also where its flags say all is well."""
+    X, y, _ = sample_for(selector)
+    for form in ("csr", "csc") if selector.traits.sparse else ():
+        bad = sp.coo_array(X).asformat(form)
+        bad.has_canonical_format = bad.has_sorted_indices = True
+        bad.indices[3] = max(X.shape) + 10**6
+        text = ""
+        try:
+            fresh(selector).fit(bad, y)
+        except InputError as error:
+            text = str(error)
+        assert f"number {bad.indices[3]}" in text, f"a bad index in {form} is not refused by name: {text!r}"
 
 
 def check_refit_forgets(selector: Any) -> None:

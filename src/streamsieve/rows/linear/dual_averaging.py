@@ -20,6 +20,9 @@ REACHES = (0.5, 0.1, 0.02)
 #: Scores below this are too near the end of all numbers for a relative margin.
 SMALLEST = 1e-280
 
+#: How often the pool may be renewed before a row is learned; once or twice is enough.
+MOST_STALLS = 100
+
 
 class Settings(NamedTuple):
     """Parameters of a learner, passed with every batch so that a change of them is noticed."""
@@ -108,8 +111,10 @@ class DualAveraging:
             self._settings = settings
             self._start_over()
         n, widest = len(rows.indptr) - 1, int(np.diff(rows.indptr).max(initial=0))
-        while True:
+        stalled = 0
+        while stalled < MOST_STALLS:
             self._make_room(int(self._counts[kernel.MOST]) + widest)
+            before = first
             first = kernel.learn(
                 *rows, signs, first, settings.rate, settings.ridge, settings.damping, settings.budget,
                 settings.width, self._table, self._place, self._touched, self._pool, self._lines,
@@ -117,7 +122,9 @@ class DualAveraging:
             )  # fmt: skip
             if first == n:
                 return
+            stalled = stalled + 1 if first == before else 0
             self._renew(settings)
+        raise RuntimeError(f"the pool was renewed {MOST_STALLS} times for one row: please report this")
 
     def grow(self, n_features: int) -> None:
         """Make room for features that have just appeared."""
