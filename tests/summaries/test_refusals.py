@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from streamsieve.exceptions import BadValueError, ParameterError
+from streamsieve.exceptions import BadValueError, InputError, ParameterError
 from streamsieve.testing._summary_rows import known
 from tests.summaries.kinds import KINDS, each_kind
 from tests.summaries.streams import FORMS, Stream, assert_same_bits, feed, snapshot
@@ -147,3 +147,19 @@ def test_large_values_in_range_are_welcome(kind, form):
 def test_a_half_life_out_of_range_is_refused(kind):
     with pytest.raises(ParameterError, match="half_life must be a number at least 1"):
         kind(0.5)
+
+
+@each_kind
+def test_rows_that_do_not_fit_together_are_refused_before_a_kernel_sees_them(kind):
+    rows = good()
+    shifted = sp.csr_array(rows.X)
+    shifted.indices = shifted.indices + 1
+    for X, y, weight, message in (
+        (shifted, rows.y, None, "X has column number 3 in row 0, but 3 columns"),
+        (rows.X, rows.y[:-1], None, r"X has 8 rows, but y has shape \(7,\)"),
+        (rows.X, rows.y, np.ones(3), "8 values, one per row"),
+        (rows.X, rows.y, -np.ones(8), "must lie between 0 and"),
+        (rows.X[0], rows.y, None, "rows are a matrix"),
+    ):
+        with pytest.raises(InputError, match=message):
+            kind().update(X, y, weight)

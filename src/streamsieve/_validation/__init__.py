@@ -25,6 +25,7 @@ from streamsieve._validation.blocks import check_block as check_block
 from streamsieve._validation.rows import check_named_rows as check_named_rows
 from streamsieve._validation.rows import check_output as check_output
 from streamsieve._validation.rows import check_rows as check_rows
+from streamsieve._validation.rows import check_summary_rows as check_summary_rows
 from streamsieve._validation.rows import check_traits as check_traits
 from streamsieve._validation.sparse import clean_sparse as clean_sparse
 from streamsieve._validation.targets import TASKS as TASKS

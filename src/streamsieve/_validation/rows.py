@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from streamsieve._validation.arrays import FLOATS, as_input_errors, clean, matrix
+from streamsieve._validation.sparse import CheckedRows
 from streamsieve._validation.targets import check_target
 from streamsieve._values import HEAVIEST, refuse_non_finite
 from streamsieve.exceptions import CapabilityError, InputError, SchemaError
@@ -22,7 +24,8 @@ def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None
     X = matrix(selector, X, reset=reset, sparse="csr")
     n = X.shape[0]
     check_traits(selector, X, weight)
-    return RowBatch(X, None if target is None else check_target(y, n, target), _weight(weight, n))
+    y = None if target is None else check_target(y, n, target)
+    return RowBatch(CheckedRows.of(X) if sp.issparse(X) else X, y, _weight(weight, n))
 
 
 def check_traits(selector: Any, X: Matrix, weight: Any, names: Sequence[str] | None = None) -> None:
@@ -45,7 +48,20 @@ def check_named_rows(selector: Any, batch: RowBatch, *, target: str | None) -> R
     if batch.names is not None and len(batch.names) != X.shape[1]:
         raise SchemaError(f"the batch has {X.shape[1]} features, but {len(batch.names)} names")
     check_traits(selector, X, batch.weight, batch.names)
-    return RowBatch(X, None if target is None else check_target(batch.y, n, target), _weight(batch.weight, n))
+    y = None if target is None else check_target(batch.y, n, target)
+    return RowBatch(CheckedRows.of(X) if sp.issparse(X) else X, y, _weight(batch.weight, n))
+
+
+def check_summary_rows(X: Any, y: Any, weight: Any) -> tuple[Matrix, npt.NDArray[Any], FloatArray | None]:
+    """Validate rows that a summary gets, from a selector (which has looked at them) or from anyone else."""
+    if type(X) is not CheckedRows:
+        X = clean(X, "csr")
+    if len(getattr(X, "shape", ())) != 2:
+        raise InputError(f"rows are a matrix; got a {type(X).__name__}")
+    y = np.asarray(y)
+    if y.shape != X.shape[:1]:
+        raise InputError(f"X has {X.shape[0]} rows, but y has shape {y.shape}: one label per row is needed")
+    return X, y, _weight(weight, X.shape[0])
 
 
 def check_output(X: Any, width: int) -> Matrix:

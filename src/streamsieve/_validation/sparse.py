@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from streamsieve._kernels.sparse_indices import look
 from streamsieve.exceptions import InputError, InputTypeError
@@ -22,6 +23,17 @@ LINES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("row of blo
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _INT32 = np.dtype(np.int32)
+
+
+class CheckedRows(sp.csr_array):  # type: ignore[misc]
+    """CSR that was looked at during this call, so that what comes after the door need not look again."""
+
+    @classmethod
+    def of(cls, X: Any) -> CheckedRows:
+        """Return the same arrays under this name."""
+        rows = cls.__new__(cls)
+        rows.__dict__.update(X.__dict__)
+        return rows
 
 
 def clean_sparse(X: Any, wanted: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve._validation import check_summary_rows
 from streamsieve.exceptions import SchemaError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 
@@ -16,7 +17,8 @@ from streamsieve.protocols import FloatArray, IntArray, Matrix
 def rows_with_weight(
     X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None
 ) -> tuple[Matrix, npt.NDArray[Any], FloatArray | None]:
-    """Return the rows whose weight is not 0: a row of weight 0 does not exist."""
+    """Check rows, and return those whose weight is not 0: a row of weight 0 does not exist."""
+    X, y, weight = check_summary_rows(X, y, weight)
     if weight is None or weight.all():
         return X, y, weight
     present = np.flatnonzero(weight)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from streamsieve._kernels.quantiles_dense import beyond
 from streamsieve._parameters import check_number
+from streamsieve._validation import check_summary_rows
 from streamsieve._values import LARGEST_VALUE, refuse_non_finite
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
@@ -147,6 +148,7 @@ class Quantiles(ClassTotals):
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
+        X, y, weight = check_summary_rows(X, y, weight)
         if weight is not None:
             if weight.min(initial=1.0) < LIGHTEST:
                 present = np.flatnonzero(weight >= LIGHTEST)
