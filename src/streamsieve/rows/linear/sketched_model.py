@@ -14,8 +14,8 @@ from streamsieve.rows.linear.entries import RowEntries
 from streamsieve.state import Array, Int, Nested, Part, register
 from streamsieve.summaries.class_totals import Fading, LabelEncoder
 
-#: Largest number of features.
-MOST = 2**24
+#: Most features in a heap: its hash table then takes 32 MB, also when a state of a few features is loaded.
+MOST = 2**20
 
 
 class HeavyHitters(Part):
@@ -25,7 +25,7 @@ class HeavyHitters(Part):
 
     Parameters
     ----------
-    capacity : how many features there may be, at most 2**24
+    capacity : how many features there may be, at most 2**20
     """
 
     fields = {
