@@ -540,7 +540,7 @@ def test_names_that_are_not_those_of_the_heap_are_refused(tmp_path):
 
 
 def test_with_names_k_has_a_limit_of_its_own():
-    mission = MISSION(2**24 + 1)
+    mission = MISSION(2**20 + 1)
     with pytest.raises(ParameterError, match="k must be a whole number at least 1 and at most"):
         mission.learn_one({"a": 1.0}, 1)
     assert not hasattr(mission, "n_features_in_")

@@ -35,7 +35,7 @@ class MISSION(Seeded, RowSelector):
     Parameters
     ----------
     k : int or None, default=None
-        Features to keep, 1 <= k <= 2**24; None keeps 10, or all if fewer.  With dict rows k may exceed the
+        Features to keep, 1 <= k <= 2**20; None keeps 10, or all if fewer.  With dict rows k may exceed the
         features seen so far.
     width : int, default=2**18
         Buckets in a row of the sketch, 1 to 2**30.  Features in one bucket disturb each other's weights; the
