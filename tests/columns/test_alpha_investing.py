@@ -12,6 +12,7 @@ import streamsieve as ss
 from streamsieve.columns.models.logistic import LogisticModel
 from streamsieve.exceptions import ParameterError, StateError, TargetError
 from tests.columns.streams import DENSE, FORMS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.reference.alpha_investing import alpha_investing
 
 TEST_STATISTICS = ("t", "likelihood_ratio")
@@ -31,7 +32,7 @@ def check_equal(sieve, twin, what):
 def test_random_streams_in_mixed_blocks_equal_the_twin(test_statistic, task):
     rng = np.random.default_rng(0)
     seen = Counter()
-    for case in range(100):
+    for case in range(cases(100)):
         y = target(rng, task, rows(rng, task))
         far = case % 3 == 0
         X = columns(rng, y, int(rng.integers(1, 15)), far=far)
@@ -44,7 +45,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(test_statistic, task):
         sieve = ss.AlphaInvesting(test_statistic=test_statistic, **parameters).begin(y)
         check_equal(offered(sieve, X, rng, tuple(FORMS)), twin, (case, parameters))
         seen.update(line.reason for line in twin[1])
-    assert min(seen.values()) >= 5, seen
+    assert min(seen.values()) >= cases(5), seen
     assert set(seen) == {
         "relevant", "irrelevant", "constant", "collinear", "model fits exactly", "unreliable test",
     }  # fmt: skip
@@ -268,7 +269,7 @@ def test_a_constant_target_is_refused():
 def test_logistic_random_streams_in_mixed_blocks_equal_the_twin(test_statistic):
     rng = np.random.default_rng(13)
     seen = Counter()
-    for case in range(80):
+    for case in range(cases(80, 40)):
         y = target(rng, "binary", rows(rng, "binary"))
         X = columns(rng, y, int(rng.integers(1, 12)), far=case % 3 == 0)
         parameters = {
@@ -282,7 +283,7 @@ def test_logistic_random_streams_in_mixed_blocks_equal_the_twin(test_statistic):
         equal_logistic(sieve, twin, (case, parameters))
         seen.update(line.reason for line in twin[1])
     assert set(seen) == {"relevant", "irrelevant", "constant", "collinear", "model fits exactly"}, seen
-    assert min(seen.values()) >= 3, seen
+    assert min(seen.values()) >= cases(3), seen
 
 
 def equal_logistic(sieve, twin, what):

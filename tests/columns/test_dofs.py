@@ -12,6 +12,7 @@ from streamsieve.columns.dofs import DOFS, KERNELS, LOCAL, READINGS, REDUNDANCY,
 from streamsieve.columns.groups.dpp import Factor, Sampler, Similarity, uniform_draws
 from streamsieve.exceptions import ParameterError, TargetError
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference.dofs import dofs, probabilities
 
@@ -65,7 +66,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(task):
 
 def test_groups_of_any_size_offered_whole_equal_the_twin():
     rng = np.random.default_rng(1)
-    for case in range(30):
+    for case in range(cases(30)):
         task = TASKS[case % 2]
         y = target(rng, task, 30)
         X = columns(rng, y, 16, far=False)

@@ -11,6 +11,7 @@ import streamsieve as ss
 from streamsieve.columns.group_saola import GroupSAOLA
 from streamsieve.exceptions import NotBegunError, ParameterError, SchemaError
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference.group_saola import group_saola
 from tests.reference.saola import saola
@@ -47,7 +48,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(measure, task):
     """Blocks never fit the groups, and the last group is mostly left open."""
     rng = np.random.default_rng(0)
     seen = Counter()
-    for case in range(70):
+    for case in range(cases(70)):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 20)), far=case % 3 == 0)
         parameters = random_parameters(rng, measure)
@@ -60,14 +61,14 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(measure, task):
         assert sieve.n_groups_ == len(groups)
         assert sieve.n_open_ == X.shape[1] % size
         seen.update((line.event, line.reason) for line in twin[1])
-    assert min(seen.values()) >= 5, seen
+    assert min(seen.values()) >= cases(5), seen
     assert len(seen) == (6 if measure == "fisher_z" else 5), seen
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_groups_of_any_size_offered_whole_equal_the_twin(measure):
     rng = np.random.default_rng(1)
-    for case in range(30):
+    for case in range(cases(30)):
         task = TASKS[case % 3]
         y = target(rng, task, 30)
         X = columns(rng, y, 20, far=False)
@@ -175,7 +176,7 @@ def test_groups_of_one_by_any_road_are_the_same(measure):
 def test_no_selected_column_dominates_one_of_another_group(measure):
     rng = np.random.default_rng(7)
     compared = 0
-    for _ in range(20):
+    for _ in range(cases(20)):
         y = rng.integers(0, 2, 40)
         X = columns(rng, y, 25, far=False)
         sieve = GroupSAOLA(alpha=0.3, measure=measure, group_size=4).fit(X, y)
@@ -186,7 +187,7 @@ def test_no_selected_column_dominates_one_of_another_group(measure):
             alone.offer_group(X[:, group])
             compared += 1
         assert len(alone.selected_) == len(chosen)
-    assert compared > 40
+    assert compared > cases(40)
 
 
 def test_looking_changes_nothing():

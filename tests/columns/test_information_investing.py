@@ -10,6 +10,7 @@ import pytest
 from streamsieve.columns.information_investing import InformationInvesting
 from streamsieve.exceptions import ParameterError, TargetError
 from tests.columns.streams import FORMS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.reference.information_investing import information_investing
 
 TASKS = ("binary", "regression")
@@ -26,7 +27,7 @@ def check_equal(sieve, twin, what):
 def test_random_streams_in_mixed_blocks_equal_the_twin(price, task):
     rng = np.random.default_rng(0)
     seen = Counter()
-    for case in range(100):
+    for case in range(cases(100)):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
         parameters = {
@@ -38,7 +39,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(price, task):
         sieve = offered(InformationInvesting(**parameters).begin(y), X, rng)
         check_equal(sieve, twin, (case, parameters))
         seen.update(line.reason for line in twin[1])
-    assert min(seen.values()) >= 5, seen
+    assert min(seen.values()) >= cases(5), seen
     assert len(seen) == 6, seen
 
 

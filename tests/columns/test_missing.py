@@ -19,6 +19,7 @@ from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.independence.multiple_testing import RULES
 from streamsieve.protocols import Task
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference import fisher_z, online_fdr
 from tests.reference.fast_osfs import fast_osfs
@@ -73,7 +74,7 @@ def woven(rng, task, n, noise=0.3):
 def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
     rng = np.random.default_rng(0)
     seen = Counter()
-    for case in range(60):
+    for case in range(cases(60)):
         y = target(rng, task, rows(rng, task))
         X = with_gaps(rng, columns(rng, y, int(rng.integers(4, 16)), far=case % 3 == 0))
         parameters = random_parameters(rng, cls)
@@ -81,8 +82,8 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
         sieve = offered(cls(missing="omit", **parameters).begin(y), X, rng)
         equal_twin(sieve, twin, what=(case, parameters), p_values=cls is not ss.SAOLA or len(y) > 6)
         seen.update((line.event, line.reason) for line in twin[1])
-    assert min(seen["evicted", "redundant"], seen["rejected", "redundant"]) >= 3, seen
-    assert min(seen["rejected", "unreliable test"], seen["rejected", "constant"]) >= 20, seen
+    assert min(seen["evicted", "redundant"], seen["rejected", "redundant"]) >= cases(3), seen
+    assert min(seen["rejected", "unreliable test"], seen["rejected", "constant"]) >= cases(20), seen
 
 
 @BLANKETS
@@ -157,7 +158,7 @@ def same_numbers(one, other):
 @pytest.mark.parametrize("task", TASKS)
 def test_without_gaps_omitting_changes_nothing(cls, task):
     rng = np.random.default_rng(4)
-    for case in range(40):
+    for case in range(cases(40)):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
         if case % 4 == 0:

@@ -11,6 +11,7 @@ import streamsieve as ss
 from streamsieve.columns.ogfs import OGFS
 from streamsieve.exceptions import ParameterError, SchemaError
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference.ogfs import ogfs
 
@@ -39,7 +40,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(task):
     """Blocks never fit the groups, and the last group is mostly left open."""
     rng = np.random.default_rng(0)
     seen = Counter()
-    for case in range(70):
+    for case in range(cases(70)):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 20)), far=case % 3 == 0)
         parameters = random_parameters(rng)
@@ -53,12 +54,12 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(task):
         assert sieve.n_open_ == X.shape[1] % size
         seen.update((line.event, line.reason) for line in twin[1])
     assert {("kept", "relevant"), ("rejected", "constant"), ("rejected", "irrelevant")} <= set(seen)
-    assert min(seen["rejected", "redundant"], seen["evicted", "redundant"]) >= 10, seen
+    assert min(seen["rejected", "redundant"], seen["evicted", "redundant"]) >= cases(10), seen
 
 
 def test_groups_of_any_size_offered_whole_equal_the_twin():
     rng = np.random.default_rng(1)
-    for case in range(30):
+    for case in range(cases(30)):
         task = TASKS[case % 3]
         y = target(rng, task, 30)
         X = columns(rng, y, 20, far=False)

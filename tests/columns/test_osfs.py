@@ -18,6 +18,7 @@ from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.independence import FisherZ
 from streamsieve.protocols import Task
 from tests.columns.streams import FORMS, SPARSE, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.reference.fast_osfs import fast_osfs
 from tests.reference.osfs import PartialCorrelations, osfs
 
@@ -45,7 +46,7 @@ def random_parameters(rng):
 def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
     rng = np.random.default_rng(0)
     seen = Counter()
-    for case in range(100):
+    for case in range(cases(100)):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 13)), far=case % 3 == 0)
         parameters = random_parameters(rng)
@@ -56,7 +57,9 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
     # the streams had something to say: every kind of decision fell, many times
     loser = "rejected" if cls is FastOSFS else "evicted"
     assert len(seen) >= 7, seen
-    assert min(seen["evicted", "redundant"], seen["rejected", "redundant"], seen[loser, "collinear"]) >= 5
+    assert min(
+        seen["evicted", "redundant"], seen["rejected", "redundant"], seen[loser, "collinear"]
+    ) >= cases(5)
 
 
 def woven(rng, task, n):

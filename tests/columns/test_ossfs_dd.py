@@ -11,6 +11,7 @@ from streamsieve.columns.ossfs_dd import OSSFSDD
 from streamsieve.columns.top_k import TopK
 from streamsieve.exceptions import ParameterError
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference.ossfs_dd import ossfs_dd
 
@@ -34,7 +35,7 @@ def random_parameters(rng):
 def test_random_streams_in_mixed_blocks_equal_the_twin(task):
     rng = np.random.default_rng(0)
     seen, partners = Counter(), 0
-    for case in range(150):
+    for case in range(cases(150, 100)):
         y = target(rng, task, max(rows(rng, task), 5))
         X = columns(rng, y, int(rng.integers(1, 30)), far=case % 3 == 0)
         parameters = random_parameters(rng)
@@ -45,7 +46,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(task):
         seen.update((line.event, line.reason) for line in twin[1])
         partners += sum(line.event == "kept" and line.by != () for line in twin[1])
     assert len(seen) == (7 if task == "multiclass" else 6), seen
-    assert min(seen.values()) >= 10, seen
+    assert min(seen.values()) >= cases(10), seen
     assert partners > 2
 
 
@@ -112,7 +113,7 @@ def test_below_the_floor_the_best_by_mrmr_are_selected():
 def test_a_floor_that_is_reached_is_never_lost():
     rng = np.random.default_rng(5)
     lost = 0
-    for case in range(20):
+    for case in range(cases(20)):
         # members that are many and weak, then strong ones that make all of them redundant
         n = 100
         y = rng.normal(size=n)
@@ -129,7 +130,7 @@ def test_a_floor_that_is_reached_is_never_lost():
             if floor:
                 assert min(sizes[reached:], default=6) >= 6, case
             lost += floor == 0 and min(sizes[reached:], default=6) < 6
-    assert lost > 5
+    assert lost > cases(5)
 
 
 def test_looking_changes_nothing_and_what_is_returned_is_final():

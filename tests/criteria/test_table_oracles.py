@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from streamsieve.criteria import ChiSquare, Gini, MutualInfo, SymmetricUncertainty
 from tests.criteria.random_tables import TABLE_CRITERIA, block, random_block, twin_p_values, twin_scores
+from tests.helpers.tier import cases
 from tests.reference import mutual_info
 
 each = pytest.mark.parametrize("name", TABLE_CRITERIA)
@@ -37,7 +38,7 @@ def rows_of(table):
 def test_thousands_of_tables_equal_the_twins(name, seed):
     rng = np.random.default_rng(seed)
     told = 0
-    for _ in range(50):
+    for _ in range(cases(50)):
         tables = random_block(rng)
         scores, p = TABLE_CRITERIA[name].score(tables), TABLE_CRITERIA[name].p_value(tables)
         wanted = twin_scores(name, tables)
@@ -45,7 +46,7 @@ def test_thousands_of_tables_equal_the_twins(name, seed):
         np.testing.assert_allclose(scores, wanted, rtol=1e-6 if name == "su" else 1e-11, atol=1e-14)
         np.testing.assert_allclose(p, twin_p_values(name, tables), rtol=1e-9, atol=1e-200)
         told += np.count_nonzero((p > 0) & (p < 1))
-    assert told > 100
+    assert told > cases(100)
 
 
 @pytest.mark.parametrize("seed", range(3))
