@@ -24,7 +24,7 @@ OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")
 #: Contracts choose among variants themselves.
 CONTRACTS = ("tests/contract/", "tests/learners/test_contracts.py")
 #: Cases of one test in the quick tier; the first and the last are among them.
-MOST_CASES = 16
+MOST_CASES = 8
 
 
 def pytest_addoption(parser):

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from streamsieve._kernels import codes
+from tests.helpers.tier import cases
 
 TIE = 1e-12
 REASONS = (0, 1, 2, 3)  # kept, constant, irrelevant, redundant
@@ -181,7 +182,7 @@ def settled(X, y, normalised, delta, two_phase, use_max):
 @pytest.mark.parametrize("normalised", [False, True])
 def test_decisions_are_those_of_a_few_lines(normalised, use_max, two_phase):
     rng = np.random.default_rng(3)
-    for case in range(30):
+    for case in range(cases(30)):
         n, m = 20, 20
         y = np.concatenate([[0, 1, 2], rng.integers(0, 3, n - 3)])
         noise = rng.random((n, m)) < rng.random(m)

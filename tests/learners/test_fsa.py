@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from streamsieve.exceptions import BadValueError, ParameterError, TargetError
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference import fsa as twin
 
@@ -97,7 +98,7 @@ def quiet_fit(learner, X, y):
 def test_equals_the_twin_on_many_cases():
     rng = np.random.default_rng(0)
     decided = grew = 0
-    for _ in range(500):
+    for _ in range(cases(500)):
         X, y, learner, told = a_case(rng)
         with np.errstate(over="ignore", invalid="ignore"):
             left, beta, intercept, narrowest = twin.fsa(X, told.pop("y"), told.pop("k"), **told)
@@ -117,8 +118,8 @@ def test_equals_the_twin_on_many_cases():
         tolerance = (1e-6 if sparse else 1e-9) * max(1.0, float(np.abs(beta).max()))
         np.testing.assert_allclose(model.beta, beta, atol=tolerance)
         np.testing.assert_allclose(model.intercept[0], intercept, atol=tolerance)
-    assert decided > 390
-    assert grew < 30
+    assert decided > cases(390)
+    assert grew < cases(30)
 
 
 # ------------------------------------------------------------------------------------ the schedule
