@@ -23,8 +23,8 @@ OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")
 
 #: Contracts choose among variants themselves.
 CONTRACTS = ("tests/contract/", "tests/learners/test_contracts.py")
-#: Cases of one test in the quick tier; the first and the last are among them.
-MOST_CASES = 8
+#: Cases of one test in the quick tier.
+MOST_CASES = 6
 
 
 def pytest_addoption(parser):
@@ -56,9 +56,8 @@ def _thinned(items):
         if not item.nodeid.startswith(CONTRACTS):
             by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in by_test.values():
-        if len(cases) > MOST_CASES:
-            stay = {round(k * (len(cases) - 1) / (MOST_CASES - 1)) for k in range(MOST_CASES)}
-            yield from (id(item) for number, item in enumerate(cases) if number not in stay)
+        stay = set(map(id, tier.spread(cases, MOST_CASES)))
+        yield from (id(item) for item in cases if id(item) not in stay)
 
 
 @pytest.fixture(scope="session")
