@@ -487,6 +487,7 @@ def test_dict_rows_merge_by_name():
     assert merged.n_features_in_ == 4
 
 
+@pytest.mark.full
 def test_a_million_names_leave_no_trace_but_the_best():
     """Rows of 1,000 names, nearly all of them new: memory stays where it was after the first ones."""
     mission = MISSION(20, width=2**12)
