@@ -8,11 +8,6 @@ from hypothesis import settings
 from tests import real_data
 from tests.helpers import tier
 
-# Machines differ in speed and a failure must come back: no deadline, no randomness from run to run.
-settings.register_profile("streamsieve", deadline=None, derandomize=True)
-settings.load_profile("streamsieve")
-
-
 # A job in the background of a shell ignores Ctrl-C, and so do its children: then nothing tests it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -34,6 +29,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: costs more than a contributor should wait for; needs --full")
     tier.FULL = config.getoption("--full")
+    # Machines differ in speed and a failure must come back: no deadline, no randomness from run to run.
+    settings.register_profile("streamsieve", deadline=None, derandomize=True, max_examples=tier.cases(100))
+    settings.load_profile("streamsieve")
 
 
 def pytest_collection_modifyitems(config, items):

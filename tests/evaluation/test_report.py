@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from streamsieve.evaluation import Failure, ProtocolError, Report, Table
 from streamsieve.evaluation.engine.settings import described, differences, digest_of, plain, seed_of
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
+from tests.helpers.tier import cases
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), max_size=8)
 
@@ -25,7 +26,7 @@ def table():
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(
     st.lists(
         st.tuples(TEXT, st.integers(-(2**62), 2**62), st.floats(allow_nan=True), st.booleans()), max_size=6

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.summaries.cross_products import CrossProducts
+from tests.helpers.tier import cases
 from tests.reference.cross_products import joint_moments
 from tests.reference.moments import existing
 from tests.summaries.streams import (
@@ -92,7 +93,7 @@ CELLS = st.one_of(st.sampled_from([0.0, -0.0, 5e-324, 1.0, -1.0]), st.integers(-
 
 
 @both
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(data=st.data())
 def test_any_values_in_any_cut(target, kind, data):
     n, p = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 3))
