@@ -6,6 +6,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -49,24 +50,19 @@ class Trials:
     def verdict(self, mutant: Mutant, seconds: float, *options: str) -> tuple[str, str]:
         """Return "caught", "timed out" or "survived", and the test that decided or that time ran out."""
         file, original = self.copy / mutant.path, self.tree / mutant.path
-        file.write_bytes(
-            mutant.text(original.read_bytes())
-        )  # neither Python nor numba takes it for the old file
+        file.write_bytes(mutant.text(original.read_bytes()))
         end = _spent() + seconds
         try:
             for files, left_out, jit in self._plan(mutant):
                 if _spent() > end:
                     return "survived", "so far: the time was over"
-                work = lambda: self._tested([*options, *files], left_out, seconds, jit=jit)  # noqa: B023, E731
+                work = partial(self._tested, [*options, *files], left_out, seconds, jit=jit)
                 for longer in (1, 3):
-                    found, how = run(work, longer * (seconds + (_START if left_out else _COMPILE)))
+                    failed, how = run(work, longer * (seconds + (_START if left_out else _COMPILE)))
                     if how != "timed out":
                         break
-                if how != "done" or found:
-                    return (
-                        "timed out" if how == "timed out" else "caught",
-                        found or f"{how}: {' '.join(files)}",
-                    )
+                if how != "done" or failed:
+                    return "timed out" if how == "timed out" else "caught", failed or " ".join(files)
         finally:
             shutil.copy2(original, file)
             for cached in file.parent.glob(f"__pycache__/{file.stem}.*"):
@@ -93,17 +89,16 @@ class Trials:
         files: dict[str, list[Test]] = {}
         for test in tests:
             files.setdefault(test.file, []).append(test)
-        order = sorted(
-            files,
-            key=lambda file: (_folder(file) != _folder(mutant.path), sum(t.seconds for t in files[file])),
-        )
+        cost = {
+            file: (_folder(file) != _folder(mutant.path), sum(t.seconds for t in files[file]))
+            for file in files
+        }
+        order = sorted(files, key=cost.__getitem__)
         if kernel:
-            word = re.compile(rf"\b{Path(mutant.path).stem}\b")
-            own = [
-                str(file.relative_to(self.copy))
-                for file in sorted((self.copy / "tests/kernels").glob("test_*.py"))
-                if word.search(file.read_text())
+            named = [
+                file for file in (self.copy / "tests/kernels").glob("test_*.py") if _names(file, mutant.path)
             ]
+            own = [str(file.relative_to(self.copy)) for file in named]
             yield from (
                 (some, set(), jit) for some, jit in ((own, False), (own, True), (order[:1], True)) if some
             )
@@ -113,16 +108,27 @@ class Trials:
             some, order, size = order[:size], order[size:], 2 * size
             yield some, known - {_function(test.name) for file in some for test in files[file]}, True
 
+    @cached_property
+    def _uses(self) -> list[tuple[str, str, int]]:
+        """Every name that the package uses outside of kernels, with its path and line."""
+        return [
+            (getattr(node, "id", getattr(node, "attr", "")), path, node.lineno)
+            for path in sorted({path for path, _, _ in self.blocks.spans})
+            for node in ast.walk(ast.parse((self.tree / path).read_bytes()))
+            if isinstance(node, ast.Name | ast.Attribute)
+        ]
+
     def _callers(self, mutant: Mutant) -> set[int]:
-        """Return the blocks that use a public function of a file of kernels."""
+        """Return the blocks that use a function of a file of kernels."""
         kernels = ast.parse((self.tree / mutant.path).read_bytes()).body
         names = {node.name for node in kernels if isinstance(node, ast.FunctionDef)}
-        found = set()
-        for path in {path for path, _, _ in self.blocks.spans}:
-            for node in ast.walk(ast.parse((self.tree / path).read_bytes())):
-                if getattr(node, "id", getattr(node, "attr", "")) in names:
-                    found |= self.blocks.around(path, node.lineno)
-        return found
+        places = {(path, line) for name, path, line in self._uses if name in names}
+        return {block for path, line in places for block in self.blocks.around(path, line)}
+
+
+def _names(file: Path, kernels: str) -> bool:
+    """Whether a file of tests names a file of kernels."""
+    return re.search(rf"\b{Path(kernels).stem}\b", file.read_text()) is not None
 
 
 def _folder(path: str) -> str:
