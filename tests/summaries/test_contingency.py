@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from streamsieve.summaries import Contingency, table_block
 from streamsieve.summaries.contingency import Category, category_encoder
+from tests.helpers.tier import cases
 from tests.reference.contingency import contingency, effective_rows
 from tests.summaries.pieces import (
     FORMS,
@@ -32,7 +33,7 @@ from tests.summaries.pieces import (
 @pytest.mark.parametrize("half_life", HALF_LIVES)
 def test_any_rows_in_any_forms_widths_and_cuts(kind, half_life):
     rng = np.random.default_rng(1)
-    for _ in range(60):
+    for _ in range(cases(60)):
         pieces = random_pieces(rng, kind)
         check(feed(Contingency(half_life), *pieces), pieces, half_life)
 
@@ -40,7 +41,7 @@ def test_any_rows_in_any_forms_widths_and_cuts(kind, half_life):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_by_itself(form):
     rng = np.random.default_rng(2)
-    for _ in range(30):
+    for _ in range(cases(30)):
         pieces = random_pieces(rng, forms=[form])
         check(feed(Contingency(), *pieces), pieces)
 
@@ -49,7 +50,7 @@ def test_every_form_by_itself(form):
 @pytest.mark.parametrize("cap", [1, 2, 3])
 def test_values_beyond_the_cap_are_counted_together(kind, cap):
     rng = np.random.default_rng(3)
-    for case in range(60):
+    for case in range(cases(60)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         pieces = random_pieces(rng, kind)
         check(feed(Contingency(half_life, cap=cap), *pieces), pieces, half_life, cap)
@@ -79,7 +80,7 @@ def test_any_cells_in_any_cut(rows, cut, cap):
 @pytest.mark.parametrize("kind", KINDS)
 def test_weight_k_is_k_copies_and_weight_0_is_no_row(kind):
     rng = np.random.default_rng(4)
-    for _ in range(100):
+    for _ in range(cases(100)):
         piece = random_piece(rng, 8, 3, kind, weights="whole")
         copies = piece[np.repeat(np.arange(8), piece.weight.astype(int))]
         copies.weight = None

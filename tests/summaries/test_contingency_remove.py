@@ -35,7 +35,7 @@ def kept(summary):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_removed_are_rows_never_added(kind):
     rng = np.random.default_rng(18)
-    for _ in range(80):
+    for _ in range(cases(80)):
         pieces = random_pieces(rng, kind, 4, 2, weights=str(rng.choice(["none", "whole"])))
         summary = feed(Contingency(), *pieces)
         going = rng.random(4) < 0.5
@@ -69,7 +69,7 @@ def test_a_sliding_window_stays_small(form):
 
 def test_beyond_the_cap_each_value_is_counted_by_its_own_or_as_other():
     rng = np.random.default_rng(20)
-    for _ in range(60):
+    for _ in range(cases(60)):
         stream = random_piece(rng, 60, 2, "mixed", weights="none")
         summary = Contingency(cap=2)
         for low in range(0, 60, 5):
@@ -90,7 +90,7 @@ def test_beyond_the_cap_each_value_is_counted_by_its_own_or_as_other():
 def test_fractional_weights_leave_no_dust():
     rng = np.random.default_rng(21)
     for kind in KINDS:
-        for _ in range(50):
+        for _ in range(cases(50)):
             pieces = random_pieces(rng, kind, 3, 2, weights="fraction")
             summary = feed(Contingency(), *pieces)
             for piece in pieces[:2]:
@@ -152,7 +152,7 @@ def without(piece, columns):
 @pytest.mark.parametrize("half_life", [None, 3.0])
 def test_forgotten_features_are_missing_in_all_rows_so_far(half_life):
     rng = np.random.default_rng(22)
-    for _ in range(100):
+    for _ in range(cases(100)):
         old, new = random_pieces(rng, "mixed", 3), random_pieces(rng, "mixed", 2)
         width = width_of(old)
         old = [Piece(_padded_to(p.X, width, p.form), p.y, p.weight, p.form) for p in old]
@@ -172,7 +172,7 @@ def _padded_to(X, width, form):
 @pytest.mark.parametrize("half_life", [None, 3.0])
 def test_reindexed_features_are_as_if_they_had_always_stood_there(half_life):
     rng = np.random.default_rng(23)
-    for _ in range(100):
+    for _ in range(cases(100)):
         old, new = random_pieces(rng, "mixed", 3), random_pieces(rng, "mixed", 2)
         summary, width = feed(Contingency(half_life), *old), width_of(old)
         before = snapshot(summary)

@@ -9,6 +9,7 @@ from streamsieve.exceptions import BadValueError, InputError, InputTypeError, Pa
 from streamsieve.summaries import Contingency
 from streamsieve.summaries.contingency import value_tables
 from streamsieve.summaries.contingency.category_encoder import CategoryEncoder
+from tests.helpers.tier import cases
 from tests.summaries.pieces import (
     HALF_LIVES,
     KINDS,
@@ -25,7 +26,7 @@ from tests.summaries.pieces import (
 @pytest.mark.parametrize("kind", KINDS)
 def test_state_round_trips_bit_for_bit_and_goes_on_identically(kind):
     rng = np.random.default_rng(25)
-    for case in range(80):
+    for case in range(cases(80)):
         half_life, cap = HALF_LIVES[case % len(HALF_LIVES)], (1, 3, 256)[case % 3]
         summary = feed(Contingency(half_life, cap=cap), *random_pieces(rng, kind))
         saved = snapshot(summary)

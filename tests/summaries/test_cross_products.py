@@ -72,7 +72,7 @@ def near(got, wanted, size, tolerance):
 @pytest.mark.parametrize("form", FORMS)
 def test_one_form_of_rows_however_cut(target, kind, form):
     rng = np.random.default_rng(1)
-    for case in range(20):
+    for case in range(cases(20)):
         stream = full_stream(rng, target)
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         parts = stream.cut(rng, int(rng.integers(1, 5)))
@@ -160,7 +160,7 @@ def test_blocks_of_a_large_batch_are_no_different(target, kind, monkeypatch):
 @pytest.mark.parametrize("forms", [["C"], ["csr_array"], ["C", "csr_array"]], ids=str)
 def test_features_come_late_and_vanish_and_are_0_elsewhere(target, kind, forms):
     rng = np.random.default_rng(7)
-    for case in range(25):
+    for case in range(cases(25)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         parts = [full_stream(rng, target, n=5, p=int(p)) for p in rng.integers(1, 15, 4)]
         widest = max(part.X.shape[1] for part in parts)

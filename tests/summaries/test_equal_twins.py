@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from streamsieve.summaries import CoMoments, Moments
+from tests.helpers.tier import cases
 from tests.summaries.streams import (
     DENSE,
     FORMS,
@@ -29,7 +30,7 @@ both = pytest.mark.parametrize(("kind", "target"), KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_one_form_of_rows_however_cut(kind, target, form):
     rng = np.random.default_rng(1)
-    for case in range(40):
+    for case in range(cases(40)):
         stream = random_stream(rng, target)
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         parts = stream.cut(rng, int(rng.integers(1, 5)))
@@ -39,7 +40,7 @@ def test_one_form_of_rows_however_cut(kind, target, form):
 @both
 def test_mixed_dense_and_sparse_batches(kind, target):
     rng = np.random.default_rng(2)
-    for case in range(150):
+    for case in range(cases(150)):
         stream = random_stream(rng, target)
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         parts = stream.cut(rng, 4)
@@ -82,7 +83,7 @@ def every(summary):
 @pytest.mark.parametrize("form", ["C", "F", "csr_array"])
 def test_weight_k_is_k_copies_and_weight_0_is_no_row(kind, target, form):
     rng = np.random.default_rng(3)
-    for _ in range(60):
+    for _ in range(cases(60)):
         stream = random_stream(rng, target)
         stream.weight = rng.integers(0, 4, len(stream)).astype(np.float64)
         copies = stream[np.repeat(np.arange(len(stream)), stream.weight.astype(int))]
@@ -163,7 +164,7 @@ def widths(rng, n, fill):
 )  # a dense row without the feature lacks a value, a sparse one holds a zero
 def test_features_that_arrive_late_or_vanish(kind, target, form, absent):
     rng = np.random.default_rng(8)
-    for case in range(30):
+    for case in range(cases(30)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         pieces, full = widths(rng, 3, absent)
         stream = random_stream(rng, target, n=len(full), p=1)

@@ -5,6 +5,7 @@ import pytest
 
 from streamsieve.exceptions import MergeError, TargetError
 from streamsieve.summaries import CoMoments, Moments
+from tests.helpers.tier import cases
 from tests.summaries.streams import (
     FORMS,
     KINDS,
@@ -90,7 +91,7 @@ def test_fading_merges_on_after_the_factor_was_taken_out(kind, target, form):
 @pytest.mark.parametrize("forms", [["C"], ["csr_array"], list(FORMS)], ids=["dense", "sparse", "mixed"])
 def test_merging_commutes_and_associates(kind, target, forms):
     rng = np.random.default_rng(2)
-    for _ in range(30):
+    for _ in range(cases(30)):
         stream = random_stream(rng, target, n=30, p=3)
         parts, size = stream.cut(rng, 3), max(np.nanmax(np.abs(stream.X)), np.max(np.abs(stream.y)))
         chosen = rng.choice(forms, 3)
