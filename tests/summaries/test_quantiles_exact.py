@@ -52,7 +52,7 @@ def test_small_streams_in_any_form_and_cut():
 
 def test_mixed_dense_and_sparse_batches():
     rng = np.random.default_rng(2)
-    for case in range(400):
+    for case in range(cases(400)):
         stream, half_life = small_stream(rng), HALF_LIVES[case % len(HALF_LIVES)]
         summary = Quantiles(half_life=half_life)
         for part in stream.cut(rng, 4):
@@ -64,7 +64,7 @@ def test_mixed_dense_and_sparse_batches():
 def test_late_features_and_narrower_batches(narrow):
     """What a dense row does not have is missing, what a sparse row does not have is 0."""
     rng = np.random.default_rng(3)
-    for case in range(150):
+    for case in range(cases(150)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         summary = Quantiles(half_life=half_life)
         p = rng.integers(1, 5, 5)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import MergeError, TargetError
 from streamsieve.summaries import Moments, Quantiles
+from tests.helpers.tier import cases
 from tests.reference.moments import decay
 from tests.summaries.quantile_truth import (
     ORDERS,
@@ -72,7 +73,7 @@ def test_merging_when_the_budget_is_spent_widens_more_than_once():
     """Runs that wait to be placed are narrower than the others by then.  All sizes, so that none escapes."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(6000, 1))
-    for _ in range(100):
+    for _ in range(cases(100)):
         a, b = (Stream(x[:n], np.zeros(n, int)) for n in rng.integers(1, 6000, 2))
         summary = learnt(a, 0.02)
         summary.merge(learnt(b, 0.02))
@@ -253,7 +254,7 @@ def test_fading_merges_on_after_the_factor_was_taken_out():
 def test_small_shards_merge_to_the_tables_of_the_whole():
     """Whole weights here, fractions there; none at all; with and without fading."""
     rng = np.random.default_rng(16)
-    for case in range(200):
+    for case in range(cases(200)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         parts = [random_stream(rng, "classes", p=3) for _ in range(4)]
         shards = [feed(Quantiles(half_life=half_life), part) for part in parts]

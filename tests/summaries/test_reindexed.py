@@ -72,7 +72,7 @@ def test_features_merge_wherever_they_stand(kind, target, ours, theirs, half_lif
     """Ours are 0, 1, 2; theirs were counted otherwise, lack some of ours, and have new ones."""
     rng = np.random.default_rng(3)
     absent = {"C": np.nan, "csr_array": 0.0}
-    for _ in range(30):
+    for _ in range(cases(30)):
         left, right = (random_stream(rng, target, n=8, p=p) for p in (3, 4))
         left.weight = right.weight = None
         columns = places(rng, 4, 6)

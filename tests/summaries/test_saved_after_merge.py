@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve.summaries import Contingency, Moments, Quantiles
+from tests.helpers.tier import cases
 
 MAKERS = {
     "moments": Moments,
@@ -31,7 +32,7 @@ def shard(rng, make, rows, *, sparse, gaps):
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_what_a_merge_leaves_behind_can_be_saved_and_loaded(make, sparse, gaps):
-    for seed in range(6):
+    for seed in range(cases(6)):
         rng = np.random.default_rng(seed)
         whole = make()
         for _ in range(12):
@@ -47,7 +48,7 @@ def test_what_a_merge_leaves_behind_can_be_saved_and_loaded(make, sparse, gaps):
 def test_tables_of_few_values_stay_exact_through_merges(gaps):
     """A table that counts a value less than 0 times is right together with the buffer."""
     below = 0
-    for seed in range(3):
+    for seed in range(cases(3)):
         rng = np.random.default_rng(seed)
         whole, parts = Quantiles(), []
         for _ in range(4):

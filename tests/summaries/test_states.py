@@ -6,6 +6,7 @@ import pytest
 from streamsieve.exceptions import StateError
 from streamsieve.state.tree import text
 from streamsieve.summaries import CoMoments, Moments
+from tests.helpers.tier import cases
 from tests.summaries.streams import HALF_LIVES, KINDS, assert_same_bits, feed, random_stream, snapshot
 
 both = pytest.mark.parametrize(("kind", "target"), KINDS.values(), ids=KINDS)
@@ -34,7 +35,7 @@ EXAMPLES = dict(learnt_examples())
 @both
 def test_state_round_trips_bit_for_bit_and_goes_on_identically(kind, target):
     rng = np.random.default_rng(1)
-    for case in range(200):
+    for case in range(cases(200)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         before, after = random_stream(rng, target, p=3), random_stream(rng, target, p=4)
         summary = feed(kind(half_life), before, rng.choice(["C", "csr_array"]))

@@ -16,6 +16,7 @@ from streamsieve.exceptions import (
 from streamsieve.state.tree import pack_texts, text
 from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
 from streamsieve.summaries.windows import row_store as held_rows
+from tests.helpers.tier import cases
 from tests.summaries.listing import Listing, NumericListing, Tally, Twin, assert_same_rows, random_segments
 from tests.summaries.streams import Stream, assert_same_bits, check, snapshot
 
@@ -51,7 +52,7 @@ def check_rows(window, twin):
 def test_a_window_holds_exactly_the_last_rows(kind):
     rng = np.random.default_rng(0)
     asked = 0
-    for _ in range(700):
+    for _ in range(cases(700)):
         window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, kind.target):
@@ -63,7 +64,7 @@ def test_a_window_holds_exactly_the_last_rows(kind):
                     check_rows(window, twin)
                     asked += 1
         check_rows(window, twin)
-    assert asked > 700
+    assert asked > cases(700)
 
 
 def test_a_summary_that_can_take_rows_back_follows():
@@ -79,7 +80,7 @@ def test_a_summary_that_can_take_rows_back_follows():
 @each_real
 def test_the_summary_is_that_of_the_rows(make):
     rng = np.random.default_rng(1)
-    for _ in range(40):
+    for _ in range(cases(40)):
         window, twin = Window(make(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, window.target):
@@ -156,7 +157,7 @@ def test_digits_do_not_leave_with_a_large_value():
 @each_list
 def test_the_cut_into_batches_leaves_no_trace(kind):
     rng = np.random.default_rng(2)
-    for _ in range(200):
+    for _ in range(cases(200)):
         size, segments = int(rng.integers(1, 12)), random_segments(rng, kind.target)
         ones, some, whole = (Window(kind(), size=size) for _ in range(3))
         for segment in segments:
@@ -174,7 +175,7 @@ def test_the_cut_into_batches_leaves_no_trace(kind):
 @pytest.mark.parametrize("name", [name for name in REAL if "Contingency" not in name])  # those follow
 def test_a_summary_made_anew_is_the_same_to_the_last_bit(name):
     make, rng = REAL[name], np.random.default_rng(3)
-    for _ in range(25):
+    for _ in range(cases(25)):
         size, segments = int(rng.integers(1, 30)), random_segments(rng, make().target)
         ones, some = Window(make(), size=size), Window(make(), size=size)
         for segment in segments:
@@ -269,7 +270,7 @@ def test_mixtures_of_dense_and_sparse_rows_keep_what_late_features_are():
 @each_list
 def test_merging_is_the_other_stream_afterwards(kind):
     rng = np.random.default_rng(4)
-    for _ in range(100):
+    for _ in range(cases(100)):
         size = int(rng.integers(1, 15))
         segments = random_segments(rng, kind.target)
         text = segments[0].y.dtype.kind == "U"
@@ -332,7 +333,7 @@ def test_only_like_windows_merge(other, message):
 def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
     rng = np.random.default_rng(5)
     forgot = 0
-    for _ in range(120):
+    for _ in range(cases(120)):
         window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, kind.target):
@@ -349,13 +350,13 @@ def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
                 if rng.random() < 0.1:
                     window = Window.from_state(snapshot(window))
         check_rows(window, twin)
-    assert forgot > 100
+    assert forgot > cases(100)
 
 
 @each_real
 def test_real_summaries_forget_too(make):
     rng = np.random.default_rng(6)
-    for _ in range(30):
+    for _ in range(cases(30)):
         window, twin = Window(make(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, window.target):
@@ -372,7 +373,7 @@ def test_real_summaries_forget_too(make):
 @each_list
 def test_features_move_to_other_places(kind):
     rng = np.random.default_rng(7)
-    for _ in range(120):
+    for _ in range(cases(120)):
         window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         for segment in random_segments(rng, kind.target):
@@ -397,7 +398,7 @@ def test_features_move_to_other_places(kind):
 @each_list
 def test_a_state_goes_on_where_it_was_saved(kind):
     rng = np.random.default_rng(8)
-    for _ in range(120):
+    for _ in range(cases(120)):
         window, twin = Window(kind(), size=int(rng.integers(1, 12))), Twin()
         twin.size = window.size
         again = None
