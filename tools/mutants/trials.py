@@ -17,8 +17,8 @@ from tools.mutants.children import pytest_in, run
 from tools.mutants.recording import Blocks, Test
 from tools.mutants.sites import Mutant
 
-_START = 30  # processor seconds in which a child begins
-_COMPILE = 200  # and those in which a file of kernels is compiled
+_START = 30  # processor seconds in which a child begins and ends
+_COMPILE = 90  # and those in which a file of kernels is compiled
 
 
 class _Chosen:
@@ -51,6 +51,7 @@ class Trials:
         """Return "caught", "timed out" or "survived", and the test that decided or that time ran out."""
         file, original = self.copy / mutant.path, self.tree / mutant.path
         file.write_bytes(mutant.text(original.read_bytes()))
+        seconds += _COMPILE if "/_kernels/" in mutant.path else 0
         end = _spent() + seconds
         try:
             for files, left_out, jit in self._plan(mutant):
@@ -58,7 +59,7 @@ class Trials:
                     return "survived", "so far: the time was over"
                 work = partial(self._tested, [*options, *files], left_out, seconds, jit=jit)
                 for longer in (1, 3):
-                    failed, how = run(work, longer * (seconds + (_START if left_out else _COMPILE)))
+                    failed, how = run(work, longer * (seconds + _START))
                     if how != "timed out":
                         break
                 if how != "done" or failed:
@@ -89,24 +90,25 @@ class Trials:
         files: dict[str, list[Test]] = {}
         for test in tests:
             files.setdefault(test.file, []).append(test)
-        cost = {
-            file: (_folder(file) != _folder(mutant.path), sum(t.seconds for t in files[file]))
-            for file in files
-        }
-        order = sorted(files, key=cost.__getitem__)
+        functions = {file: {_function(test.name) for test in some} for file, some in files.items()}
+        known, size = {_function(test.name) for test in self.tests}, 2
         if kernel:
             named = [
                 file for file in (self.copy / "tests/kernels").glob("test_*.py") if _names(file, mutant.path)
             ]
             own = [str(file.relative_to(self.copy)) for file in named]
-            yield from (
-                (some, set(), jit) for some, jit in ((own, False), (own, True), (order[:1], True)) if some
-            )
+            most = sorted(functions.keys() - own, key=lambda file: len(functions[file]))[-2:]
+            yield from ((own, set(), jit) for jit in (False, True) if own)
+            yield from (([file], known - functions[file], True) for file in reversed(most))
             return
-        known, size = {_function(test.name) for test in self.tests}, 2
+        cost = {
+            file: (_folder(file) != _folder(mutant.path), sum(t.seconds for t in files[file]))
+            for file in files
+        }
+        order = sorted(files, key=cost.__getitem__)
         while order:
             some, order, size = order[:size], order[size:], 2 * size
-            yield some, known - {_function(test.name) for file in some for test in files[file]}, True
+            yield some, known - set().union(*(functions[file] for file in some)), True
 
     @cached_property
     def _uses(self) -> list[tuple[str, str, int]]:
