@@ -43,7 +43,7 @@ def assert_like(mission, peer):
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 50, 5000])
-@pytest.mark.parametrize("depth", [1, 3, 5])
+@pytest.mark.parametrize("depth", [1, 3, 5, 7])
 def test_every_result_is_the_twins(width, depth):
     """Crowded sketches and roomy ones, one to four labels that come late, any cut, dense and sparse."""
     for case in range(cases(40)):
