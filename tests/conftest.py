@@ -8,11 +8,6 @@ from hypothesis import settings
 from tests import real_data
 from tests.helpers import tier
 
-# Machines differ in speed and a failure must come back: no deadline, no randomness from run to run.
-settings.register_profile("streamsieve", deadline=None, derandomize=True)
-settings.load_profile("streamsieve")
-
-
 # A job in the background of a shell ignores Ctrl-C, and so do its children: then nothing tests it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -23,8 +18,8 @@ OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")
 
 #: Contracts choose among variants themselves.
 CONTRACTS = ("tests/contract/", "tests/learners/test_contracts.py")
-#: Cases of one test in the quick tier; the first and the last are among them.
-MOST_CASES = 16
+#: Cases of one test in the quick tier.
+MOST_CASES = 6
 
 
 def pytest_addoption(parser):
@@ -34,6 +29,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: costs more than a contributor should wait for; needs --full")
     tier.FULL = config.getoption("--full")
+    # Machines differ in speed and a failure must come back: no deadline, no randomness from run to run.
+    settings.register_profile("streamsieve", deadline=None, derandomize=True, max_examples=tier.cases(100))
+    settings.load_profile("streamsieve")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -56,9 +54,8 @@ def _thinned(items):
         if not item.nodeid.startswith(CONTRACTS):
             by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in by_test.values():
-        if len(cases) > MOST_CASES:
-            stay = {round(k * (len(cases) - 1) / (MOST_CASES - 1)) for k in range(MOST_CASES)}
-            yield from (id(item) for number, item in enumerate(cases) if number not in stay)
+        stay = set(map(id, tier.spread(cases, MOST_CASES)))
+        yield from (id(item) for item in cases if id(item) not in stay)
 
 
 @pytest.fixture(scope="session")

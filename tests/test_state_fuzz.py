@@ -25,8 +25,9 @@ from streamsieve.summaries import (
 )
 from streamsieve.summaries.nesting import innermost
 from streamsieve.testing.states import fuzz
+from tests.helpers.tier import cases
 
-MUTANTS = int(os.environ.get("MUTANTS", "200"))
+MUTANTS = int(os.environ.get("MUTANTS", str(cases(200))))
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(300, 6)), rng.integers(0, 2, 300)
 X[:, 1] += y

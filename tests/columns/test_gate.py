@@ -8,6 +8,7 @@ import streamsieve as ss
 from streamsieve.exceptions import CapabilityError, StateError
 from streamsieve.independence.online_fdr import RULES
 from tests.columns.streams import TASKS, columns, lines, offered, reloaded, target
+from tests.helpers.tier import cases
 from tests.reference import online_fdr as twin
 
 ALPHA = 0.4
@@ -51,7 +52,7 @@ def settings(case):
 def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(kind, test):
     rng = np.random.default_rng(0)
     compared = entered = 0
-    for case in range(24):
+    for case in range(cases(24)):
         rule, lag = settings(case)
         y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
         X = columns(rng, y, 20, far=False)
@@ -67,8 +68,8 @@ def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(kind, test):
             inner.offer(X[:, passed])
             assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
             compared, entered = compared + 1, entered + len(passed)
-    assert compared > 12
-    assert entered > 30
+    assert compared > cases(12)
+    assert entered > cases(30)
 
 
 def test_groups_behind_a_gate_are_the_groups_of_what_passes():

@@ -17,6 +17,7 @@ from tests.columns.streams import (
     reloaded,
     slices,
 )
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference.group_saola import group_saola
 from tests.reference.saola import saola
@@ -87,7 +88,7 @@ def test_one_group_of_everything_is_saola():
 def test_no_selected_column_dominates_one_of_another_group(measure):
     rng = np.random.default_rng(7)
     compared = 0
-    for _ in range(20):
+    for _ in range(cases(20)):
         y = rng.integers(0, 2, 40)
         X = columns(rng, y, 25, far=False)
         sieve = GroupSAOLA(alpha=0.3, measure=measure, group_size=4).fit(X, y)
@@ -98,7 +99,7 @@ def test_no_selected_column_dominates_one_of_another_group(measure):
             alone.offer_group(X[:, group])
             compared += 1
         assert len(alone.selected_) == len(chosen)
-    assert compared > 40
+    assert compared > cases(40)
 
 
 @pytest.mark.parametrize("ledger", ["kept", "none"])

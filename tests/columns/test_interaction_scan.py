@@ -10,6 +10,7 @@ import streamsieve as ss
 from streamsieve.columns.interaction_scan import InteractionScan
 from streamsieve.columns.redundancy.interactions import SUM_OF_WEIGHTS, levels_of
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
+from tests.helpers.tier import cases
 from tests.reference.interaction_scan import interaction_scan
 
 
@@ -22,7 +23,7 @@ def xor(rng, n=500, p=102, first=20, second=70, noise=0.1):
 def test_random_streams_in_mixed_blocks_equal_the_twin(task):
     rng = np.random.default_rng(0)
     seen, partners = Counter(), 0
-    for case in range(80):
+    for case in range(cases(80)):
         y = target(rng, task, max(rows(rng, task), 5) if case % 3 else 60)
         X = columns(rng, y, int(rng.integers(1, 25)), far=case % 3 == 0)
         if case % 2:  # a pair that is informative together, with some noise
@@ -43,8 +44,8 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(task):
         seen.update((line.event, line.reason) for line in twin[1])
         partners += len(pairs)
     assert len(seen) == 4, seen
-    assert min(seen.values()) >= 20, seen
-    assert partners >= 5
+    assert min(seen.values()) >= cases(20), seen
+    assert partners >= cases(5)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -60,7 +60,7 @@ def test_codes_have_no_p_values():
 @every
 def test_single_columns_get_the_numbers_of_blocks(name):
     rng = np.random.default_rng(1)
-    for _ in range(20):
+    for _ in range(cases(20)):
         y = target(rng, "binary", 30)
         X = columns(rng, y, 25, far=False)
         single, block = fresh(name).begin(y), fresh(name).begin(y)

@@ -26,6 +26,7 @@ from tests.columns.streams import (
     with_missing,
     woven,
 )
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference import fisher_z, online_fdr
 from tests.reference.fast_osfs import fast_osfs
@@ -138,7 +139,7 @@ def same_numbers(one, other):
 @pytest.mark.parametrize("task", TASKS)
 def test_without_missing_values_omitting_changes_nothing(cls, task):
     rng = np.random.default_rng(4)
-    for case in range(40):
+    for case in range(cases(40)):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 15)), far=case % 3 == 0)
         if case % 4 == 0:

@@ -24,6 +24,7 @@ from tests.columns.streams import (
     reloaded,
     woven,
 )
+from tests.helpers.tier import cases
 from tests.reference.fast_osfs import fast_osfs
 from tests.reference.osfs import PartialCorrelations, osfs
 
@@ -49,7 +50,9 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
     seen = equal_twins(cls, partial(by_twin, cls), [task], 100, (1, 13), random_parameters)
     loser = "rejected" if cls is FastOSFS else "evicted"
     assert len(seen) >= 7, seen
-    assert min(seen["evicted", "redundant"], seen["rejected", "redundant"], seen[loser, "collinear"]) >= 5
+    assert min(
+        seen["evicted", "redundant"], seen["rejected", "redundant"], seen[loser, "collinear"]
+    ) >= cases(5)
 
 
 @BOTH

@@ -8,6 +8,7 @@ import streamsieve as ss
 from streamsieve.columns.ossfs_dd import OSSFSDD
 from streamsieve.columns.top_k import TopK
 from tests.columns.streams import TASKS, equal_twin, equal_twins, has_freedom, lines, offered, rows
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference.ossfs_dd import ossfs_dd
 
@@ -102,7 +103,7 @@ def test_below_the_floor_the_best_by_mrmr_are_selected():
 def test_a_floor_that_is_reached_is_never_lost():
     rng = np.random.default_rng(5)
     lost = 0
-    for case in range(20):
+    for case in range(cases(20)):
         # members that are many and weak, then strong ones that make all of them redundant
         n = 100
         y = rng.normal(size=n)
@@ -119,7 +120,7 @@ def test_a_floor_that_is_reached_is_never_lost():
             if floor:
                 assert min(sizes[reached:], default=6) >= 6, case
             lost += floor == 0 and min(sizes[reached:], default=6) < 6
-    assert lost > 5
+    assert lost > cases(5)
 
 
 @pytest.mark.parametrize("floor", [0, 4, 30])

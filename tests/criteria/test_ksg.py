@@ -10,6 +10,7 @@ from streamsieve import exceptions as ex
 from streamsieve.criteria import KSG
 from streamsieve.rows import Screen
 from streamsieve.summaries import Moments
+from tests.helpers.tier import cases
 from tests.reference import ksg as twin
 from tests.summaries.streams import FORMS
 
@@ -65,7 +66,7 @@ def nasty(rng):
 def test_with_ties_missing_values_and_weights_it_is_the_twin():
     rng = np.random.default_rng(0)
     positive = 0
-    for _ in range(1000):
+    for _ in range(cases(1000)):
         X, y, weight, labels = nasty(rng)
         k = int(rng.integers(1, 7))
         form = rng.choice(list(FORMS))
@@ -78,7 +79,7 @@ def test_with_ties_missing_values_and_weights_it_is_the_twin():
             continue
         np.testing.assert_allclose(got, wanted, atol=1e-12)
         positive += np.any(got > 0)
-    assert positive > 400
+    assert positive > cases(400)
 
 
 def test_decimals_tie_although_their_differences_are_rounded():

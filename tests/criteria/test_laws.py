@@ -10,6 +10,7 @@ from streamsieve.criteria import AnovaF, Correlation, Fisher, WelchT
 from streamsieve.exceptions import TargetError
 from tests.criteria.random_tables import TABLE_CRITERIA
 from tests.criteria.scoring import CLASSES, CRITERIA, scored, summarised
+from tests.helpers.tier import cases
 
 each = pytest.mark.parametrize("name", CRITERIA)
 SMALL = st.integers(-20, 20).map(float)
@@ -24,7 +25,7 @@ def two_class_tables(draw):
     return X, y
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(two_class_tables())
 def test_fisher_is_r2_over_1_minus_r2_for_two_classes(table):
     X, y = table
@@ -34,7 +35,7 @@ def test_fisher_is_r2_over_1_minus_r2_for_two_classes(table):
     assert np.all(fisher[~open_] > 1e8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(two_class_tables())
 def test_squared_pooled_t_is_f_for_two_classes(table):
     X, y = table

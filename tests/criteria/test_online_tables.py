@@ -16,13 +16,14 @@ from streamsieve.criteria.criterion import serves
 from streamsieve.summaries import Contingency, Moments, Quantiles
 from tests.criteria.random_tables import TABLE_CRITERIA, TABLE_TWINS
 from tests.criteria.scoring import scored, summarised
+from tests.helpers.tier import cases
 from tests.reference import quantiles, saola
 from tests.summaries.streams import FORMS, feed, random_stream
 
 each = pytest.mark.parametrize("name", TABLE_CRITERIA)
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200))
 @given(
     st.lists(st.integers(-4, 4), min_size=1, max_size=40),
     st.integers(2, 8),

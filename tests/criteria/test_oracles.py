@@ -8,6 +8,7 @@ from sklearn.feature_selection import f_classif, f_regression
 from streamsieve.criteria import AnovaF, Correlation, Fisher, WelchT
 from streamsieve.criteria.criterion import target_of
 from tests.criteria.scoring import CRITERIA, TWINS, scored
+from tests.helpers.tier import cases
 from tests.summaries.streams import random_stream
 
 FORMS = ["C", "F", "float32", "csr_array"]
@@ -116,7 +117,7 @@ def test_weights_missing_values_and_fading_equal_the_twin(name, half_life):
 @pytest.mark.parametrize("name", CRITERIA)
 def test_sparse_rows_with_missing_values_and_whole_weights_equal_the_twin(name):
     rng = np.random.default_rng(3)
-    for _ in range(35):
+    for _ in range(cases(35)):
         target = target_of(CRITERIA[name]) or "classes"
         stream = random_stream(rng, target, n=30, labels=(0, 1) if name == "t" else (0, 1, 2))
         stream.weight = rng.integers(0, 4, 30).astype(float) if rng.random() < 0.5 else None

@@ -15,6 +15,7 @@ from streamsieve.evaluation.measures.fading import FadingClasses, FadingNumbers
 from streamsieve.evaluation.measures.memory import array_bytes
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError, TargetError
 from tests.helpers.streams import Rows
+from tests.helpers.tier import cases
 from tests.reference.prequential import fading, fading_numbers, followed
 
 NUMBERS = ("selector", "learner", "rows", "n_selected", "n_changed", "accuracy", "fading_accuracy", "kappa")
@@ -74,7 +75,7 @@ def test_fading_is_that_of_the_twin_for_any_batches(pairs, half_life, size, befo
             assert value == pytest.approx(expected[name], rel=1e-6, abs=1e-6, nan_ok=True)
 
 
-@settings(max_examples=80)
+@settings(max_examples=cases(80))
 @given(st.integers(2, 40), st.floats(0.5, 100), st.integers(1, 7), st.integers(0, 10**6))
 def test_fading_errors_are_those_of_the_twin(n, half_life, size, seed):
     rng = np.random.default_rng(seed)

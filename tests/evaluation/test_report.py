@@ -11,6 +11,7 @@ from streamsieve.evaluation import Failure, ProtocolError, Report, Table
 from streamsieve.evaluation.engine.settings import described, differences, digest_of, plain, seed_of
 from streamsieve.evaluation.reports.report import selection_columns
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
+from tests.helpers.tier import cases
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), max_size=8)
 
@@ -20,7 +21,7 @@ def table():
     return Table({"selector": ["f", "t"] * 2, "learner": ["nb"] * 4, "size": [1, 1, 2, 2], "score": scores})
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(
     st.lists(
         st.tuples(TEXT, st.integers(-(2**62), 2**62), st.floats(allow_nan=True), st.booleans()), max_size=6

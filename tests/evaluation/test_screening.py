@@ -41,6 +41,7 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.protocols import Task
+from tests.helpers.tier import cases
 from tests.reference.screening import protocol as slow_protocol
 
 NUMBERS = ("selector", "learner", "size", "run", "fold", "n_selected", "score")
@@ -257,7 +258,7 @@ def test_many_classes_are_compared_each_with_the_rest():
         screening_protocol(*four, "f", ovo, sizes=[3], runs=1, folds=2)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.integers(2, 4), st.integers(6, 40), st.integers(0, 10**6), st.booleans())
 def test_auc_is_that_of_scikit_learn(classes, n, seed, ties):
     rng = np.random.default_rng(seed)
@@ -279,7 +280,7 @@ def test_measures_of_degenerate_targets():
     assert r2(y, y[::-1]) == pytest.approx(r2_score(y, y[::-1]))
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.integers(2, 5), st.integers(2, 6), st.integers(0, 10**6))
 def test_rows_are_dealt_evenly(classes, folds, seed):
     rng = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ import streamsieve as ss
 from streamsieve.evaluation import detection_curve, track
 from streamsieve.exceptions import ParameterError, SourceError
 from tests.helpers.streams import Rows
+from tests.helpers.tier import cases
 
 
 def stream(n=1000, p=12, seed=0, **kinds):
@@ -21,7 +22,7 @@ def stream(n=1000, p=12, seed=0, **kinds):
     return Rows(X, y, **kinds)
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(n=st.integers(1, 300), every=st.integers(5, 120), batch=st.integers(1, 200), sparse=st.booleans())
 def test_looks_do_not_depend_on_batches(n, every, batch, sparse):
     rows = stream(n)

@@ -8,6 +8,7 @@ import scipy.stats
 from streamsieve.independence import FisherZ
 from streamsieve.independence.fisher_z import critical, p_value, p_value_given
 from streamsieve.protocols import Reason, Task
+from tests.helpers.tier import cases
 from tests.reference import fisher_z as twin
 
 FORMS = {
@@ -120,7 +121,7 @@ def test_the_ratio_given_columns_is_the_analysis_of_covariance():
 @pytest.mark.parametrize("task", [Task.BINARY, Task.REGRESSION])
 def test_correlations_and_p_values_are_those_of_scipy(task, form):
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(cases(20)):
         n = int(rng.integers(4, 60))
         y = rng.permutation(np.arange(n) % 2) if task is Task.BINARY else rng.normal(size=n)
         X = y[:, None] * rng.normal(size=9) + rng.normal(size=(n, 9))
@@ -140,7 +141,7 @@ def test_correlations_and_p_values_are_those_of_scipy(task, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_many_classes_are_judged_by_one_way_analysis_of_variance(form):
     rng = np.random.default_rng(1)
-    for _ in range(20):
+    for _ in range(cases(20)):
         classes = int(rng.integers(3, 6))
         n = int(rng.integers(classes + 2, 50))
         y = np.concatenate([np.arange(classes), rng.integers(0, classes, n - classes)])

@@ -83,7 +83,7 @@ def test_statistic_and_freedom_are_those_of_scipy(cls):
 def test_p_values_are_those_of_causal_learn(cls):
     cit = pytest.importorskip("causallearn.utils.cit", reason="causal-learn is not there: oracle skipped")
     rng = np.random.default_rng(1)
-    for _ in range(100):
+    for _ in range(cases(100)):
         y, x, Z = case(rng)
         if len(np.unique(x)) < 2:
             continue

@@ -10,6 +10,7 @@ from scipy.special import xlogy
 from streamsieve._kernels import discrete as kernel
 from streamsieve._kernels import table_tests
 from tests.helpers.blocks import arrays
+from tests.helpers.tier import cases
 from tests.reference.saola import LEVELS, cut, entropies
 
 TIE = 1e-12
@@ -197,7 +198,7 @@ def settled(X, y, normalised, delta, two_phase, use_max):
 @pytest.mark.parametrize("normalised", [False, True])
 def test_decisions_are_those_of_a_few_lines(normalised, use_max, two_phase):
     rng = np.random.default_rng(3)
-    for case in range(30):
+    for case in range(cases(30)):
         n, m = 20, 20
         y = np.concatenate([[0, 1, 2], rng.integers(0, 3, n - 3)])
         noise = rng.random((n, m)) < rng.random(m)

@@ -9,8 +9,9 @@ from streamsieve import state
 from streamsieve.exceptions import StateError
 from streamsieve.learners import RJMCMC, BlockBagging, FSAClassifier, FSARegressor, SuperLearner
 from streamsieve.testing.states import fuzz
+from tests.helpers.tier import cases
 
-MUTANTS = int(os.environ.get("MUTANTS", "150"))
+MUTANTS = int(os.environ.get("MUTANTS", str(cases(150))))
 pytestmark = pytest.mark.filterwarnings("ignore")
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 6))

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
+from tests.helpers.tier import cases
 from tests.offline.cases import TASKS, features, labels, some_form, target
 from tests.real_data import load_real
 from tests.reference.fcbf import fcbf
@@ -14,7 +15,7 @@ from tests.reference.fcbf import fcbf
 def test_random_data_equal_the_twin(task):
     rng = np.random.default_rng(0)
     removed = 0
-    for case in range(150):
+    for case in range(cases(150)):
         y = target(rng, task, int(rng.choice([rng.integers(10, 20), rng.integers(40, 60)])))
         X = features(rng, y, int(rng.integers(1, 12)))
         delta, bins = float(rng.choice([0.0, 0.05, 0.2])), int(rng.choice([2, 3, 5]))
@@ -24,7 +25,7 @@ def test_random_data_equal_the_twin(task):
         assert found.removed_by_.tolist() == removed_by, (case, task)
         np.testing.assert_allclose(found.scores_, relevance, atol=1e-12)
         removed += sum(by >= 0 for by in removed_by)
-    assert removed > 100
+    assert removed > cases(100)
 
 
 def by_saola(X, y, **parameters):

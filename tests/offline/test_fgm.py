@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import streamsieve as ss
 from streamsieve.offline.shared.feature_generation import mixture, shrunk
+from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, labels, some_form
 from tests.reference.fgm import fgm
 from tests.reference.gdm import affiliated
@@ -64,7 +65,7 @@ def test_many_sparse_features():
 
 def test_shrinking_is_the_minimum_it_says():
     rng = np.random.default_rng(4)
-    for _ in range(20):
+    for _ in range(cases(20)):
         group = np.repeat(np.arange(3), [2, 1, 3])
         v, step = rng.normal(size=6), float(rng.choice([0.05, 0.5, 3.0]))
 

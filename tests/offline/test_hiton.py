@@ -5,6 +5,7 @@ import pytest
 
 import streamsieve as ss
 from tests.columns.streams import columns, rows, target
+from tests.helpers.tier import cases
 from tests.offline.cases import some_form
 from tests.real_data import folder
 from tests.reference.chi_square import chi_square
@@ -25,7 +26,7 @@ def sets_of(found):
 def test_partial_correlations_equal_the_twin(task):
     rng = np.random.default_rng(0)
     separated = 0
-    for case in range(120):
+    for case in range(cases(120)):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 11)), far=False)
         alpha, most = float(rng.choice([0.01, 0.1, 0.4])), int(rng.integers(0, 4))
@@ -36,7 +37,7 @@ def test_partial_correlations_equal_the_twin(task):
         assert found.ranked_.tolist() == kept, (case, task)
         assert {j: set(Z) for j, Z in sets_of(found).items()} == {j: set(Z) for j, Z in sets.items()}, case
         separated += len(sets)
-    assert separated > 50
+    assert separated > cases(50)
 
 
 @pytest.mark.parametrize("test", ["g2", "chi2"])
@@ -44,7 +45,7 @@ def test_partial_correlations_equal_the_twin(task):
 def test_tables_equal_the_twin(task, test):
     rng = np.random.default_rng(1)
     separated = 0
-    for case in range(110):
+    for case in range(cases(110, 55)):
         y = target(rng, task, int(rng.integers(20, 80)))
         X = columns(rng, y, int(rng.integers(1, 7)), far=False)
         noisy = np.where(rng.random(X.shape) < 0.85, X, rng.permuted(X, axis=0))
@@ -62,7 +63,7 @@ def test_tables_equal_the_twin(task, test):
         assert found.ranked_.tolist() == kept, (case, task)
         assert sets_of(found) == sets, (case, task)
         separated += len(sets)
-    assert separated > 12
+    assert separated > cases(12)
 
 
 def test_a_chain_a_fork_and_a_collider_leave_the_direct_neighbours():

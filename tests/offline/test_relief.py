@@ -13,7 +13,7 @@ from tests.reference.relief import relief
 from tests.reference.relieff import relieff
 from tests.reference.rrelieff import rrelieff
 
-CASES = 250
+CASES = cases(250)
 
 
 def random_ways(rng, n, p):

@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import streamsieve as ss
 from streamsieve.offline.trace_ratio import best_set
+from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, labels, some_form
 from tests.reference.trace_ratio import spreads, trace_ratio
 
@@ -13,7 +14,7 @@ from tests.reference.trace_ratio import spreads, trace_ratio
 @pytest.mark.parametrize("scaled", [False, True])
 def test_no_other_set_of_the_size_is_better(scaled):
     rng = np.random.default_rng(0)
-    for case in range(250):
+    for case in range(cases(250)):
         classes = int(rng.integers(2, 5))
         y = labels(rng, int(rng.integers(2 * classes + 2, 40)), classes)
         p = int(rng.integers(1, 10))

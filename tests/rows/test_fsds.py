@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import InputError
 from streamsieve.rows.fsds import FSDS
+from tests.helpers.tier import cases
 from tests.reference import fsds as twin
 
 
@@ -41,7 +42,7 @@ def random_rows(rng):
 def test_equals_the_slow_twin_on_random_rows(centre):
     rng = np.random.default_rng(int(centre))
     compared = 0
-    for _ in range(500):
+    for _ in range(cases(500)):
         X = random_rows(rng)
         rank = int(rng.integers(1, 4))
         size, block = rank + int(rng.integers(1, 9)), int(rng.integers(1, 30))
@@ -59,7 +60,7 @@ def test_equals_the_slow_twin_on_random_rows(centre):
         elif spacing.min() > 1e-3:
             compared += 1
             np.testing.assert_allclose(scores, twin.weights(B, rank), rtol=1e-6, atol=1e-9 * scores.max())
-    assert compared > 280
+    assert compared > cases(280)
 
 
 def test_defaults_are_those_of_the_paper():

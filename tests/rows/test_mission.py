@@ -43,7 +43,7 @@ def assert_like(mission, peer):
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 50, 5000])
-@pytest.mark.parametrize("depth", [1, 3, 5])
+@pytest.mark.parametrize("depth", [1, 3, 5, 7])
 def test_every_result_is_the_twins(width, depth):
     """Crowded sketches and roomy ones, one to four labels that come late, any cut, dense and sparse."""
     for case in range(cases(40)):
@@ -454,6 +454,7 @@ def test_dict_rows_merge_by_name():
     assert merged.n_features_in_ == 4
 
 
+@pytest.mark.full
 def test_a_million_names_leave_no_trace_but_the_best():
     """Rows of 1,000 names, nearly all of them new: memory stays where it was after the first ones."""
     mission = MISSION(20, width=2**12)

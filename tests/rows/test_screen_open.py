@@ -96,6 +96,7 @@ def test_dense_dataframes_equal_the_rows_with_nan_for_absent_columns(criterion, 
     np.testing.assert_allclose(many.scores_, wanted, rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("criterion", ["f", "fisher"])
 def test_labels_grow_to_1000_while_features_come_and_go(criterion):
     rng = np.random.default_rng(5)

@@ -15,8 +15,9 @@ import streamsieve as ss
 from streamsieve import state
 from streamsieve.exceptions import StateError
 from streamsieve.testing.states import fuzz
+from tests.helpers.tier import cases
 
-MUTANTS = int(os.environ.get("MUTANTS", "150"))
+MUTANTS = int(os.environ.get("MUTANTS", str(cases(150))))
 rng = np.random.default_rng(0)
 X, y = np.abs(rng.normal(size=(130, 6))), rng.integers(0, 2, 130)
 X[:, 1] += y

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 # ru_maxrss will not do: a child inherits the peak of the process that started it.
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+pytestmark = [pytest.mark.full, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
 
 ROWS, COLUMNS = 8_000, 2_000
 WHOLE = ROWS * COLUMNS * 8 / 2**20  # 122 MB

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from streamsieve.summaries import Contingency, table_block
 from streamsieve.summaries.contingency import Category, category_encoder
+from tests.helpers.tier import cases
 from tests.reference.contingency import contingency, effective_rows
 from tests.summaries.kinds import merged
 from tests.summaries.pieces import (
@@ -32,7 +33,7 @@ from tests.summaries.streams import snapshot
 @pytest.mark.parametrize("half_life", HALF_LIVES)
 def test_any_rows_in_any_forms_widths_and_cuts(kind, half_life):
     rng = np.random.default_rng(1)
-    for _ in range(60):
+    for _ in range(cases(60)):
         pieces = random_pieces(rng, kind)
         check(feed(Contingency(half_life), *pieces), pieces, half_life)
 
@@ -41,7 +42,7 @@ def test_any_rows_in_any_forms_widths_and_cuts(kind, half_life):
 @pytest.mark.parametrize("cap", [1, 2, 3])
 def test_values_beyond_the_cap_are_counted_together(kind, cap):
     rng = np.random.default_rng(3)
-    for case in range(60):
+    for case in range(cases(60)):
         half_life = HALF_LIVES[case % len(HALF_LIVES)]
         pieces = random_pieces(rng, kind)
         check(feed(Contingency(half_life, cap=cap), *pieces), pieces, half_life, cap)

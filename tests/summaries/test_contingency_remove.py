@@ -23,7 +23,7 @@ def kept(summary):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_removed_are_rows_never_added(kind):
     rng = np.random.default_rng(18)
-    for _ in range(80):
+    for _ in range(cases(80)):
         pieces = random_pieces(rng, kind, 4, 2, weights=str(rng.choice(["none", "whole"])))
         summary = feed(Contingency(), *pieces)
         going = rng.random(4) < 0.5
@@ -57,7 +57,7 @@ def test_a_sliding_window_stays_small(form):
 
 def test_beyond_the_cap_each_value_is_counted_by_its_own_or_as_other():
     rng = np.random.default_rng(20)
-    for _ in range(60):
+    for _ in range(cases(60)):
         stream = random_piece(rng, 60, 2, "mixed", weights="none")
         summary = Contingency(cap=2)
         for low in range(0, 60, 5):
@@ -78,7 +78,7 @@ def test_beyond_the_cap_each_value_is_counted_by_its_own_or_as_other():
 def test_fractional_weights_leave_no_dust():
     rng = np.random.default_rng(21)
     for kind in KINDS:
-        for _ in range(50):
+        for _ in range(cases(50)):
             pieces = random_pieces(rng, kind, 3, 2, weights="fraction")
             summary = feed(Contingency(), *pieces)
             for piece in pieces[:2]:

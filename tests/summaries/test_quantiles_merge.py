@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from streamsieve.summaries import Quantiles
+from tests.helpers.tier import cases
 from tests.reference.moments import decay
 from tests.summaries.kinds import merged
 from tests.summaries.quantile_truth import (
@@ -70,7 +71,7 @@ def test_merging_when_the_budget_is_spent_widens_more_than_once():
     """Runs that wait to be placed are narrower than the others by then.  All sizes, so that none escapes."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(6000, 1))
-    for _ in range(100):
+    for _ in range(cases(100)):
         a, b = (Stream(x[:n], np.zeros(n, int)) for n in rng.integers(1, 6000, 2))
         summary = learnt(a, 0.02)
         summary.merge(learnt(b, 0.02))

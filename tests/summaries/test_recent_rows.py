@@ -17,6 +17,7 @@ from streamsieve.state.tree import text
 from streamsieve.summaries import Moments, RecentRows
 from streamsieve.summaries.windows import recent_rows
 from streamsieve.summaries.windows import row_store as held_rows
+from tests.helpers.tier import cases
 from tests.summaries.listing import Listing, Twin, fed_together, random_segments
 
 each_target = pytest.mark.parametrize("target", ["classes", "numeric"])
@@ -62,7 +63,7 @@ def check(rows, twin):
 @each_target
 def test_columns_are_those_of_the_last_rows(target):
     rng = np.random.default_rng(0)
-    for _ in range(150):
+    for _ in range(cases(150)):
         size = int(rng.integers(1, 12))
         rows, twin = RecentRows(target, size=size), Twin(size)
         list(fed_together(rng, random_segments(rng, target, weights=("none", "whole")), rows, twin))
@@ -81,7 +82,7 @@ def test_columns_are_those_of_the_last_rows(target):
 @each_target
 def test_merging_is_going_on(target):
     rng = np.random.default_rng(1)
-    for _ in range(80):
+    for _ in range(cases(80)):
         parts = []
         for segment in random_segments(rng, target, weights=("none", "whole")):
             rows, twin = RecentRows(target, size=7), Twin(7)

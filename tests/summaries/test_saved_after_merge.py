@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from streamsieve.summaries import Contingency, Moments, Quantiles
+from tests.helpers.tier import cases
 
 MAKERS = {
     "moments": Moments,
@@ -47,7 +48,7 @@ def test_what_a_merge_leaves_behind_can_be_saved_and_loaded(make, sparse, missin
 def test_tables_of_few_values_stay_exact_through_merges(missing):
     """A table that counts a value less than 0 times is right together with the buffer."""
     below = 0
-    for seed in range(3):
+    for seed in range(cases(3)):
         rng = np.random.default_rng(seed)
         whole, parts = Quantiles(), []
         for _ in range(4):

@@ -10,6 +10,7 @@ from streamsieve import _threads as threads
 from streamsieve.exceptions import StateError
 from streamsieve.summaries.quantiles import entries, sparse
 from streamsieve.summaries.quantiles.sparse import SparseQuantiles
+from tests.helpers.tier import cases
 from tests.summaries.streams import assert_same_bits, snapshot
 
 
@@ -124,7 +125,7 @@ def small_stage(monkeypatch):
 def test_few_values_give_the_tables_and_ranks_of_the_whole_data(small, seed):
     rng = np.random.default_rng(seed)
     runs = 0
-    for _ in range(150):
+    for _ in range(cases(150, 50)):
         rows = random_rows(rng, n=int(rng.integers(1, 70)))
         store = learnt(rows.cut(rng, int(rng.integers(1, 5))))
         assert store.error == 0.0
@@ -140,7 +141,7 @@ def test_few_values_give_the_tables_and_ranks_of_the_whole_data(small, seed):
         present = [rows.mass[(rows.y == c)] @ ~np.isnan(rows.X[rows.y == c]) for c in range(rows.n_classes)]
         masses = store.masses(0, store.n_features, rows.totals, rows.rows)
         assert np.array_equal(masses, np.transpose(present))
-    assert runs > 8
+    assert runs > cases(8)
 
 
 def test_any_block_of_features_is_a_slice_of_the_whole(small_stage):
@@ -241,7 +242,7 @@ def test_every_stream_stays_within_the_certified_error(small_stage, epsilon, wei
 def test_thousands_of_short_streams_stay_within_the_certified_error(monkeypatch):
     rng = np.random.default_rng(5)
     thinned = 0
-    for case in range(1200):
+    for case in range(cases(1200)):
         monkeypatch.setattr(sparse, "STAGE", int(rng.integers(2, 40)))
         rows = random_rows(rng, n=int(rng.integers(1, 150)), p=2, n_classes=2)
         store = learnt(rows.cut(rng, 2), float(rng.choice([0.9, 0.5, 0.2])))
@@ -253,7 +254,7 @@ def test_thousands_of_short_streams_stay_within_the_certified_error(monkeypatch)
         thinned += check_error(store, rows) > 0
         if rows.w is None or np.all(rows.w % 1 == 0):
             check_mass(store, rows)
-    assert thinned > 200
+    assert thinned > cases(200)
 
 
 def test_an_adversary_who_looks_does_not_break_the_bound(small_stage):
@@ -367,7 +368,7 @@ def in_parts(rng, rows, pieces, epsilon):
 @pytest.mark.parametrize("seed", range(3))
 def test_merging_in_any_tree_equals_one_pass_where_that_is_exact(small, seed):
     rng = np.random.default_rng(seed)
-    for _ in range(60):
+    for _ in range(cases(60)):
         rows = random_rows(rng, n=int(rng.integers(1, 80)))
         order = list(range(rows.n_classes))
         store = merged_tree(rng, in_parts(rng, rows, int(rng.integers(1, 6)), 1e-3), order)
@@ -393,7 +394,7 @@ def test_merging_in_any_tree_stays_within_the_certified_error(small_stage, piece
 @pytest.mark.parametrize("epsilon", [0.2, 1e-3])
 def test_batches_never_change_a_bit(small, epsilon):
     rng = np.random.default_rng(12)
-    for _ in range(60):
+    for _ in range(cases(60)):
         rows = random_rows(rng, n=int(rng.integers(1, 120)))
         one, row_by_row = (
             learnt([rows], epsilon),
@@ -457,7 +458,7 @@ def test_asking_changes_nothing(small):
 
 def test_labels_and_features_may_come_late(small):
     rng = np.random.default_rng(16)
-    for _ in range(60):
+    for _ in range(cases(60)):
         rows = random_rows(rng, n=80, p=int(rng.integers(1, 12)), n_classes=int(rng.integers(2, 20)))
         order = np.argsort(np.minimum(rows.y, rng.integers(0, 20, len(rows))), kind="stable")
         rows = rows[order]
@@ -489,7 +490,7 @@ def test_no_answer_outlives_a_change(small):
 
 def test_forgetting_a_feature_is_missing_it_in_all_rows_so_far(small):
     rng = np.random.default_rng(18)
-    for _ in range(60):
+    for _ in range(cases(60)):
         rows = random_rows(rng, n=60)
         p, half = rows.X.shape[1], len(rows) // 2
         columns = rng.permutation(p)[: int(rng.integers(0, p + 1))]
@@ -507,7 +508,7 @@ def test_forgetting_a_feature_is_missing_it_in_all_rows_so_far(small):
 
 def test_reindexing_is_permuting_columns(small):
     rng = np.random.default_rng(19)
-    for _ in range(60):
+    for _ in range(cases(60)):
         rows = random_rows(rng, n=60)
         p, half = rows.X.shape[1], len(rows) // 2
         wider = p + int(rng.integers(0, 4))

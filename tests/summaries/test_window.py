@@ -16,6 +16,7 @@ from streamsieve.exceptions import (
 from streamsieve.state.tree import pack_texts, text
 from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
 from streamsieve.summaries.windows import row_store as held_rows
+from tests.helpers.tier import cases
 from tests.summaries.listing import (
     Listing,
     NumericListing,
@@ -69,7 +70,7 @@ def test_a_window_holds_exactly_the_last_rows(kind):
                 check_rows(window, twin)
                 asked += 1
         check_rows(window, twin)
-    assert asked > 700
+    assert asked > cases(700)
 
 
 def test_a_summary_that_can_take_rows_back_follows():
@@ -155,7 +156,7 @@ def test_digits_do_not_leave_with_a_large_value():
 @each_list
 def test_the_cut_into_batches_leaves_no_trace(kind):
     rng = np.random.default_rng(2)
-    for _ in range(200):
+    for _ in range(cases(200)):
         size, segments = int(rng.integers(1, 12)), random_segments(rng, kind.target)
         ones, some, whole = (Window(kind(), size=size) for _ in range(3))
         for window, longest in ((ones, 1), (some, 6)):
@@ -172,7 +173,7 @@ def test_the_cut_into_batches_leaves_no_trace(kind):
 @pytest.mark.parametrize("name", [name for name in REAL if "Contingency" not in name])  # those follow
 def test_a_recomputed_summary_is_the_same_to_the_last_bit(name):
     make, rng = REAL[name], np.random.default_rng(3)
-    for _ in range(25):
+    for _ in range(cases(25)):
         size, segments = int(rng.integers(1, 30)), random_segments(rng, make().target)
         ones, some = Window(make(), size=size), Window(make(), size=size)
         for window, longest in ((ones, 1), (some, 20)):
@@ -329,7 +330,7 @@ def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
             if rng.random() < 0.1:
                 vars(window).update(vars(Window.from_state(snapshot(window))))
         check_rows(window, twin)
-    assert forgot > 100
+    assert forgot > cases(100)
 
 
 @each_real

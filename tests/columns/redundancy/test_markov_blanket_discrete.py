@@ -13,6 +13,7 @@ from streamsieve.columns.redundancy.markov_blanket.rule import MarkovBlanketConf
 from streamsieve.decisions import Decisions, FeatureNames
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import ColumnBlock, Reason, Task
+from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference.chi_square import chi_square
 from tests.reference.fast_osfs import fast_osfs
@@ -75,7 +76,7 @@ def same(ours, theirs, n):
 def test_every_decision_is_that_of_the_twin(kinds, fast):
     rng = np.random.default_rng([len(kinds), kinds[-1], fast])
     reasons = set()
-    for _ in range(75):
+    for _ in range(cases(75, 40)):
         n, C = int(rng.choice([20, 60, 150, 300])), int(rng.choice(list(TASKS)))
         y, X = stream(rng, n, C, kinds)
         rules = {

@@ -1,0 +1,1 @@
+"""How many small faults of the source do the tests catch?  Run ``python -m tools.mutants``."""
