@@ -102,7 +102,7 @@ def test_sweeps_do_not_depend_on_the_size_of_blocks(loss, monkeypatch):
     X, y = planted(np.random.default_rng(22), LOSSES[loss], n=40)
     whole = Grafting(0.02, sweeps=3).fit(X, y)
     for values in (1, 40, 120, 500):
-        monkeypatch.setattr("streamsieve.base.columns.BLOCK_VALUES", values)
+        monkeypatch.setattr("streamsieve.base.column_lifecycle.BLOCK_VALUES", values)
         for form in (np.ascontiguousarray, sp.csc_array):
             assert lines(Grafting(0.02, sweeps=3).fit(form(X), y)) == lines(whole)
 

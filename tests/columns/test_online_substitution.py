@@ -90,7 +90,7 @@ def test_sweeps_do_not_depend_on_the_size_of_blocks(monkeypatch):
     X, y, _ = planted(2, n=60, p=50)
     whole = OnlineSubstitution(6, refresh=10, sweeps=3).fit(X, y)
     for values in (1, 60, 180, 900):
-        monkeypatch.setattr("streamsieve.base.columns.BLOCK_VALUES", values)
+        monkeypatch.setattr("streamsieve.base.column_lifecycle.BLOCK_VALUES", values)
         for form in (np.ascontiguousarray, sp.csc_array):
             assert lines(OnlineSubstitution(6, refresh=10, sweeps=3).fit(form(X), y)) == lines(whole)
 

@@ -29,7 +29,7 @@ def clock(monkeypatch):
     """Return a clock that shows what a test says."""
     clock = SimpleNamespace(now=100.0)
     clock.monotonic = lambda: clock.now
-    for module in ("stop", "columns"):
+    for module in ("stop", "column_lifecycle"):
         monkeypatch.setattr(f"streamsieve.base.{module}.time", clock)
     return clock
 

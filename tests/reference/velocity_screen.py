@@ -103,12 +103,14 @@ def screen(X, y, window, *, bins=5, fence=1.5, alarm=1.0):
             drifted = candidates if page.alarm(signal) else []
         values = [x[~np.isnan(x)] for x in X[part].T]
         varies = np.array([len(x) > 0 and bool(np.any(x != x[0])) for x in values])
-        again = sorted({*drifted, *again, *np.flatnonzero(varies & ~scored).tolist()})
-        if again:
-            fresh = dict(zip(again, mutual_info.score(X[part][:, again], y[part], bins=bins), strict=True))
+        rescored = sorted({*drifted, *again, *np.flatnonzero(varies & ~scored).tolist()})
+        if rescored:
+            fresh = dict(
+                zip(rescored, mutual_info.score(X[part][:, rescored], y[part], bins=bins), strict=True)
+            )
             events += [(part.stop, j, scores[j], fresh[j]) for j in sorted({*drifted, *again})]
-            scores[again] = list(fresh.values())
-            scored[again] = varies[again]
+            scores[rescored] = list(fresh.values())
+            scored[rescored] = varies[rescored]
         again = drifted
     if not turns:
         scores = np.asarray(mutual_info.score(X, y, bins=bins))

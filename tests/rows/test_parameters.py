@@ -65,7 +65,7 @@ CASES = [
     (ss.RunningAverages(k=5), "k=5, but the rows have 4 features"),
     (ss.VelocityScreen(k=0), "k must be a whole number at least 1; got 0"),
     (ss.VelocityScreen(window=9), "window must be a whole number at least 10; got 9"),
-    (ss.VelocityScreen(bins=1), "bins must be a whole number at least 2; got 1"),
+    (ss.VelocityScreen(bins=1), "bins must be a whole number at least 2 and at most 1024; got 1"),
     (ss.VelocityScreen(fence=-0.5), r"fence must be a number at least 0; got -0\.5"),
     (ss.VelocityScreen(alarm=0), "alarm must be a number above 0; got 0"),
     (ss.VelocityScreen(output="zeros"), r"did you mean 'zero'\?"),

@@ -86,7 +86,7 @@ def test_run_names_what_a_source_lacks():
         ss.run(without(Rows, "n_rows"), ss.Screen())
     with pytest.raises(SourceError, match=r"which has no rows\(batch_size, start\): use"):
         ss.run(object(), ss.Screen())
-    with pytest.raises(SourceError, match="source of columns, got Lacking, which has no y, the target"):
+    with pytest.raises(SourceError, match="source of columns, got Lacking, which has no y .the target"):
         ss.run(without(Columns, "y"), ss.SAOLA())
     with pytest.raises(SourceError, match=r"which has no columns\(block_size, start\)"):
         ss.run(object(), ss.SAOLA())
