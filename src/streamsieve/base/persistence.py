@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve import state
+from streamsieve._one_thread import changes, guard, reads
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
@@ -35,6 +36,10 @@ else:
 
         name: str = ""
 
+        def __init__(self, getter: Any) -> None:
+            super().__init__(getter)
+            self._changing, self._reading = changes(getter), reads(getter)
+
         def __set_name__(self, owner: type, name: str) -> None:
             self.name = name
 
@@ -45,11 +50,20 @@ else:
                 when = instance._fitted_by  # noqa: SLF001
                 raise AttributeError(f"{type(instance).__name__}.{self.name} is available after {when}")
             instance._refresh()  # noqa: SLF001 - a hook of the base class
-            return super().__get__(instance, owner)
+            return (self._changing if instance._lazy else self._reading)(instance)  # noqa: SLF001
 
 
 #: Where a nested estimator keeps its parameters; at the root they stand in the file's header.
 PARAMETERS = "$parameters"
+#: Methods that change an estimator, and those that only read it: other threads are refused meanwhile.
+CHANGING = (
+    "begin", "fit", "learn", "learn_many", "learn_one", "learn_rows", "merge", "offer", "offer_group",
+    "partial_fit", "review", "sample", "save", "set_params", "to_bytes",
+)  # fmt: skip
+READING = (
+    "__getstate__", "decision_function", "get_feature_names_out", "get_support", "inverse_transform",
+    "measure_block", "predict", "same_rows", "score", "transform", "transform_one",
+)  # fmt: skip
 #: What a state that does not fit may raise before anything has said why.
 MISFIT = (KeyError, AttributeError, TypeError, ValueError, IndexError, ArithmeticError, MemoryError)
 
@@ -63,10 +77,14 @@ class Persistent(BaseEstimator):
     go to :meth:`_check_together`, those that concern several fields to :meth:`_consistent`.
     """
 
+    __slots__ = ("_users",)  # threads inside; see _one_thread
+
     parameters: ClassVar[Mapping[str, Any]] = {}
     fields: ClassVar[Mapping[str, Field]] = {}
     #: Methods after which fitted attributes are available, for errors.
     _fitted_by: ClassVar[str] = "fit or partial_fit"
+    #: Whether fitted attributes are computed on access, which changes the object.
+    _lazy: ClassVar[bool] = False
     #: Attributes that can be computed again and are therefore not saved.
     _caches: ClassVar[frozenset[str]] = frozenset()
 
@@ -77,8 +95,12 @@ class Persistent(BaseEstimator):
             for base in reversed(cls.__mro__):
                 inherited |= base.__dict__.get(declared, {})
             setattr(cls, declared, inherited)
+        guard(cls, CHANGING, READING)
         if cls.__module__.startswith("streamsieve."):  # others say so: @streamsieve.state.register
             state.register(cls)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()  # scikit-learn's refuses slots, of which copies have their own
 
     # ---------------------------------------------------------------- parameters
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels.quantiles_dense import beyond
+from streamsieve._one_thread import changes
 from streamsieve._values import LARGEST_VALUE, LIMIT
 from streamsieve.base.vocabulary import Vocabulary
 from streamsieve.protocols import Matrix, RowBatch
@@ -32,6 +33,7 @@ class BufferedRows:
     #: Whether the result is independent of how rows are cut into batches: small batches may then be buffered.
     _buffers_rows: ClassVar[bool] = False
     _buffer: RowBuffer | DictBuffer | None = None
+    _lazy: ClassVar[bool] = True
 
     def _known_labels(self) -> Iterable[Any]:
         """Return the labels that ``_learn`` cannot refuse; only rows with these are buffered."""
@@ -45,10 +47,14 @@ class BufferedRows:
         """Learn the rows that are buffered."""
         buffer = self._buffer
         if buffer is not None and buffer.labels:
-            X, y = buffer.drain()
-            self.n_samples_seen_ -= len(y)
-            self._learn_rows(RowBatch(X, y))
-            self.n_samples_seen_ += len(y)
+            self._learn_buffered(buffer)
+
+    @changes
+    def _learn_buffered(self: Any, buffer: RowBuffer | DictBuffer) -> None:
+        X, y = buffer.drain()
+        self.n_samples_seen_ -= len(y)
+        self._learn_rows(RowBatch(X, y))
+        self.n_samples_seen_ += len(y)
 
     def _buffer_arrays(self: Any, batch: RowBatch) -> None:
         """Prepare to buffer batches like this one, so that many of them cost one pass."""
