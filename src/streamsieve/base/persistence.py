@@ -38,7 +38,7 @@ else:
 
         def __init__(self, getter: Any) -> None:
             super().__init__(getter)
-            self._changing, self._reading = changes(getter), reads(getter)
+            self._changing, self._reading = changes(self._value), reads(self._value)
 
         def __set_name__(self, owner: type, name: str) -> None:
             self.name = name
@@ -46,11 +46,14 @@ else:
         def __get__(self, instance: Any, owner: type | None = None) -> Any:
             if instance is None:
                 return self
+            return (self._changing if instance._lazy else self._reading)(instance)  # noqa: SLF001
+
+        def _value(self, instance: Any) -> Any:
             if "n_features_in_" not in instance.__dict__:
                 when = instance._fitted_by  # noqa: SLF001
                 raise AttributeError(f"{type(instance).__name__}.{self.name} is available after {when}")
             instance._refresh()  # noqa: SLF001 - a hook of the base class
-            return (self._changing if instance._lazy else self._reading)(instance)  # noqa: SLF001
+            return self.fget(instance)
 
 
 #: Where a nested estimator keeps its parameters; at the root they stand in the file's header.

@@ -48,7 +48,8 @@ class RowSelector(OpenFeatures, BufferedRows, RankedFeatures, Selector):
     The features are fixed by the first batch (``fit``, ``partial_fit``, ``learn``) or open (``learn_one``,
     ``learn_many``), in which case later batches may be wider; see
     :class:`~streamsieve.base.open_features.OpenFeatures`.  Small batches may be buffered, see
-    :class:`~streamsieve.base.row_buffer.BufferedRows`.
+    :class:`~streamsieve.base.row_buffer.BufferedRows`.  One object, one thread: a second one that comes in
+    while the first learns gets ``ConcurrentUseError``.
 
     Examples
     --------
