@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,7 +159,7 @@ def _run(objects: list[Any], calls: list[Call], seed: int) -> list[Log]:
 def _overlapped(logs: list[Log]) -> bool:
     """Whether calls of two threads ran at the same time."""
     times = sorted((*span, i) for i, log in enumerate(logs) for span in log.times)
-    return any(b[0] < a[1] and a[2] != b[2] for a, b in zip(times[:-1], times[1:], strict=True))
+    return any(b[0] < a[1] and a[2] != b[2] for a, b in pairwise(times))
 
 
 def _outcome(logs: list[Log], problem: str, *, progress: bool) -> Outcome:
@@ -258,7 +259,7 @@ def _digest(one: Any, subject: Any) -> bytes:
 
 
 def _fork(case: Case) -> Outcome:
-    """Fork after use, while other threads are at work; the child goes on with the object and with the pool."""
+    """Fork after use, while another thread is at work; the child goes on with the object and the pool."""
     subject = subjects()[case.subject]
     one, busy = _fitted(subject), _fitted(subject)
     _use_pool()

@@ -201,7 +201,7 @@ def test_summaries_are_guarded(call):
 def test_copies_and_loaded_objects_have_users_of_their_own():
     screen = ss.Screen(k=3).fit(X, Y)
     twins = [clone(screen).fit(X, Y), ss.Screen.from_bytes(screen.to_bytes())]
-    twins += [copy.deepcopy(screen), pickle.loads(pickle.dumps(screen))]
+    twins += [copy.deepcopy(screen), pickle.loads(pickle.dumps(screen))]  # noqa: S301 - our own
     assert "_users" not in vars(screen)
     with _held(screen):
         for twin in twins:

@@ -125,9 +125,10 @@ def guard(cls: type, changing: Iterable[str], reading: Iterable[str] = ()) -> No
     The class has a slot ``_users``, no attribute: then neither states nor copies have a part in it.
     """
     for name in [name for name in dir(cls) if name.endswith("_") and not name.startswith("_")]:
-        fitted = inspect.getattr_static(cls, name)
+        fitted: Any = inspect.getattr_static(cls, name)
         if type(fitted) is property and not hasattr(fitted.fget, "guarded"):
-            setattr(cls, name, property(reads(fitted.fget), fitted.fset, fitted.fdel, fitted.__doc__))
+            getter: Any = fitted.fget
+            setattr(cls, name, property(reads(getter), fitted.fset, fitted.fdel, fitted.__doc__))
     for names, door in ((changing, changes), (reading, reads)):
         for name in names:
             method = getattr(cls, name, None)
