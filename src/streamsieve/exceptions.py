@@ -14,6 +14,7 @@
     ├── MergeError (ValueError)          two states do not belong together
     ├── StateError (ValueError)          a .sieve file is damaged, foreign or too new
     ├── SourceError (ValueError)         a source cannot be opened or read, or lacks the needed axis
+    ├── ConcurrentUseError (RuntimeError)  two threads used one object at the same time
     └── ProtocolError (RuntimeError)     parts of a comparison failed; it brings the report of the others
 
 A message says what was wanted, what came, and what to do about it.
@@ -76,6 +77,10 @@ class StateError(StreamSieveError, ValueError):
 
 class SourceError(StreamSieveError, ValueError):
     """A source cannot be opened or read, or does not have the needed axis."""
+
+
+class ConcurrentUseError(StreamSieveError, RuntimeError):
+    """Two threads used one object at the same time."""
 
 
 class ProtocolError(StreamSieveError, RuntimeError):

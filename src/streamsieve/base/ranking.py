@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from streamsieve._frames import take_columns, zero_columns
+from streamsieve._one_thread import alone, changes
 from streamsieve._validation import check_output
 from streamsieve.base.choose import best
 from streamsieve.base.selector import fitted_property
@@ -123,12 +124,15 @@ class RankedFeatures:
     def _selection(self: Any) -> IntArray:
         """Return the ids of the selected features, after recording what has changed."""
         self._refresh()
-        if "selection" not in self._cache_:
-            features = self._select()
-            self._record_changes(features, self.n_samples_seen_)
-            self._cache_["selection"] = features
-        cached: IntArray = self._cache_["selection"]
-        return cached
+        cached: IntArray | None = self._cache_.get("selection")
+        return self._selected_now() if cached is None else cached
+
+    @changes
+    def _selected_now(self: Any) -> IntArray:
+        features: IntArray = self._select()
+        self._record_changes(features, self.n_samples_seen_)
+        self._cache_["selection"] = features
+        return features
 
     def _record_changes(self: Any, features: IntArray, rows: int) -> None:
         self._top_.change(features, self._names_of, self._scores_of, rows, self._ledger_)
@@ -188,7 +192,8 @@ class RankedFeatures:
         The same kind of container; a dataframe stays a dataframe.
         """
         out = super().transform(X)  # type: ignore[misc]
-        self._top_.freeze()
+        if self._top_.frozen is None:
+            alone(self, self._top_.freeze)
         return out
 
     def _output(self: Any, X: Any) -> Any:

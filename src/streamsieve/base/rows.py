@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from streamsieve._one_thread import changes
 from streamsieve._validation import check_named_rows, check_rows
 from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
@@ -39,7 +40,8 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
     The features are fixed by the first batch (``fit``, ``partial_fit``, ``learn``) or open (``learn_one``,
     ``learn_many``), in which case later batches may be wider; see
     :class:`~streamsieve.base.open_features.OpenFeatures`.  Small batches are buffered where ``_buffers_rows``
-    says that their size is immaterial.
+    says that their size is immaterial.  One object, one thread: a second one that comes in while the first
+    learns gets ``ConcurrentUseError``.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
     _merges_approximately: ClassVar[bool] = False
     #: Whether the result is independent of how rows are cut into batches: small batches may then be buffered.
     _buffers_rows: ClassVar[bool] = False
+    _lazy: ClassVar[bool] = True
 
     @property
     def _target(self) -> str | None:
@@ -250,10 +253,14 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         if self._unchecked and hasattr(self, "n_features_in_"):
             self._check_changed()
         if self._buffer is not None and self._buffer.labels:
-            X, y = self._buffer.drain()
-            self.n_samples_seen_ -= len(y)
-            self._learn_rows(RowBatch(X, y))
-            self.n_samples_seen_ += len(y)
+            self._learn_buffered(self._buffer)
+
+    @changes
+    def _learn_buffered(self, buffer: Any) -> None:
+        X, y = buffer.drain()
+        self.n_samples_seen_ -= len(y)
+        self._learn_rows(RowBatch(X, y))
+        self.n_samples_seen_ += len(y)
 
     def _refresh(self) -> None:
         self._flush_buffer()

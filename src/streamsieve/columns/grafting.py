@@ -185,7 +185,7 @@ class Grafting(ColumnSelector):
         with untouched_on_error(self):
             for n in passes(self, self._fit_blocks(X, y), self.sweeps, self._settle):
                 self.n_sweeps_ = n
-                self._warn_not_converged(stacklevel=3)
+                self._warn_not_converged(stacklevel=4)
         return self
 
     def _settle(self, block: ColumnBlock, start: int) -> Outcome:
@@ -193,7 +193,7 @@ class Grafting(ColumnSelector):
 
     def _offer_block(self, block: ColumnBlock) -> Decisions:
         decisions = super()._offer_block(block)
-        self._warn_not_converged(stacklevel=5)
+        self._warn_not_converged(stacklevel=6)
         return decisions
 
     def _warn_not_converged(self, stacklevel: int) -> None:

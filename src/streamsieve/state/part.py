@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._one_thread import guard
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
@@ -44,7 +45,18 @@ class Part:
     values, before anything is built) and :meth:`_consistent` (of the whole) do.
     """
 
+    __slots__ = ("_users",)  # threads inside a summary; see _one_thread
     fields: ClassVar[Mapping[str, Field]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if all(
+            hasattr(cls, name) for name in ("update", "merge", "forget", "reindexed", "n_rows")
+        ):  # a summary
+            guard(cls, ("update", "merge", "forget", "fade", "remove"), ("state", "copy", "reindexed"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
 
     def _record(self) -> Mapping[str, Any]:
         """Return the values of the fields; by default, the attributes of these names."""

@@ -184,7 +184,7 @@ class AnnealedLearner(Seeded, Selector):
                 f"the features left may be the wrong ones: in epoch {worst + 1} the mean loss was "
                 f"{curve[worst]:.3g}, but {start:.3g} without any weights; {self._shorter_steps}",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif share > SETTLED:
             remedy = "raise epochs"
@@ -197,7 +197,7 @@ class AnnealedLearner(Seeded, Selector):
                 f"the weights have not settled after {self.epochs} epochs: the loss is still {share:.0%} as "
                 f"steep as at the start; {remedy}",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @fitted_property

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
+from streamsieve._one_thread import reads
 from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import TargetError
 from streamsieve.learners.fsa.annealed import AnnealedLearner
@@ -227,7 +228,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
                 "the features separate the classes, so that with l2=0 the best weights are infinite "
                 "and these are as large as the epochs let them get: set l2 above 0, for example 0.001",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @fitted_property
@@ -267,6 +268,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         return np.asarray(self.classes_[codes])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @reads
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of every class, if the loss is logistic.
 

@@ -246,7 +246,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
                 f"half of {wanted:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
                 "out columns that are almost equal",
                 ConvergenceWarning,
-                stacklevel=3,  # the caller of fit or sample
+                stacklevel=4,  # the caller of fit or sample
             )
 
     def fit(self, X: Any, y: Any = None) -> Self:

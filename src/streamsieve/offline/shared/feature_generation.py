@@ -60,7 +60,7 @@ class Machine:
             warnings.warn(
                 f"a mixture of {len(sizes)} groups is not solved after {MOST_STEPS:,} steps (gap {gap:.2g}): "
                 "use a smaller C",
-                ConvergenceWarning, stacklevel=6,
+                ConvergenceWarning, stacklevel=7,
             )  # fmt: skip
 
     def in_order(self) -> IntArray:
@@ -84,7 +84,7 @@ def generate(machine: Machine, *, tol: float, rounds: int, wanted: int) -> tuple
         warnings.warn(
             f"after {rounds} groups another one violates the optimum by the factor {violation:.3g}: use a "
             "larger max_rounds, or a larger tol",
-            ConvergenceWarning, stacklevel=5,
+            ConvergenceWarning, stacklevel=6,
         )  # fmt: skip
     return order[:wanted], rounds
 
