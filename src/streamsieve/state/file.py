@@ -18,6 +18,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import stat
 import struct
 from collections.abc import Iterator, Mapping
@@ -61,9 +62,11 @@ def write(
     from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
 
     target = Path(path)
-    temporary = _aside(target)
+    aside = _aside(target)  # a folder: safetensors writes a file of another name, which must be found again
+    temporary = aside / target.name
     try:
         arrays, metadata = _sealed(header, arrays)
+        aside.mkdir()
         with temporary.open("xb") as file:
             mode = os.fstat(file.fileno()).st_mode  # what the process's mask allows
         save_file(arrays, temporary, metadata=metadata)
@@ -73,12 +76,12 @@ def write(
             _keep(target, Path(previous))
         temporary.replace(target)
     except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         why = getattr(error, "strerror", None) or error
         raise StateError(f"cannot write {target}: {why}; the previous file is untouched") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
     try:
         _flush(target.parent)
     except OSError as error:
@@ -216,7 +219,9 @@ def sweep(path: str | os.PathLike[str]) -> None:
     target = Path(path)
     aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
     for beside in target.parent.iterdir():
-        if aside.fullmatch(beside.name):
+        if aside.fullmatch(beside.name) and beside.is_dir():
+            shutil.rmtree(beside, ignore_errors=True)
+        elif aside.fullmatch(beside.name):
             beside.unlink(missing_ok=True)
 
 
