@@ -18,7 +18,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import stat
 import struct
 from collections.abc import Iterator, Mapping
@@ -81,7 +80,10 @@ def write(
         why = getattr(error, "strerror", None) or error
         raise StateError(f"cannot write {target}: {why}; the previous file is untouched") from error
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        try:
+            _remove(aside)
+        finally:  # Ctrl-C may have come in the middle of it
+            _remove(aside)
     try:
         _flush(target.parent)
     except OSError as error:
@@ -220,9 +222,17 @@ def sweep(path: str | os.PathLike[str]) -> None:
     aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
     for beside in target.parent.iterdir():
         if aside.fullmatch(beside.name) and beside.is_dir():
-            shutil.rmtree(beside, ignore_errors=True)
+            _remove(beside)
         elif aside.fullmatch(beside.name):
             beside.unlink(missing_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of files, as far as the system allows it."""
+    with contextlib.suppress(OSError):
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
 
 
 def _flush(path: str | Path) -> None:
