@@ -335,8 +335,22 @@ def test_only_what_a_write_left_behind_is_swept(path):
     mine = [".other.sieve.0123456789abcdef", ".toy.sieve.0123456789abcdeg", ".toy.sieve.txt", "toy.sieve.bak"]
     for name in (*mine, ".toy.sieve.0123456789abcdef", ".toy.sieve.fedcba9876543210"):
         path.with_name(name).write_bytes(b"half")
+    killed = path.with_name(".toy.sieve.0011223344556677")
+    killed.mkdir()
+    (killed / ".tmpK3NKhQ").write_bytes(b"half")
     state.sweep(path)
     assert sorted(p.name for p in path.parent.iterdir()) == sorted([*mine, path.name])
+
+
+def test_a_file_that_safetensors_writes_first_is_found_again(path, monkeypatch):
+    def dying(_arrays, filename, metadata=None):
+        Path(filename).with_name(".tmpK3NKhQ").write_bytes(b"half")
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("safetensors.numpy.save_file", dying)
+    with pytest.raises(StateError, match="cannot write"):
+        state.write(path, HEADER, ARRAYS)
+    assert list(path.parent.iterdir()) == []
 
 
 def test_the_header_can_be_read_alone(path):

@@ -39,7 +39,8 @@ def exclusive_lock(path: Path) -> Iterator[bool]:
     finally:
         with suppress(OSError):
             lock.unlink()
-        os.close(handle)
+        with suppress(OSError):
+            os.close(handle)
 
 
 def _acquired(lock: Path, path: Path) -> tuple[int, bool]:
@@ -55,9 +56,15 @@ def _acquired(lock: Path, path: Path) -> tuple[int, bool]:
             ) from error
         except OSError:
             return handle, False
-        if _is_there(lock, handle):
+        locked = False
+        try:
+            with as_state_error(f"write {path}"):
+                locked = _is_there(lock, handle)
+        finally:
+            if not locked:  # the run before removed it between our opening and locking it
+                os.close(handle)
+        if locked:
             return handle, True
-        os.close(handle)  # the run before removed it between our opening and locking it
     raise StateError(f"the lock {lock} of the checkpoint {path} vanishes whenever it is taken: remove it")
 
 

@@ -64,9 +64,11 @@ def write(
     from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
 
     target = Path(path)
-    temporary = _aside(target)
+    aside = _aside(target)  # a folder: safetensors writes a file of another name, which must be found again
+    temporary = aside / target.name
     try:
         arrays, metadata = _sealed(header, arrays)
+        aside.mkdir()
         with temporary.open("xb") as file:
             mode = _mode(target, file)
         save_file(arrays, temporary, metadata=metadata)
@@ -77,13 +79,16 @@ def write(
             _keep(target, Path(previous))
         temporary.replace(target)
     except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         why = getattr(error, "strerror", None) or error
         kept = "; the previous file is untouched" if target.exists() else ""
         raise StateError(f"cannot write {target}: {why}{kept}") from error
+    finally:
+        try:
+            _remove(aside)
+        finally:  # Ctrl-C may have come in the middle of it
+            _remove(aside)
     try:
         _flush(target.parent)
     except OSError as error:
@@ -239,8 +244,18 @@ def sweep(path: str | os.PathLike[str]) -> None:
     target = Path(path)
     aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
     for beside in target.parent.iterdir():
-        if aside.fullmatch(beside.name):
+        if aside.fullmatch(beside.name) and beside.is_dir():
+            _remove(beside)
+        elif aside.fullmatch(beside.name):
             beside.unlink(missing_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of files, as far as the system allows it."""
+    with contextlib.suppress(OSError):
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
 
 
 def _flush(path: str | Path) -> None:

@@ -1,0 +1,117 @@
+"""Memory over long streams: what a selector remembers does not grow with the rows that it has seen."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from campaigns.outcome import Outcome
+from campaigns.subjects import name_of, subjects
+from streamsieve.base import ColumnSelector, RowSelector
+from streamsieve.protocols import ColumnBlock
+from streamsieve.testing._data import sample_for
+
+GOAL = (
+    "while a stream grows fourfold, memory grows by at most 4 MB and twice the state, and the state by at most "
+    "itself and 4 MB, beside what is meant to grow: rows that an exact criterion keeps, and a ledger "
+    "(review_every), whose lines take at most 200 bytes"
+)
+PATIENCE = 120.0
+#: Seconds of computation for warming up; the stream goes on until it is this many times as long.
+WARM, TIMES = 0.7, 4
+ROWS, BATCHES, BLOCK = 200, 160, 64
+GROWTH, LINE, ROW = 4 * 2**20, 200, 400
+
+
+class Case(NamedTuple):
+    """A selector with a long stream."""
+
+    subject: int
+    ledger: str | None
+
+    def __str__(self) -> str:
+        return f"{name_of(subjects()[self.subject])}, ledger {self.ledger}"
+
+
+def cases(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield selectors over rows, and selectors over columns with and without a ledger, in random order."""
+    numbers = {
+        kind: [i for i, s in enumerate(subjects()) if isinstance(s, kind)]
+        for kind in (RowSelector, ColumnSelector)
+    }
+    while True:
+        rows, columns = (rng.permutation(numbers[kind]).tolist() for kind in (RowSelector, ColumnSelector))
+        for k, subject in enumerate(rows):
+            yield Case(subject, None)
+            yield Case(columns[k % len(columns)], ("none", "kept", "all")[k % 3])
+
+
+def attempt(case: Case) -> Outcome:
+    """Let a selector learn for some seconds, and compare its memory with that after the warm-up."""
+    subject = clone(subjects()[case.subject])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if isinstance(subject, RowSelector):
+            steps = _learning(subject)
+        else:
+            steps = _offering(subject.set_params(ledger=case.ledger))
+        early = next(steps)
+        subject.to_bytes(), subject.get_support()  # loads whatever these need
+        until = time.process_time() + WARM
+        while time.process_time() < until:
+            early += next(steps)
+        lines, size = _lines(subject), len(subject.to_bytes())
+        before, seen = _resident(), 0
+        while seen < (TIMES - 1) * early:
+            seen += next(steps)
+        more, saved = _lines(subject) - lines, len(subject.to_bytes()) - size
+        grown = _resident() - before
+    meant = GROWTH + LINE * more + (ROW * seen if _keeps_rows(subject) else 0)
+    text = (
+        f"{early:,} and {seen:,} more, memory {grown:+,} bytes, {more:,} lines of the ledger, "
+        f"state {size:,} {saved:+,} bytes"
+    )
+    held = saved <= meant + size and grown <= meant + 2 * (size + saved)
+    return Outcome("held" if held else "lost", text, amount=seen)
+
+
+def _learning(selector: Any) -> Iterator[int]:
+    data = sample_for(selector, n=ROWS * BATCHES)
+    for k in cycle(range(BATCHES)):
+        rows = slice(k * ROWS, (k + 1) * ROWS)
+        selector.partial_fit(data.X[rows], data.y[rows])
+        yield ROWS
+
+
+def _offering(selector: Any) -> Iterator[int]:
+    X, y, _ = sample_for(selector, n=ROWS, p=BLOCK)
+    rng = np.random.default_rng(0)
+    selector.begin(y)
+    while True:
+        X[:, 3:] = rng.normal(size=(ROWS, BLOCK - 3))
+        selector.offer(ColumnBlock(np.abs(X) if selector.traits.non_negative else X))
+        yield BLOCK
+
+
+def _resident() -> int:
+    gc.collect()
+    with open("/proc/self/statm") as file:  # noqa: PTH123
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _lines(selector: Any) -> int:
+    return len(selector.ledger_)
+
+
+def _keeps_rows(selector: Any) -> bool:
+    """Whether a selector is meant to keep all rows."""
+    parameters = selector.get_params(deep=False)
+    return bool(parameters.get("exact")) and parameters.get("window") is None
