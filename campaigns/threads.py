@@ -187,9 +187,10 @@ def _share(case: Case, learn: Callable[[Any], list[Call]]) -> Outcome:
 
 def _differs(one: Any, subject: Any, calls: list[Call]) -> str:
     """Compare an object with one that heard the same calls in a row; say what differs."""
-    twin = _fitted(subject)
-    for call in calls:
+    twin, late = _fitted(subject), _fitted(subject)
+    for call, other in zip(calls, calls[::-1], strict=True):
         call(twin)
+        other(late)
     for name in ("n_samples_seen_", "n_features_in_"):
         if getattr(one, name, None) != getattr(twin, name, None):
             return f"{name} is {getattr(one, name)}, not {getattr(twin, name)}, after {len(calls)} calls"

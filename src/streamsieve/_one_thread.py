@@ -57,6 +57,8 @@ def _refuse_others(instance: Any, users: list[int], user: int) -> None:
     """Raise ``ConcurrentUseError`` if another thread came first and either of the two changes the object."""
     entered = users.copy()
     before = entered[: len(entered) - 1 - entered[::-1].index(user)]
+    if abs(user) in before or (user < 0 and user in before):
+        return  # within a call of its own that was let in; whoever came later is about to leave
     others = {other for other in before if abs(other) != abs(user) and (other > 0 or user > 0)}
     if user > 0 and all(other < 0 for other in others):
         alive = sys._current_frames()  # noqa: SLF001 - threads that were reading are gone after a fork
@@ -139,8 +141,15 @@ def guard(cls: type, changing: Iterable[str], reading: Iterable[str] = ()) -> No
 def _with_other(merge: Callable[..., Any]) -> Callable[..., Any]:
     """Return a ``merge`` that uses the other object alone as well."""
 
+<<<<<<< HEAD
     def both(self: Any, other: Any, *rest: Any) -> Any:
         same = type(other) is type(self)
         return alone(other, merge, self, other, *rest) if same else merge(self, other, *rest)
+=======
+    def both(self: Any, other: Any, *more: Any) -> Any:
+        if type(other) is not type(self):
+            return merge(self, other, *more)
+        return alone(other, merge, self, other, *more)
+>>>>>>> t-threads
 
     return update_wrapper(both, merge)

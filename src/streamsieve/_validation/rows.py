@@ -77,7 +77,7 @@ def _weight(weight: Any, n: int) -> FloatArray | None:
     if weight is None:
         return None
     plain = type(weight) is np.ndarray and weight.dtype == np.float64 and weight.shape == (n,)
-    if plain and n and weight.min() >= 0 and weight.max() <= HEAVIEST:  # NaN is neither
+    if plain and (n == 0 or (weight.min() >= 0 and weight.max() <= HEAVIEST)):  # NaN is neither
         return weight  # type: ignore[no-any-return]
     if isinstance(weight, numbers.Real):
         weight = np.full(n, weight)
