@@ -141,15 +141,9 @@ def guard(cls: type, changing: Iterable[str], reading: Iterable[str] = ()) -> No
 def _with_other(merge: Callable[..., Any]) -> Callable[..., Any]:
     """Return a ``merge`` that uses the other object alone as well."""
 
-<<<<<<< HEAD
-    def both(self: Any, other: Any, *rest: Any) -> Any:
-        same = type(other) is type(self)
-        return alone(other, merge, self, other, *rest) if same else merge(self, other, *rest)
-=======
     def both(self: Any, other: Any, *more: Any) -> Any:
         if type(other) is not type(self):
             return merge(self, other, *more)
         return alone(other, merge, self, other, *more)
->>>>>>> t-threads
 
     return update_wrapper(both, merge)
