@@ -50,6 +50,14 @@ class Thing:
     def read_then_change(self):
         return self.change()
 
+    @changes
+    def nested_while_another_is_refused(self):
+        self._users.append(1)
+        try:
+            return self.nested(), self.read()
+        finally:
+            self._users.remove(1)
+
     def _stay(self, wait):
         if wait:
             self.inside.set()
@@ -95,6 +103,7 @@ def test_reading_excludes_changes_but_not_readers():
 def test_calls_of_one_thread_nest_and_errors_free_the_object():
     thing = Thing()
     assert thing.nested() == ((1, {}), "read")
+    assert thing.nested_while_another_is_refused() == (((1, {}), "read"), "read")
     with pytest.raises(TypeError):
         thing.change(1, 2)
     assert thing.change(value=3, other=4) == (3, {"other": 4})
