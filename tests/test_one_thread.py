@@ -25,7 +25,7 @@ Y = (X[:, 3] + RNG.normal(size=200) > 0).astype(int)
 
 
 class Thing:
-    """An object that waits inside its methods until it is told to go on."""
+    """An object that waits inside its methods until it may go on."""
 
     def __init__(self):
         self.inside, self.go_on = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""One object, one thread: whoever changes an object must be alone; reading it excludes changes only.
+"""One object, one thread: a call that changes an object must be alone; reading it excludes changes only.
 
 Kernels run without the GIL and trust the arrays they were given, so two threads in one object could end the
 process.  Every public method is a door: it enters itself in the object's list of users, and is refused with
@@ -58,7 +58,7 @@ def _refuse_others(instance: Any, users: list[int], user: int) -> None:
     entered = users.copy()
     before = entered[: len(entered) - 1 - entered[::-1].index(user)]
     if abs(user) in before or (user < 0 and user in before):
-        return  # within a call of its own that was let in; whoever came later is about to leave
+        return  # within a call of its own that was let in; the later one is about to leave
     others = {other for other in before if abs(other) != abs(user) and (other > 0 or user > 0)}
     if user > 0 and all(other < 0 for other in others):
         alive = sys._current_frames()  # noqa: SLF001 - threads that were reading are gone after a fork

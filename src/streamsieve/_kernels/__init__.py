@@ -9,7 +9,7 @@ import os
 
 from numba.core.compiler_lock import global_compiler_lock
 
-if hasattr(os, "register_at_fork"):  # forked while another thread loads a kernel, a child would wait for ever
+if hasattr(os, "register_at_fork"):  # forked while another thread loads a kernel, a child would never go on
     os.register_at_fork(
         before=global_compiler_lock.acquire,
         after_in_parent=global_compiler_lock.release,

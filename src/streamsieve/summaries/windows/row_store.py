@@ -257,7 +257,7 @@ class RowStore(Part):
         if held > (seen if size is None else min(seen, size)):
             yield f"it holds {held} rows of {seen}, more than there may be"
         if _is_unproven(pieces, n_features):
-            yield f"it claims {n_features:,} features, but none of its dense rows has so many"
+            yield f"it claims {n_features:,} features, but its dense rows have fewer"
         if any(piece.X.shape[1] > n_features for piece in pieces) or (
             since is not None and (len(since) != n_features or since.max(initial=0) > seen)
         ):
