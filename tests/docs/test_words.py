@@ -14,7 +14,8 @@ QUOTED = {("tests/studies/test_overview.py", r"(?<!by\s)chances?")}
 
 @pytest.mark.parametrize("part", PARTS)
 def test_no_banned_phrase(part):
-    found = {(path.relative_to(ROOT).as_posix(), line, phrase) for path, line, phrase in banned(PARTS[part])}
+    others = [path for path in PARTS[part] if path != Path(__file__).resolve()]
+    found = {(path.relative_to(ROOT).as_posix(), line, phrase) for path, line, phrase in banned(others)}
     assert not {use for use in found if (use[0], use[2]) not in QUOTED}
 
 
