@@ -55,20 +55,22 @@ def _in_child(batch: list[Any], attempt: Attempt, patience: float, deadline: flo
         os.close(readable)
         _work(batch, attempt, writable, deadline)
     os.close(writable)
-    done = 0
-    with os.fdopen(readable, "rb") as pipe:
-        while select.select([pipe], [], [], patience)[0]:
-            line = pipe.readline()
-            if not line:
-                break
-            yield Outcome(**json.loads(line))
-            done += 1
-        else:
+    ended = False
+    try:
+        with os.fdopen(readable, "rb") as pipe:
+            while select.select([pipe], [], [], patience)[0]:
+                line = pipe.readline()
+                if not line:
+                    ended = True
+                    break
+                yield Outcome(**json.loads(line))
+    finally:
+        if not ended:  # it hangs, or nobody wants the rest
             os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            yield Outcome("hung", f"no answer in {patience:g} s")
-            return
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if not ended:
+        yield Outcome("hung", f"no answer in {patience:g} s")
+        return
     if status < 0:
         yield Outcome("crashed", signal.Signals(-status).name)
     elif status:

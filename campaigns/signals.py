@@ -75,6 +75,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
 
 def attempt(case: Case) -> Outcome:
     """Interrupt a run until it comes to its end, or try one of the other cases."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ATTEMPTS[case.what](case, Path(folder))
