@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in the middle of runs, in Python and on the command line; saves in which a call fails."""
+"""Ctrl-C and SIGTERM during runs, in Python and on the command line; saves in which a system call fails."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from streamsieve import state
 from streamsieve.base import ColumnSelector, RowSelector
 
 GOAL = (
-    "0 lost; Ctrl-C ends a run with a checkpoint of the last whole batch and nothing left behind, the command "
-    "line with a line and exit code 130; stretches without an answer at most 1 s; after a failed call the old "
-    "state or the new one is there, whole"
+    "0 lost; Ctrl-C ends a run with a checkpoint of the last whole batch and nothing left behind, the "
+    "command line with a line and exit code 130; stretches without an answer at most 1 s; after a failed call "
+    "the old state or the new one is there, whole"
 )
 PATIENCE = 300.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
