@@ -26,8 +26,8 @@ from streamsieve.base import ColumnSelector, RowSelector
 
 GOAL = (
     "0 lost; Ctrl-C ends a run with a checkpoint of the last whole batch and nothing left behind, the "
-    "command line with a line and exit code 130; stretches without an answer at most 1 s; after a failed call "
-    "the old state or the new one is there, whole"
+    "command line with a line and exit code 130; stretches without an answer at most 1 s; after a failed "
+    "call the old state or the new one is there, whole"
 )
 PATIENCE = 300.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
