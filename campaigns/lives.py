@@ -77,22 +77,22 @@ def _several(data: Sample, path: Path) -> Any:
     return ss.open(str(path.with_name("part*.parquet")), target="the target")
 
 
-def _computed(data: Sample, path: Path) -> Any:  # noqa: ARG001
+def _computed(data: Sample, path: Path) -> Any:
     columns = [(name, lambda j=j: data.X[:, j]) for j, name in enumerate(data.names)]
     return ss.features(lambda: iter(columns), data.y)
 
 
 #: Ways to open a sample: each is called with it and with the path of a file it may write.
 SOURCES: dict[str, Callable[[Sample, Path], Any]] = {
-    "array": lambda data, path: ss.open(data.X, target=data.y),  # noqa: ARG005
-    "frame": lambda data, path: ss.open(_table(data).to_pandas(), target="the target"),  # noqa: ARG005
+    "array": lambda data, path: ss.open(data.X, target=data.y),
+    "frame": lambda data, path: ss.open(_table(data).to_pandas(), target="the target"),
     "csv": lambda data, path: _csv(data, path.with_suffix(".csv")),
     "ipc": lambda data, path: _ipc(data, path.with_suffix(".arrow")),
     "parquet": lambda data, path: _parquet(data, path.with_suffix(".parquet")),
     "three files": _several,
 }
 SPARSE: dict[str, Callable[[Sample, Path], Any]] = {
-    "csr": lambda data, path: ss.open(sp.csr_array(data.X), target=data.y),  # noqa: ARG005
+    "csr": lambda data, path: ss.open(sp.csr_array(data.X), target=data.y),
     "svmlight": lambda data, path: _svmlight(data, path.with_suffix(".svm")),
 }
 BY_COLUMNS = {"computed": _computed}

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in the middle of runs, in Python and on the command line; saves in which a call fails."""
+"""Ctrl-C and SIGTERM during runs, in Python and on the command line; saves in which a call fails."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from streamsieve import state
 from streamsieve.base import ColumnSelector, RowSelector
 
 GOAL = (
-    "0 lost; Ctrl-C ends a run with a checkpoint of the last whole batch and nothing left behind, the command "
-    "line with a line and exit code 130; stretches without an answer at most 1 s; after a failed call the old "
-    "state or the new one is there, whole"
+    "0 lost; Ctrl-C ends a run with a checkpoint of the last whole batch and nothing left behind, the "
+    "command line with exit code 130; stretches without an answer at most 1 s; after a failed call the "
+    "old state or the new one is there, whole"
 )
 PATIENCE = 300.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -141,7 +141,7 @@ def _command(case: Case, folder: Path) -> Outcome:
     keeping = ["--batch", str(BATCH), "--checkpoint", str(path), "--every", str(BATCH)]
     command = [sys.executable, "-c", PROGRAM, "screen", str(table), *options, *keeping]
     with (folder / "said").open("w+") as said:
-        child = subprocess.Popen(command, stderr=said, stdout=said, env=os.environ | {"PYTHONWARNINGS": "ignore"})
+        child = subprocess.Popen(command, stderr=said, stdout=said)  # noqa: S603
         end = strike(child.pid, path, number, int(rng.integers(1, 4)), rng.uniform(0, PAUSE))
         said.seek(0)
         lines = said.read().splitlines()

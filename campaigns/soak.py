@@ -20,7 +20,7 @@ from streamsieve.protocols import ColumnBlock
 from streamsieve.testing._data import sample_for
 
 GOAL = (
-    "while a stream grows fourfold, memory grows by at most 4 MB and twice the state, and the state by at most "
+    "while a stream grows fourfold, memory grows by at most 4 MB and twice the state, the state by at most "
     "itself and 4 MB, beside what is meant to grow: rows that an exact criterion keeps, and a ledger "
     "(review_every), whose lines take at most 200 bytes"
 )

@@ -343,7 +343,7 @@ def test_only_what_a_write_left_behind_is_swept(path):
 
 
 def test_a_file_that_safetensors_writes_first_is_found_again(path, monkeypatch):
-    def dying(_arrays, filename, metadata=None):  # noqa: ARG001
+    def dying(_arrays, filename, metadata=None):
         Path(filename).with_name(".tmpK3NKhQ").write_bytes(b"half")
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
