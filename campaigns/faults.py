@@ -1,5 +1,4 @@
 """System calls that fail: the first of a save, then the second, and so on, each once."""
-# ruff: noqa: D102 - the methods are documented once, in Saving
 
 from __future__ import annotations
 
