@@ -157,8 +157,8 @@ def test_rows_that_do_not_fit_together_are_refused_before_a_kernel_sees_them(kin
     for X, y, weight, message in (
         (shifted, rows.y, None, "X has column number 3 in row 0, but 3 columns"),
         (rows.X, rows.y[:-1], None, r"X has 8 rows, but y has shape \(7,\)"),
-        (rows.X, rows.y, np.ones(3), "8 values, one per row"),
-        (rows.X, rows.y, -np.ones(8), "must lie between 0 and"),
+        (rows.X, rows.y, np.ones(3), "one finite weight >= 0 per row"),
+        (rows.X, rows.y, -np.ones(8), "one finite weight >= 0 per row"),
         (rows.X[0], rows.y, None, "rows are a matrix"),
     ):
         with pytest.raises(InputError, match=message):

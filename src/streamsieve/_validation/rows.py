@@ -61,7 +61,12 @@ def check_summary_rows(X: Any, y: Any, weight: Any) -> tuple[Matrix, npt.NDArray
     y = np.asarray(y)
     if y.shape != X.shape[:1]:
         raise InputError(f"X has {X.shape[0]} rows, but y has shape {y.shape}: one label per row is needed")
-    return X, y, _weight(weight, X.shape[0])
+    if weight is None:
+        return X, y, None
+    weight = np.asarray(weight, np.float64)
+    if weight.shape != y.shape or not np.all((weight >= 0) & (weight < np.inf)):
+        raise InputError(f"X has {X.shape[0]} rows: one finite weight >= 0 per row is needed, or none")
+    return X, y, weight
 
 
 def check_output(X: Any, width: int) -> Matrix:
@@ -77,7 +82,7 @@ def _weight(weight: Any, n: int) -> FloatArray | None:
     if weight is None:
         return None
     plain = type(weight) is np.ndarray and weight.dtype == np.float64 and weight.shape == (n,)
-    if plain and (n == 0 or (weight.min() >= 0 and weight.max() <= HEAVIEST)):  # NaN is neither
+    if plain and n and weight.min() >= 0 and weight.max() <= HEAVIEST:  # NaN is neither
         return weight  # type: ignore[no-any-return]
     if isinstance(weight, numbers.Real):
         weight = np.full(n, weight)

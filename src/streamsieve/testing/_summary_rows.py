@@ -66,6 +66,7 @@ def known(summary: Any) -> list[npt.NDArray[Any]]:
 def _comparable(block: Any, order: npt.NDArray[np.int64]) -> Iterator[Any]:
     """Yield the arrays of a block, with its classes in ``order`` and masses relative to their sum."""
     if hasattr(block, "counts"):
+        order = order[block.counts[:, order].any(axis=(0, 2))]  # a window may know classes that have left it
         counts = block.counts[:, order] / max(block.counts.sum(), TINY)
         # categories stand in any order, and may have no rows left
         yield from [counts] if block.ordered else map(_sorted_categories, counts)
