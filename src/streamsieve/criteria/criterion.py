@@ -122,7 +122,7 @@ class Criterion(ABC):
     def check_classes(self, labels: Collection[Any]) -> None:
         """Raise ``TargetError`` for more labels than ``most_classes``."""
         if self.most_classes is not None and len(labels) > self.most_classes:
-            shown = ", ".join(map(repr, sorted(labels)[:4]))
+            shown = ", ".join(sorted(map(repr, labels))[:4])
             raise TargetError(
                 f"criterion={self.name!r} compares {self.most_classes} classes, but y holds {len(labels)} "
                 f"({shown}, ...): use a criterion for more classes, such as 'f' or 'fisher'"
