@@ -37,7 +37,7 @@ class AlphaInvestor(Stepwise):
         "wealth": Float(0, open_low=True),
         "payout": Float(0, 1, open_low=True),
         "test_statistic": Choice(*TEST_STATISTICS),
-        "tests": Int(0),
+        "tests": Int(0, 2**53),
     }
 
     model: LinearModel | LogisticModel
