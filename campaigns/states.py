@@ -74,7 +74,7 @@ def attempt(case: Case) -> Outcome:
 
 def _forged(case: Case, header: dict[str, Any], arrays: Any) -> tuple[str, dict[str, Any], Any]:
     rng = np.random.default_rng(case.seed)
-    parameters = header["parameters"]
+    parameters, arrays = dict(sorted(header["parameters"].items())), dict(sorted(arrays.items()))
     if case.way == "parameter" and parameters:
         name = list(parameters)[rng.integers(len(parameters))]
         value = PARAMETERS[rng.integers(len(PARAMETERS))]
