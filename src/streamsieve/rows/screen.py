@@ -344,7 +344,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         ):
             yield f"the summary does not serve criterion={criterion.name!r}"
         # rows of weight 0 bring names, but the summary never sees them
-        elif width > self.n_features_in_:
+        elif max(width, getattr(innermost(summary), "n_features", -1)) > self.n_features_in_:
             yield "the summary has more features than there are"
         elif (summary.half_life if hasattr(summary, "half_life") else self.half_life) != self.half_life:
             yield f"the summary has another half_life than {self.half_life}"
