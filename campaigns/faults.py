@@ -182,7 +182,7 @@ class Text(Saving):
 class WholeRun(Saving):
     """A run with checkpoints; the generation is 2 if it came to its end."""
 
-    #: A lock that nobody holds is no obstacle to the next run.
+    #: A lock file without a holder is no obstacle to the next run.
     names = frozenset({"run.sieve", "run.sieve.previous", ".run.sieve.lock"})
     batches = 4
 

@@ -65,7 +65,7 @@ def _in_child(batch: list[Any], attempt: Attempt, patience: float, deadline: flo
                     break
                 yield Outcome(**json.loads(line))
     finally:
-        if not ended:  # it hangs, or nobody wants the rest
+        if not ended:  # it hangs, or the rest is not needed
             os.kill(child, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if not ended:

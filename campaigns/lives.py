@@ -173,7 +173,7 @@ class Run:
             status = 0
         except KeyboardInterrupt:
             status = 130
-        except BaseException:  # noqa: BLE001 - nobody returns from a fork
+        except BaseException:  # noqa: BLE001 - a child never returns from a fork
             self._error.write_text(traceback.format_exc()[-400:])
         os._exit(status)
 
@@ -190,7 +190,7 @@ class Run:
         return int(state.read_header(there)["stream"]["rows"] if self.by_rows else selector.n_features_in_)
 
     def leftovers(self) -> list[str]:
-        """Return the files that nobody wants."""
+        """Return the files that should not be left."""
         wanted = {self.path.name} | ({f"{self.path.name}.previous"} if self.by_rows else set())
         return sorted({path.name for path in self.folder.iterdir()} - wanted)
 

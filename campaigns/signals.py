@@ -34,7 +34,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Checkpoints before a signal, and seconds after them.
 CHECKPOINTS, PAUSE = (1, 4), 0.01
 MOST_SIGNALS = 200
-#: Of so many cases one is on the command line, and one on large data.
+#: Of this number of cases one is on the command line, and one on large data.
 RARE = 20
 #: Rows and columns of large data, and the longest stretch without an answer, in seconds of computation.
 LARGE, LONGEST = ((100_000, 40), (1_000, 4_000)), 1.0

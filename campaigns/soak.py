@@ -25,7 +25,7 @@ GOAL = (
     "(review_every), whose lines take at most 200 bytes"
 )
 PATIENCE = 120.0
-#: Seconds of computation for warming up; the stream goes on until it is this many times as long.
+#: Seconds of computation for warming up; factor by which the stream then grows.
 WARM, TIMES = 0.7, 4
 ROWS, BATCHES, BLOCK = 200, 160, 64
 GROWTH, LINE, ROW = 4 * 2**20, 200, 400

@@ -222,7 +222,7 @@ def _shared_fit(case: Case) -> Outcome:
 
 
 def _shared_reading(case: Case) -> Outcome:
-    """Let threads read an object that nobody changes: nobody is refused but where something is computed."""
+    """Let threads read an object that none changes: refused only where reading computes something."""
     subject = subjects()[case.subject]
     X, _, _ = data_for(subject)
     one = _fitted(subject)
@@ -234,7 +234,7 @@ def _shared_reading(case: Case) -> Outcome:
 
 
 def _own(case: Case) -> Outcome:
-    """Give every thread its own object: nobody is refused, and results are those of one thread."""
+    """Give every thread its own object: no call is refused, and results are those of one thread."""
     subject = subjects()[case.subject]
     calls = _learns(subject)
     objects = [_fitted(subject) for _ in range(THREADS)]

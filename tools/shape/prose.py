@@ -44,11 +44,12 @@ _PATTERNS = {
 
 
 def prose_files(root: Path) -> dict[str, list[Path]]:
-    """Return the files with prose of a repository by part: src, tests, docs."""
+    """Return the files with prose of a repository by part: src, tests, campaigns, docs."""
     docs = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
     return {
         "src": sorted((root / "src").rglob("*.py")),
         "tests": sorted((root / "tests").rglob("*.py")),
+        "campaigns": sorted((root / "campaigns").rglob("*.py")),
         "docs": [path for path in docs if path.exists()],
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -40,9 +41,9 @@ class LearnsRows(_Beside):
     #: Number of rows that came since the last review.
     _unjudged_: int
 
+    @abstractmethod
     def _fresh(self) -> ColumnSelector:
         """Return a clone of the selector over columns."""
-        raise NotImplementedError
 
     def _selected(self) -> IntArray:
         return self._numbering_.outer(self._columns_.selected_)
