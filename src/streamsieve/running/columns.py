@@ -54,6 +54,7 @@ def offer_all(
                 )
         width = min(FIRST_COLUMNS, block_size)
         for block in chain([] if first is None else [first], blocks):
+            block = replace(block, X=clean(block.X, "csc"))  # noqa: PLW2901 - before columns are cut out of it
             low = 0
             while low < block.X.shape[1]:
                 piece = _part(block, slice(low, low + width))
@@ -86,7 +87,6 @@ def _offer(source: ColumnSource, selector: ColumnSelector, block: ColumnBlock) -
     try:
         selector.offer(block)
     except InputError:
-        block = replace(block, X=clean(block.X, "csc"))  # before columns are cut out of it
         for j in range(width):
             _offer(source, selector, _part(block, slice(j, j + 1)))
 
