@@ -6,6 +6,7 @@ import signal
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.exceptions import (
@@ -16,6 +17,7 @@ from streamsieve.exceptions import (
     SourceError,
     TargetError,
 )
+from streamsieve.protocols import ColumnBlock
 from streamsieve.testing._data import decisions
 
 N, P = 120, 40
@@ -334,3 +336,24 @@ def test_a_block_of_a_source_can_be_offered_by_hand():
         assert sieve.position_ == block.position
     assert decisions(sieve) == decisions(offered(ss.SAOLA()))
     assert len(sieve.ledger_.seconds) == P
+
+
+def test_a_sparse_block_of_a_source_is_checked_before_columns_are_cut_out_of_it(monkeypatch):
+    broken = sp.csr_array(X)
+    broken.indices = broken.indices + 1
+
+    class Source:
+        names, n_rows, y = None, N, Y
+
+        def identity(self):
+            return {}
+
+        def check_identity(self, known):
+            pass
+
+        def columns(self, block_size=64, start=None):
+            yield ColumnBlock(broken, NAMES, {"column": P})
+
+    monkeypatch.setattr("streamsieve.running.columns.FIRST_COLUMNS", 8)
+    with pytest.raises(InputError, match="X has column number 40 in row 0, but 40 columns"):
+        ss.run(Source(), ss.SAOLA())
