@@ -1,0 +1,185 @@
+"""The subjects: every test of the library as a function of a block of null columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import streamsieve as ss
+from streamsieve.independence import ChiSquareTest, GSquared
+from streamsieve.protocols import BoolArray, Event, FloatArray, Task
+from studies.calibration.families import Data, Family
+
+#: Levels at which sizes are measured.
+LEVELS = (0.05, 0.01, 0.001, 0.0001)
+#: Columns with one target, and as many for tests that are made one by one.
+COLUMNS, ONE_BY_ONE = 250, 25
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A test.
+
+    Attributes
+    ----------
+    name : on the page
+    rejections : function of data and levels; an array of (levels, columns)
+    takes : whether a family is meant for the test
+    default : what the library does unless told otherwise, so that its size must hold
+    columns : number of columns for one target
+    form : changes when the test does, so that stored results do not count any more
+    """
+
+    name: str
+    rejections: Callable[[Data, Sequence[float]], BoolArray]
+    takes: Callable[[Family], bool]
+    default: bool = False
+    columns: int = COLUMNS
+    form: int = 1
+
+
+def by_p_value(p_values: Callable[[Data], FloatArray]) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the rejections of a test that has p-values; NaN is no rejection."""
+
+    def rejections(data: Data, levels: Sequence[float]) -> BoolArray:
+        p = p_values(data)
+        # p-values of few rows can equal a level up to rounding
+        return np.array([p <= level * (1 + 1e-12) for level in levels])
+
+    return rejections
+
+
+# ------------------------------------------------------------------------------------ marginal tests
+
+
+def measured(make: Callable[[], Any], *, rows: bool = False) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the test of relevance of a column selector; ``rows``: say how rows depend."""
+
+    def p_values(data: Data) -> FloatArray:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as: y is autocorrelated
+            selector = make().begin(data.y, **data.begin if rows else {})
+        found = selector.measure_block(data.X).relevance
+        p = np.asarray(found.p_value[np.arange(data.X.shape[1])], float)
+        tested = np.isin(found.reason, TESTED)
+        return np.where(tested, p, 1.0)
+
+    return by_p_value(p_values)
+
+
+def tested_codes() -> npt.NDArray[np.uint8]:
+    """Return the codes of a ledger that mean: a test was made."""
+    from streamsieve.decisions import IRRELEVANT, RELEVANT
+
+    return np.array([RELEVANT, IRRELEVANT], np.uint8)
+
+
+TESTED = tested_codes()
+
+
+def screened(criterion: str, **options: Any) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the p-values of a row screen."""
+
+    def p_values(data: Data) -> FloatArray:
+        task = "classification" if data.y.dtype.kind in "iu" else "regression"
+        p: FloatArray = ss.Screen(criterion, task=task, **options).fit(data.X, data.y).pvalues_
+        return p
+
+    return by_p_value(p_values)
+
+
+# ------------------------------------------------------------------------------------ conditional tests
+
+
+def stepwise(data: Data) -> FloatArray:
+    """Return p-values of columns given the first ones, which a linear model keeps."""
+    selector = ss.OnlineFDR(alpha=1e-4, scope="conditional", task="regression")
+    given, g = data.given, data.given.shape[1]
+    ledger = selector.fit(np.column_stack([given, data.X]), data.y).ledger_
+    return np.array([decision.p_value for decision in ledger])[g:]
+
+
+def blanket(make: Callable[[float], Any]) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return which columns a Markov blanket takes beside the given ones, each on its own."""
+
+    def rejections(data: Data, levels: Sequence[float]) -> BoolArray:
+        kept = np.zeros((len(levels), data.X.shape[1]), bool)
+        for row, level in zip(kept, levels, strict=True):
+            before = make(level).begin(data.y)
+            before.offer(data.given)
+            for j in range(len(row)):
+                decisions = deepcopy(before).offer(data.X[:, j])
+                row[j] = any(one.event is Event.KEPT for one in decisions)
+        return kept
+
+    return rejections
+
+
+def stratum(test: Any, **options: Any) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the p-values of a table test given strata."""
+
+    def p_values(data: Data) -> FloatArray:
+        task = Task.BINARY if data.y.max() == 1 else Task.MULTICLASS
+        bound = test(data.y, task, 0.01, **options)
+        found = [bound.given(x, data.given) for x in data.X.T]
+        return np.array([one.p_value if one.reliable else 1.0 for one in found])
+
+    return by_p_value(p_values)
+
+
+# ------------------------------------------------------------------------------------ the subjects
+
+
+def independent(family: Family) -> bool:
+    """Rows are independent, values complete, nothing given."""
+    return family.kind == "independent"
+
+
+def classes(family: Family) -> bool:
+    """The same, and y is a label."""
+    return independent(family) and "class" in family.name
+
+
+def two_classes(family: Family) -> bool:
+    """The same, and there are two of them."""
+    return classes(family) and ("two" in family.name or "class of" in family.name)
+
+
+def numeric(family: Family) -> bool:
+    """The same, and y is a number."""
+    return independent(family) and not classes(family)
+
+
+def kind(*kinds: str) -> Callable[[Family], bool]:
+    """Return whether a family is of a kind."""
+    return lambda family: family.kind in kinds
+
+
+SUBJECTS = (
+    Subject("correlation, z", measured(lambda: ss.OnlineFDR()), independent),
+    Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2")), independent),
+    Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2")), independent),
+    Subject("partial t, linear model", by_p_value(stepwise), kind("given"), default=True),
+    Subject("FastOSFS", blanket(lambda a: ss.FastOSFS(a)), kind("given"), default=True, columns=ONE_BY_ONE),
+    Subject(
+        "FastOSFS, missing values omitted",
+        blanket(lambda a: ss.FastOSFS(a, missing="omit")),
+        kind("given, missing"),
+        default=True,
+        columns=ONE_BY_ONE,
+    ),
+    Subject("correlation, missing values omitted", measured(lambda: ss.SAOLA(missing="omit")), kind("missing")),
+    Subject("rows: t", screened("t"), two_classes),
+    Subject("rows: F", screened("f"), classes),
+    Subject("rows: correlation", screened("correlation"), numeric),
+    Subject("rows: chi2", screened("chi2"), classes),
+    Subject("rows: mutual information", screened("mutual_info"), independent),
+    Subject("G2 given strata", stratum(GSquared), kind("strata"), columns=ONE_BY_ONE),
+    Subject("X2 given strata", stratum(ChiSquareTest), kind("strata"), columns=ONE_BY_ONE),
+)
