@@ -74,20 +74,24 @@ def sizes(rounds: Iterable[dict[str, Any]]) -> list[Size]:
 
 
 def interval(count: int, square: int, targets: int, tests: int) -> tuple[float, float]:
-    """Return a Clopper-Pearson interval for clustered counts.
+    """Return an interval for the share of rejections from its variance between targets.
 
-    Columns that share a target are dependent.  The variance between targets divided by that of independent
-    tests is the design effect; count and tests are divided by it where it is above 1.
+    Columns that share a target are dependent.  No more information is claimed than independent tests have.
+    """
+    share = count / tests
+    between = (square - count**2 / targets) / max(1, targets - 1) * targets / tests**2
+    return proportion_interval(share, max(between, share * (1 - share) / tests), tests)
+
+
+def proportion_interval(share: float, variance: float, n: int) -> tuple[float, float]:
+    """Return a Clopper-Pearson interval with the number of trials that a proportion's variance stands for.
 
     References
     ----------
     Korn, Graubard: Confidence intervals for proportions with small expected number of positive counts
     estimated from survey data, Survey Methodology 1998.
     """
-    share, effect = count / tests, 1.0
-    if 0 < count < tests and targets > 1:
-        between = (square - count**2 / targets) / (targets - 1) * targets
-        effect = max(1.0, between / (tests * share * (1 - share)))
-    x, n, tail = count / effect, tests / effect, (1 - CONFIDENCE) / 2
-    low = float(betaincinv(x, n - x + 1, tail)) if x > 0 else 0.0
-    return low, float(betaincinv(x + 1, n - x, 1 - tail)) if x < n else 1.0
+    trials = share * (1 - share) / variance if variance > 0 else float(n)
+    x, tail = share * trials, (1 - CONFIDENCE) / 2
+    low = float(betaincinv(x, trials - x + 1, tail)) if share > 0 else 0.0
+    return low, float(betaincinv(x + 1, trials - x, 1 - tail)) if share < 1 else 1.0

@@ -19,7 +19,7 @@ from studies.calibration.families import Data, Family
 #: Levels at which sizes are measured.
 LEVELS = (0.05, 0.01, 0.001, 0.0001)
 #: Columns with one target, and as many for tests that are made one by one.
-COLUMNS, ONE_BY_ONE = 250, 25
+COLUMNS, STRATUM, ONE_BY_ONE = 250, 100, 25
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Subject:
     name : on the page
     rejections : function of data and levels; an array of (levels, columns)
     takes : whether a family is meant for the test
+    panel : which picture and table of the page
     default : what the library does unless told otherwise, so that its size must hold
     columns : number of columns for one target
     form : changes when the test does, so that stored results do not count any more
@@ -39,6 +40,7 @@ class Subject:
     name: str
     rejections: Callable[[Data, Sequence[float]], BoolArray]
     takes: Callable[[Family], bool]
+    panel: str = "Columns"
     default: bool = False
     columns: int = COLUMNS
     form: int = 1
@@ -98,11 +100,10 @@ def screened(criterion: str, **options: Any) -> Callable[[Data, Sequence[float]]
 
 
 def stepwise(data: Data) -> FloatArray:
-    """Return p-values of columns given the first ones, which a linear model keeps."""
+    """Return p-values of columns given the sum of the given ones, which a linear model keeps."""
     selector = ss.OnlineFDR(alpha=1e-4, scope="conditional", task="regression")
-    given, g = data.given, data.given.shape[1]
-    ledger = selector.fit(np.column_stack([given, data.X]), data.y).ledger_
-    return np.array([decision.p_value for decision in ledger])[g:]
+    ledger = selector.fit(np.column_stack([data.given.sum(axis=1), data.X]), data.y).ledger_
+    return np.array([decision.p_value for decision in ledger])[1:]
 
 
 def blanket(make: Callable[[float], Any]) -> Callable[[Data, Sequence[float]], BoolArray]:
@@ -161,25 +162,34 @@ def kind(*kinds: str) -> Callable[[Family], bool]:
     return lambda family: family.kind in kinds
 
 
+CONDITIONAL, MISSING, ROWS = "Conditional tests", "Missing values", "Row screens"
 SUBJECTS = (
     Subject("correlation, z", measured(lambda: ss.OnlineFDR()), independent),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2")), independent),
     Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2")), independent),
-    Subject("partial t, linear model", by_p_value(stepwise), kind("given"), default=True),
-    Subject("FastOSFS", blanket(lambda a: ss.FastOSFS(a)), kind("given"), default=True, columns=ONE_BY_ONE),
+    Subject("t in a linear model", by_p_value(stepwise), kind("given"), CONDITIONAL, default=True),
     Subject(
-        "FastOSFS, missing values omitted",
-        blanket(lambda a: ss.FastOSFS(a, missing="omit")),
-        kind("given, missing"),
+        "FastOSFS",
+        blanket(lambda a: ss.FastOSFS(a)),
+        kind("given"),
+        CONDITIONAL,
         default=True,
         columns=ONE_BY_ONE,
     ),
-    Subject("correlation, missing values omitted", measured(lambda: ss.SAOLA(missing="omit")), kind("missing")),
-    Subject("rows: t", screened("t"), two_classes),
-    Subject("rows: F", screened("f"), classes),
-    Subject("rows: correlation", screened("correlation"), numeric),
-    Subject("rows: chi2", screened("chi2"), classes),
-    Subject("rows: mutual information", screened("mutual_info"), independent),
-    Subject("G2 given strata", stratum(GSquared), kind("strata"), columns=ONE_BY_ONE),
-    Subject("X2 given strata", stratum(ChiSquareTest), kind("strata"), columns=ONE_BY_ONE),
+    Subject(
+        "FastOSFS, missing omitted",
+        blanket(lambda a: ss.FastOSFS(a, missing="omit")),
+        kind("given, missing"),
+        CONDITIONAL,
+        default=True,
+        columns=ONE_BY_ONE,
+    ),
+    Subject("G2 given strata, chi2", stratum(GSquared), kind("strata"), CONDITIONAL, columns=STRATUM),
+    Subject("X2 given strata, chi2", stratum(ChiSquareTest), kind("strata"), CONDITIONAL, columns=STRATUM),
+    Subject("correlation, missing omitted", measured(lambda: ss.SAOLA(missing="omit")), kind("missing"), MISSING),
+    Subject("t", screened("t"), two_classes, ROWS),
+    Subject("F", screened("f"), classes, ROWS),
+    Subject("correlation", screened("correlation"), numeric, ROWS),
+    Subject("chi2", screened("chi2"), classes, ROWS),
+    Subject("mutual information", screened("mutual_info"), independent, ROWS),
 )
