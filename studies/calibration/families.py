@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 Generator = np.random.Generator
 Drawn = npt.NDArray[Any]
 
-SMALL, SIZES, LARGE = (8, 20, 100, 1000), (20, 100, 1000), (100, 1000)
+SMALL, SIZES, LARGE = (8, 20, 100, 400), (20, 100, 400), (100, 400)
 #: Rows that are dropped before a series begins, so that it is stationary.
 BURN_IN = 200
 
@@ -274,9 +274,9 @@ DESIGNED = (
     Family("3 levels, 3 classes, 9 flat strata given", flat_strata(3, 3, 9), (90, 180), kind="strata"),
     Family("3 levels, 3 classes depend through 9 strata", stratified(3, 3, 9), (180,), kind="strata"),
     Family("2 levels, 2 classes depend through 8 strata", stratified(2, 2, 8), (80, 200), kind="strata"),
-    Family("AR(1) rows, 0.5", autoregressive(0.5), (200, 1000), kind="serial"),
-    Family("AR(1) rows, 0.8", autoregressive(0.8), (200, 1000), kind="serial"),
-    Family("AR(1) rows, 0.8, two classes", autoregressive(0.8, classes=True), (200, 1000), kind="serial"),
+    Family("AR(1) rows, 0.5", autoregressive(0.5), (200, 600), kind="serial"),
+    Family("AR(1) rows, 0.8", autoregressive(0.8), (200, 600), kind="serial"),
+    Family("AR(1) rows, 0.8, two classes", autoregressive(0.8, classes=True), (200, 600), kind="serial"),
     Family("30 groups, y constant in a group", clusters(30, constant=True), (300,), kind="grouped"),
     Family("30 groups, y varies in a group", clusters(30, constant=False), (300,), kind="grouped"),
     Family("10 groups, y varies in a group", clusters(10, constant=False), (200,), kind="grouped"),

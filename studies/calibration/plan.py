@@ -19,7 +19,7 @@ FAMILIES = {family.name: family for family in DESIGNED}
 TESTS = {subject.name: subject for subject in SUBJECTS}
 EXPERIMENTS = {experiment.name: experiment for experiment in rules.EXPERIMENTS}
 #: Targets of a cell in a round; the quick slice has fewer, and shorter experiments.
-TARGETS, QUICK_TARGETS, QUICK_STREAMS = 200, 40, 20
+TARGETS, QUICK_TARGETS, QUICK_STREAMS = 100, 40, 20
 #: Rows of the quick slice: the smallest number that is at least this, or the largest there is.
 QUICK_ROWS = 50
 PROCESSES = 2
@@ -104,18 +104,15 @@ class Store:
 def run(store: Store, some: Iterable[Job], *, until: float, quick: bool, say: Callable[[str], None]) -> bool:
     """Compute the jobs that are not stored, two at a time; return whether the time sufficed."""
     missing = [job for job in some if job not in store.results]
+    # taken from when a process is free
+    in_time = (delayed(_labelled)(job, quick=quick) for job in missing if time.monotonic() < until)
     began, done = time.monotonic(), 0
-    step = 4 * PROCESSES
-    with Parallel(n_jobs=1 if quick else PROCESSES, return_as="generator_unordered") as parallel:
-        for low in range(0, len(missing), step):
-            if time.monotonic() > until:
-                return False
-            part = missing[low : low + step]
-            for job, result in parallel(delayed(_labelled)(job, quick=quick) for job in part):
-                store.add(job, result)
-                done += 1
+    for job, result in Parallel(1 if quick else PROCESSES, return_as="generator_unordered")(in_time):
+        store.add(job, result)
+        done += 1
+        if done % 10 == 0 or done == len(missing):
             say(f"{done} of {len(missing)} cells, {time.monotonic() - began:.0f} s")
-    return True
+    return done == len(missing)
 
 
 def _labelled(job: Job, *, quick: bool) -> tuple[Job, dict[str, Any]]:

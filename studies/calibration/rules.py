@@ -136,7 +136,7 @@ NOISE = Experiment(
         only_noise("ones (10 %), equal classes", 50, bernoulli(0.1), lambda _, n: rare(n, 0.5)),
     ),
     EVERY_RULE,
-    200,
+    100,
 )
 
 DEPENDENT_COLUMNS = Experiment(
@@ -158,7 +158,7 @@ DEPENDENT_COLUMNS = Experiment(
         "addis, lag 10": online("addis", lag=10),
         "Benjamini-Hochberg, offline": all_at_once,
     },
-    100,
+    50,
 )
 
 
@@ -179,7 +179,7 @@ INTERACTIONS = Experiment(
     "any column.",
     (pairs(8, 5, 1200), pairs(8, 2, 300), pairs(2, 2, 200)),
     {"InteractionScan": partial(kept, lambda: ss.InteractionScan(alpha=ALPHA, ledger="none"))},
-    200,
+    100,
 )
 
 EXPERIMENTS = (NOISE, DEPENDENT_COLUMNS, INTERACTIONS)
