@@ -1,13 +1,15 @@
-"""Conditioning sets of kept columns by partial correlation over pairwise-complete rows.
+"""Conditioning sets of kept columns by partial correlation over complete rows (test-wise deletion).
 
-As in ``partial.py`` tests need two matrices: ``total``, correlations of columns, and ``within``, what is left
-of these once the target is known.  Each correlation is over its own pairwise-complete rows, so the matrix
-need not be positive definite: a conditional variance may be negative.  Eigenvalues below a floor are then
-raised to it.
+As in ``partial.py`` a test needs two matrices: ``total``, correlations of the columns of a set and the column
+in question, and ``within``, what is left of these once the target is known.  Both are over the rows where all
+these columns are observed.  What is known of every pair serves in three ways:
 
-Sets of one column need none of that: ``alone`` holds the partial correlation of a column with the target
-given one other, over their complete pairs.  That recognizes near-copies, whose correlations with the target
-must be compared over the same rows.
+* ``alone`` is the partial correlation of a column with the target given one other, over their complete pairs:
+  the test of a set of one column.
+* Columns that miss the same rows (or none) have the same complete rows as their pairs, so ``total`` and
+  ``within`` of the pairs are those of the set.
+* Any other set of two or three columns is tested by a pass over the rows.  Pairwise correlations, each over
+  rows of its own, may be biased and contradict each other; they only say which sets to test first.
 
 ``loads`` are products of columns with the target: the correlation over the rows seen or, with classes, sums
 over a class by the root of its rows.  Kept columns stay in their slots; ``order`` lists these by arrival,
@@ -28,8 +30,8 @@ def meet_numbers(
 ) -> tuple[float, int]:
     """Return the correlation of two columns over complete pairs, and their number; write loads over them.
 
-    The target has length 1.  Fewer than 4 complete pairs of more rows, or one of the two constant over them:
-    0.  Rows over which the target is constant can test nothing, and count as none.
+    The target has length 1.  The correlation is 0 over fewer than 4 complete pairs (of more rows).  Rows over
+    which the target or a column is constant can test nothing, and count as none.
     """
     rows = sa = sb = sy = saa = sbb = syy = sab = say = sby = 0.0
     for i in range(len(a)):
@@ -58,7 +60,7 @@ def meet_numbers(
     if varies_b and varies_y:
         load_b[0] = min(max((sby - sb * sy / rows) / np.sqrt(of_b * of_y), -1.0), 1.0)
     r = (sab - sa * sb / rows) / np.sqrt(of_a * of_b) if varies_a and varies_b else 0.0
-    return min(max(r, -1.0), 1.0), int(rows) if varies_y else 0
+    return min(max(r, -1.0), 1.0), int(rows) if varies_a and varies_b and varies_y else 0
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
@@ -97,7 +99,8 @@ def meet_classes(
         load_a[c] = (load_a[c] - of_class * sa / some) / root * over_a
         load_b[c] = (load_b[c] - of_class * sb / some) / root * over_b
     r = (sab - sa * sb / some) * over_a * over_b
-    return min(max(r, -1.0), 1.0), 0 if enough and most == rows else rows
+    constant = most == rows or over_a == 0.0 or over_b == 0.0
+    return min(max(r, -1.0), 1.0), 0 if enough and constant else rows
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -162,24 +165,82 @@ def enter(
                 alone[slot, new] = partial
 
 
+@nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def gather(
+    columns: FloatArray, t: int, members: IntArray, size: int, y: FloatArray, labels: IntArray,
+    rows_of: FloatArray, total: FloatArray, loads: FloatArray, counts: IntArray,
+) -> int:  # fmt: skip
+    """Write correlations and loads of a set and t over their complete rows; return how many there are.
+
+    ``rows_of`` is space for the values of four columns and the target.  Rows over which the target or a
+    column is constant can test nothing, and count as none: nothing is written.
+    """
+    n, single, last = columns.shape[1], len(labels) == 0, members[size - 1]
+    first, second, rows = members[0], members[size - 2], 0
+    for i in range(n):
+        if np.isnan(columns[t, i] + columns[first, i] + columns[second, i] + columns[last, i]):
+            continue
+        for j in range(size):
+            rows_of[j, rows] = columns[members[j], i]
+        rows_of[size, rows] = columns[t, i]
+        rows_of[4, rows] = y[i] if single else labels[i]
+        rows += 1
+    if rows < 4:
+        return rows
+    for j in range(size + 2 if single else size + 1):
+        x = rows_of[j if j <= size else 4, :rows]
+        total_of = squares = 0.0
+        for i in range(rows):
+            total_of += x[i]
+            squares += x[i] * x[i]
+        left = 0.0
+        for i in range(rows):
+            x[i] -= total_of / rows
+            left += x[i] * x[i]
+        if left <= 1e-12 * (squares if j <= size else 1.0):
+            return 0
+        for i in range(rows):
+            x[i] /= np.sqrt(left)
+    for j in range(size + 1):
+        for k in range(j):
+            total[j, k] = total[k, j] = product(rows_of[j, :rows], rows_of[k, :rows])
+        total[j, j] = 1.0
+        if single:
+            loads[j, 0] = product(rows_of[j, :rows], rows_of[4, :rows])
+    if single:
+        return rows
+    for c in range(len(counts)):
+        counts[c] = 0
+        for j in range(size + 1):
+            loads[j, c] = 0.0
+    for i in range(rows):
+        c = int(rows_of[4, i])
+        counts[c] += 1
+        for j in range(size + 1):
+            loads[j, c] += rows_of[j, i]
+    for c in range(len(counts)):
+        if counts[c] == rows:
+            return 0
+        for j in range(size + 1):
+            loads[j, c] /= np.sqrt(max(counts[c], 1))
+    return rows
+
+
 @nb.njit(nogil=True, cache=True, error_model="numpy")
 def strength(
-    total: FloatArray, loads: FloatArray, t: int, members: IntArray, size: int, single: bool, mend: bool,
-    parts: FloatArray, space: FloatArray,
-) -> float:  # fmt: skip
-    """Return the partial correlation (ratio) of t with the target given a set.
+    total: FloatArray, loads: FloatArray, size: int, single: bool, parts: FloatArray, M: FloatArray
+) -> float:
+    """Return the partial correlation (ratio) of column ``size`` with the target given those before it.
 
-    Of the target only those directions count that loads of set and t have: at most 4, however many classes.
-    If ``mend``, the matrix of set, directions and t is made positive definite.  Scaling it to unit diagonal
-    would change no partial correlation.
+    Of the target only those directions count that loads of set and column have: at most 4, however many
+    classes.
     """
-    M, V, contrasts = space[0], space[1], loads.shape[1]
+    contrasts = loads.shape[1]
     for i in range(size + 1):
-        u = members[i] if i < size else t
         for d in range(contrasts):
-            parts[i, d] = loads[u, d]
+            parts[i, d] = loads[i, d]
         for j in range(size + 1):
-            M[i, j] = total[u, members[j] if j < size else t]
+            M[i, j] = total[i, j]
     k = size + 1
     for i in range(size + 1):  # what loads have to do with a direction is taken out of those that follow
         length = np.sqrt(product(parts[i], parts[i]))
@@ -195,37 +256,9 @@ def strength(
                 parts[j, d] -= along * parts[i, d] / length
             M[k, j] = M[j, k] = along
         k += 1
-    for i in range(k):
-        for j in range(k):
-            V[i, j] = 1.0 if i == j else 0.0
-    for _ in range(40 if mend else 0):  # Jacobi's rotations, until nothing is left beside the diagonal
-        off = 0.0
-        for i in range(k - 1):
-            for j in range(i + 1, k):
-                off += M[i, j] * M[i, j]
-                theta = (M[j, j] - M[i, i]) / (2.0 * M[i, j]) if M[i, j] != 0.0 else np.inf
-                tangent = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
-                tangent = tangent if theta >= 0.0 else -tangent
-                c = 1.0 / np.sqrt(tangent * tangent + 1.0)
-                s = tangent * c
-                for u in range(k):
-                    M[u, i], M[u, j] = c * M[u, i] - s * M[u, j], s * M[u, i] + c * M[u, j]
-                    V[u, i], V[u, j] = c * V[u, i] - s * V[u, j], s * V[u, i] + c * V[u, j]
-                for u in range(k):
-                    M[i, u], M[j, u] = c * M[i, u] - s * M[j, u], s * M[i, u] + c * M[j, u]
-        if off < 1e-28:
-            break
-    if mend:
-        for u in range(k):
-            V[k, u] = max(M[u, u], 1e-6)
-        for i in range(k):
-            for j in range(k):
-                M[i, j] = 0.0
-                for u in range(k):
-                    M[i, j] += V[k, u] * V[i, u] * V[j, u]
     variance, explained = M[size, size], 0.0
     for step in range(k - 1):
-        p = step if step < size else step + 1  # the set, then the target; t stays
+        p = step if step < size else step + 1  # the set, then the target; the column stays
         pivot = M[p, p]
         if step >= size:
             if pivot <= 1e-10:
@@ -244,81 +277,100 @@ def strength(
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
+def assess(T: FloatArray, W: FloatArray, size: int, level: float, single: bool) -> int:
+    """Return what correlations say of column ``size`` given those before it; the matrices are used up.
+
+    0 dependent, 1 independent, 2 a function of the set, 3 a member of the set is a function of others, so
+    that a smaller set was tried, 4 the set determines the target.
+    """
+    for last in range(size + 1):
+        if T[last, last] <= 1e-10:
+            return 2 if last == size else 3
+        for u in range(last + 1, size + 1):
+            factor = T[u, last] / T[last, last]
+            for v in range(last + 1, u + 1):
+                T[u, v] -= factor * T[v, last]
+    for i in range(size):
+        if W[i, i] <= 1e-10 * T[i, i]:
+            if single:
+                return 4
+            continue  # one contrast less
+        for u in range(i + 1, size + 1):
+            factor = W[u, i] / W[i, i]
+            for v in range(i + 1, u + 1):
+                W[u, v] -= factor * W[v, i]
+    return 0 if W[size, size] <= level * T[size, size] else 1
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
 def judge(
-    pairs: FloatArray, loads: FloatArray, joint: IntArray,
-    t: int, members: IntArray, size: int, n: int, lost: int, share: FloatArray, skip: bool, single: bool,
-    parts: FloatArray, space: FloatArray,
+    columns: FloatArray, pairs: FloatArray, loads: FloatArray, joint: IntArray, y: FloatArray, labels: IntArray,
+    t: int, members: IntArray, size: int, again: bool, budget: IntArray, lost: int, share: FloatArray, skip: bool,
+    counts: IntArray, parts: FloatArray, space: FloatArray, rows_of: FloatArray,
 ) -> tuple[int, float, int]:  # fmt: skip
     """Return whether a set makes t independent of the target, the partial correlation, and its freedom.
 
     0 no (the correlation then means nothing), 1 yes, 2 t is a function of the set, 3 too few complete rows
-    to test (never with ``skip``).
+    to test (never with ``skip``).  -1: pairwise correlations say no, over rows of their own; with ``again``
+    exactly these sets are tested.
     """
-    total, within, alone = pairs[0], pairs[1], pairs[2]
-    T, W = space[0], space[1]
-    rows = n
+    n, single = columns.shape[1], len(labels) == 0
+    T, W, M = space[0], space[1], space[2]
+    rows, most = joint[t, t], joint[t, t]
     for i in range(size):
-        rows = min(rows, joint[members[i], t])
-        for j in range(i):
-            rows = min(rows, joint[members[i], members[j]])
+        for j in range(-1, i + 1):
+            here = joint[members[i], t if j < 0 else members[j]]
+            rows, most = min(rows, here), max(most, here)
+    same = rows == most  # columns that share all their rows miss the same ones
     freedom = rows - size - lost
-    if freedom <= 0 and skip:
+    if (freedom <= 0 and skip) or (same and again):
         return 0, 0.0, freedom
+    if freedom <= 0 and rows < n:
+        return 3, 0.0, freedom
     level = share[freedom] if freedom > 0 else -1.0
     if size == 1:
-        r = alone[t, members[0]]
-        function = 1.0 - total[t, members[0]] ** 2 <= 1e-10
-        passed = not function and 1.0 - r * r <= level
-    else:
-        # over different rows a matrix may be indefinite; over all rows that is rounding
-        lowest = -np.inf if rows == n else -1e-10
+        r = pairs[2, t, members[0]]
+        if 1.0 - pairs[0, t, members[0]] ** 2 <= 1e-10:
+            return 2 if freedom > 0 else 3, 0.0, freedom
+        if 1.0 - r * r <= level:
+            return 0, 0.0, freedom
+        return 1 if freedom > 0 else 3, r, freedom
+    for i in range(size + 1):
+        u = members[i] if i < size else t
+        for j in range(i + 1):
+            v = members[j] if j < size else t
+            T[i, j] = M[i, j] = M[j, i] = pairs[0, u, v]
+            W[i, j] = pairs[1, u, v]
+        for d in range(loads.shape[1]):
+            parts[i, d] = loads[u, d]
+    found = assess(T, W, size, level, single)
+    if not same:
+        if (found == 0) != again:
+            return (-1 if found == 0 else 0), 0.0, freedom
+        if budget[int(again)] == 0:
+            return 0, 0.0, freedom
+        budget[int(again)] -= 1
+        rows = gather(columns, t, members, size, y, labels, rows_of, M, parts, counts)
+        freedom = rows - size - lost
+        if freedom <= 0:
+            return 0 if skip else 3, 0.0, freedom
         for i in range(size + 1):
-            u = members[i] if i < size else t
             for j in range(i + 1):
-                v = members[j] if j < size else t
-                T[i, j] = total[u, v]
-                W[i, j] = within[u, v]
-        last = 0  # eliminate columns, until nothing is left of one
-        while last <= size and T[last, last] > 1e-10:
-            for u in range(last + 1, size + 1):
-                factor = T[u, last] / T[last, last]
-                for v in range(last + 1, u + 1):
-                    T[u, v] -= factor * T[v, last]
-            last += 1
-        mend = last <= size and T[last, last] < lowest
-        repeats = last < size and not mend  # a member is a function of others: a smaller set was tried
-        function = last == size and not mend
-        determined = False
-        for i in range(size + 1 if last > size else 0):
-            mend |= W[i, i] < lowest
-            if i == size or mend or determined:
-                break
-            if W[i, i] <= 1e-10 * T[i, i]:
-                # one contrast less; with missing values, what classes determine may still vary with others
-                determined = single
-                mend |= not single and rows < n
-                continue
-            for u in range(i + 1, size + 1):
-                factor = W[u, i] / W[i, i]
-                for v in range(i + 1, u + 1):
-                    W[u, v] -= factor * W[v, i]
-        plain = not (repeats or function or determined or mend)
-        passed = repeats or (plain and W[size, size] <= level * T[size, size])
-        r = 0.0
-        if not (passed or function or determined):
-            r = strength(total, loads, t, members, size, single, mend, parts, space)
-            passed = mend and 1.0 - r * r <= level
-    if passed:
+                T[i, j] = M[i, j]
+                W[i, j] = M[i, j] - product(parts[i], parts[j])
+        found = assess(T, W, size, share[freedom], single)
+    if found == 0 or found == 3:
         return 0, 0.0, freedom
+    r = strength(M, parts[:4], size, single, parts[4:], space[3]) if found == 1 else 0.0
     if freedom <= 0:
         return 3, r, freedom
-    return (2, 0.0, freedom) if function else (1, r, freedom)
+    return 2 if found == 2 else 1, r, freedom
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
 def decide(
     fresh: FloatArray, feature: IntArray, first: int,
-    newcomer_first: bool, most: int, skip: bool, lost: int, share: FloatArray,
+    newcomer_first: bool, most: int, skip: bool, most_tests: int, lost: int, share: FloatArray,
     y: FloatArray, labels: IntArray,
     columns: FloatArray, pairs: FloatArray, loads: FloatArray, joint: IntArray,
     kept_feature: IntArray, order: IntArray, q: int,
@@ -331,14 +383,19 @@ def decide(
     share of variance that must be left for independence with f degrees of freedom: ``lost`` fewer than rows,
     and one for each member of a set.  ``pairs`` are total, within and alone.
 
+    Of sets of one size, those are tested first that are independent by pairwise correlations, then the
+    others.  Sets whose columns miss different rows cost a pass over the rows each: for one column at most
+    ``most_tests`` of the first kind and as many of the second; the rest is passed over.
+
     A row of ``record`` for each candidate, then one for each eviction: which column, at which newcomer, the
     result of `judge` (0: kept), degrees of freedom, and the set.  Returns (next candidate, kept, evicted); it
     comes back early when all slots are taken.
     """
     capacity, n = columns.shape
-    contrasts, single = loads.shape[1], len(labels) == 0
-    parts, here, counts = np.empty((4, contrasts)), np.empty((2, contrasts)), np.empty(contrasts, np.int64)
-    space, gone = np.empty((2, 9, 9)), np.empty(capacity, np.bool_)
+    contrasts = loads.shape[1]
+    parts, here, counts = np.empty((8, contrasts)), np.empty((2, contrasts)), np.empty(contrasts, np.int64)
+    space, gone, rows_of = np.empty((4, 9, 9)), np.empty(capacity, np.bool_), np.empty((5, n))
+    budget = np.empty(2, np.int64)
     pool, spare = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     pick, members = np.empty(3, np.int64), np.empty(3, np.int64)
     for k in range(first, len(fresh)):
@@ -360,9 +417,11 @@ def decide(
             # an older column has met every set without the newcomer, which is the last member of all others
             known = 0 if at == q else 1
             found, r, freedom, size = 0, 0.0, 0, 0
+            budget[0] = budget[1] = most_tests
             while found == 0 and size < min(most, others + known):
                 size += 1
                 chosen = size - known
+                again, deferred = False, False
                 for i in range(chosen):
                     pick[i] = i
                 members[size - 1] = new
@@ -370,13 +429,22 @@ def decide(
                     for i in range(chosen):
                         members[i] = pool[pick[i]]
                     found, r, freedom = judge(
-                        pairs, loads, joint, t, members, size, n, lost, share, skip, single, parts, space
-                    )
-                    i = chosen - 1
+                        columns, pairs, loads, joint, y, labels, t, members, size, again, budget,
+                        lost, share, skip, counts, parts, space, rows_of,
+                    )  # fmt: skip
+                    if found > 0:
+                        break
+                    deferred |= found < 0
+                    found, i = 0, chosen - 1
                     while i >= 0 and pick[i] == others - chosen + i:
                         i -= 1
-                    if found > 0 or i < 0:
+                    if i < 0 and (again or not deferred):
                         break
+                    if i < 0:
+                        again = True
+                        for j in range(chosen):
+                            pick[j] = j
+                        continue
                     pick[i] += 1
                     for j in range(i + 1, chosen):
                         pick[j] = pick[j - 1] + 1

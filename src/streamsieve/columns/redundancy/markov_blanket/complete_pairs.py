@@ -22,6 +22,8 @@ from streamsieve.state import Array, Nested, register
 
 #: The ledger's codes for what the search finds: kept, independent, function of the set, too few rows.
 _CODES = np.array([KEPT, REDUNDANT, COLLINEAR, UNRELIABLE], np.uint8)
+#: Tests of one column that may cost a pass over the rows: all sets of up to three among 29 kept columns.
+MOST_TESTS = 4096
 #: What is known of a pair: correlation, the part that the target does not explain, and the correlation of one
 #: with the target given the other.
 _PAIRS = 3
@@ -73,7 +75,7 @@ class MarkovBlanketCompletePairs(SlottedRule):
                     self.slots.double()
                 done, self._kept, n_gone = kernel.decide(
                     fresh, feature[part], done, self._config.newcomer_first, self._config.max_size,
-                    self._config.skip_unreliable, self._lost, self._share, self._y, self.test.labels,
+                    self._config.skip_unreliable, MOST_TESTS, self._lost, self._share, self._y, self.test.labels,
                     *self.slots.arrays.values(), self.slots.order, self._kept, lines, statistic, n_gone,
                 )  # fmt: skip
             gone = slice(width, width + n_gone)
