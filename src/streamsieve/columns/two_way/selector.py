@@ -192,7 +192,7 @@ class TwoWay(LearnsRows, ColumnSelector):
                 f"{len(y)}, or give fewer rows"
             )
         self._table_ = GrowingTable(y, classes=Task(self.task_) in CLASSIFICATION)
-        self._columns_ = self._fresh().begin(self._table_.y)
+        self._columns_ = self._fresh().begin(self._table_.y, serial=False)
         self._screen_ = None
         self.n_samples_held_ = len(y)
         self._unjudged_ = 0
