@@ -132,7 +132,7 @@ def test_correlations_and_p_values_are_those_of_scipy(task, form):
         r, mean, norm = measured.r, measured.mean, measured.norm
         wanted = np.array([by_scipy(X[:, j], y) if j != 7 else (0.0, 1.0) for j in range(9)])
         np.testing.assert_allclose(r, wanted[:, 0], rtol=1e-10, atol=1e-12)
-        np.testing.assert_allclose(test.p_value(r), wanted[:, 1], rtol=1e-8)
+        np.testing.assert_allclose(test.p_values(r), wanted[:, 1], rtol=1e-8)
         np.testing.assert_allclose(mean, X.mean(axis=0), rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(norm, X.std(axis=0) * np.sqrt(n) * (np.arange(9) != 7), rtol=1e-12)
         assert r[7] == norm[7] == 0.0
@@ -152,7 +152,7 @@ def test_many_classes_are_judged_by_one_way_analysis_of_variance(form):
         for j in range(5):
             groups = [X[y == label, j] for label in range(classes)]
             F, p = scipy.stats.f_oneway(*groups)
-            assert test.p_value(r[j : j + 1])[0] == pytest.approx(p, rel=1e-9)
+            assert test.p_values(r[j : j + 1])[0] == pytest.approx(p, rel=1e-9)
             assert (r[j] >= test.critical) == (p <= 0.05)
             assert r[j] ** 2 / (1 - r[j] ** 2) * (n - classes) / (classes - 1) == pytest.approx(F, rel=1e-9)
             assert r[j] == pytest.approx(twin.correlation_ratio(X[:, j], y), rel=1e-10)
@@ -208,7 +208,7 @@ def test_a_single_column_is_judged_as_in_a_block(task):
         r = test.relevance(x[:, None]).r
         reason, *numbers = test.one(x)
         assert (reason is Reason.RELEVANT) == (abs(r[0]) >= test.critical)
-        assert numbers == pytest.approx([r[0], test.p_value(r)[0]], rel=1e-9)
+        assert numbers == pytest.approx([r[0], test.p_values(r)[0]], rel=1e-9)
         irrelevant += reason is Reason.IRRELEVANT
     assert 20 < irrelevant < 90
 

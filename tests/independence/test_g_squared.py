@@ -188,7 +188,7 @@ def test_a_block_is_judged_as_the_twin_judges_its_columns(cls, form, degrees):
         test = cls(y, TASKS[C], 0.05, degrees=degrees, bins=bins)
         measured = test.relevance(FORMS[form](X))
         judge = twin.Tables(X, y, alpha=0.05, degrees=degrees, bins=bins, statistic=TESTS[cls][2])
-        p_values = test.p_value(measured.statistic, measured.freedom)
+        p_values = test.p_values(measured.statistic, measured.freedom)
         for j in range(X.shape[1]):
             reason, statistic, p = judge.relevance(j)
             assert REASONS[measured.reason[j]] == (reason or "relevant")
@@ -224,7 +224,7 @@ def test_a_single_column_is_judged_as_in_a_block():
         for j in range(X.shape[1]):
             found, reason = test.one(np.ascontiguousarray(X[:, j])), REASONS[measured.reason[j]]
             if reason in (Reason.IRRELEVANT, Reason.RELEVANT):
-                p = test.p_value(measured.statistic[j : j + 1], measured.freedom[j : j + 1])
+                p = test.p_values(measured.statistic[j : j + 1], measured.freedom[j : j + 1])
                 assert found == (reason, measured.statistic[j], p[0])
                 irrelevant += reason is Reason.IRRELEVANT
             else:

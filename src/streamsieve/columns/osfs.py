@@ -22,6 +22,7 @@ from streamsieve.independence.contingency_test import DEGREES, RELIABLE
 from streamsieve.independence.contract import ConditionalTest
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
+from streamsieve.independence.p_values import check_p_value
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
 
@@ -61,6 +62,7 @@ class MarkovBlanketSelector(Beside):
         degrees: str = "strata",
         reliable: str = "occupied",
         unreliable: str = "skip",
+        p_value: str = "auto",
         missing: str = "refuse",
         bins: int = 5,
         fdr: str | None = None,
@@ -75,6 +77,7 @@ class MarkovBlanketSelector(Beside):
         self.degrees = degrees
         self.reliable = reliable
         self.unreliable = unreliable
+        self.p_value = p_value
         self.missing = missing
         self.bins = bins
         self.fdr = fdr
@@ -99,6 +102,7 @@ class MarkovBlanketSelector(Beside):
 
     def _check_together(self) -> None:
         check_missing(self.missing, "test", self.test)
+        check_p_value(self.p_value, "test", self.test)
 
     @property
     def _rule(self) -> type[RedundancyRule]:
@@ -115,18 +119,22 @@ class MarkovBlanketSelector(Beside):
             rule = MarkovBlanket(self.test, numbers, self.alpha, config)
             return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
         if self.test != "fisher_z":
-            table = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
+            table = TABLE_TESTS[self.test](
+                y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value
+            )
             return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
         if self.missing == "omit":
-            pairs = CompletePairsFisherZ(y, task, self.alpha, signed=False, observed_classes=False)
+            pairs = CompletePairsFisherZ(
+                y, task, self.alpha, signed=False, observed_classes=False, p_value=self.p_value
+            )
             return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        test = FisherZ(y, task, self.alpha, signed=False)
+        test = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value)
         return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         fdr = self.fdr, self.alpha, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
+        yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
 
 
 class OSFS(MarkovBlanketSelector, ColumnSelector):
@@ -157,6 +165,9 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
+    p_value : {"auto", "z", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
+        "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``test="fisher_z"``.
@@ -256,6 +267,9 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
+    p_value : {"auto", "z", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
+        "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``test="fisher_z"``.

@@ -36,13 +36,23 @@ class CompletePairsFisherZ(RelevanceTest):
     }
 
     def __init__(
-        self, y: npt.NDArray[Any], task: Task, alpha: float | None, *, signed: bool, observed_classes: bool
+        self,
+        y: npt.NDArray[Any],
+        task: Task,
+        alpha: float | None,
+        *,
+        signed: bool,
+        observed_classes: bool,
+        p_value: str = "auto",
     ) -> None:
-        self._bind(FisherZ(y, task, alpha, signed=signed), class_labels(y, task), observed_classes)
+        complete = FisherZ(y, task, alpha, signed=signed, p_value=p_value)
+        self._bind(complete, class_labels(y, task), observed_classes)
 
     def _bind(self, complete: FisherZ, labels: IntArray, observed_classes: bool) -> None:  # noqa: FBT001
         #: The test of complete columns.
         self.complete, self.n = complete, complete.n
+        #: How p-values are computed.
+        self.p_value = complete.p_value
         #: Codes of more than two classes; else nothing.
         self.labels, self.observed_classes = labels, observed_classes
 

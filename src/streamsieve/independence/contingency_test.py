@@ -20,6 +20,7 @@ from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
 from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError
+from streamsieve.independence.p_values import OF_TABLES, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Choice, Float, Int
 
@@ -76,6 +77,7 @@ class TableTest(RelevanceTest):
         "degrees": Choice(*DEGREES),
         "bins": Int(2, MOST_BINS),
         "reliable": Choice(*RELIABLE),
+        "p_value": Choice(*OF_TABLES),
     }
 
     def __init__(
@@ -86,15 +88,20 @@ class TableTest(RelevanceTest):
         degrees: str = "strata",
         bins: int = 5,
         reliable: str = "occupied",
+        p_value: str = "auto",
     ) -> None:
         check_number("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
         check_choice("degrees", degrees, DEGREES)
         check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
         check_choice("reliable", reliable, RELIABLE)
-        self._bind(discretize_target(y, task), alpha, degrees, bins, reliable)
+        way = chosen(p_value, OF_TABLES)
+        self._bind(discretize_target(y, task), alpha, degrees, bins, reliable, way)
 
-    def _bind(self, y: npt.NDArray[np.uint16], alpha: float, degrees: str, bins: int, reliable: str) -> None:
+    def _bind(
+        self, y: npt.NDArray[np.uint16], alpha: float, degrees: str, bins: int, reliable: str, p_value: str
+    ) -> None:
         self.n, self.alpha, self.degrees, self.bins, self.reliable = len(y), alpha, degrees, bins, reliable
+        self.p_value = p_value
         self.y = y.astype(np.int64)
         self.class_counts = np.bincount(self.y).astype(np.int64)
         self.n_classes = len(self.class_counts)
@@ -126,7 +133,7 @@ class TableTest(RelevanceTest):
             self._critical = np.concatenate([self._critical, more])
         return self._critical
 
-    def p_value(self, statistic: FloatArray, freedom: IntArray) -> FloatArray:
+    def p_values(self, statistic: FloatArray, freedom: IntArray) -> FloatArray:
         """Return p-values of statistics with their degrees of freedom."""
         return p_value(statistic, freedom)
 

@@ -16,8 +16,9 @@ from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PV
 from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts
+from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
-from streamsieve.state import Array, Bool, Float, register
+from streamsieve.state import Array, Bool, Choice, Float, register
 
 
 def critical(alpha: float, n: int, conditioned: int = 0) -> float:
@@ -85,6 +86,7 @@ class FisherZ(RelevanceTest):
     task : what kind of target they are
     alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
     signed : whether the statistic keeps the sign of the correlation
+    p_value : "auto" or one of ``p_values.OF_CORRELATIONS``: how p-values are computed
 
     References
     ----------
@@ -95,15 +97,25 @@ class FisherZ(RelevanceTest):
         "basis": Array("f8", "rows", "contrasts", low=-1 - 1e-6, high=1 + 1e-6, nonempty=True),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "signed": Bool(),
+        "p_value": Choice(*OF_CORRELATIONS),
     }
 
-    def __init__(self, y: npt.NDArray[Any], task: Task, alpha: float | None, *, signed: bool = True) -> None:
-        self._bind(contrasts(y, task), alpha, signed=signed)
+    def __init__(
+        self,
+        y: npt.NDArray[Any],
+        task: Task,
+        alpha: float | None,
+        *,
+        signed: bool = True,
+        p_value: str = "auto",
+    ) -> None:
+        way = chosen(p_value, OF_CORRELATIONS)
+        self._bind(contrasts(y, task), alpha, signed=signed, p_value=way)
 
-    def _bind(self, basis: FloatArray, alpha: float | None, *, signed: bool) -> None:
+    def _bind(self, basis: FloatArray, alpha: float | None, *, signed: bool, p_value: str) -> None:
         self.n: int = basis.shape[0]
         self.n_contrasts: int = basis.shape[1]
-        self.basis, self.alpha, self.signed = basis, alpha, signed
+        self.basis, self.alpha, self.signed, self.p_value = basis, alpha, signed, p_value
         self._y = np.ascontiguousarray(basis[:, 0])
         self.critical = self._critical()
         self._scale = math.sqrt(max(self.n - 3, 0))
@@ -138,7 +150,7 @@ class FisherZ(RelevanceTest):
         # the share of variance within classes has a beta distribution under independence
         return float(betaincinv(freedom / 2, self.n_contrasts / 2, self.level))
 
-    def p_value(self, r: FloatArray) -> FloatArray:
+    def p_values(self, r: FloatArray) -> FloatArray:
         """Return p-values of correlations (or correlation ratios) with the target."""
         return p_value_given(r, np.array(self.freedom()), self.n_contrasts)
 

@@ -75,7 +75,7 @@ class ByCorrelation(Separation):
         measured = test.relevance(X)
         # the p-values of correlations near 1 are rounding
         r = np.abs(measured.r)
-        self.alone = Alone(measured.reason == RELEVANT, r, test.p_value(r), -r)
+        self.alone = Alone(measured.reason == RELEVANT, r, test.p_values(r), -r)
         self._X = without_offsets(X) if sp.issparse(X) else X
         testable = sum(test.freedom(size) > 0 for size in range(1, most + 1))
         self._most = testable if skip else most
@@ -163,7 +163,7 @@ class ByTables(Separation):
     def __init__(self, X: Matrix, test: TableTest, *, most: int, skip: bool) -> None:
         X = sp.csc_array(X) if sp.issparse(X) else X
         reason, statistic, freedom, self._all_levels = test.relevance(X)
-        p_value = test.p_value(statistic, freedom)
+        p_value = test.p_values(statistic, freedom)
         self.alone = Alone(reason == RELEVANT, statistic, p_value, p_value)
         self._test, self._most, self._skip = test, most, skip
         self._pieces = test.pieces(X)
