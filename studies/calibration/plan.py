@@ -74,8 +74,11 @@ class Store:
         self.path = path
         if fresh:
             path.unlink(missing_ok=True)
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        entries = [json.loads(line) for line in lines]
+        lines = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+        # a run that was killed may have left half a line
+        entries = [json.loads(line) for line in lines if line.endswith("\n")]
+        if lines and not lines[-1].endswith("\n"):
+            path.write_text("".join(lines[:-1]), "utf-8")
         self.results = {Job(*entry["job"]): entry["result"] for entry in entries}
 
     def add(self, job: Job, result: dict[str, Any]) -> None:

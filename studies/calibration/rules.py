@@ -17,7 +17,7 @@ from streamsieve.independence.online_fdr import RULES
 from streamsieve.protocols import BoolArray
 from studies.calibration.families import Generator, bernoulli, gaussian, lognormal
 from studies.calibration.sizes import proportion_interval
-from studies.calibration.streams import Situation, Stream, dependent, noise, rare
+from studies.calibration.streams import Situation, Stream, dependent, noise, patients, rare, series
 
 ALPHA = 0.05
 Procedure = Callable[[Stream], BoolArray]
@@ -108,9 +108,9 @@ def all_at_once(stream: Stream) -> BoolArray:
     return found
 
 
-def online(rule: str, **options: Any) -> Procedure:
-    """Return a rule over marginal tests."""
-    return partial(kept, lambda: ss.OnlineFDR(rule, alpha=ALPHA, ledger="none", **options))
+def online(rule: str, *, rows: bool = False, **options: Any) -> Procedure:
+    """Return a rule over marginal tests; ``rows``: say how rows depend."""
+    return partial(kept, lambda: ss.OnlineFDR(rule, alpha=ALPHA, ledger="none", **options), rows=rows)
 
 
 EVERY_RULE = {rule: online(rule) for rule in RULES}
@@ -161,6 +161,21 @@ DEPENDENT_COLUMNS = Experiment(
     50,
 )
 
+DECLARED = {f"{rule}, declared": online(rule, rows=True) for rule in ("addis", "lond")}
+DEPENDENT_ROWS = Experiment(
+    "Dependent rows",
+    "1,000 columns, one in twenty depends on y. AR(1) series of 300 rows, where signals correlate with y by "
+    "0.45; 30 groups of 10 rows with intraclass correlation 0.3 and one label each. *Declared*: "
+    "`begin(y, serial=True)` or `begin(y, groups=...)`. False discovery rate and, after the slash, power.",
+    (
+        Situation("AR(1) rows, 0.5", series(0.5), frozenset(DECLARED)),
+        Situation("AR(1) rows, 0.8", series(0.8), frozenset(DECLARED)),
+        Situation("30 groups of 10 rows", patients(30, 10), frozenset(DECLARED)),
+    ),
+    {**DECLARED, "addis, not declared": online("addis")},
+    50,
+)
+
 
 def pairs(n_levels: int, classes: int, n: int) -> Situation:
     """Return 40 columns of category codes that are independent of the classes."""
@@ -182,4 +197,4 @@ INTERACTIONS = Experiment(
     100,
 )
 
-EXPERIMENTS = (NOISE, DEPENDENT_COLUMNS, INTERACTIONS)
+EXPERIMENTS = (NOISE, DEPENDENT_COLUMNS, DEPENDENT_ROWS, INTERACTIONS)

@@ -134,6 +134,24 @@ def stratum(test: Any, **options: Any) -> Callable[[Data, Sequence[float]], Bool
     return by_p_value(p_values)
 
 
+# ------------------------------------------------------------------------------------ oracles
+
+
+def robust(data: Data) -> FloatArray:
+    """Return the p-values of least squares with robust standard errors, by statsmodels.
+
+    Serial rows: Newey and West with a bandwidth of 4 (n / 100)^(2/9); groups: clusters.
+    """
+    from statsmodels.api import OLS, add_constant
+
+    groups, n = data.begin.get("groups"), len(data.y)
+    how = {"groups": groups} if groups is not None else {"maxlags": int(4 * (n / 100) ** (2 / 9))}
+    name = "cluster" if groups is not None else "HAC"
+    y = data.y.astype(float)
+    fits = [OLS(y, add_constant(x)).fit(cov_type=name, cov_kwds=how, use_t=True) for x in data.X.T]
+    return np.array([fit.pvalues[1] for fit in fits])
+
+
 # ------------------------------------------------------------------------------------ the subjects
 
 
@@ -162,7 +180,9 @@ def kind(*kinds: str) -> Callable[[Family], bool]:
     return lambda family: family.kind in kinds
 
 
+dependent = kind("serial", "grouped")
 CONDITIONAL, MISSING, ROWS = "Conditional tests", "Missing values", "Row screens"
+DEPENDENT = "Dependent rows"
 SUBJECTS = (
     Subject("correlation, z", measured(lambda: ss.OnlineFDR()), independent),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2")), independent),
@@ -187,6 +207,9 @@ SUBJECTS = (
     Subject("G2 given strata, chi2", stratum(GSquared), kind("strata"), CONDITIONAL, columns=STRATUM),
     Subject("X2 given strata, chi2", stratum(ChiSquareTest), kind("strata"), CONDITIONAL, columns=STRATUM),
     Subject("correlation, missing omitted", measured(lambda: ss.SAOLA(missing="omit")), kind("missing"), MISSING),
+    Subject("correlation, rows declared", measured(ss.OnlineFDR, rows=True), dependent, DEPENDENT, default=True),
+    Subject("correlation, not declared", measured(ss.OnlineFDR), dependent, DEPENDENT),
+    Subject("statsmodels, HAC or cluster", by_p_value(robust), dependent, DEPENDENT, columns=ONE_BY_ONE),
     Subject("t", screened("t"), two_classes, ROWS),
     Subject("F", screened("f"), classes, ROWS),
     Subject("correlation", screened("correlation"), numeric, ROWS),
