@@ -13,19 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from streamsieve._frames import names_of, take_named
 from streamsieve._validation import TASKS, matrix, task_of
 from streamsieve._values import refuse_non_finite
-from streamsieve.base.row_dependence import (
-    RowDependence,
-    averaged,
-    group_codes,
-    group_targets,
-    row_dependence,
-)
+from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import KeptValues, Stop
 from streamsieve.decisions import FeatureNames, Outcome
 from streamsieve.exceptions import ParameterError, SchemaError, TargetError
-from streamsieve.independence.dependent_rows import GroupMeans
 from streamsieve.ledger import KEEP, Ledger, ProvisionalLedger
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Position, Reason, Task
 from streamsieve.state import (
@@ -112,8 +105,8 @@ class ColumnLifecycle(Beside):
     stop: Stop | None
 
     _process_: Any
-    #: Means over groups of rows, which the process sees in place of the rows; None without such groups.
-    _means: GroupMeans | None = None
+    #: How the rows given to ``begin`` depend on each other.
+    _dependence: RowDependence = RowDependence()
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> ColumnProcess:  # noqa: ARG002
         """Return the process that decides on columns, bound to the target.
@@ -206,17 +199,10 @@ class ColumnLifecycle(Beside):
             self.ledger_ = (ProvisionalLedger if self.traits.defers else Ledger)(self.ledger)
             if self.stop is not None and self.stop.accuracy is not None:
                 self._values_ = KeptValues(len(y))
-            self._begin(self._over_means(y, dependence))
+            self._dependence = dependence
+            self._begin(dependence.target(y))
             self._attach_outlook()
         return self
-
-    def _over_means(self, y: npt.NDArray[Any], dependence: RowDependence) -> npt.NDArray[Any]:
-        """Return the target over the rows that the process sees."""
-        self._means = None
-        if dependence.groups is None or not dependence.averaged:
-            return y
-        self._means = GroupMeans(dependence.groups)
-        return group_targets(y, dependence.groups)
 
     def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:
         """Make sure that a stream goes on over the rows it began with; refuse others.
@@ -324,15 +310,15 @@ class ColumnLifecycle(Beside):
         self._started_ = time.monotonic() - float(self._started_)
         for absent in ("stopped_", "_position_"):
             self.__dict__.setdefault(absent, None)
-        y, groups = self._identity_.y, self._identity_.groups
-        if y is not None and groups is not None:
-            self._over_means(y, RowDependence(groups, averaged=averaged(y, groups)))
+        known = self._identity_
+        self._dependence = RowDependence.of(known.y, known.groups, known.lag)
         self._attach_outlook()
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         p = self.n_features_in_
-        tested = self._n_rows if self._means is None else self._means.n_groups
+        means = self._dependence.means
+        tested = self._n_rows if means is None else means.n_groups
         for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
             rows = self._n_rows if isinstance(part, (RowsIdentity, KeptValues)) else tested
             if getattr(part, "n", rows) != rows:

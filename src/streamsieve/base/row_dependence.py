@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base.row_fingerprints import fingerprints
+from streamsieve.dependence.contract import MeasuredBlock, RelevanceTest
 from streamsieve.exceptions import CapabilityError, DependentRowsWarning, ParameterError, SchemaError
-from streamsieve.independence.dependent_rows import autocorrelated, default_lag
-from streamsieve.protocols import IntArray, Task, Traits
+from streamsieve.independence import FisherZ
+from streamsieve.independence.dependent_rows import (
+    ClusterRobustCorrelation,
+    GroupMeans,
+    SerialCorrelation,
+    autocorrelated,
+    default_lag,
+)
+from streamsieve.protocols import ColumnBlock, IntArray, Task, Traits
 
 #: With fewer groups no test of theirs can be relied on.
 FEWEST_GROUPS = 5
@@ -29,8 +39,38 @@ class RowDependence(NamedTuple):
     groups: IntArray | None = None
     #: Largest lag at which rows in time order are correlated; None if they have no order.
     lag: int | None = None
-    #: Whether all rows of a group have the same target, so that groups are represented by their means.
-    averaged: bool = False
+    #: Means over the groups, which stand for their rows if all rows of a group have the same target; or None.
+    means: GroupMeans | None = None
+
+    @classmethod
+    def of(cls, y: npt.NDArray[Any] | None, groups: IntArray | None, lag: int | None) -> Self:
+        """Return the dependence of rows with a target, or fingerprints of it, and groups or a lag."""
+        if y is None or groups is None:
+            return cls(lag=lag)
+        averaged = np.array_equal(y, y[_first_rows(groups)][groups])
+        return cls(groups, means=GroupMeans(groups) if averaged else None)
+
+    @property
+    def tested(self) -> bool:
+        """Whether tests must allow for dependent rows."""
+        return self.lag is not None or (self.groups is not None and self.means is None)
+
+    def test(self, independent: FisherZ) -> RelevanceTest:
+        """Return the test of correlation over these rows, given the one for independent rows."""
+        if self.lag is not None:
+            return SerialCorrelation(independent, self.lag)
+        if self.groups is not None and self.means is None:
+            return ClusterRobustCorrelation(independent, self.groups)
+        return independent
+
+    def target(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the target of the rows that are tested: of each group, if groups are averaged."""
+        return y if self.means is None or self.groups is None else y[_first_rows(self.groups)]
+
+    def block(self, block: ColumnBlock) -> ColumnBlock:
+        """Return a block over the rows that are tested."""
+        measured = isinstance(block, MeasuredBlock)
+        return block if self.means is None or measured else replace(block, X=self.means.of(block.X))
 
 
 def row_dependence(
@@ -78,14 +118,8 @@ def group_codes(groups: Any, n: int) -> IntArray:
     return position[codes]
 
 
-def averaged(y: npt.NDArray[Any], groups: IntArray) -> bool:
-    """Whether all rows of a group have the same target."""
-    return bool(np.all(y == group_targets(y, groups)[groups]))
-
-
-def group_targets(y: npt.NDArray[Any], groups: IntArray) -> npt.NDArray[Any]:
-    """Return the target of the first row of each group."""
-    return y[np.unique(groups, return_index=True)[1]]
+def _first_rows(groups: IntArray) -> IntArray:
+    return np.unique(groups, return_index=True)[1]
 
 
 def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> RowDependence:
@@ -93,24 +127,33 @@ def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> Row
     n_groups = int(codes.max()) + 1
     if n_groups == len(y):
         warnings.warn(
-            "every row is a group of its own, so groups is ignored", DependentRowsWarning, stacklevel=5
+            "every row is a group of its own, so groups is ignored", DependentRowsWarning, stacklevel=_caller()
         )
         return RowDependence()
     if n_groups < FEWEST_GROUPS:
         raise SchemaError(
             f"groups has {n_groups} groups, too few for any test: at least {FEWEST_GROUPS} are needed"
         )
-    means = averaged(y, codes)
-    if means and not traits.grouped_rows:
+    found = RowDependence.of(y, codes, None)
+    if found.means is not None and not traits.grouped_rows:
         raise CapabilityError(
             f"{name} does not take groups of rows: {CAPABLE} do, and so do AlphaInvesting, "
             "InformationInvesting and StreamwiseIC if each group has one target"
         )
-    if not means and not traits.dependent_rows:
+    if found.means is None and not traits.dependent_rows:
         raise CapabilityError(
             f"{name} has no test for groups of rows within which y varies: {CAPABLE} have"
         )
-    return RowDependence(codes, averaged=means)
+    return found
+
+
+def _caller() -> int:
+    """Return the stack level, for a warning issued where this is called, of the first frame outside."""
+    level, frame = 0, sys._getframe(1)  # noqa: SLF001
+    inside = (__name__.partition(".")[0], "None", "builtins")  # forwarding functions are of no module
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in inside:
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level + 1
 
 
 def _is_off(serial: Any) -> bool:
@@ -155,5 +198,5 @@ def _warn_autocorrelated(name: str, traits: Traits, y: npt.NDArray[Any], task: T
         "one subject, pass groups=; if they are merely sorted, or are independent for another reason, "
         "shuffle them or pass serial=False",
         DependentRowsWarning,
-        stacklevel=5,
+        stacklevel=_caller(),
     )

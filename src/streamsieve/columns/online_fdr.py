@@ -24,7 +24,7 @@ from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Trai
 from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
-CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
 
 
 class ConditionalFDR(Stepwise):
@@ -167,6 +167,7 @@ class OnlineFDR(ColumnSelector):
         "class against the rest"
     )
 
+    _traits: ClassVar[Traits] = Traits(grouped_rows=True, dependent_rows=True)
     parameters = {
         "fdr": Choice(*RULES),
         "alpha": Float(0, 1, open_low=True, open_high=True),
@@ -223,7 +224,8 @@ class OnlineFDR(ColumnSelector):
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if self.scope == "conditional":
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
-        return Composition(FisherZ(y, task, self.alpha, p_value=self.p_value), KeepAll(len(y)), fdr)
+        test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value))
+        return Composition(test, KeepAll(len(y)), fdr)
 
     def _offer(self, block: ColumnBlock) -> Outcome:
         outcome = super()._offer(block)

@@ -12,6 +12,7 @@ from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition,
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.complete_pairs import MarkovBlanketCompletePairs
 from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlanketCorrelation
+from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovBlanketDependentRows
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
 from streamsieve.dependence.contract import tasks_of
@@ -20,6 +21,7 @@ from streamsieve.independence.any_test import AnyTest
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
 from streamsieve.independence.contract import ConditionalTest
+from streamsieve.independence.dependent_rows import DependentRowsTest
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
@@ -98,7 +100,12 @@ class MarkovBlanketSelector(Beside):
     @property
     def traits(self) -> Traits:
         """What the selector can do: whether it takes missing values is a parameter."""
-        return Traits(tasks=tasks_of(self.test), missing=self.missing == "omit")
+        return Traits(
+            tasks=tasks_of(self.test),
+            missing=self.missing == "omit",
+            grouped_rows=True,
+            dependent_rows=self.test == "fisher_z" and self.missing == "refuse",
+        )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "test", self.test)
@@ -109,7 +116,9 @@ class MarkovBlanketSelector(Beside):
         """The Markov-blanket rule for the way in which columns are compared."""
         if self.test != "fisher_z":
             return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
-        return MarkovBlanketCompletePairs if self.missing == "omit" else MarkovBlanketCorrelation
+        if self.missing == "omit":
+            return MarkovBlanketCompletePairs
+        return MarkovBlanketDependentRows if self._dependence.tested else MarkovBlanketCorrelation
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = MarkovBlanketConfig(self.max_conditioning, self.unreliable == "skip", self._newcomer_first)
@@ -128,8 +137,11 @@ class MarkovBlanketSelector(Beside):
                 y, task, self.alpha, signed=False, observed_classes=False, p_value=self.p_value
             )
             return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        test = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value)
-        return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
+        independent = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value)
+        test = self._dependence.test(independent)
+        if isinstance(test, DependentRowsTest):
+            return Composition(test, MarkovBlanketDependentRows(test, self.alpha, config), fdr)
+        return Composition(test, MarkovBlanketCorrelation(independent, config), fdr)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()

@@ -12,6 +12,7 @@ from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition,
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.pairwise.complete_pairs import PairwiseCompletePairs
 from streamsieve.columns.redundancy.pairwise.correlation import PairwiseCorrelation
+from streamsieve.columns.redundancy.pairwise.dependent_rows import PairwiseDependentRows
 from streamsieve.columns.redundancy.pairwise.discrete import PairwiseDiscrete
 from streamsieve.columns.redundancy.pairwise.rule import Pairwise, PairwiseConfig
 from streamsieve.dependence.any_measure import AnyMeasure
@@ -174,7 +175,12 @@ class SAOLA(ColumnSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do: whether it takes missing values is a parameter."""
-        return Traits(tasks=tasks_of(self.measure), missing=self.missing == "omit")
+        return Traits(
+            tasks=tasks_of(self.measure),
+            missing=self.missing == "omit",
+            grouped_rows=True,
+            dependent_rows=self.measure == "fisher_z" and self.missing == "refuse",
+        )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "measure", self.measure)
@@ -191,7 +197,9 @@ class SAOLA(ColumnSelector):
         """The pairwise rule for the way in which columns are compared."""
         if self.measure != "fisher_z":
             return PairwiseDiscrete if isinstance(self.measure, str) else Pairwise
-        return PairwiseCompletePairs if self.missing == "omit" else PairwiseCorrelation
+        if self.missing == "omit":
+            return PairwiseCompletePairs
+        return PairwiseDependentRows if self._dependence.tested else PairwiseCorrelation
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = PairwiseConfig(two_phase=self.variant == "corrected", use_max=self.bound == "max")
@@ -209,7 +217,9 @@ class SAOLA(ColumnSelector):
             )
             return Composition(pairs, PairwiseCompletePairs(len(y), config), fdr)
         return Composition(
-            FisherZ(y, task, self.alpha, p_value=self.p_value), PairwiseCorrelation(len(y), config), fdr
+            self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value)),
+            (PairwiseDependentRows if self._dependence.tested else PairwiseCorrelation)(len(y), config),
+            fdr,
         )
 
     def _consistent(self) -> Iterator[str]:

@@ -181,6 +181,8 @@ class TopK(ColumnSelector):
             missing=self.missing == "omit",
             merges=self.redundancy_weight == 0 and self.fdr is None,
             size_parameter="k",
+            grouped_rows=True,
+            dependent_rows=self.measure == "fisher_z" and self.missing == "refuse",
         )
 
     def _check_together(self) -> None:
@@ -224,7 +226,8 @@ class TopK(ColumnSelector):
             )
             rule = TopKCompletePairs(*sizes)
         else:
-            test, rule = FisherZ(y, task, self.alpha, p_value=self.p_value), TopKCorrelation(*sizes)
+            independent = FisherZ(y, task, self.alpha, p_value=self.p_value)
+            test, rule = self._dependence.test(independent), TopKCorrelation(*sizes)
         return Composition(test, rule if self.redundancy_weight > 0 else TopKBuffer(*sizes), fdr)
 
     @property
@@ -263,12 +266,12 @@ class TopK(ColumnSelector):
             )
         self._check_same(other)
         mine, theirs = self._identity_, other._identity_
-        same = self.task_ == other.task_ and _equal(mine.y, theirs.y)
+        same = self.task_ == other.task_ and _equal(mine.y, theirs.y) and mine.same_dependence(theirs)
         named = mine.rows is not None and theirs.rows is not None
         if not same or (named and not _equal(mine.rows, theirs.rows)):
             raise MergeError(
                 "the two selectors began with different rows or labels: begin both with the same y (and "
-                "identifiers), in the same order"
+                "identifiers, groups and serial), in the same order"
             )
         shift, given, names = self.n_features_in_, other.names_.known, self.names_
         try:
@@ -281,7 +284,7 @@ class TopK(ColumnSelector):
         self.n_features_in_ = shift + other.n_features_in_
         self.stopped_ = self.stopped_ or other.stopped_
         if mine.rows is None:
-            self._identity_ = type(mine)(mine.n, mine.y, theirs.rows)
+            self._identity_ = type(mine)(mine.n, mine.y, theirs.rows, mine.groups, mine.lag)
         self.__dict__.pop("feature_names_in_", None)
         return self
 

@@ -46,6 +46,11 @@ class DependentRowsTest(RelevanceTest):
         """Level of the test; None for no test."""
         return self.independent.alpha
 
+    @property
+    def p_value(self) -> str:
+        """How ``independent`` computes p-values, which a selector compares with its parameter."""
+        return self.independent.p_value
+
     @abstractmethod
     def p_values(self, Z: FloatArray, under: Conditions) -> FloatArray:
         """Return p-values of columns, the rows of Z; NaN for one that the rows do not suffice to test.
