@@ -46,8 +46,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m studies.calibration", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="defaults only, few draws, in a temporary folder")
-    parser.add_argument("--minutes", type=float, default=0, help="go on with further rounds for this long (0)")
+    parser.add_argument(
+        "--quick", action="store_true", help="defaults only, few draws, in a temporary folder"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=0, help="go on with further rounds for this long (0)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of all draws (0)")
     parser.add_argument("--fresh", action="store_true", help="forget stored results")
     return parser.parse_args(arguments)

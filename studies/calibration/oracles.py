@@ -84,7 +84,7 @@ def chi_squared(test: str, statistic: str) -> Callable[[Generator], Agreement]:
 
 def partial(rng: Generator) -> Agreement:
     """The t test of a coefficient given the columns kept."""
-    from statsmodels.api import OLS, add_constant
+    from statsmodels.api import OLS, add_constant  # noqa: PLC0415 - a test dependency
 
     ours, theirs = [], []
     for n in (30, 200):
@@ -108,7 +108,7 @@ ONLINE: dict[str, Callable[[Any, float], Any]] = {
 
 def online(rng: Generator) -> Agreement:
     """Decisions of online rules whose weights are the same in both libraries."""
-    from online_fdr import p_values as other
+    from online_fdr import p_values as other  # noqa: PLC0415 - a test dependency
 
     different = made = 0
     for rule, make in ONLINE.items():
@@ -122,7 +122,14 @@ def online(rng: Generator) -> Agreement:
     return Agreement(f"decisions of {', '.join(ONLINE)}", "online-fdr", made, float(different), 0.0)
 
 
-ORACLES = (pearson, fisher, chi_squared("g2", "log-likelihood"), chi_squared("chi2", "pearson"), partial, online)
+ORACLES = (
+    pearson,
+    fisher,
+    chi_squared("g2", "log-likelihood"),
+    chi_squared("chi2", "pearson"),
+    partial,
+    online,
+)
 
 
 def agreements() -> Iterator[Agreement]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from streamsieve.evaluation import plots
 from studies._report import table, wrapped
+from studies.calibration.oracles import agreements
 from studies.calibration.picture import heat_map
 from studies.calibration.plan import EXPERIMENTS, FAMILIES, TESTS
 from studies.calibration.reasons import reason
@@ -27,7 +28,7 @@ def write(cells: Cells, docs: Path) -> Path:
     for folder in ("evidence", "images"):
         (docs / folder).mkdir(exist_ok=True)
     sections = [_HEAD.format(**_facts(found, cells)), *_panels(found, docs), *_experiments(cells)]
-    sections += [_explained(cells), _again()]
+    sections += [_explained(cells), *_oracles(), _again()]
     path = docs / PAGE
     path.write_text("\n".join(map(wrapped, sections)), "utf-8")
     return path
@@ -81,7 +82,9 @@ def _panels(found: Mapping[Any, list[Size]], docs: Path) -> Iterator[str]:
         plots.save(heat_map([(_marked(f), n) for f, n in rows], labels, grid), docs / image)
         caption = f"{panel}: size divided by level; blue conservative, white right, red with a dot liberal"
         yield f"## {panel}\n\n![{caption}](../{image})\n\n*{caption}; gray: no such test.*\n"
-        body = [[f"{_marked(f)}, n = {n}", *map(_cell, some)] for (f, n), some in zip(rows, grid, strict=True)]
+        body = [
+            [f"{_marked(f)}, n = {n}", *map(_cell, some)] for (f, n), some in zip(rows, grid, strict=True)
+        ]
         yield table(["columns and target", *labels], body)
 
 
@@ -100,7 +103,13 @@ def _cell(found: list[Size]) -> str:
 
 
 def _number(size: float) -> str:
-    return "0" if size == 0 else f"{size:.1e}".replace("e-0", "e-") if size < 0.001 else f"{size:.2g}".lstrip("0")
+    return (
+        "0"
+        if size == 0
+        else f"{size:.1e}".replace("e-0", "e-")
+        if size < 0.001
+        else f"{size:.2g}".lstrip("0")
+    )
 
 
 # ------------------------------------------------------------------------------------ rules
@@ -120,7 +129,13 @@ def _experiments(cells: Cells) -> Iterator[str]:
 interval. In brackets: what the procedure does not promise.
 """
         rows = [
-            [f"{s.name}", *(_rate_cell(rates[s.name, p], experiment.bound, p in s.promised) for p in experiment.procedures)]
+            [
+                f"{s.name}",
+                *(
+                    _rate_cell(rates[s.name, p], experiment.bound, p in s.promised)
+                    for p in experiment.procedures
+                ),
+            ]
             for s in situations
         ]
         yield table(["", *experiment.procedures], rows)
@@ -176,6 +191,20 @@ def _explained(cells: Cells) -> str:
         items.append(f"- {sentence} ({where})")
     none = "No cell is liberal."
     return "## Liberal cells: why, and what to do\n\n" + ("\n".join(items) if items else none) + "\n"
+
+
+def _oracles() -> Iterator[str]:
+    yield """\
+## Oracles
+
+P-values and decisions of other libraries on the same data: the largest relative difference of p-values, or
+the number of different decisions.
+"""
+    rows = [
+        [one.what, one.oracle, f"{one.compared:,}", f"{one.apart:.1g}" if one.apart else "0"]
+        for one in agreements()
+    ]
+    yield table(["ours", "oracle", "compared", "difference"], rows)
 
 
 def _again() -> str:

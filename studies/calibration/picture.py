@@ -37,7 +37,9 @@ def heat_map(
     figure = Figure(figsize=(3.6 + 0.13 * shade.shape[1], 2.2 + 0.13 * len(rows)), layout="constrained")
     axes = figure.subplots()
     axes.set_facecolor("#D9D9D9")
-    drawn = axes.imshow(shade, cmap=COLORS, vmin=-SATURATED, vmax=SATURATED, aspect="auto", interpolation="nearest")
+    drawn = axes.imshow(
+        shade, cmap=COLORS, vmin=-SATURATED, vmax=SATURATED, aspect="auto", interpolation="nearest"
+    )
     if dots:
         axes.scatter(*np.array(dots).T, s=2.5, color="black", linewidths=0)
     for edge in range(width, shade.shape[1], width):
@@ -45,7 +47,9 @@ def heat_map(
     for i in range(1, len(rows)):
         if rows[i][0] != rows[i - 1][0]:
             axes.axhline(i - 0.5, color="#808080", linewidth=0.3)
-    axes.set_xticks(np.arange(len(subjects)) * width + (width - 1) / 2, subjects, rotation=40, ha="left", fontsize=7)
+    axes.set_xticks(
+        np.arange(len(subjects)) * width + (width - 1) / 2, subjects, rotation=40, ha="left", fontsize=7
+    )
     axes.xaxis.tick_top()
     labels = [f"{f}, {n}" if i == 0 or rows[i - 1][0] != f else f"{n}" for i, (f, n) in enumerate(rows)]
     axes.set_yticks(np.arange(len(rows)), labels, fontsize=6)

@@ -99,7 +99,9 @@ class Store:
     def tidy(self) -> None:
         """Write the file again in a fixed order, without results that do not count any more."""
         known = {(job.subject, job.data, job.n, job.form) for job in jobs(0, 0)}
-        kept = sorted((job for job in self.results if job[:4] in known), key=lambda job: (job.round, *job[:3]))
+        kept = sorted(
+            (job for job in self.results if job[:4] in known), key=lambda job: (job.round, *job[:3])
+        )
         lines = [json.dumps({"job": job, "result": self.results[job]}) + "\n" for job in kept]
         self.path.write_text("".join(lines), "utf-8")
 

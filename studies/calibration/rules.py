@@ -153,11 +153,7 @@ DEPENDENT_COLUMNS = Experiment(
         for structure in ("independent", "AR(1), 0.9", "equicorrelated, 0.5", "copies")
         for share in (0.1, 0.02)
     ),
-    {
-        **EVERY_RULE,
-        "addis, lag 10": online("addis", lag=10),
-        "Benjamini-Hochberg, offline": all_at_once,
-    },
+    {**EVERY_RULE, "addis, lag 10": online("addis", lag=10), "Benjamini-Hochberg, offline": all_at_once},
     50,
 )
 

@@ -78,7 +78,9 @@ def series(phi: float, n: int = 300) -> Callable[[Generator], Stream]:
     """Return a draw of AR(1) rows; one column in twenty correlates with y by 0.45."""
 
     def draw(rng: Generator) -> Stream:
-        rows = lfilter([1.0], [1.0, -phi], rng.standard_normal((n + BURN_IN, N_COLUMNS + 1)), axis=0)[BURN_IN:]
+        rows = lfilter([1.0], [1.0, -phi], rng.standard_normal((n + BURN_IN, N_COLUMNS + 1)), axis=0)[
+            BURN_IN:
+        ]
         y, own, signal = rows[:, 0], rows[:, 1:], rng.random(N_COLUMNS) < 0.05
         X = np.where(signal, 0.45 * y[:, None] + np.sqrt(1 - 0.45**2) * own, own)
         return Stream(X, y, signal, {"serial": True})

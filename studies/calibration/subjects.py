@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import streamsieve as ss
+from streamsieve.decisions import IRRELEVANT, RELEVANT
 from streamsieve.independence import ChiSquareTest, GSquared
 from streamsieve.protocols import BoolArray, Event, FloatArray, Task
 from studies.calibration.families import Data, Family
@@ -69,20 +69,10 @@ def measured(make: Callable[[], Any], *, rows: bool = False) -> Callable[[Data, 
             selector = make().begin(data.y, **data.begin if rows else {})
         found = selector.measure_block(data.X).relevance
         p = np.asarray(found.p_value[np.arange(data.X.shape[1])], float)
-        tested = np.isin(found.reason, TESTED)
+        tested = np.isin(found.reason, (RELEVANT, IRRELEVANT))
         return np.where(tested, p, 1.0)
 
     return by_p_value(p_values)
-
-
-def tested_codes() -> npt.NDArray[np.uint8]:
-    """Return the codes of a ledger that mean: a test was made."""
-    from streamsieve.decisions import IRRELEVANT, RELEVANT
-
-    return np.array([RELEVANT, IRRELEVANT], np.uint8)
-
-
-TESTED = tested_codes()
 
 
 def screened(criterion: str, **options: Any) -> Callable[[Data, Sequence[float]], BoolArray]:
@@ -142,7 +132,7 @@ def robust(data: Data) -> FloatArray:
 
     Serial rows: Newey and West with a bandwidth of 4 (n / 100)^(2/9); groups: clusters.
     """
-    from statsmodels.api import OLS, add_constant
+    from statsmodels.api import OLS, add_constant  # noqa: PLC0415 - a test dependency
 
     groups, n = data.begin.get("groups"), len(data.y)
     how = {"groups": groups} if groups is not None else {"maxlags": int(4 * (n / 100) ** (2 / 9))}
@@ -180,22 +170,30 @@ def kind(*kinds: str) -> Callable[[Family], bool]:
     return lambda family: family.kind in kinds
 
 
-dependent = kind("serial", "grouped")
+dependent, strata = kind("serial", "grouped"), kind("strata")
 CONDITIONAL, MISSING, ROWS = "Conditional tests", "Missing values", "Row screens"
 DEPENDENT = "Dependent rows"
+
+
+def complete_pairs() -> ss.SAOLA:
+    """Return a selector that takes missing values."""
+    return ss.SAOLA(missing="omit")
+
+
 SUBJECTS = (
-    Subject("correlation, z", measured(lambda: ss.OnlineFDR()), independent),
-    Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2")), independent),
-    Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2")), independent),
-    Subject("t in a linear model", by_p_value(stepwise), kind("given"), CONDITIONAL, default=True),
+    Subject("correlation, z", measured(lambda: ss.OnlineFDR(p_value="z")), independent),
+    Subject("correlation, t", measured(lambda: ss.OnlineFDR(p_value="t")), independent),
+    Subject("correlation, fixed level", measured(ss.SAOLA), independent, default=True),
+    Subject("correlation, online", measured(ss.OnlineFDR), independent, default=True),
+    Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), independent),
+    Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), independent),
+    Subject("tables, fixed level", measured(lambda: ss.FastOSFS(test="g2")), independent, default=True),
     Subject(
-        "FastOSFS",
-        blanket(lambda a: ss.FastOSFS(a)),
-        kind("given"),
-        CONDITIONAL,
-        default=True,
-        columns=ONE_BY_ONE,
+        "tables, online", measured(lambda: ss.FastOSFS(test="g2", fdr="addis")), independent, default=True
     ),
+    Subject("information", measured(lambda: ss.TopK(measure="mutual_info")), independent, default=True),
+    Subject("t in a linear model", by_p_value(stepwise), kind("given"), CONDITIONAL, default=True),
+    Subject("FastOSFS", blanket(ss.FastOSFS), kind("given"), CONDITIONAL, default=True, columns=ONE_BY_ONE),
     Subject(
         "FastOSFS, missing omitted",
         blanket(lambda a: ss.FastOSFS(a, missing="omit")),
@@ -204,15 +202,18 @@ SUBJECTS = (
         default=True,
         columns=ONE_BY_ONE,
     ),
-    Subject("G2 given strata, chi2", stratum(GSquared), kind("strata"), CONDITIONAL, columns=STRATUM),
-    Subject("X2 given strata, chi2", stratum(ChiSquareTest), kind("strata"), CONDITIONAL, columns=STRATUM),
-    Subject("correlation, missing omitted", measured(lambda: ss.SAOLA(missing="omit")), kind("missing"), MISSING),
-    Subject("correlation, rows declared", measured(ss.OnlineFDR, rows=True), dependent, DEPENDENT, default=True),
+    Subject("G2, chi2, strata", stratum(GSquared, p_value="chi2"), strata, CONDITIONAL, columns=STRATUM),
+    Subject("X2, chi2, strata", stratum(ChiSquareTest, p_value="chi2"), strata, CONDITIONAL, columns=STRATUM),
+    Subject("tables, strata", stratum(GSquared), strata, CONDITIONAL, default=True, columns=STRATUM),
+    Subject("correlation, missing omitted", measured(complete_pairs), kind("missing"), MISSING, default=True),
+    Subject(
+        "correlation, rows declared", measured(ss.OnlineFDR, rows=True), dependent, DEPENDENT, default=True
+    ),
     Subject("correlation, not declared", measured(ss.OnlineFDR), dependent, DEPENDENT),
     Subject("statsmodels, HAC or cluster", by_p_value(robust), dependent, DEPENDENT, columns=ONE_BY_ONE),
-    Subject("t", screened("t"), two_classes, ROWS),
-    Subject("F", screened("f"), classes, ROWS),
-    Subject("correlation", screened("correlation"), numeric, ROWS),
-    Subject("chi2", screened("chi2"), classes, ROWS),
-    Subject("mutual information", screened("mutual_info"), independent, ROWS),
+    Subject("rows, t", screened("t"), two_classes, ROWS, default=True),
+    Subject("rows, F", screened("f"), classes, ROWS, default=True),
+    Subject("rows, correlation", screened("correlation"), numeric, ROWS, default=True),
+    Subject("rows, chi2", screened("chi2"), classes, ROWS, default=True),
+    Subject("rows, mutual information", screened("mutual_info"), independent, ROWS, default=True),
 )
