@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from studies.calibration.sizes import Size
 from studies.calibration.subjects import LEVELS
 
-#: Blue and red of the Okabe-Ito palette, which color-blind readers distinguish.
-COLORS = LinearSegmentedColormap.from_list("size", ["#0072B2", "#FFFFFF", "#D55E00"])
+#: Blue and red of ColorBrewer's RdBu, which color-blind readers distinguish.
+COLORS = LinearSegmentedColormap.from_list("size", ["#2166AC", "#FFFFFF", "#B2182B"])
 #: Ratio at which the colors saturate, and its logarithm.
 LIMIT, SATURATED = 8.0, 3.0
 
@@ -34,7 +34,7 @@ def heat_map(
                 depth = np.clip(np.log2(max(size.ratio, 1 / LIMIT)), -SATURATED, SATURATED)
                 shade[i, width * j + k] = 0.0 if size.verdict == "right" else depth
                 dots += [(width * j + k, i)] if size.verdict == "liberal" else []
-    figure = Figure(figsize=(3.6 + 0.13 * shade.shape[1], 2.2 + 0.13 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(4.2 + 0.13 * shade.shape[1], 2.9 + 0.13 * len(rows)), layout="constrained")
     axes = figure.subplots()
     axes.set_facecolor("#D9D9D9")
     drawn = axes.imshow(
@@ -47,15 +47,13 @@ def heat_map(
     for i in range(1, len(rows)):
         if rows[i][0] != rows[i - 1][0]:
             axes.axhline(i - 0.5, color="#808080", linewidth=0.3)
-    axes.set_xticks(
-        np.arange(len(subjects)) * width + (width - 1) / 2, subjects, rotation=40, ha="left", fontsize=7
-    )
+    axes.set_xticks(np.arange(len(subjects)) * width + (width - 1) / 2, subjects, rotation=90, fontsize=7)
     axes.xaxis.tick_top()
     labels = [f"{f}, {n}" if i == 0 or rows[i - 1][0] != f else f"{n}" for i, (f, n) in enumerate(rows)]
     axes.set_yticks(np.arange(len(rows)), labels, fontsize=6)
     axes.tick_params(length=0)
-    bar = figure.colorbar(drawn, ax=axes, location="bottom", shrink=0.6, aspect=40, pad=0.01)
-    bar.set_ticks([-3, -2, -1, 0, 1, 2, 3], labels=["1/8", "1/4", "1/2", "right", "2", "4", "8 or more"])
-    bar.set_label("size divided by level; within a test .05, .01, .001, .0001", fontsize=7)
+    bar = figure.colorbar(drawn, ax=axes, location="bottom", aspect=30, pad=0.02)
+    bar.set_ticks([-3, -2, -1, 0, 1, 2, 3], labels=["1/8", "1/4", "1/2", "1", "2", "4", "8"])
+    bar.set_label("size / level, at .05, .01, .001, .0001", fontsize=7)
     bar.ax.tick_params(labelsize=7)
     return figure

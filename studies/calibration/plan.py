@@ -19,7 +19,7 @@ FAMILIES = {family.name: family for family in DESIGNED}
 TESTS = {subject.name: subject for subject in SUBJECTS}
 EXPERIMENTS = {experiment.name: experiment for experiment in rules.EXPERIMENTS}
 #: Targets of a cell in a round; the quick slice has fewer, and shorter experiments.
-TARGETS, QUICK_TARGETS, QUICK_STREAMS = 100, 40, 20
+TARGETS, QUICK_TARGETS, QUICK_STREAMS = 100, 20, 10
 #: Rows of the quick slice: the smallest number that is at least this, or the largest there is.
 QUICK_ROWS = 50
 PROCESSES = 2

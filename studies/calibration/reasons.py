@@ -7,16 +7,17 @@ from fnmatch import fnmatchcase
 #: Subject and data, as patterns, and the sentence; the first that fits counts.
 REASONS: dict[tuple[str, str], str] = {
     ("correlation, z", "*"): (
-        'Fisher\'s z, as in the papers (`p_value="z"`): the normal limit has too light a tail for few rows, and '
-        "nothing allows for heavy tails on both sides. It is there to reproduce published tables; use the default."
+        'Fisher\'s z, as in the papers (`p_value="z"`): the normal limit has too light a tail for few rows, '
+        "and nothing allows for heavy tails on both sides. It is there to reproduce published tables; use the "
+        "default."
     ),
     ("correlation, t", "*"): (
         'The t test (`p_value="t"`) is exact if x or y is Gaussian, and liberal in its tail where both are '
         "heavy-tailed, discrete or skewed. Use the default, which confirms such columns by their ranks."
     ),
     ("G2, chi2*", "*"): (
-        'The chi-squared limit of G2 (`p_value="chi2"`) fails in tables with small expected counts. It is there to '
-        "reproduce published tables; use the default, the permutation moments."
+        'The chi-squared limit of G2 (`p_value="chi2"`) fails in tables with small expected counts. It is '
+        "there to reproduce published tables; use the default, the permutation moments."
     ),
     ("X2, chi2*", "*"): (
         'The chi-squared limit of X2 (`p_value="chi2"`) fails where both margins are skewed. It is there to '

@@ -13,10 +13,10 @@ from scipy.special import betaincinv
 from studies.calibration.families import Family
 from studies.calibration.subjects import LEVELS, Subject
 
-#: Confidence of the intervals.
-CONFIDENCE = 0.99
-#: A test is called liberal if its size is surely larger than this many times its level, and conservative if it
-#: is surely smaller than the other.
+#: Confidence of the intervals: high, because there are thousands of cells.
+CONFIDENCE = 0.999
+#: A test is called liberal if the interval of its size is above the first of these times its level, and
+#: conservative if it is below the second.
 LIBERAL, CONSERVATIVE = 1.2, 0.8
 
 

@@ -1,4 +1,4 @@
-"""The study of calibration: its intervals are right, and no test is liberal without a sentence that says why."""
+"""The study of calibration: its intervals are right, and a liberal test needs a sentence that says why."""
 
 import json
 from dataclasses import replace
