@@ -43,9 +43,9 @@ independently from the families below, {tests:,} tests in all, and counted at th
 .0001. An online rule tests at levels far below .05, so that the last two matter most there.
 
 A cell is *liberal* if its size is above {liberal} times the level and *conservative* if it is below
-{conservative} times the level, both by the whole of a {confidence:.1%} interval. Columns that share a target are dependent,
-so the interval is that of Clopper and Pearson with the number of tests that the variance between targets
-stands for (Korn and Graubard 1998). A conservative test keeps its promise and loses power.
+{conservative} times the level, both by the whole of a {confidence:.1%} interval. Columns that share a target
+are dependent, so the interval is that of Clopper and Pearson with the number of tests that the variance
+between targets stands for (Korn and Graubard 1998). A conservative test keeps its promise and loses power.
 
 - Of {default_cells:,} cells of tests that the library uses by default, {default_liberal} are liberal and
   {default_conservative} conservative.

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 REASONS: dict[tuple[str, str], str] = {
     ("correlation, z", "*"): (
         'Fisher\'s z, as in the papers (`p_value="z"`): the normal limit has too light a tail for few rows, '
-        "and nothing allows for heavy tails on both sides. It is there to reproduce published tables; use the "
-        "default."
+        "and nothing allows for heavy tails on both sides. It is there to reproduce published tables; use "
+        "the default."
     ),
     ("correlation, t", "*"): (
         'The t test (`p_value="t"`) is exact if x or y is Gaussian, and liberal in its tail where both are '
