@@ -4,7 +4,8 @@ NaN is a missing value; the target has none.  A test of column x given a set Z i
 correlation over the n rows where x and all of Z are seen (test-wise deletion): residuals of x and y by least
 squares on Z,
 
-    atanh(correlation of the residuals) sqrt(n - |Z| - 3) is standard normal under independence.
+    r sqrt(f / (1 - r^2)), r the correlation of the residuals and f = n - |Z| - 2, is Student's t under
+    independence.
 
 For C > 2 classes it is the analysis of covariance, F with C - 1 and n - |Z| - C degrees of freedom, also if
 some classes do not occur in these rows.  Rows over which y, x or a member of Z is constant can test nothing:
@@ -54,7 +55,7 @@ class PairedPartialCorrelations:
         r = abs(self.ratio(x, y)) if varies else 0.0
         p = self.p_value(r, freedom)
         if untestable:
-            return "unreliable test", r, p
+            return "unreliable test", r, 1.0
         return None if r >= self.critical(freedom) else "irrelevant", r, p
 
     def given(self, x, Z):
@@ -121,19 +122,19 @@ class PairedPartialCorrelations:
         return fisher_z.correlation(x, y.astype(np.float64))
 
     def freedom(self, n, conditioned):
-        return n - conditioned - (self.classes if self.many else 3)
+        return n - conditioned - self.classes
 
     def critical(self, freedom):
         if self.many:
             return fisher_z.ratio_critical(self.alpha, freedom + self.classes, self.classes)
-        return fisher_z.critical(self.alpha, freedom + 3)
+        return fisher_z.critical(self.alpha, freedom + 2)
 
     def p_value(self, r, freedom):
         if freedom <= 0:
             return 1.0
         if self.many:
             return fisher_z.ratio_p_value(r, freedom + self.classes, self.classes)
-        return fisher_z.p_value(r, freedom + 3)
+        return fisher_z.p_value(r, freedom + 2)
 
 
 def share_left(total, within, *, single):
