@@ -18,7 +18,9 @@ FALSE_ALARM = 1e-4
 HARMLESS = 0.2
 #: Fewer rows show nothing.
 FEWEST_ROWS = 10
-#: Number of longest runs, per class or direction, that are cut to one row: blocks of a file that is sorted.
+#: Runs of more than this share of the rows are blocks of a sorted file, and cut to one row.
+BLOCK = 0.1
+#: Labels with at most this number of runs per class are sorted, too, or some files that are.
 SORTED_RUNS = 4
 
 
@@ -26,29 +28,31 @@ def autocorrelated(y: npt.NDArray[Any], task: Task) -> float | None:
     """Return the lag-1 autocorrelation of a target in the order of rows, if it is significant and not small.
 
     For numbers it is that of their ranks, for labels the agreement of neighboring rows beyond that expected
-    by chance (kappa), which is the autocorrelation for two classes.  The longest runs of equal labels, or of
+    by chance (kappa), which is the autocorrelation for two classes.  Long runs of equal labels, or of
     rising or falling numbers, are left out: a file that is sorted, or put together of a few that are, is no
     time series.
     """
     if task is not Task.REGRESSION:
-        return _agreement(_without_longest(y, y[1:] != y[:-1], SORTED_RUNS * len(np.unique(y))))
+        ends = y[1:] != y[:-1]
+        few = np.count_nonzero(ends) < SORTED_RUNS * len(np.unique(y))
+        return None if few else _agreement(_without_blocks(y, ends))
     steps = np.sign(np.diff(y.astype(np.float64)))
     turns = np.r_[False, (steps[1:] * steps[:-1]) < 0] if len(steps) else np.zeros(0, bool)
-    ranks = rankdata(_without_longest(y, turns, 2 * SORTED_RUNS))
+    ranks = rankdata(_without_blocks(y, turns))
     ranks -= ranks.mean()
     size = float(ranks @ ranks)
-    return _notable(float(ranks[1:] @ ranks[:-1]) / size, 1 / len(ranks)) if size > 0 else None
+    if len(ranks) < FEWEST_ROWS or size == 0:
+        return None
+    return _notable(float(ranks[1:] @ ranks[:-1]) / size, 1 / len(ranks))
 
 
-def _without_longest(y: npt.NDArray[Any], ends: npt.NDArray[np.bool_], most: int) -> npt.NDArray[Any]:
+def _without_blocks(y: npt.NDArray[Any], ends: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """Return y with its longest runs cut to their first row; ``ends[i]``: a run ends before row i + 1."""
     starts = np.r_[0, np.flatnonzero(ends) + 1]
     lengths = np.diff(np.r_[starts, len(y)])
-    longest = np.argsort(-lengths, kind="stable")[:most]
-    kept = np.ones(len(y), bool)
-    for run in longest:
-        kept[starts[run] + 1 : starts[run] + lengths[run]] = False
-    return y[kept]
+    block = np.repeat(lengths > BLOCK * len(y), lengths)
+    block[starts] = False
+    return y[~block]
 
 
 def _agreement(y: npt.NDArray[Any]) -> float | None:
