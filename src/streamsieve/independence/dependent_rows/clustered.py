@@ -51,17 +51,19 @@ class ClusterRobustCorrelation(DependentRowsTest):
         """Return p-values of columns, the rows of Z."""
         basis, given = under
         leverage = self._sums @ (1 / self.n + (given**2).sum(axis=1))
-        s = self._sums @ (Z * Z).T  # groups x columns; their sums are 1
-        # groups x columns for each contrast: products of column and residual of the target
-        slopes = np.array([[(z * b).sum() for z in Z] for b in basis.T])
-        u = np.array([self._sums @ (Z * b).T for b in basis.T]) - slopes[:, None, :] * s
-        room = 1 - s - leverage[:, None]
-        freedom = 1 / (s**2).sum(axis=0) - 1 - given.shape[1]
-        testable = (room.min(axis=0) > 0) & (freedom > basis.shape[1] - 1)
+        squares = self._sums @ (Z * Z).T  # groups x columns; the sum of a column is 1
+        products = [self._sums @ (Z * b).T for b in basis.T]
         p_values = np.full(len(Z), np.nan)
-        for i in np.flatnonzero(testable):
-            scaled = u[:, :, i] / np.sqrt(room[:, i])
-            p_values[i] = _hotelling(slopes[:, i], scaled @ scaled.T, freedom[i])
+        for i, z in enumerate(Z):  # sums over one column at a time, so that blocks never matter
+            s = np.ascontiguousarray(squares[:, i])
+            slopes = np.array([(z * b).sum() for b in basis.T])
+            room = 1 - s - leverage
+            freedom = 1 / float((s**2).sum()) - 1 - given.shape[1]
+            if room.min() > 0 and freedom > basis.shape[1] - 1:
+                # of each contrast and group: the sum of column times residual of the target
+                u = np.array([product[:, i] for product in products]) - slopes[:, None] * s
+                u /= np.sqrt(room)
+                p_values[i] = _hotelling(slopes, u @ u.T, freedom)
         return p_values
 
     @classmethod
