@@ -197,28 +197,33 @@ def test_correlations_over_complete_rows_are_those_of_the_rows(task):
         store = Store(y, task, 4, 4)
         store.decide(X, np.full(61, 2.0), most=0)
         some, contrasts = [*range(size), t], store.loads.shape[1]
-        total, loads = np.zeros((9, 9)), np.zeros((4, contrasts))
-        rows = paired_partial.gather(
-            store.columns, t, np.arange(3), size, store.y, store.labels, np.empty((5, 60)), total, loads,
-            np.empty(contrasts, np.int64),
-        )  # fmt: skip
         seen = ~np.isnan(X[:, some]).any(axis=1)
+
+        def over_complete_rows(y, labels, store=store, some=some, contrasts=contrasts):
+            sums, counts, by_class = np.zeros(21), np.zeros(contrasts, np.int64), np.zeros((4, contrasts))
+            total, loads, size = np.zeros((9, 9)), np.zeros((4, contrasts)), len(some) - 1
+            for low in range(0, 60, 17):
+                rows = low, min(low + 17, 60)
+                paired_partial.add_rows(
+                    store.columns, 3, np.arange(3), size, y, labels, *rows, sums, counts, by_class
+                )
+            n = paired_partial.correlations(
+                sums, counts, by_class, size, contrasts == 1, total, loads, np.empty(9)
+            )
+            return n, total[: size + 1, : size + 1], loads[: size + 1]
+
+        rows, total, loads = over_complete_rows(store.y, store.labels)
         assert rows == seen.sum()
-        np.testing.assert_allclose(
-            total[: size + 1, : size + 1], np.corrcoef(X[np.ix_(seen, some)].T), atol=1e-12
-        )
+        np.testing.assert_allclose(total, np.corrcoef(X[np.ix_(seen, some)].T), atol=1e-12)
         ratios = [
             fisher_z.correlation_ratio(X[seen, j], y[seen]) if contrasts > 1
             else abs(np.corrcoef(X[seen, j], y[seen])[0, 1])
             for j in some
         ]  # fmt: skip
-        np.testing.assert_allclose(np.linalg.norm(loads[: size + 1], axis=1), ratios, atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(loads, axis=1), ratios, atol=1e-12)
         y_there = np.where(seen, 0.5, store.y) if contrasts == 1 else store.y
         labels = np.where(seen, 1, store.labels) if contrasts > 1 else store.labels
-        assert 0 == paired_partial.gather(
-            store.columns, t, np.arange(3), size, y_there, labels, np.empty((5, 60)), total, loads,
-            np.empty(contrasts, np.int64),
-        )  # fmt: skip
+        assert over_complete_rows(y_there, labels)[0] == 0
 
 
 def test_no_more_sets_than_asked_for_are_tested_row_by_row():

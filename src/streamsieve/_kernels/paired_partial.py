@@ -23,6 +23,9 @@ import numpy as np
 
 from streamsieve.protocols import FloatArray, IntArray
 
+#: Rows that a test of a set adds at a time.
+BLOCK = 512
+
 
 @nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def meet_numbers(
@@ -166,64 +169,104 @@ def enter(
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def gather(
-    columns: FloatArray, t: int, members: IntArray, size: int, y: FloatArray, labels: IntArray,
-    rows_of: FloatArray, total: FloatArray, loads: FloatArray, counts: IntArray,
-) -> int:  # fmt: skip
-    """Write correlations and loads of a set and t over their complete rows; return how many there are.
+def add_products(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, e: FloatArray, sums: FloatArray
+) -> None:
+    """Add the products of five columns and a column of ones over the rows where none is missing."""
+    n = s0 = s1 = s2 = s3 = s4 = 0.0
+    s00 = s01 = s02 = s03 = s04 = s11 = s12 = s13 = s14 = s22 = s23 = s24 = s33 = s34 = s44 = 0.0
+    for i in range(len(a)):
+        missing = np.isnan(a[i] + b[i] + c[i] + d[i])
+        u = 0.0 if missing else a[i]
+        v = 0.0 if missing else b[i]
+        w = 0.0 if missing else c[i]
+        x = 0.0 if missing else d[i]
+        y = 0.0 if missing else e[i]
+        n += 0.0 if missing else 1.0
+        s0 += u
+        s1 += v
+        s2 += w
+        s3 += x
+        s4 += y
+        s00 += u * u
+        s01 += u * v
+        s02 += u * w
+        s03 += u * x
+        s04 += u * y
+        s11 += v * v
+        s12 += v * w
+        s13 += v * x
+        s14 += v * y
+        s22 += w * w
+        s23 += w * x
+        s24 += w * y
+        s33 += x * x
+        s34 += x * y
+        s44 += y * y
+    for k, each in enumerate(
+        (s00, s01, s02, s03, s04, s0, s11, s12, s13, s14, s1, s22, s23, s24, s2, s33, s34, s3, s44, s4, n)
+    ):
+        sums[k] += each
 
-    ``rows_of`` is space for the values of four columns and the target.  Rows over which the target or a
-    column is constant can test nothing, and count as none: nothing is written.
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
+def add_rows(
+    columns: FloatArray, t: int, members: IntArray, size: int, y: FloatArray, labels: IntArray,
+    low: int, high: int, sums: FloatArray, counts: IntArray, by_class: FloatArray,
+) -> None:  # fmt: skip
+    """Add some rows to the sums of a set, t and the target: columns 0 to 2 (3 of the set), 3 and 4."""
+    a, b, c, d = columns[members[0]], columns[members[1]], columns[members[size - 1]], columns[t]
+    single = len(labels) == 0
+    target = y if single else d
+    add_products(a[low:high], b[low:high], c[low:high], d[low:high], target[low:high], sums)
+    for i in range(high if single else low, high):
+        if not np.isnan(a[i] + b[i] + c[i] + d[i]):
+            label = labels[i]
+            counts[label] += 1
+            by_class[0, label] += a[i]
+            by_class[1, label] += b[i]
+            by_class[2, label] += c[i]
+            by_class[3, label] += d[i]
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
+def correlations(
+    sums: FloatArray, counts: IntArray, by_class: FloatArray, size: int, single: bool,
+    total: FloatArray, loads: FloatArray, over: FloatArray,
+) -> int:  # fmt: skip
+    """Write correlations and loads of a set and a last column from their sums; return the number of rows.
+
+    Rows over which the target or a column is constant can test nothing, and count as none.
     """
-    n, single, last = columns.shape[1], len(labels) == 0, members[size - 1]
-    first, second, rows = members[0], members[size - 2], 0
-    for i in range(n):
-        if np.isnan(columns[t, i] + columns[first, i] + columns[second, i] + columns[last, i]):
-            continue
-        for j in range(size):
-            rows_of[j, rows] = columns[members[j], i]
-        rows_of[size, rows] = columns[t, i]
-        rows_of[4, rows] = y[i] if single else labels[i]
-        rows += 1
-    if rows < 4:
-        return rows
-    for j in range(size + 2 if single else size + 1):
-        x = rows_of[j if j <= size else 4, :rows]
-        total_of = squares = 0.0
-        for i in range(rows):
-            total_of += x[i]
-            squares += x[i] * x[i]
-        left = 0.0
-        for i in range(rows):
-            x[i] -= total_of / rows
-            left += x[i] * x[i]
-        if left <= 1e-12 * (squares if j <= size else 1.0):
+    rows = sums[20]
+    if rows < 4.0:
+        return int(rows)
+    for i in range(size + 2 if single else size + 1):
+        u = i if i < size else (3 if i == size else 4)
+        at = u * (13 - u) // 2  # where the products of column u begin; the last is its sum
+        left = sums[at] - sums[at + 5 - u] ** 2 / rows
+        if left <= 1e-12 * (sums[at] if u < 4 else 1.0):
             return 0
-        for i in range(rows):
-            x[i] /= np.sqrt(left)
-    for j in range(size + 1):
-        for k in range(j):
-            total[j, k] = total[k, j] = product(rows_of[j, :rows], rows_of[k, :rows])
-        total[j, j] = 1.0
-        if single:
-            loads[j, 0] = product(rows_of[j, :rows], rows_of[4, :rows])
-    if single:
-        return rows
-    for c in range(len(counts)):
-        counts[c] = 0
-        for j in range(size + 1):
-            loads[j, c] = 0.0
-    for i in range(rows):
-        c = int(rows_of[4, i])
-        counts[c] += 1
-        for j in range(size + 1):
-            loads[j, c] += rows_of[j, i]
-    for c in range(len(counts)):
-        if counts[c] == rows:
-            return 0
-        for j in range(size + 1):
-            loads[j, c] /= np.sqrt(max(counts[c], 1))
-    return rows
+        over[u] = 1.0 / np.sqrt(left)
+    for i in range(size + 1):
+        u = i if i < size else 3
+        at = u * (13 - u) // 2
+        for j in range(i + 1, size + 2 if single else size + 1):
+            v = j if j < size else (3 if j == size else 4)
+            mean = sums[v * (13 - v) // 2 + 5 - v] / rows
+            r = (sums[at + v - u] - sums[at + 5 - u] * mean) * over[u] * over[v]
+            r = min(max(r, -1.0), 1.0)
+            if v == 4:
+                loads[i, 0] = r
+            else:
+                total[i, j] = total[j, i] = r
+        total[i, i] = 1.0
+        for c in range(0 if single else len(counts)):
+            if counts[c] == rows:
+                return 0
+            apart = by_class[u, c] - counts[c] * sums[at + 5 - u] / rows
+            loads[i, c] = apart / np.sqrt(max(counts[c], 1)) * over[u]
+    return int(rows)
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
@@ -303,10 +346,47 @@ def assess(T: FloatArray, W: FloatArray, size: int, level: float, single: bool) 
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
+def assess_rows(
+    columns: FloatArray, y: FloatArray, labels: IntArray, t: int, members: IntArray, size: int, lost: int,
+    share: FloatArray, counts: IntArray, parts: FloatArray, space: FloatArray, sums: FloatArray,
+) -> tuple[int, int]:  # fmt: skip
+    """Do as `assess` over the complete rows of a set and t; return its result and the degrees of freedom.
+
+    -1: there are no degrees of freedom.  Rows are added in blocks spread over all rows.  After 1, 2, 4, ...
+    blocks the set is dependent at once if twice the log-likelihood ratio is 40 beyond the level.
+    """
+    n, single, found, freedom = columns.shape[1], len(labels) == 0, -1, 0
+    T, W, M, by_class = space[0], space[1], space[2], parts[8:]
+    blocks = (n + BLOCK - 1) // BLOCK
+    step = max(int(0.618 * blocks), 1)
+    while np.gcd(step, blocks) > 1:
+        step += 1
+    sums[:], counts[:], by_class[:] = 0.0, 0, 0.0
+    for done in range(1, blocks + 1):
+        low = done * step % blocks * BLOCK
+        add_rows(columns, t, members, size, y, labels, low, min(low + BLOCK, n), sums, counts, by_class)
+        if done < blocks and done & (done - 1) != 0:
+            continue
+        freedom = correlations(sums, counts, by_class, size, single, M, parts, space[3, 0]) - size - lost
+        if freedom <= 0:
+            found = -1
+            continue
+        for i in range(size + 1):
+            for j in range(i + 1):
+                T[i, j] = M[i, j]
+                W[i, j] = M[i, j] - product(parts[i], parts[j])
+        beyond = np.exp(-40.0 / freedom) if done < blocks else 1.0
+        found = assess(T, W, size, beyond * share[freedom], single)
+        if found == 0:
+            break
+    return found, freedom
+
+
+@nb.njit(nogil=True, cache=True, error_model="numpy")
 def judge(
-    columns: FloatArray, pairs: FloatArray, loads: FloatArray, joint: IntArray, y: FloatArray, labels: IntArray,
-    t: int, members: IntArray, size: int, again: bool, budget: IntArray, lost: int, share: FloatArray, skip: bool,
-    counts: IntArray, parts: FloatArray, space: FloatArray, rows_of: FloatArray,
+    columns: FloatArray, pairs: FloatArray, loads: FloatArray, joint: IntArray, y: FloatArray,
+    labels: IntArray, t: int, members: IntArray, size: int, again: bool, budget: IntArray, lost: int,
+    share: FloatArray, skip: bool, counts: IntArray, parts: FloatArray, space: FloatArray, sums: FloatArray,
 ) -> tuple[int, float, int]:  # fmt: skip
     """Return whether a set makes t independent of the target, the partial correlation, and its freedom.
 
@@ -323,45 +403,37 @@ def judge(
             rows, most = min(rows, here), max(most, here)
     same = rows == most  # columns that share all their rows miss the same ones
     freedom = rows - size - lost
-    if (freedom <= 0 and skip) or (same and again):
-        return 0, 0.0, freedom
-    if freedom <= 0 and rows < n:
-        return 3, 0.0, freedom
+    if freedom <= 0 and (skip or rows < n):
+        return 0 if skip else 3, 0.0, freedom
     level = share[freedom] if freedom > 0 else -1.0
     if size == 1:
         r = pairs[2, t, members[0]]
+        found = 0 if 1.0 - r * r <= level else 1
         if 1.0 - pairs[0, t, members[0]] ** 2 <= 1e-10:
-            return 2 if freedom > 0 else 3, 0.0, freedom
-        if 1.0 - r * r <= level:
-            return 0, 0.0, freedom
-        return 1 if freedom > 0 else 3, r, freedom
-    for i in range(size + 1):
-        u = members[i] if i < size else t
-        for j in range(i + 1):
-            v = members[j] if j < size else t
-            T[i, j] = M[i, j] = M[j, i] = pairs[0, u, v]
-            W[i, j] = pairs[1, u, v]
-        for d in range(loads.shape[1]):
-            parts[i, d] = loads[u, d]
-    found = assess(T, W, size, level, single)
-    if not same:
-        if (found == 0) != again:
-            return (-1 if found == 0 else 0), 0.0, freedom
-        if budget[int(again)] == 0:
-            return 0, 0.0, freedom
-        budget[int(again)] -= 1
-        rows = gather(columns, t, members, size, y, labels, rows_of, M, parts, counts)
-        freedom = rows - size - lost
-        if freedom <= 0:
-            return 0 if skip else 3, 0.0, freedom
+            found = 2
+    else:
         for i in range(size + 1):
+            u = members[i] if i < size else t
             for j in range(i + 1):
-                T[i, j] = M[i, j]
-                W[i, j] = M[i, j] - product(parts[i], parts[j])
-        found = assess(T, W, size, share[freedom], single)
-    if found == 0 or found == 3:
+                v = members[j] if j < size else t
+                T[i, j] = M[i, j] = M[j, i] = pairs[0, u, v]
+                W[i, j] = pairs[1, u, v]
+            for d in range(loads.shape[1]):
+                parts[i, d] = loads[u, d]
+        found = 0 if same and again else assess(T, W, size, level, single)
+        if not same:
+            here = int(again)
+            if (found == 0) != again or budget[here] == 0:
+                return -1 if found == 0 and not again else 0, 0.0, freedom
+            budget[here] -= 1
+            found, freedom = assess_rows(
+                columns, y, labels, t, members, size, lost, share, counts, parts, space, sums
+            )
+            if found < 0:
+                return 0 if skip else 3, 0.0, freedom
+        r = strength(M, parts[:4], size, single, parts[4:8], space[3]) if found == 1 else 0.0
+    if found == 0 or found == 3:  # noqa: PLR1714 - a set display is slow in compiled code
         return 0, 0.0, freedom
-    r = strength(M, parts[:4], size, single, parts[4:], space[3]) if found == 1 else 0.0
     if freedom <= 0:
         return 3, r, freedom
     return 2 if found == 2 else 1, r, freedom
@@ -391,10 +463,10 @@ def decide(
     result of `judge` (0: kept), degrees of freedom, and the set.  Returns (next candidate, kept, evicted); it
     comes back early when all slots are taken.
     """
-    capacity, n = columns.shape
+    capacity = len(columns)
     contrasts = loads.shape[1]
-    parts, here, counts = np.empty((8, contrasts)), np.empty((2, contrasts)), np.empty(contrasts, np.int64)
-    space, gone, rows_of = np.empty((4, 9, 9)), np.empty(capacity, np.bool_), np.empty((5, n))
+    parts, here, counts = np.empty((12, contrasts)), np.empty((2, contrasts)), np.empty(contrasts, np.int64)
+    space, gone, sums = np.empty((4, 9, 9)), np.empty(capacity, np.bool_), np.empty(21)
     budget = np.empty(2, np.int64)
     pool, spare = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     pick, members = np.empty(3, np.int64), np.empty(3, np.int64)
@@ -430,7 +502,7 @@ def decide(
                         members[i] = pool[pick[i]]
                     found, r, freedom = judge(
                         columns, pairs, loads, joint, y, labels, t, members, size, again, budget,
-                        lost, share, skip, counts, parts, space, rows_of,
+                        lost, share, skip, counts, parts, space, sums,
                     )  # fmt: skip
                     if found > 0:
                         break

@@ -181,8 +181,8 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
         "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
-        How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
-        ``test="fisher_z"``.
+        How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
+        (test-wise deletion), and is for ``test="fisher_z"``.
     bins : int, default=5
         For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
         [2, 1024].
@@ -221,13 +221,15 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     column by column, so of two columns that matter only together (exclusive or) neither is found.  The
     result depends on the order of columns; the size of blocks never matters.
 
-    With ``missing="omit"``, correlations are over complete pairs, and a test given a set has the degrees of
-    freedom of the fewest complete pairs of two of its columns.  A set of one column is tested over the rows
-    where it and the column in question are observed, with y over the same rows.  For larger sets all
-    correlations are pairwise; where they are not positive definite, the eigenvalues of their matrix are
-    raised above 0.  Some columns that are nearly a function of two or three others may stay.  A column
-    observed in fewer than 4 rows, or where y does not vary, is unreliable, and so is a test over such rows.
-    Mean imputation instead would shrink correlations between columns and hide redundancy.
+    With ``missing="omit"``, a test of a column given a set uses the n rows where the column and the whole set
+    are observed, and the degrees of freedom of these rows.  Its size is that of complete data if, given the
+    set, missingness depends on y alone or on the column alone; if it depends on both, no test over observed
+    rows is valid.  Missing values cost power: with fewer complete rows, more columns are called independent.
+    Of sets of two or three columns, those that pairwise correlations call independent are tested first.  For
+    one column at most 4,096 of these and 4,096 others are tested (columns that miss the same rows cost
+    nothing and are not counted), so with up to 29 kept columns all are.  A test over fewer than 4 rows, or
+    where y or one of the columns does not vary, is unreliable.  Mean imputation instead would shrink
+    correlations between columns and hide redundancy.
 
     References
     ----------
@@ -283,8 +285,8 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
         "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
-        How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
-        ``test="fisher_z"``.
+        How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
+        (test-wise deletion), and is for ``test="fisher_z"``.
     bins : int, default=5
         For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
         [2, 1024].

@@ -72,8 +72,9 @@ class MarkovBlanketCompletePairs(SlottedRule):
                     self.slots.double()
                 done, self._kept, n_gone = kernel.decide(
                     fresh, feature[part], done, self._config.newcomer_first, self._config.max_size,
-                    self._config.skip_unreliable, MOST_TESTS, self._lost, self._share, self._y, self.test.labels,
-                    *self.slots.arrays.values(), self.slots.order, self._kept, lines, statistic, n_gone,
+                    self._config.skip_unreliable, MOST_TESTS, self._lost, self._share, self._y,
+                    self.test.labels, *self.slots.arrays.values(), self.slots.order, self._kept, lines,
+                    statistic, n_gone,
                 )  # fmt: skip
             gone = slice(width, width + n_gone)
             decided.append((lines[:width], statistic[:width]))
