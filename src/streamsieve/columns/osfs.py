@@ -129,8 +129,9 @@ class MarkovBlanketSelector(Beside):
             return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
         if self.test != "fisher_z":
             table = TABLE_TESTS[self.test](
-                y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value
-            )
+                y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value,
+                exact=self.fdr is not None,
+            )  # fmt: skip
             return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
         if self.missing == "omit":
             pairs = CompletePairsFisherZ(

@@ -13,7 +13,7 @@ CHOICES = ("auto", "confirmed", "t", "z", "moments", "chi2")
 #: Ways of the tests of correlation; "auto" is the first.
 OF_CORRELATIONS = ("t", "z")
 #: Ways of the tests over contingency tables; "auto" is the first.
-OF_TABLES = ("chi2",)
+OF_TABLES = ("moments", "chi2")
 
 
 def chosen(p_value: str, ways: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from streamsieve.columns.deferred import DeferredDecisions, outcome_of
 from streamsieve.columns.redundancy.partner_pools import ROWS_PER_FREEDOM, Coded, Pairs, PartnerPools
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, UNRELIABLE, Outcome
 from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
-from streamsieve.independence.contingency_test import p_value
+from streamsieve.independence.table_p_values import p_value
 from streamsieve.independence.p_values import OF_TABLES
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray
 from streamsieve.state import Choice, Float, Int, Nested, Part, register
