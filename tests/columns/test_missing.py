@@ -220,7 +220,7 @@ def test_missing_values_do_not_make_noise_relevant_nor_copies_dependent(cls):
         X = np.where(rng.random(X.shape) < 0.3, np.nan, X)
         store = cls(alpha=0.05, missing="omit", max_conditioning=0).fit(X, y)._process_.rule
         rows = store.slots["joint"][0, 1]
-        p_value = p_value_given(store.slots["pairs"][2, 1, 0], rows - 4, store.test.complete.n_contrasts)
+        p_value = p_value_given(store.slots["pairs"][2, 1, 0], rows - 3, store.test.complete.n_contrasts)
         kept += p_value <= 0.05
     assert 2 <= kept <= 20
 
@@ -230,7 +230,7 @@ def test_sets_with_few_complete_rows_end_it_or_are_passed_over(cls):
     rng = np.random.default_rng(10)
     y = rng.normal(size=60)
     X = y[:, None] + 0.3 * rng.normal(size=(60, 2))
-    X[:28, 0] = X[32:, 1] = np.nan  # four complete rows
+    X[:28, 0] = X[31:, 1] = np.nan  # three complete rows
     strict = cls(missing="omit", unreliable="independent").fit(X, y)
     (verdict,) = [d for d in strict.ledger_ if d.reason == "unreliable test"]
     assert verdict.by == (("x0",) if cls is ss.FastOSFS else ("x1",))

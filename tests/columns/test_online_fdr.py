@@ -264,7 +264,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(rule, lag, test):
     tasks = TASKS if test == "marginal" else ("binary", "regression")
     make, slow = (partial(f, fdr=rule, lag=lag, scope=test) for f in (OnlineFDR, twin.online_fdr))
     seen = equal_twins(
-        make, slow, tasks, cases(40), (1, 15), lambda rng: {"alpha": float(rng.choice([0.19, 0.47, 0.83]))},
+        make, slow, tasks, cases(40), (1, 11), lambda rng: {"alpha": float(rng.choice([0.19, 0.47, 0.83]))},
         seed=5, check=equal_levels,
     )  # fmt: skip
     assert len({reason for _, reason in seen}) >= (4 if test == "marginal" else 5), seen

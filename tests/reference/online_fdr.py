@@ -148,7 +148,7 @@ def marginal(x, y, task):
             return "unreliable test", eta, 1.0
         return None, eta, fisher_z.ratio_p_value(eta, len(y), classes)
     r = fisher_z.correlation(x, y.astype(float))
-    return (None if len(y) > 3 else "unreliable test"), r, fisher_z.p_value(r, len(y))
+    return (None if len(y) > 2 else "unreliable test"), r, fisher_z.p_value(r, len(y))
 
 
 def conditional(model, x, y):

@@ -102,7 +102,7 @@ class PartialCorrelations:
         return None if r >= self.critical[k] else ("redundant", r, self._p_value(r, k))
 
     def _freedom(self, conditioned):
-        return self.n - conditioned - (3 if self.classes == 2 else self.classes)
+        return self.n - conditioned - self.classes
 
     def _critical(self, conditioned):
         if self.classes == 2:

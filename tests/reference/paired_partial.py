@@ -5,7 +5,8 @@ seen, r(a, b) their correlation over these rows: 0 with fewer than 4 (of more) o
 there.  Rows over which y is constant can test nothing: n is then 0.  For a test of column x given a set Z:
 
     M = pairwise correlations of {y, x} + Z,       n_eff = least n over pairs,
-    atanh(partial correlation of M) sqrt(n_eff - |Z| - 3) is standard normal under independence.
+    r sqrt(f / (1 - r^2)), r the partial correlation of M and f = n_eff - |Z| - 2, is Student's t under
+    independence.
 
 If Z is one column, all three correlations are over the rows where x and Z are both seen: the partial
 correlation of any textbook.  For larger sets they are over different rows, r(y, a) over those where a is
@@ -63,7 +64,7 @@ class PairedPartialCorrelations:
         r = abs(self.ratio(x, y)) if varies else 0.0
         p = self.p_value(r, freedom)
         if untestable:
-            return "unreliable test", r, p
+            return "unreliable test", r, 1.0
         return None if r >= self.critical(freedom) else "irrelevant", r, p
 
     def given(self, x, Z):
@@ -115,19 +116,19 @@ class PairedPartialCorrelations:
         return fisher_z.correlation(x, y.astype(np.float64))
 
     def freedom(self, n, conditioned):
-        return n - conditioned - (self.classes if self.many else 3)
+        return n - conditioned - self.classes
 
     def critical(self, freedom):
         if self.many:
             return fisher_z.ratio_critical(self.alpha, freedom + self.classes, self.classes)
-        return fisher_z.critical(self.alpha, freedom + 3)
+        return fisher_z.critical(self.alpha, freedom + 2)
 
     def p_value(self, r, freedom):
         if freedom <= 0:
             return 1.0
         if self.many:
             return fisher_z.ratio_p_value(r, freedom + self.classes, self.classes)
-        return fisher_z.p_value(r, freedom + 3)
+        return fisher_z.p_value(r, freedom + 2)
 
 
 def left_over(M, k):

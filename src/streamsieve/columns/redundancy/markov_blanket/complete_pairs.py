@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
 
 from streamsieve._kernels import paired_partial as kernel
 from streamsieve.columns.redundancy.contract import Candidates
@@ -16,7 +14,6 @@ from streamsieve.columns.redundancy.pairwise.complete_pairs import standardized
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
-from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Nested, register
 
@@ -90,7 +87,7 @@ class MarkovBlanketCompletePairs(SlottedRule):
         gone: IntArray,
         gone_statistic: FloatArray,
     ) -> Outcome:
-        p_value_of = partial(p_value_given, contrasts=self.test.complete.n_contrasts)
+        p_value_of = self.test.complete.p_value_of
         reason, freedom = _CODES[found[:, 2]], found[:, 3]
         left = evictions(
             gone[:, 0], gone[:, 1], _CODES[gone[:, 2]], gone_statistic,
@@ -103,10 +100,7 @@ class MarkovBlanketCompletePairs(SlottedRule):
     def _expect_missing(self) -> None:
         """Compute the share of variance for any number of observed rows."""
         freedom, test = np.arange(1, self.n + 1), self.test.complete
-        if test.n_contrasts == 1:
-            share = 1 / np.cosh(-ndtri(test.level / 2) / np.sqrt(freedom)) ** 2
-        else:
-            share = betaincinv(freedom / 2, test.n_contrasts / 2, test.level)
+        share = test.shares(freedom)
         known = self._share[1:] >= 0
         self._share[1:] = np.where(known, self._share[1:], share)
         self._any_missing = True
