@@ -85,9 +85,7 @@ def test_an_identifier_that_repeats_gives_a_hint(tmp_path, capsys):
 
 
 def test_refusals(series, visits, tmp_path, refused):
-    refused(
-        ["select", series, "--target", "y", "--time", "day", "--groups", "x1"], "exclude each other"
-    )
+    refused(["select", series, "--target", "y", "--time", "day", "--groups", "x1"], "exclude each other")
     refused(["select", visits, "--target", "label", "--groups", "patients"], "did you mean 'patient'?")
     refused(["select", visits, "--target", "label", "--time", "patient"], "not sorted by 'patient'")
     refused(

@@ -98,7 +98,10 @@ def test_cluster_sums_equal_those_of_statsmodels(seed):
     assert fit.bse[1] == pytest.approx(np.sqrt((u**2).sum()) / (left @ left))
     # with many groups of one size the corrections vanish, and so does the difference
     big = np.repeat(np.arange(2000), 3)
-    x, y = rng.normal(size=6000) + rng.normal(size=2000)[big], rng.normal(size=6000) + rng.normal(size=2000)[big]
+    x, y = (
+        rng.normal(size=6000) + rng.normal(size=2000)[big],
+        rng.normal(size=6000) + rng.normal(size=2000)[big],
+    )
     x += 0.05 * y
     fit = api.OLS(y, api.add_constant(x)).fit(cov_type="cluster", cov_kwds={"groups": big}, use_t=True)
     test = ClusterRobustCorrelation(FisherZ(y, Task.REGRESSION, 0.05), big)

@@ -323,6 +323,7 @@ class ColumnLifecycle(Beside):
             rows = self._n_rows if isinstance(part, (RowsIdentity, KeptValues)) else tested
             if getattr(part, "n", rows) != rows:
                 yield f"a {type(part).__name__} has {part.n} rows, but the target {rows}"
+        yield from self._dependence.problems(getattr(self.__dict__.get("_process_"), "test", None))
         if len(self.selected_) > p or np.any(self.selected_ >= p):
             yield "a kept column was never offered"
         if self.ledger_.clocked > p:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +17,7 @@ from streamsieve.exceptions import CapabilityError, DependentRowsWarning, Parame
 from streamsieve.independence import FisherZ
 from streamsieve.independence.dependent_rows import (
     ClusterRobustCorrelation,
+    DependentRowsTest,
     GroupMeans,
     SerialCorrelation,
     autocorrelated,
@@ -27,8 +29,7 @@ from streamsieve.protocols import ColumnBlock, IntArray, Task, Traits
 FEWEST_GROUPS = 5
 #: Selectors whose tests allow for dependent rows, for errors and warnings.
 CAPABLE = (
-    "SAOLA, TopK, OSFS and FastOSFS with Fisher's z and complete columns, and OnlineFDR with "
-    "scope='marginal'"
+    "SAOLA, TopK, OSFS and FastOSFS with Fisher's z and complete columns, and OnlineFDR with scope='marginal'"
 )
 
 
@@ -62,6 +63,16 @@ class RowDependence(NamedTuple):
         if self.groups is not None and self.means is None:
             return ClusterRobustCorrelation(independent, self.groups)
         return independent
+
+    def problems(self, test: Any) -> Iterator[str]:
+        """Yield what does not fit about a test read from a file."""
+        wanted = self.lag, self.groups if self.means is None else None
+        if isinstance(test, DependentRowsTest):
+            found = getattr(test, "lag", None), getattr(test, "groups", None)
+            if found[0] != wanted[0] or not np.array_equal(found[1], wanted[1]):  # type: ignore[arg-type]
+                yield "the test is for rows that depend on each other in another way"
+        elif self.tested and isinstance(test, RelevanceTest):
+            yield "the test is one for independent rows"
 
     def target(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the target of the rows that are tested: of each group, if groups are averaged."""
@@ -105,7 +116,9 @@ def group_codes(groups: Any, n: int) -> IntArray:
     """Return the groups of n rows as codes 0, 1, 2, ... in order of appearance."""
     values = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
     if values.ndim != 1 or len(values) != n:
-        raise SchemaError(f"groups must be one label for each of {n} rows; got an array of shape {values.shape}")
+        raise SchemaError(
+            f"groups must be one label for each of {n} rows; got an array of shape {values.shape}"
+        )
     missing = _missing(values)
     if missing.any():
         raise SchemaError(
@@ -127,7 +140,9 @@ def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> Row
     n_groups = int(codes.max()) + 1
     if n_groups == len(y):
         warnings.warn(
-            "every row is a group of its own, so groups is ignored", DependentRowsWarning, stacklevel=_caller()
+            "every row is a group of its own, so groups is ignored",
+            DependentRowsWarning,
+            stacklevel=_caller(),
         )
         return RowDependence()
     if n_groups < FEWEST_GROUPS:
@@ -141,9 +156,7 @@ def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> Row
             "InformationInvesting and StreamwiseIC if each group has one target"
         )
     if found.means is None and not traits.dependent_rows:
-        raise CapabilityError(
-            f"{name} has no test for groups of rows within which y varies: {CAPABLE} have"
-        )
+        raise CapabilityError(f"{name} has no test for groups of rows within which y varies: {CAPABLE} have")
     return found
 
 
@@ -180,7 +193,10 @@ def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         return np.zeros(len(values), bool)
     unknown = ("NAType", "NaTType")
     return np.array(
-        [v is None or type(v).__name__ in unknown or (isinstance(v, float) and v != v) for v in values.tolist()],
+        [
+            v is None or type(v).__name__ in unknown or (isinstance(v, float) and v != v)
+            for v in values.tolist()
+        ],
         bool,
     )
 

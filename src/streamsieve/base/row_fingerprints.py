@@ -7,6 +7,7 @@ A fingerprint of 64 bits per row is enough to find which rows differ, and holds 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -117,6 +118,11 @@ class RowsIdentity(Part):
     def over(self, rows: Any) -> Self:
         """Return the identity of the same target over rows with these identifiers."""
         return type(self)(self.n, self.y, _row_fingerprints(rows, self.n), self.groups, self.lag)
+
+    @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        if record["lag"] is not None and (record["groups"] is not None or record["lag"] >= record["n"]):
+            yield "the lag is not one of this number of rows, or there are groups as well"
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

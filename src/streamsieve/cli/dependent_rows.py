@@ -14,7 +14,9 @@ from streamsieve.exceptions import DependentRowsWarning, ParameterError, SourceE
 from streamsieve.sources.checks import SVMLIGHT
 
 #: Names of columns that say to whom a row belongs.
-_IDENTIFIER = re.compile(r"(.*[_ .-])?(id|patient|subject|user|customer|site)([_ .-]?(id|no|number))?", re.IGNORECASE)
+_IDENTIFIER = re.compile(
+    r"(.*[_ .-])?(id|patient|subject|user|customer|site)([_ .-]?(id|no|number))?", re.IGNORECASE
+)
 
 
 class DependentRows(NamedTuple):

@@ -196,9 +196,7 @@ class AlphaInvesting(ColumnSelector):
     array([ 7, 30])
     """
 
-    _traits: ClassVar[Traits] = Traits(
-        tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True
-    )
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
     _elsewhere: ClassVar[str] = (
         "say task='regression' if it is a quantity and the model is linear, use SAOLA, or offer the columns "
         "once for each class against the rest"

@@ -90,12 +90,7 @@ class ArrowSource:
     """
 
     def __init__(
-        self,
-        paths: Paths,
-        target: str | None = None,
-        *,
-        skip_text: bool = False,
-        exclude: Sequence[str] = (),
+        self, paths: Paths, target: str | None = None, *, skip_text: bool = False, exclude: Sequence[str] = ()
     ) -> None:
         table_files.need_pyarrow()
         self._files = [_table(path) for path in resolve(paths)]

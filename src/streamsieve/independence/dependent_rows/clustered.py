@@ -37,10 +37,7 @@ class ClusterRobustCorrelation(DependentRowsTest):
     methods for cluster-robust variance estimation, Journal of Business and Economic Statistics 36, 2018.
     """
 
-    fields = {
-        "independent": Nested(FisherZ, shares=("rows",)),
-        "groups": Array("i8", "rows", codes=True),
-    }
+    fields = {"independent": Nested(FisherZ, shares=("rows",)), "groups": Array("i8", "rows", codes=True)}
 
     def __init__(self, independent: FisherZ, groups: IntArray) -> None:
         super().__init__(independent)
