@@ -194,7 +194,8 @@ class ByTables(Separation):
         size, *_ = tables_search.separate(
             None, self._numbers, self._levels, place, -1 if place == q else q, others,
             len(others), self._most, ratio, self._skip, occupied, *how,
-            test.y, test.class_counts, self._edges, test.g, test.log, self._critical,
+            test.y, test.class_counts, self._edges, test.g, test.log, test.inverse,
+            self._critical,
             None, None, None, *self._room, found,  # the search knows bits, too; here all are numbers
         )  # fmt: skip
         return found[:size].tolist() if size else None
