@@ -149,20 +149,20 @@ class ColumnLifecycle(Beside):
     def begin(self, y: Any = None, rows: Any = None, *, groups: Any = None, serial: Any = None) -> Self:
         """Start a stream of columns over the rows of y; whatever was kept before is forgotten.
 
-        Tests assume that rows are independent, unless ``groups`` or ``serial`` says how they are not.  Not all
-        selectors have tests for that; see ``traits``.
+        p-values hold for independent rows, unless ``groups`` or ``serial`` says how rows depend on each
+        other; not all selectors have tests for that.
 
         Parameters
         ----------
         y : one label or number a row
         rows : one identifier a row (text, numbers or dates), by which the rows are known again; a pandas y
             brings its index
-        groups : one label a row (text or numbers) for rows that depend on each other within groups, such as
-            visits of a patient; groups are independent.  At least 5 groups.  If y has one value per group,
-            columns are averaged over each group and tested over the means; otherwise tests are cluster-robust
-        serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow for,
-            from 1 to n / 2; True takes 20 log10(n), at most n / 4.  Tests then count the effective number of
-            rows.  False: the rows are independent, also if they do not look so.  None: a
+        groups : one label a row for rows that depend on each other within groups, such as visits of a
+            patient; at least 5 groups.  If y has one value per group, columns are averaged over each group and
+            tested over the means; otherwise tests are cluster-robust
+        serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow
+            for, from 1 to n / 2; True takes 20 log10(n), at most n / 4.  Tests then count the effective
+            number of rows.  False: the rows are independent, also if they do not look so.  None: a
             ``DependentRowsWarning`` if y is autocorrelated in the order of rows
 
         Returns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from streamsieve.independence.dependent_rows import (
     autocorrelated,
     default_lag,
 )
-from streamsieve.protocols import ColumnBlock, IntArray, Task, Traits
+from streamsieve.protocols import BoolArray, ColumnBlock, IntArray, Task, Traits
 
 #: With fewer groups no test of theirs can be relied on.
 FEWEST_GROUPS = 5
@@ -178,27 +179,24 @@ def _lag(serial: Any, n: int) -> int:
         return default_lag(n)
     if not isinstance(serial, (int, np.integer)) or not 1 <= serial <= n // 2:
         raise ParameterError(
-            f"serial must be True, False, None, or the largest lag at which rows depend on each other, from 1 "
+            "serial must be True, False, None, or the largest lag at which rows depend on each other, from 1 "
             f"to half the number of rows ({n // 2}); got {serial!r}"
         )
     return int(serial)
 
 
-def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
+def _missing(values: npt.NDArray[Any]) -> BoolArray:
+    if values.dtype.kind in "fmM":
+        missing: BoolArray = np.isnat(values) if values.dtype.kind != "f" else np.isnan(values)
+        return missing
     if values.dtype.kind != "O":
         return np.zeros(len(values), bool)
     unknown = ("NAType", "NaTType")
-    return np.array(
-        [
-            v is None or type(v).__name__ in unknown or (isinstance(v, float) and v != v)
-            for v in values.tolist()
-        ],
-        bool,
-    )
+    return np.array([v is None or type(v).__name__ in unknown or _nan(v) for v in values], bool)
+
+
+def _nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _warn_autocorrelated(name: str, traits: Traits, y: npt.NDArray[Any], task: Task) -> None:

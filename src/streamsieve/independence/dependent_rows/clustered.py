@@ -74,7 +74,7 @@ def _hotelling(b: FloatArray, V: FloatArray, freedom: float) -> float:
     One slope: the t test.  NaN if the groups do not show how the slopes vary.
     """
     k, size = len(b), float((b**2).sum())
-    if not np.any(V > size * np.finfo(float).eps ** 2):  # the column explains the target without residual
+    if not np.any(size * np.finfo(float).eps ** 2 < V):  # the column explains the target without residual
         return 0.0 if size > 0 else 1.0
     values, vectors = np.linalg.eigh(V)
     if values[0] <= values[-1] * 1e-10:

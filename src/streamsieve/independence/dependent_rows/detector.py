@@ -52,7 +52,8 @@ def _without_blocks(y: npt.NDArray[Any], ends: npt.NDArray[np.bool_]) -> npt.NDA
     lengths = np.diff(np.r_[starts, len(y)])
     block = np.repeat(lengths > BLOCK * len(y), lengths)
     block[starts] = False
-    return y[~block]
+    kept: npt.NDArray[Any] = y[~block]
+    return kept
 
 
 def _agreement(y: npt.NDArray[Any]) -> float | None:
