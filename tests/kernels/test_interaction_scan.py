@@ -64,17 +64,18 @@ def test_levels_are_those_of_plain_counting(bins):
             )
 
 
-def test_tables_information_and_freedom_are_those_of_plain_counting():
+@pytest.mark.parametrize("classes", [2, 3])
+def test_tables_information_and_freedom_are_those_of_plain_counting(classes):
     rng = np.random.default_rng(1)
     n = 70
-    y = rng.integers(0, 3, n)
+    y = rng.integers(0, classes, n)
     target, X = Target(y), columns(rng, n)[[0, 1, 2, 4]]
     planes, counts, levels = target.encode(X, 3)
     codes = [coded(x, 3) for x in X]
     nothing = target.g[target.counts].sum() - target.g[n]
     informations = np.zeros(len(X))
     kernel.columns_information(counts, target.g, informations)
-    table = np.full((8, 8, 3), -7)
+    table = np.full((8, 8, classes), -7)
     for a in range(4):
         assert 2 * (informations[a] - nothing) == pytest.approx(2 * n * information(codes[a], y), abs=1e-9)
         for b in range(4):
@@ -96,7 +97,7 @@ def test_tables_information_and_freedom_are_those_of_plain_counting():
                 assert kernel.freedom_of(table, levels[a], levels[b], given_a) == wanted
                 strata = twin.tables(codes[other], y, [codes[one]])
                 moments = map(sum, zip(*map(table_moments.moments, strata), strict=True))
-                inverse, room = np.r_[0.0, 1 / np.arange(1.0, n + 1)], np.zeros(3, np.int64)
+                inverse, room = np.r_[0.0, 1 / np.arange(1.0, n + 1)], np.zeros(classes, np.int64)
                 found = kernel.pair_moments(table, levels[a], levels[b], given_a, inverse, room)
                 assert found == pytest.approx(tuple(moments), rel=1e-9, abs=1e-9)
 
