@@ -221,7 +221,10 @@ class TopK(ColumnSelector):
             rule = TopKMeasured(*sizes, self.measure)
         elif self.measure != "fisher_z":
             codes, normalized = discretize_target(y, task), self.measure == "su"
-            test = InformationTest(codes, self.bins, self.alpha, normalized=normalized, p_value=self.p_value)
+            test = InformationTest(
+                codes, self.bins, self.alpha, normalized=normalized, p_value=self.p_value,
+                exact=self.fdr is not None,
+            )  # fmt: skip
             rule = TopKDiscrete(*sizes, self.bins, normalized=normalized)
         elif self.missing == "omit":
             test = CompletePairsFisherZ(

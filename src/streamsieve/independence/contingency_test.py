@@ -107,10 +107,10 @@ class TableTest(RelevanceTest):
         self.y = y.astype(np.int64)
         self.class_counts = np.bincount(self.y).astype(np.int64)
         self.n_classes = len(self.class_counts)
-        counts = np.arange(self.n + 1.0)
-        #: c ln c, ln c and 1 / c of every possible count
-        self.g, self.log = c_log_c(self.n), np.log(np.maximum(counts, 1.0))
-        self.inverse = np.divide(1.0, counts, out=np.zeros(self.n + 1), where=counts > 0)
+        counts = np.arange(1.0, self.n + 1)
+        #: c ln c, ln c and 1 / c of every possible count; 0 for c = 0
+        self.g, self.log = c_log_c(self.n), np.concatenate([[0.0], np.log(counts)])
+        self.inverse = np.concatenate([[0.0], 1.0 / counts])
         self._critical = np.full(1, np.inf)
 
     @property
