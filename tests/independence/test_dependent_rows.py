@@ -14,6 +14,7 @@ from streamsieve.independence.dependent_rows import (
     autocorrelated,
     default_lag,
 )
+from streamsieve.independence.dependent_rows.serial import MOST_DIRECT, autocovariances
 from streamsieve.protocols import Task
 from tests.helpers.tier import cases
 from tests.reference import dependent_rows as twin
@@ -121,6 +122,13 @@ def test_long_series_agree_with_hac_of_statsmodels(seed):
     deff = 20_000 / test.effective_rows(z[None, :])[0]
     assert deff == pytest.approx((fit.bse[1] / plain.bse[1]) ** 2, rel=0.15)
     assert deff == pytest.approx((1 + 0.49) / (1 - 0.49), rel=0.1)
+
+
+def test_long_lags_take_another_way_to_the_same_sums():
+    Z = ar(np.random.default_rng(0), 2000, 3, 0.9).T.copy()
+    direct, transformed = autocovariances(Z, MOST_DIRECT), autocovariances(Z, MOST_DIRECT + 1)
+    np.testing.assert_allclose(transformed[:, :-1], direct, rtol=1e-9, atol=1e-9 * np.abs(direct).max())
+    np.testing.assert_array_equal(autocovariances(Z[1:2], MOST_DIRECT + 1)[0], transformed[1])
 
 
 @pytest.mark.parametrize("form", [np.asfortranarray, sp.csc_array])
