@@ -1,4 +1,4 @@
-"""Rows that are not independent: what ``begin`` is told about them, and a warning if it is told nothing."""
+"""Rows that are not independent: ``groups`` and ``serial`` of ``begin``, and a warning without them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class RowDependence(NamedTuple):
 def row_dependence(
     name: str, traits: Traits, y: npt.NDArray[Any], task: Task, groups: Any, serial: Any
 ) -> RowDependence:
-    """Validate what ``begin`` was told about the rows; warn if nothing was and they look like a time series.
+    """Validate ``groups`` and ``serial`` of ``begin``; warn without them if the rows look like a time series.
 
     Parameters
     ----------
