@@ -247,8 +247,8 @@ def test_accuracy_is_asked_about_all_rows():
 
 def test_missing_values_are_left_out_of_means():
     X, y, groups = visits()
-    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
-    kept = ss.FastOSFS(missing="omit").fit(gaps, y, groups=groups).selected_
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    kept = ss.FastOSFS(missing="omit").fit(holes, y, groups=groups).selected_
     assert {3, 8} & {*kept.tolist()}
 
 

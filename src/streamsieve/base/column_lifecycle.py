@@ -158,8 +158,8 @@ class ColumnLifecycle(Beside):
         rows : one identifier a row (text, numbers or dates), by which the rows are known again; a pandas y
             brings its index
         groups : one label a row for rows that depend on each other within groups, such as visits of a
-            patient; at least 5 groups.  If y has one value per group, columns are averaged over each group and
-            tested over the means; otherwise tests are cluster-robust
+            patient; at least 5 groups.  If y has one value per group, columns are averaged over each group
+            and tested over the means; otherwise tests are cluster-robust
         serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow
             for, from 1 to n / 2; True takes 20 log10(n), at most n / 4.  Tests then count the effective
             number of rows.  False: the rows are independent, also if they do not look so.  None: a
@@ -310,15 +310,13 @@ class ColumnLifecycle(Beside):
         self._started_ = time.monotonic() - float(self._started_)
         for absent in ("stopped_", "_position_"):
             self.__dict__.setdefault(absent, None)
-        known = self._identity_
-        self._dependence = RowDependence.of(known.y, known.groups, known.lag)
+        self._dependence = RowDependence.of(self._identity_)
         self._attach_outlook()
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         p = self.n_features_in_
-        means = self._dependence.means
-        tested = self._n_rows if means is None else means.n_groups
+        tested = self._dependence.n_tested(self._n_rows)
         for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
             rows = self._n_rows if isinstance(part, (RowsIdentity, KeptValues)) else tested
             if getattr(part, "n", rows) != rows:

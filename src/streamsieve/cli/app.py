@@ -45,7 +45,7 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace files that streamsieve did not write, too.")
 ]
 Save = Annotated[Path | None, typer.Option(help="Write the selector here, for ss.load in Python.")]
-Groups = Annotated[str | None, typer.Option(help="No feature, but which rows belong together: patient, site.")]
+Groups = Annotated[str | None, typer.Option(help="No feature, but whose rows belong together: patient.")]
 Time = Annotated[str | None, typer.Option(help="No feature, but the time by which the rows are sorted.")]
 SkipText = Annotated[bool, typer.Option("--skip-text", help="Leave text columns out instead of stopping.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
@@ -142,7 +142,6 @@ def select(
 ) -> None:
     """Stream the columns (or rows) of a file through a method; print what it keeps, and why."""
     from streamsieve.cli import select as implementation  # noqa: PLC0415
-    from streamsieve.cli.dependent_rows import DependentRows  # noqa: PLC0415
 
     request = implementation.Request(
         data=data, target=target, out=out, ledger=ledger, save=save, explain=explain, size=block,
@@ -150,8 +149,7 @@ def select(
         overwrite=overwrite, quiet=quiet, json=json,
     )  # fmt: skip
     parameters = [*(param or []), *([] if task is None else [f"task={task}"])]
-    rows = DependentRows(groups, time)
-    raise typer.Exit(implementation.select(request, method, parameters, rows))
+    raise typer.Exit(implementation.select(request, method, parameters, groups, time))
 
 
 @app.command()

@@ -44,7 +44,7 @@ class DependentRows(NamedTuple):
             raise ParameterError(f"{option} names a column of a table, and svmlight text has no names")
 
     def begin(self, selector: ColumnSelector, source: Any, *, quiet: bool) -> None:
-        """Begin with the target of a source and what the columns say; print what looks wrong."""
+        """Begin with the target of a source and the values of the columns; print what looks wrong."""
         if getattr(source, "y", None) is None:
             return
         with warnings.catch_warnings(record=True) as caught:

@@ -242,6 +242,9 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     where y or one of the columns does not vary, is unreliable.  Mean imputation instead would shrink
     correlations between columns and hide redundancy.
 
+    p-values hold for independent rows; for time series and repeated rows of a subject, give ``serial`` or
+    ``groups`` to ``begin``.  Tests then look at residuals row by row, which is slower.
+
     References
     ----------
     Wu, Yu, Ding, Wang, Zhu: Online feature selection with streaming features, TPAMI 35, 2013.

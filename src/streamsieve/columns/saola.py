@@ -104,6 +104,9 @@ class SAOLA(ColumnSelector):
     complete pairs are not redundant.  Mean imputation instead would shrink correlations between columns and
     hide redundancy.
 
+    p-values hold for independent rows; for time series and repeated rows of a subject, give ``serial`` or
+    ``groups`` to ``begin``.
+
     References
     ----------
     Yu, Wu, Ding, Pei: Towards scalable and accurate online feature selection for big data, ICDM 2014.

@@ -101,6 +101,9 @@ class TopK(ColumnSelector):
     complete pairs are not redundant.  A column is a copy only if the member is observed wherever it is.  Mean
     imputation instead would shrink correlations between columns and hide redundancy.
 
+    p-values hold for independent rows; for time series and repeated rows of a subject, give ``serial`` or
+    ``groups`` to ``begin``.
+
     References
     ----------
     Rahmaninia, Moradi: OSFSMI: online stream feature selection method based on mutual information, Applied
