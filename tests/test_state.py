@@ -19,6 +19,7 @@ from streamsieve.protocols import Decision, Event, Reason
 from streamsieve.rows import Screen
 from streamsieve.state.tree import pack_texts, unpack_texts
 from streamsieve.summaries import Moments
+from tests.helpers import tier
 
 HEADER = {
     "class": "Toy",
@@ -407,7 +408,7 @@ def fitted_file(path):
 def test_every_single_flipped_bit_is_noticed(path):
     raw = small_file(path)
     state.read(path)
-    for bit in range(8 * len(raw)):
+    for bit in range(0, 8 * len(raw), 1 if tier.FULL else 7):
         damaged = bytearray(raw)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
@@ -418,7 +419,7 @@ def test_every_single_flipped_bit_is_noticed(path):
 def test_flipped_bits_all_over_a_fitted_screen_are_noticed(path):
     raw = fitted_file(path)
     Screen.load(path)
-    for place in range(0, len(raw), 3):
+    for place in range(0, len(raw), 3 if tier.FULL else 17):
         damaged = bytearray(raw)
         damaged[place] ^= 1 << place % 8
         path.write_bytes(damaged)
