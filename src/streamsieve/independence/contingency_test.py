@@ -153,7 +153,7 @@ class TableTest(RelevanceTest):
             if done < high:
                 measure(done, high, np.empty(LEVELS + 1))
 
-        over_features(m, 8 * (len(pieces[2]) + m), work)  # a level costs as much as eight sums
+        over_features(m, 32 * (len(pieces[2]) + m), work)  # values may have to be sorted
         if np.any(levels < 0):
             j = int(np.argmax(levels < 0))
             raise BadValueError(

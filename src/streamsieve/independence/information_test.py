@@ -55,7 +55,7 @@ class InformationTest(RelevanceTest):
                 shared, spread, levels, low, high,
             )  # fmt: skip
 
-        over_features(m, 8 * (X.nnz + m), work)  # discretizing a value costs as much as adding up eight
+        over_features(m, 32 * (X.nnz + m), work)  # values may have to be sorted
         freedom = np.maximum((levels - 1) * (len(self._counts) - 1), 1)
         g = 2 * shared
         significant = True if self.alpha is None else g >= _critical(self.alpha, freedom)
