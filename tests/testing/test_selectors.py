@@ -10,7 +10,7 @@ import streamsieve as ss
 from streamsieve import state
 from streamsieve.decisions import IRRELEVANT, RELEVANT, Outcome
 from streamsieve.exceptions import ParameterError
-from streamsieve.protocols import Traits
+from streamsieve.protocols import Task, Traits
 from streamsieve.summaries import Moments
 from streamsieve.testing import check_criterion, check_measure, check_selector, check_source, check_summary
 from tests.columns.redundancy.test_contract import Pearson
@@ -127,7 +127,7 @@ def test_foreign_errors_of_a_measure_are_named():
 
     @dataclass(frozen=True)
     class Fine(Pearson):
-        pass
+        tasks = frozenset({Task.BINARY, Task.REGRESSION})
 
     check_measure(Fine())
 
