@@ -205,7 +205,8 @@ class TopK(ColumnSelector):
         test: RelevanceTest
         rule: TopKBuffer
         if isinstance(self.measure, Measure):
-            test = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, -np.inf)
+            below_all = -1.0  # a dependence is at least 0; a state file holds no infinity
+            test = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, below_all)
             rule = TopKMeasured(*sizes, self.measure)
         elif self.measure != "fisher_z":
             normalized = self.measure == "su"

@@ -46,15 +46,19 @@ def check_resume(selector: Any) -> None:
 
 
 def check_ledger_accounts_for_all(selector: Any) -> None:
-    """One verdict a column, and what was kept and not evicted is what is selected."""
+    """One verdict per column, and what was kept and not evicted is what is selected."""
     X, y, names = sample(task_for(selector))
     fitted = _offered(fresh(selector).begin(y), X, 5, names)
     verdicts = [d for d in fitted.ledger_ if d.event is not Event.EVICTED]
-    assert [d.feature for d in verdicts] == names
-    assert [d.step for d in verdicts] == list(range(len(names)))
+    assert [d.feature for d in verdicts] == names, "the ledger does not have one verdict per column, in order"
+    assert [d.step for d in verdicts] == list(range(len(names))), "the steps are not the arrival numbers"
     kept = [d.feature for d in verdicts if d.event is Event.KEPT]
     gone = {d.feature for d in fitted.ledger_ if d.event is Event.EVICTED}
-    assert [name for name in kept if name not in gone] == fitted.get_feature_names_out().tolist()
+    left, selected = [name for name in kept if name not in gone], fitted.get_feature_names_out().tolist()
+    assert left == selected, (
+        f"the ledger keeps {left}, but {selected} are selected: `_selected` must return the columns "
+        "with reason RELEVANT, without those of evictions"
+    )
 
 
 def check_memory_follows_kept(selector: Any) -> None:
@@ -88,8 +92,9 @@ def check_stop_is_exact(selector: Any) -> None:
         for size in (7, 40):
             stopped = _offered(fresh(selector, stop=stop).begin(y), X, size)
             assert_same(expected, stopped, f"{stop} in blocks of {size}")
-            assert stopped.stopped_ == expected.stopped_
-    assert len(fresh(selector, stop=Stop(max_features=1)).fit(X, y).selected_) <= 1
+            assert stopped.stopped_ == expected.stopped_, f"{stop} in blocks of {size}: other stopped_"
+    most = len(fresh(selector, stop=Stop(max_features=1)).fit(X, y).selected_)
+    assert most <= 1, f"Stop(max_features=1) keeps {most} columns"
 
 
 def check_wrong_offers_are_refused(selector: Any) -> None:
