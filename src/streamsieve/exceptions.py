@@ -17,6 +17,8 @@
     ├── ConcurrentUseError (RuntimeError)  two threads used one object at the same time
     └── ProtocolError (RuntimeError)     parts of a comparison failed; it brings the report of the others
 
+    DependentRowsWarning (UserWarning)   the rows do not look independent, and p-values would be too small
+
 A message says what was wanted, what came, and what to do about it.
 """
 
@@ -81,6 +83,10 @@ class SourceError(StreamSieveError, ValueError):
 
 class ConcurrentUseError(StreamSieveError, RuntimeError):
     """Two threads used one object at the same time."""
+
+
+class DependentRowsWarning(UserWarning):
+    """The rows do not look independent, so that p-values would be too small; or nothing says they are not."""
 
 
 class ProtocolError(StreamSieveError, RuntimeError):

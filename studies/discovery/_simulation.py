@@ -101,8 +101,19 @@ def _bids(wealth: float) -> Callable[[FloatArray], BoolArray]:
     return found
 
 
-#: What is not a rule of ours: the bids of ``AlphaInvesting``, Benjamini-Hochberg over all tests, one level.
+def _lond_with_max(p_values: FloatArray) -> BoolArray:
+    """Return LOND with max(1, discoveries) and the weights of LORD, as the earlier simulation had it."""
+    i = np.arange(1, len(p_values) + 1)
+    weights = 0.07720838 * np.log(np.maximum(i, 2)) / (i * np.exp(np.sqrt(np.log(i))))
+    found = np.zeros(len(p_values), bool)
+    for t, p in enumerate(p_values.tolist()):
+        found[t] = p <= ALPHA * weights[t] * max(1, found[:t].sum())
+    return found
+
+
+#: What is not a rule of ours: LOND of another form, the bids of ``AlphaInvesting``, Benjamini-Hochberg over all tests, one level.
 OTHERS: dict[str, Callable[[FloatArray], BoolArray]] = {
+    "lond with max": _lond_with_max,
     "bids of 0.05": _bids(0.05),
     "bids of 0.5": _bids(0.5),
     "offline": lambda p_values: scipy.stats.false_discovery_control(p_values) <= ALPHA,

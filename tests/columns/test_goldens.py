@@ -17,6 +17,9 @@ import scipy.sparse as sp
 import streamsieve as ss
 from tests.real_data import load_real
 
+#: The toolbox's p-values of correlations.
+Z = {"p_value": "z"}
+
 FORMS = {"dense": np.ascontiguousarray, "column by column": np.asfortranarray, "sparse": sp.csc_array}
 
 
@@ -66,23 +69,23 @@ class Golden(NamedTuple):
 
 
 SAOLA = [
-    Golden("wdbc", "all", {"alpha": 0.01}, WDBC),
-    Golden("wdbc", "all", {"alpha": 0.05}, WDBC),
-    Golden("ionosphere", "all", {"alpha": 0.05}, [1, 3, 5, 8]),
-    Golden("spectf", "all", {"alpha": 0.05}, [40]),
-    Golden("colon_disc", "all", {"alpha": 0.01}, [513, 1325, 1423, 1473]),
-    Golden("madelon", "train", {"alpha": 0.01}, [324, 379, 476]),
-    Golden("dexter", "train", {"alpha": 0.01}, DEXTER),
-    Golden("arcene", "train", {"alpha": 0.01}, ARCENE),
-    Golden("spambase", "all", {"alpha": 0.01}, SPAMBASE),
-    Golden("spambase", "all", {"alpha": 0.05}, SPAMBASE),
+    Golden("wdbc", "all", {"alpha": 0.01, **Z}, WDBC),
+    Golden("wdbc", "all", {"alpha": 0.05, **Z}, WDBC),
+    Golden("ionosphere", "all", {"alpha": 0.05, **Z}, [1, 3, 5, 8]),
+    Golden("spectf", "all", {"alpha": 0.05, **Z}, [40]),
+    Golden("colon_disc", "all", {"alpha": 0.01, **Z}, [513, 1325, 1423, 1473]),
+    Golden("madelon", "train", {"alpha": 0.01, **Z}, [324, 379, 476]),
+    Golden("dexter", "train", {"alpha": 0.01, **Z}, DEXTER),
+    Golden("arcene", "train", {"alpha": 0.01, **Z}, ARCENE),
+    Golden("spambase", "all", {"alpha": 0.01, **Z}, SPAMBASE),
+    Golden("spambase", "all", {"alpha": 0.05, **Z}, SPAMBASE),
     Golden("spect", "all", {"measure": "su"}, [22]),
     Golden("spect", "all", {"measure": "su", "delta": 0.01}, [22]),
     Golden("hiva_train", "all", {"measure": "su"}, HIVA_SU),
 ]
 #: These need the toolbox's habit of skipping columns that sum to 0.
 ZERO_SUMS = [
-    Golden("leukemia_disc", "all", {"alpha": 0.01}, LEUKEMIA_Z),
+    Golden("leukemia_disc", "all", {"alpha": 0.01, **Z}, LEUKEMIA_Z),
     Golden("leukemia_disc", "all", {"measure": "su"}, LEUKEMIA_SU),
 ]
 #: Ten columns of colon_disc sum to 0 as well, but none of them changes the selection.
@@ -141,29 +144,29 @@ SPAMBASE_FAST = [
 DEXTER_FAST = [626, 4308, 10457, 13685, 15798, 16584, 17970, 19327, 19386]
 
 FAST_OSFS_Z = [
-    Golden("wdbc", "all", {"alpha": 0.01}, [21, 22, 24, 28]),
-    Golden("wdbc", "all", {"alpha": 0.05}, [21, 22, 24, 28]),
-    Golden("ionosphere", "all", {"alpha": 0.05}, [1, 3, 5, 8]),
-    Golden("spectf", "all", {"alpha": 0.05}, [26, 40]),
-    Golden("colon_disc", "all", {"alpha": 0.01}, [14, 513, 1473]),
-    Golden("madelon", "train", {"alpha": 0.01}, [49, 242, 324]),
-    Golden("dexter", "train", {"alpha": 0.01}, DEXTER_FAST),
-    Golden("arcene", "train", {"alpha": 0.01}, [312, 698, 1184, 4352]),
-    Golden("spambase", "all", {"alpha": 0.01}, SPAMBASE_FAST),
-    Golden("spambase", "all", {"alpha": 0.05}, sorted([*SPAMBASE_FAST, 13, 28, 35, 47])),
+    Golden("wdbc", "all", {"alpha": 0.01, **Z}, [21, 22, 24, 28]),
+    Golden("wdbc", "all", {"alpha": 0.05, **Z}, [21, 22, 24, 28]),
+    Golden("ionosphere", "all", {"alpha": 0.05, **Z}, [1, 3, 5, 8]),
+    Golden("spectf", "all", {"alpha": 0.05, **Z}, [26, 40]),
+    Golden("colon_disc", "all", {"alpha": 0.01, **Z}, [14, 513, 1473]),
+    Golden("madelon", "train", {"alpha": 0.01, **Z}, [49, 242, 324]),
+    Golden("dexter", "train", {"alpha": 0.01, **Z}, DEXTER_FAST),
+    Golden("arcene", "train", {"alpha": 0.01, **Z}, [312, 698, 1184, 4352]),
+    Golden("spambase", "all", {"alpha": 0.01, **Z}, SPAMBASE_FAST),
+    Golden("spambase", "all", {"alpha": 0.05, **Z}, sorted([*SPAMBASE_FAST, 13, 28, 35, 47])),
 ]
 OSFS_Z = [
-    Golden("wdbc", "all", {"alpha": 0.01}, [22, 23, 28]),
-    Golden("wdbc", "all", {"alpha": 0.05}, [22, 23, 28]),
-    Golden("ionosphere", "all", {"alpha": 0.05}, [1, 3, 5, 8]),
-    Golden("spectf", "all", {"alpha": 0.05}, [40, 44]),
+    Golden("wdbc", "all", {"alpha": 0.01, **Z}, [22, 23, 28]),
+    Golden("wdbc", "all", {"alpha": 0.05, **Z}, [22, 23, 28]),
+    Golden("ionosphere", "all", {"alpha": 0.05, **Z}, [1, 3, 5, 8]),
+    Golden("spectf", "all", {"alpha": 0.05, **Z}, [40, 44]),
 ]
 
 
 def test_fast_osfs_needs_no_help_with_dexters_constant_columns():
     X, y = real("dexter", "train")
     used = np.flatnonzero(np.ptp(X, axis=0) > 0)
-    chosen = ss.FastOSFS(alpha=0.01).fit(X[:, used], y).selected_
+    chosen = ss.FastOSFS(alpha=0.01, **Z).fit(X[:, used], y).selected_
     assert (used[chosen] + 1).tolist() == DEXTER_FAST
 
 

@@ -16,6 +16,9 @@ REFUSED = {
         ({"bins": 1}, "bins must be a whole number at least 2"),
         ({"missing": "omit", "test": "g2"}, "missing='omit' goes with test='fisher_z'; got test='g2'"),
         ({"missing": "omit", "test": "chi2"}, "give missing values a code of their own"),
+        ({"p_value": "exact"}, "p_value must be one of 'auto', 'confirmed', 't', 'z', 'moments', 'chi2'"),
+        ({"p_value": "chi2"}, "p_value='chi2' does not go with test='fisher_z': take .*p_value='z'"),
+        ({"p_value": "z", "test": "g2"}, "p_value='z' does not go with test='g2': take .*p_value='chi2'"),
     ],
     ss.SAOLA: [
         ({"missing": "omit", "measure": "su"}, "goes with measure='fisher_z'; got measure='su'"),
@@ -23,21 +26,26 @@ REFUSED = {
         ({"missing": "category"}, "missing must be one of 'refuse', 'omit'; got 'category'"),
         ({"measure": "su", "fdr": "addis"}, r"fdr='addis' needs p-values, .* take measure='fisher_z'"),
         ({"fdr": "none"}, "fdr must be one of"),
+        ({"p_value": "chi2", "measure": "su"}, "does not go with measure='su': take p_value='auto'$"),
     ],
     ss.TopK: [
         ({"k": 0}, "k must be"), ({"k": 2.5}, "k must be"), ({"redundancy_weight": 1.1}, ""),
         ({"alpha": 0}, ""), ({"missing": "omit", "measure": "su"}, "fisher_z"),
+        ({"p_value": "z", "measure": "mutual_info"}, "does not go with .* p_value='auto' or p_value='chi2'"),
         ({"alpha": None, "fdr": "addis"}, "fdr='addis' needs a rate to keep to, but alpha is None"),
     ],
     ss.GroupSAOLA: [
         ({"variant": "alive"}, ""), ({"group_size": 0}, ""), ({"group_size": 2.5}, ""),
         ({"measure": "z"}, ""), ({"bins": 1}, ""),
+        ({"p_value": "z", "measure": "su"}, "does not go with measure='su'"),
         ({"measure": "su", "fdr": "addis"}, r"fdr='addis' needs p-values, .* take measure='fisher_z'"),
     ],
     ss.OnlineFDR: [
         ({"fdr": "adis"}, r"fdr must be one of 'lord', .* did you mean 'addis'"),
         ({"alpha": 1}, "alpha must be a number above 0 and below 1; got 1"),
         ({"lag": -1}, "lag must be a whole number at least 0 and at most 65536"),
+        ({"p_value": "chi2"}, "p_value must be one of 'auto'"),
+        ({"p_value": "z", "scope": "conditional"}, "goes with scope='marginal': take p_value='auto'"),
         ({"scope": "joint"}, "scope must be one of 'marginal', 'conditional'; got 'joint'"),
     ],
     ss.AlphaInvesting: [
@@ -85,12 +93,13 @@ REFUSED = {
     ss.OSSFSDD: [
         (parameters, "") for parameters in (
             {"lower": -0.1}, {"upper": 0.5}, {"upper": "high"}, {"pool": 0}, {"floor": -1}, {"floor": 1.5},
-            {"variant": "text"}, {"alpha": 1},
+            {"variant": "text"}, {"alpha": 1}, {"p_value": "chi2"},
         )
     ],
     ss.InteractionScan: [
         (parameters, "") for parameters in (
             {"pool": 0}, {"pool": 2**17}, {"alpha": 0}, {"alpha": 1}, {"bins": 1}, {"bins": 9},
+            {"p_value": "z"},
         )
     ],
 }  # fmt: skip

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import scipy.stats
 
 from streamsieve.independence import FisherZ
-from streamsieve.independence.fisher_z import critical, p_value, p_value_given
+from streamsieve.independence.fisher_z import critical_given, p_value_given
 from streamsieve.protocols import Reason, Task
 from tests.helpers.tier import cases
 from tests.reference import fisher_z as twin
@@ -19,84 +19,111 @@ FORMS = {
 }
 
 
-def by_scipy(x, y):
-    """Return r by scipy, and its p-value by Fisher's transformation."""
-    r = scipy.stats.pearsonr(x, y).statistic
-    return r, 2 * scipy.stats.norm.sf(abs(np.arctanh(r)) * np.sqrt(len(x) - 3))
+#: Rows that a test given nothing takes up.
+LOST = {"t": 2, "z": 3}
+BOTH_WAYS = pytest.mark.parametrize("way", LOST)
 
 
-@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05, 0.5, 0.99])
+def by_scipy(x, y, way):
+    """Return r by scipy, and its p-value: scipy's own, or by Fisher's transformation."""
+    found = scipy.stats.pearsonr(x, y)
+    if way == "t":
+        return found.statistic, found.pvalue
+    return found.statistic, 2 * scipy.stats.norm.sf(abs(np.arctanh(found.statistic)) * np.sqrt(len(x) - 3))
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("alpha", [1e-200, 1e-6, 0.001, 0.01, 0.05, 0.5, 0.99])
 @pytest.mark.parametrize("conditioned", [0, 1, 3])
-def test_the_critical_correlation_is_where_the_p_value_is_alpha(alpha, conditioned):
-    for n in (4 + conditioned, 10, 100, 10_000):
-        r = critical(alpha, n, conditioned)
-        assert r == pytest.approx(twin.critical(alpha, n, conditioned), rel=1e-12)
-        assert p_value(np.array([r]), n, conditioned)[0] == pytest.approx(alpha, rel=1e-9)
+def test_the_critical_correlation_is_where_the_p_value_is_alpha(alpha, conditioned, way):
+    for n in (4 + conditioned, 10, 100, 10_000, 10_000_000):
+        freedom = np.array(n - conditioned - LOST[way])
+        r = critical_given(alpha, freedom, way=way)
+        assert r == pytest.approx(twin.critical(alpha, n, conditioned, way), rel=1e-9)
+        if r < 1 - 1e-9:
+            assert p_value_given(r, freedom, way=way) == pytest.approx(alpha, rel=1e-5)
 
 
-@pytest.mark.parametrize(("n", "conditioned"), [(3, 0), (2, 0), (1, 0), (6, 3), (4, 5)])
-def test_without_degrees_of_freedom_nothing_is_significant(n, conditioned):
-    assert critical(0.99, n, conditioned) == np.inf
-    np.testing.assert_array_equal(p_value(np.array([0.0, 0.5, -0.9]), n, conditioned), 1.0)
+@BOTH_WAYS
+def test_without_degrees_of_freedom_nothing_is_significant(way):
+    freedom = np.array([0, -1, -7])
+    assert np.all(critical_given(0.99, freedom, way=way) == np.inf)
+    np.testing.assert_array_equal(p_value_given(np.array([0.0, 0.5, -0.9]), freedom, way=way), 1.0)
 
 
-def test_p_values_fall_from_1_to_0_as_correlations_grow():
+@BOTH_WAYS
+def test_p_values_fall_from_1_to_0_as_correlations_grow(way):
     r = np.array([0.0, 0.1, -0.2, 0.5, -0.9, 0.999, 1.0, -1.0, 1.0 + 1e-15])
-    p = p_value(r, 30)
-    wanted = [twin.p_value(float(v), 30) for v in r]
-    np.testing.assert_allclose(p, wanted, rtol=1e-12)
+    p = p_value_given(r, np.array(30 - LOST[way]), way=way)
+    wanted = [twin.p_value(float(v), 30, way=way) for v in r]
+    np.testing.assert_allclose(p, wanted, rtol=1e-11)
     assert p[0] == 1.0
     assert np.all(np.diff(p) <= 0)
 
 
-def bound(task, n=30):
+@pytest.mark.parametrize(
+    ("level", "n", "k", "ratio"), [(1e-4, 8, 0, 5.1), (1e-6, 12, 0, 15), (1e-6, 12, 3, 29)]
+)
+def test_fishers_z_is_liberal_in_the_tail_and_t_is_not(level, n, k, ratio):
+    """Under normality t is exact, so its p-value at z's critical value is the true size of z."""
+    r = critical_given(level, np.array(n - k - 3), way="z")
+    assert p_value_given(r, np.array(n - k - 2)) / level == pytest.approx(ratio, rel=0.05)
+    r = critical_given(level, np.array(n - k - 2))
+    assert p_value_given(r, np.array(n - k - 2)) == pytest.approx(level, rel=1e-9)
+
+
+def bound(task, n=30, way="t"):
     """Return a test over n rows: two or five classes, or numbers."""
     y = {
         Task.BINARY: np.arange(n) % 2,
         Task.MULTICLASS: np.arange(n) % 5,
         Task.REGRESSION: np.arange(n) + 0.5,
     }
-    return FisherZ(y[task], task, 0.03)
+    return FisherZ(y[task], task, 0.03, p_value=way)
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("task", Task)
-def test_degrees_of_freedom_fall_by_one_for_every_column_given(task):
-    test = bound(task)
-    first = 25 if task is Task.MULTICLASS else 27  # n - C, n - 3
+def test_degrees_of_freedom_fall_by_one_for_every_column_given(task, way):
+    test = bound(task, way=way)
+    first = 25 if task is Task.MULTICLASS else 30 - LOST[way]  # n - C, n - 2, n - 3
     assert [test.freedom(k) for k in range(4)] == [first, first - 1, first - 2, first - 3]
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("task", Task)
-def test_the_share_that_is_left_at_independence_belongs_to_the_critical_correlation(task):
-    test = bound(task)
+def test_the_share_that_is_left_at_independence_belongs_to_the_critical_correlation(task, way):
+    test = bound(task, way=way)
     assert 1 - test.share_left() == pytest.approx(test.critical**2, rel=1e-12)
     for k in range(4):
         many = task is Task.MULTICLASS
-        wanted = twin.ratio_critical(0.03, 30 - k, 5) if many else twin.critical(0.03, 30, k)
+        wanted = twin.ratio_critical(0.03, 30 - k, 5) if many else twin.critical(0.03, 30, k, way)
         assert 1 - test.share_left(k) == pytest.approx(wanted**2, rel=1e-9)
         r = np.array([wanted])
-        p = p_value_given(r, np.array([test.freedom(k)]), test.n_contrasts)
+        p = test.p_value_of(r, np.array([test.freedom(k)]))
         assert p[0] == pytest.approx(0.03, rel=1e-9)
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("task", Task)
-def test_without_freedom_every_share_means_independence(task):
-    test = bound(task, 6)
+def test_without_freedom_every_share_means_independence(task, way):
+    test = bound(task, 6, way)
     sizes = range(test.freedom(), 9)
     assert all(test.share_left(k) == -1 for k in sizes)
     assert test.share_left(test.freedom() - 1) > 0
     freedom = np.array([test.freedom(k) for k in sizes])
-    np.testing.assert_array_equal(p_value_given(freedom * 0 + 0.99, freedom, test.n_contrasts), 1.0)
+    np.testing.assert_array_equal(test.p_value_of(freedom * 0 + 0.99, freedom), 1.0)
 
 
-def test_p_values_go_by_their_own_degrees_of_freedom():
+@BOTH_WAYS
+def test_p_values_go_by_their_own_degrees_of_freedom(way):
     r, freedom = np.array([0.2, -0.5, 1.0, 0.0, 0.9]), np.array([40, 3, 7, 2, 0])
-    wanted = [twin.p_value(float(a), int(f) + 3) for a, f in zip(r, freedom, strict=True)]
-    np.testing.assert_allclose(p_value_given(r, freedom), wanted, rtol=1e-12)
+    wanted = [twin.p_value(float(a), int(f) + LOST[way], way=way) for a, f in zip(r, freedom, strict=True)]
+    np.testing.assert_allclose(p_value_given(r, freedom, way=way), wanted, rtol=1e-12)
     wanted = [
         twin.ratio_p_value(abs(float(a)), int(f) + 4, 4) for a, f in zip(r[:4], freedom[:4], strict=True)
     ]
-    np.testing.assert_allclose(p_value_given(r, freedom, 3), [*wanted, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(p_value_given(r, freedom, 3, way), [*wanted, 1.0], rtol=1e-12)
 
 
 def test_the_ratio_given_columns_is_the_analysis_of_covariance():
@@ -119,7 +146,8 @@ def test_the_ratio_given_columns_is_the_analysis_of_covariance():
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("task", [Task.BINARY, Task.REGRESSION])
-def test_correlations_and_p_values_are_those_of_scipy(task, form):
+@BOTH_WAYS
+def test_correlations_and_p_values_are_those_of_scipy(task, form, way):
     rng = np.random.default_rng(0)
     for _ in range(cases(20)):
         n = int(rng.integers(4, 60))
@@ -127,12 +155,12 @@ def test_correlations_and_p_values_are_those_of_scipy(task, form):
         X = y[:, None] * rng.normal(size=9) + rng.normal(size=(n, 9))
         X[:, 6] = rng.permutation(np.arange(n) % 3 == 0)
         X[:, 7] = 4.2
-        test = FisherZ(y, task, 0.05)
+        test = FisherZ(y, task, 0.05, p_value=way)
         measured = test.relevance(FORMS[form](X))
         r, mean, norm = measured.r, measured.mean, measured.norm
-        wanted = np.array([by_scipy(X[:, j], y) if j != 7 else (0.0, 1.0) for j in range(9)])
+        wanted = np.array([by_scipy(X[:, j], y, way) if j != 7 else (0.0, 1.0) for j in range(9)])
         np.testing.assert_allclose(r, wanted[:, 0], rtol=1e-10, atol=1e-12)
-        np.testing.assert_allclose(test.p_value(r), wanted[:, 1], rtol=1e-8)
+        np.testing.assert_allclose(test.p_values(r), wanted[:, 1], rtol=1e-8)
         np.testing.assert_allclose(mean, X.mean(axis=0), rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(norm, X.std(axis=0) * np.sqrt(n) * (np.arange(9) != 7), rtol=1e-12)
         assert r[7] == norm[7] == 0.0
@@ -152,7 +180,7 @@ def test_many_classes_are_judged_by_one_way_analysis_of_variance(form):
         for j in range(5):
             groups = [X[y == label, j] for label in range(classes)]
             F, p = scipy.stats.f_oneway(*groups)
-            assert test.p_value(r[j : j + 1])[0] == pytest.approx(p, rel=1e-9)
+            assert test.p_values(r[j : j + 1])[0] == pytest.approx(p, rel=1e-9)
             assert (r[j] >= test.critical) == (p <= 0.05)
             assert r[j] ** 2 / (1 - r[j] ** 2) * (n - classes) / (classes - 1) == pytest.approx(F, rel=1e-9)
             assert r[j] == pytest.approx(twin.correlation_ratio(X[:, j], y), rel=1e-10)
@@ -196,19 +224,20 @@ def test_an_offset_of_columns_costs_no_digits(offset):
         np.testing.assert_allclose(far, plain, rtol=1e-12)
 
 
+@BOTH_WAYS
 @pytest.mark.parametrize("task", [Task.BINARY, Task.REGRESSION])
-def test_a_single_column_is_judged_as_in_a_block(task):
+def test_a_single_column_is_judged_as_in_a_block(task, way):
     rng = np.random.default_rng(5)
     irrelevant = 0
     for _ in range(100):
         n = int(rng.integers(4, 40))
         y = rng.permutation(np.arange(n) % 2) if task is Task.BINARY else rng.normal(size=n)
         x = rng.normal(size=n) + rng.choice([0.0, 1.0]) * y
-        test = FisherZ(y, task, 0.05)
+        test = FisherZ(y, task, 0.05, p_value=way)
         r = test.relevance(x[:, None]).r
         reason, *numbers = test.one(x)
         assert (reason is Reason.RELEVANT) == (abs(r[0]) >= test.critical)
-        assert numbers == pytest.approx([r[0], test.p_value(r)[0]], rel=1e-9)
+        assert numbers == pytest.approx([r[0], test.p_values(r)[0]], rel=1e-9)
         irrelevant += reason is Reason.IRRELEVANT
     assert 20 < irrelevant < 90
 

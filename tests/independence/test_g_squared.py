@@ -10,8 +10,8 @@ from scipy.stats import chi2, chi2_contingency
 from streamsieve.decisions import REASONS
 from streamsieve.exceptions import BadValueError, InputTypeError, ParameterError, SchemaError, TargetError
 from streamsieve.independence.chi_square import ChiSquareTest
-from streamsieve.independence.contingency_test import p_value
 from streamsieve.independence.g_squared import GSquared
+from streamsieve.independence.table_p_values import p_value
 from streamsieve.protocols import Reason, Task
 from tests.helpers.tier import cases
 from tests.reference import g_squared as twin
@@ -27,6 +27,7 @@ FORMS = {
 TASKS = {2: Task.BINARY, 3: Task.MULTICLASS, 5: Task.MULTICLASS}
 #: Per test: its name in scipy and in causal-learn, and the statistic of the twin.
 TESTS = {GSquared: ("log-likelihood", "gsq", twin.g_squared), ChiSquareTest: ("pearson", "chisq", chi_square)}
+WAYS = pytest.mark.parametrize("way", ["moments", "chi2"])
 both = pytest.mark.parametrize("cls", TESTS, ids=lambda cls: cls.__name__)
 
 
@@ -72,7 +73,7 @@ def test_statistic_and_freedom_are_those_of_scipy(cls):
     rng = np.random.default_rng(0)
     for _ in range(cases(200)):
         y, x, Z = case(rng)
-        tested = cls(y, TASKS[y.max() + 1], 0.01).given(x, Z)
+        tested = cls(y, TASKS[y.max() + 1], 0.01, p_value="chi2").given(x, Z)
         statistic, freedom = by_scipy(x, y, Z, lambda_=TESTS[cls][0])
         assert tested.statistic == pytest.approx(statistic, rel=1e-12, abs=1e-12 * len(y))
         assert tested.freedom == freedom
@@ -89,7 +90,7 @@ def test_p_values_are_those_of_causal_learn(cls):
             continue
         oracle = cit.CIT(np.column_stack([x, y, Z]), TESTS[cls][1])
         wanted = oracle(0, 1, tuple(range(2, 2 + Z.shape[1])))
-        tested = cls(y, TASKS[y.max() + 1], 0.01).given(x, Z)
+        tested = cls(y, TASKS[y.max() + 1], 0.01, p_value="chi2").given(x, Z)
         assert tested.p_value == pytest.approx(wanted, rel=1e-9, abs=1e-12)
 
 
@@ -114,17 +115,25 @@ def test_it_is_twice_the_rows_times_the_conditional_information():
 
 @pytest.mark.parametrize("degrees", ["nominal", "zero_cells", "strata"])
 @pytest.mark.parametrize("reliable", ["nominal", "occupied"])
-def test_every_rule_is_that_of_the_twin(degrees, reliable):
+@WAYS
+def test_every_rule_is_that_of_the_twin(degrees, reliable, way):
     rng = np.random.default_rng(3)
     seen = set()
     for _ in range(cases(100)):
         y, x, Z = case(rng)
-        test = GSquared(y, TASKS[y.max() + 1], 0.01, degrees=degrees, reliable=reliable)
+        rules = {"degrees": degrees, "reliable": reliable, "p_value": way}
+        test = GSquared(y, TASKS[y.max() + 1], 0.05, **rules)
         tested = test.given(x, Z)
         levels = [twin.levels(z) for z in Z.T]
-        wanted = twin.conditional(twin.levels(x), y, levels, degrees=degrees, reliable=reliable)
-        assert tested.statistic == pytest.approx(wanted.statistic, rel=1e-12, abs=1e-12 * len(y))
-        assert (tested.freedom, tested.reliable) == (wanted.freedom, wanted.reliable)
+        wanted = twin.conditional(twin.levels(x), y, levels, **rules, alpha=0.05)
+        if wanted.reliable or Z.shape[1]:
+            assert tested.statistic == pytest.approx(wanted.statistic, rel=1e-12, abs=1e-12 * len(y))
+        assert tested.reliable == wanted.reliable
+        if way == "chi2":
+            assert tested.freedom == wanted.freedom
+        elif not wanted.reliable and not Z.shape[1]:
+            assert tested.p_value == 1.0
+            continue
         assert tested.p_value == pytest.approx(wanted.p_value, rel=1e-9, abs=1e-12)
         seen.add(tested.reliable)
     assert seen == {True, False}
@@ -145,7 +154,8 @@ def test_what_repeats_the_column_leaves_nothing(given):
     rng = np.random.default_rng(5)
     x, y = rng.integers(0, 3, (2, 200))
     Z = np.column_stack([x, *rng.integers(0, 2, (given - 1, 200))])
-    assert GSquared(y, Task.MULTICLASS, 0.01).given(x, Z) == (0.0, 0, 1.0, given < 3)
+    for way in ("moments", "chi2"):
+        assert GSquared(y, Task.MULTICLASS, 0.01, p_value=way).given(x, Z) == (0.0, 0, 1.0, given < 3)
 
 
 def test_what_repeats_the_target_leaves_nothing():
@@ -176,8 +186,10 @@ def block(rng, n, C):
 
 @both
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("degrees", ["nominal", "zero_cells", "strata"])
-def test_a_block_is_judged_as_the_twin_judges_its_columns(cls, form, degrees):
+@pytest.mark.parametrize(
+    ("way", "degrees"), [("chi2", "nominal"), ("chi2", "zero_cells"), ("chi2", "strata"), ("moments", "strata")]
+)
+def test_a_block_is_judged_as_the_twin_judges_its_columns(cls, form, way, degrees):
     rng = np.random.default_rng(7)
     for _ in range(15):
         n, C = int(rng.integers(10, 200)), int(rng.choice(list(TASKS)))
@@ -185,10 +197,11 @@ def test_a_block_is_judged_as_the_twin_judges_its_columns(cls, form, degrees):
         if form == "float32":
             X = np.minimum(X, 1e30).astype(np.float32).astype(float)
         bins = int(rng.choice([2, 5, 7]))
-        test = cls(y, TASKS[C], 0.05, degrees=degrees, bins=bins)
+        test = cls(y, TASKS[C], 0.05, degrees=degrees, bins=bins, p_value=way)
         measured = test.relevance(FORMS[form](X))
-        judge = twin.Tables(X, y, alpha=0.05, degrees=degrees, bins=bins, statistic=TESTS[cls][2])
-        p_values = test.p_value(measured.statistic, measured.freedom)
+        rules = {"degrees": degrees, "bins": bins, "statistic": TESTS[cls][2], "p_value": way}
+        judge = twin.Tables(X, y, alpha=0.05, **rules)
+        p_values = test.p_values(measured.tested, measured.freedom)
         for j in range(X.shape[1]):
             reason, statistic, p = judge.relevance(j)
             assert REASONS[measured.reason[j]] == (reason or "relevant")
@@ -224,8 +237,8 @@ def test_a_single_column_is_judged_as_in_a_block():
         for j in range(X.shape[1]):
             found, reason = test.one(np.ascontiguousarray(X[:, j])), REASONS[measured.reason[j]]
             if reason in (Reason.IRRELEVANT, Reason.RELEVANT):
-                p = test.p_value(measured.statistic[j : j + 1], measured.freedom[j : j + 1])
-                assert found == (reason, measured.statistic[j], p[0])
+                p = test.p_values(measured.tested, measured.freedom)[j]
+                assert found == (reason, measured.statistic[j], p)
                 irrelevant += reason is Reason.IRRELEVANT
             else:
                 assert found is None
@@ -247,16 +260,18 @@ def test_a_numeric_target_is_cut_into_five():
 def test_too_few_rows_are_reported_and_not_guessed():
     y = np.arange(24) % 3
     X = np.column_stack([y, np.arange(24) % 4])
-    measured = GSquared(y, Task.MULTICLASS, 0.05).relevance(X)  # 4 and 6 degrees, of which 4 can be tested
+    measured = GSquared(y, Task.MULTICLASS, 0.05, p_value="chi2").relevance(X)  # 4 and 6 degrees: 4 can be tested
     assert [REASONS[code] for code in measured.reason] == [Reason.RELEVANT, Reason.UNRELIABLE]
     assert measured.statistic[1] == measured.freedom[1] == 0
+    measured = GSquared(y, Task.MULTICLASS, 0.05).relevance(X)
+    assert [REASONS[code] for code in measured.reason] == [Reason.RELEVANT, Reason.IRRELEVANT]
     as_many = GSquared(np.arange(10), Task.MULTICLASS, 0.99).relevance(np.arange(10.0)[:, None] % 2)
     assert REASONS[as_many.reason[0]] is Reason.UNRELIABLE
 
 
 def test_critical_values_are_where_the_p_value_is_alpha():
     for alpha in (1e-6, 0.01, 0.05, 0.9):
-        test = GSquared(np.arange(1000) % 2, Task.BINARY, alpha)
+        test = GSquared(np.arange(1000) % 2, Task.BINARY, alpha, p_value="chi2")
         assert test.critical(2)[0] == math.inf
         critical = test.critical(5, 3)
         assert len(critical) == 1 + min(1000 // 5, 4 * 5**3)
@@ -308,9 +323,10 @@ def test_shapes_and_parameters_are_checked():
 
 
 def test_a_state_comes_back():
-    test = GSquared(np.arange(30) % 3, Task.MULTICLASS, 0.02, "nominal", 7, "occupied")
+    test = GSquared(np.arange(30) % 3, Task.MULTICLASS, 0.02, "nominal", 7, "occupied", exact=True)
     again = GSquared.from_state(test.state())
     assert (again.alpha, again.degrees, again.bins, again.reliable) == (0.02, "nominal", 7, "occupied")
+    assert (again.p_value, again.exact) == ("moments", True)
     X = np.random.default_rng(0).normal(size=(30, 4))
     for ours, theirs in zip(test.relevance(X), again.relevance(X), strict=True):
         np.testing.assert_array_equal(ours, theirs)

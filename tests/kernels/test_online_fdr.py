@@ -4,16 +4,24 @@ import numpy as np
 import pytest
 
 from streamsieve._kernels import online_fdr
-from streamsieve._kernels.online_fdr import AHEAD, CLOCK, FOUND, TESTS, decide, spent, weight, weights
-from tests.reference.online_fdr import levels, lord_weight, power_weight
+from streamsieve._kernels.online_fdr import (
+    AHEAD, CLOCK, FOUND, LOND, LORD, ODDS, PLAIN, RESHAPED, SLOW, SPENDING, STEEP, TESTS, decide, harmonic, spent,
+    weight, weights,
+)  # fmt: skip
+from tests.reference.online_fdr import levels, lord_weight, power_weight, slow_weight
 
-both = pytest.mark.parametrize("lord", [True, False])
+WEIGHTS = {STEEP: power_weight, LORD: lord_weight, SLOW: slow_weight}
+every_sequence = pytest.mark.parametrize("sequence", WEIGHTS)
+SEQUENCE = {"lord": LORD, "lond": SLOW, "lond_any": SLOW, "alpha_spending": SLOW}
 PLAN = {
     # first, second and other amounts, factor, cap, low, high, which tests tick, form
-    "lord": (0.005, 0.045, 0.05, 1.0, 1.0, 0.0, 1.0, 0, 0),
-    "saffron": (0.025, 0.025, 0.05, 0.5, 0.5, 0.5, 1.0, 2, 0),
-    "addis": (0.025, 0.025, 0.05, 0.25, 0.25, 0.25, 0.5, 3, 0),
-    "alpha_investing": (0.025, 0.025, 0.05, 1.0, 1.0, 0.0, 1.0, 4, 1),
+    "lord": (0.005, 0.045, 0.05, 1.0, 1.0, 0.0, 1.0, 0, PLAIN),
+    "saffron": (0.025, 0.025, 0.05, 0.5, 0.5, 0.5, 1.0, 2, PLAIN),
+    "addis": (0.025, 0.025, 0.05, 0.25, 0.25, 0.25, 0.5, 3, PLAIN),
+    "alpha_investing": (0.025, 0.025, 0.05, 1.0, 1.0, 0.0, 1.0, 4, ODDS),
+    "lond": (0.0, 0.05, 0.05, 1.0, 1.0, 0.0, 1.0, 0, LOND),
+    "lond_any": (0.0, 0.05, 0.05, 1.0, 1.0, 0.0, 1.0, 0, RESHAPED),
+    "alpha_spending": (0.0, 0.05, 0.05, 1.0, 1.0, 0.0, 1.0, 0, SPENDING),
 }
 
 
@@ -22,8 +30,8 @@ class Run:
 
     def __init__(self, rule, *, lag=0, window=8, table=500, room=50):
         self.rule, self.lag = PLAN[rule], lag
-        self.lord = rule == "lord"
-        self.table = weights(table, self.lord)
+        self.sequence = SEQUENCE.get(rule, STEEP)
+        self.table = weights(table, self.sequence)
         self.counters = np.zeros(6, np.int64)
         self.counters[AHEAD] = -1
         self.ticks = np.zeros(lag + 1, bool)
@@ -33,28 +41,41 @@ class Run:
     def __call__(self, p_values, most=10**9):
         out, found = np.full(len(p_values), np.nan), np.zeros(len(p_values), bool)
         done = decide(
-            p_values, self.rule, self.lag, most, self.table, self.lord,
+            p_values, self.rule, self.lag, most, self.table, self.sequence,
             self.counters, self.ticks, self.found_at, self.opened_at, self.ahead, out, found,
         )  # fmt: skip
         return done, out, found
 
 
-@both
-def test_weights_are_the_published_ones_and_add_up_to_less_than_one(lord):
-    wanted = lord_weight if lord else power_weight
-    table = weights(2000, lord)
+@every_sequence
+def test_weights_are_the_published_ones_and_add_up_to_less_than_one(sequence):
+    wanted = WEIGHTS[sequence]
+    table = weights(2000, sequence)
     assert table[0] == 0.0
     np.testing.assert_allclose(table[1:], [wanted(i) for i in range(1, 2000)], rtol=1e-14)
     assert table.sum() < 1
     assert np.all(np.diff(table[1:]) <= 0)
-    assert weight(7, lord) == pytest.approx(wanted(7), rel=1e-14)
+    assert weight(7, sequence) == pytest.approx(wanted(7), rel=1e-14)
 
 
-@both
-def test_spent_is_the_sum_of_the_first_weights(lord):
+@every_sequence
+def test_spent_is_the_sum_of_the_first_weights(sequence):
     steps = np.array([0, 0, 3, 3, 40])
-    table = weights(100, lord)
-    np.testing.assert_allclose(spent(steps, lord), [table[: s + 1].sum() for s in steps], rtol=1e-13)
+    table = weights(100, sequence)
+    np.testing.assert_allclose(spent(steps, sequence), [table[: s + 1].sum() for s in steps], rtol=1e-13)
+
+
+def test_slow_weights_of_a_stream_without_end_add_up_to_one():
+    """The tail beyond n lies between the integrals from n + 1 and from n."""
+    n = 10**6
+    total = weights(n + 1, SLOW).sum()
+    scale = 10 * weight(1, SLOW)
+    assert total + scale * (n + 1) ** -0.1 <= 1 <= total + scale * n**-0.1 + 1e-9
+
+
+def test_harmonic_numbers_are_sums():
+    sums = np.cumsum(1 / np.arange(1, 5001))
+    np.testing.assert_allclose([harmonic(i) for i in range(1, 5001)], sums, rtol=1e-13)
 
 
 @pytest.mark.parametrize("lag", [0, 3])

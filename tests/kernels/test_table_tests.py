@@ -5,8 +5,10 @@ import pytest
 
 from streamsieve._kernels import table_tests
 from tests.reference import g_squared as twin
+from tests.reference import table_moments
 
 CODES = (0, 2, 1, 6)
+NO_BOUNDS = (np.zeros(0, np.int64),) * 2
 
 
 def sparse(X):
@@ -85,7 +87,8 @@ def test_two_levels_are_encoded_without_sorting(pieces):
 
 
 @PIECES
-def test_without_room_for_values_the_first_column_that_needs_it_ends_the_measuring(pieces):
+@pytest.mark.parametrize("moments", [False, True])
+def test_without_room_for_values_the_first_column_that_needs_it_ends_the_measuring(pieces, moments):
     rng = np.random.default_rng(4)
     n = 60
     X = np.array(
@@ -96,12 +99,14 @@ def test_without_room_for_values_the_first_column_that_needs_it_ends_the_measuri
     g = counts * np.log(np.maximum(counts, 1))
 
     def measured(room):
-        reason, statistic, (freedom, levels) = np.zeros(5, np.uint8), np.zeros(5), np.zeros((2, 5), np.int64)
+        reason, (statistic, tested, freedom) = np.zeros(5, np.uint8), np.zeros((3, 5))
+        fewest, levels = np.zeros((2, 5), np.int64)
         done = table_tests.measure(
-            *pieces(X.astype(float)), 5, y, np.bincount(y), g, np.r_[np.inf, np.full(20, 5.0)], 5, False,
-            False, CODES, reason, statistic, freedom, levels, 0, 5, room,
+            *pieces(X.astype(float)), 5, y, np.bincount(y), g, np.r_[np.inf, np.full(20, 5.0)], *NO_BOUNDS,
+            5, False, False, moments, CODES,
+            reason, statistic, tested, freedom, fewest, levels, 0, 5, room,
         )  # fmt: skip
-        return done, [a[:4].tolist() for a in (reason, statistic, freedom, levels)]
+        return done, [a[:4].tolist() for a in (reason, statistic, tested, freedom, fewest, levels)]
 
     assert measured(None)[0] == 4
     assert measured(np.zeros(33))[0] == 5
@@ -119,12 +124,12 @@ def test_measures_are_those_of_the_twin(pieces, pearson):
     m = X.shape[1]
     counts = np.arange(n + 1.0)
     g = counts * np.log(np.maximum(counts, 1))
-    reason, statistic = np.zeros(m, np.uint8), np.zeros(m)
-    freedom, levels = np.zeros((2, m), np.int64)
+    reason, (statistic, tested, freedom) = np.zeros(m, np.uint8), np.zeros((3, m))
+    fewest, levels = np.zeros((2, m), np.int64)
     critical = np.r_[np.inf, np.full(20, 5.0)]
     table_tests.measure(
-        *pieces(X), 5, y, np.bincount(y), g, critical, 5, False, pearson, CODES,
-        reason, statistic, freedom, levels, 0, m, np.zeros(33),
+        *pieces(X), 5, y, np.bincount(y), g, critical, *NO_BOUNDS, 5, False, pearson, False, CODES,
+        reason, statistic, tested, freedom, fewest, levels, 0, m, np.zeros(33),
     )  # fmt: skip
     for j, x in enumerate(X.T):
         own = twin.levels(x)
@@ -134,7 +139,7 @@ def test_measures_are_those_of_the_twin(pieces, pearson):
             continue
         wanted = twin.conditional(own, y, [], statistic=chi_square if pearson else twin.g_squared)
         assert statistic[j] == pytest.approx(wanted.statistic, rel=1e-12, abs=1e-11)
-        assert freedom[j] == wanted.freedom
+        assert (tested[j], freedom[j]) == (statistic[j], wanted.freedom)
         assert reason[j] == (0 if statistic[j] >= 5.0 else 2)
 
 
@@ -149,3 +154,31 @@ def test_what_is_not_finite_has_no_level(pieces, bad):
             values, rows, 51, 5, np.zeros(33), listed, level_of, np.zeros(33, np.int64)
         )
         assert found[1] == -1
+
+
+@PIECES
+@pytest.mark.parametrize("pearson", [False, True])
+def test_moments_are_those_of_the_twin(pieces, pearson):
+    rng = np.random.default_rng(5)
+    for n, classes in ((3, 2), (4, 2), (30, 3), (60, 5)):
+        X, y = columns(rng, n), np.arange(n) % classes
+        m = X.shape[1]
+        counts = np.arange(n + 1.0)
+        reason, (statistic, tested, freedom) = np.zeros(m, np.uint8), np.zeros((3, m))
+        fewest, levels = np.zeros((2, m), np.int64)
+        table_tests.measure(
+            *pieces(X), 5, y, np.bincount(y), counts * np.log(np.maximum(counts, 1)), np.zeros(1), *NO_BOUNDS,
+            1, False, pearson, True, CODES,
+            reason, statistic, tested, freedom, fewest, levels, 0, m, np.zeros(33),
+        )  # fmt: skip
+        for j, x in enumerate(X.T):
+            own = twin.levels(x)
+            if own.max() == 0 or n < own.max() * (classes - 1):
+                continue
+            value, mean, variance = table_moments.moments(twin.tables(own, y, [])[0])
+            assert fewest[j] == np.bincount(own).min()
+            if variance == 0:
+                assert (tested[j], freedom[j], reason[j]) == (1.0, 0.0, 6)
+            else:
+                wanted = 2 * mean * value / variance, 2 * mean**2 / variance, 2
+                assert (tested[j], freedom[j], reason[j]) == pytest.approx(wanted, rel=1e-9, abs=1e-11)

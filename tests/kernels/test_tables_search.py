@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from scipy.special import gammaincc, gammainccinv
+
 from streamsieve._kernels import tables_search as kernel
+from streamsieve.independence.table_p_values import gamma_bounds, is_significant
 from tests.reference import g_squared as twin
+from tests.reference import table_moments
 from tests.reference.chi_square import chi_square
 
 STATISTICS = {False: twin.g_squared, True: chi_square}
@@ -31,7 +35,7 @@ def bits_of(columns, y):
     return np.hstack(parts), np.array(edges)
 
 
-def by_bits(columns, y, pearson):
+def by_bits(columns, y, pearson, moments=False):
     bits, edges = bits_of(columns, y)
     classes, n = y.max() + 1, len(y)
     counts = np.arange(n + 1.0)
@@ -42,26 +46,27 @@ def by_bits(columns, y, pearson):
         kernel.push_bits(depth, bits[1 + depth], edges, ands, sums)
     kernel.count_bits(len(columns) - 2, bits[-1], edges, ands, sums, cell)
     assert cell[:, : 2 ** len(columns)].sum() == n
-    return kernel.judge_bits(cell, 2 ** (len(columns) - 1), counts * np.log(np.maximum(counts, 1)), pearson)
+    g = counts * np.log(np.maximum(counts, 1))
+    return kernel.judge_bits(cell, 2 ** (len(columns) - 1), g, pearson, moments)
 
 
-def by_numbers(columns, y, pearson, everything=True):
+def by_numbers(columns, y, pearson, moments=False, everything=True):
     n, classes, widest = len(y), y.max() + 1, columns.max() + 1
     levels = columns.max(axis=1) + 1
     strata, ends = np.zeros((4, 3, n), np.int32), np.zeros((4, n + 1), np.int32)
     shapes = (widest**2 * classes, widest**2, widest * classes, (3, widest), n + widest + 1)
-    tables = [np.zeros(shape, np.int32) for shape in shapes]
+    tables = [*(np.zeros(shape, np.int32) for shape in shapes), np.zeros((3, widest))]
     numbers = columns.astype(np.uint16)
     n_strata = kernel.start_levels(numbers[0], y, strata, ends)
     for depth in range(len(columns) - 2):
         n_strata = kernel.push_levels(
-            depth, numbers[1 + depth], levels[1 + depth], n_strata, everything, strata, ends, tables[-1]
+            depth, numbers[1 + depth], levels[1 + depth], n_strata, everything, strata, ends, tables[-2]
         )
     found = kernel.judge_levels(
         len(columns) - 2, numbers[-1], levels[-1], levels[0], classes, n_strata, strata, ends,
-        np.log(np.maximum(np.arange(n + 1.0), 1)), pearson, *tables,
+        np.log(np.maximum(np.arange(n + 1.0), 1)), pearson, moments, *tables,
     )  # fmt: skip
-    assert not any(table.any() for table in tables[:-1]), "the tables are 0 again"
+    assert not any(table.any() for table in (*tables[:-2], tables[-1])), "the tables are 0 again"
     return found
 
 
@@ -93,7 +98,7 @@ def test_bits_give_the_tables_of_the_twin(pearson):
     for columns, y in cases(0, [2]):
         found = by_bits(columns, y, pearson)
         assert found[0] == pytest.approx(wanted(columns, y, pearson)[0], rel=1e-12, abs=1e-11)
-        assert found[1:] == wanted(columns, y, pearson)[1:]
+        assert found[1:5] == wanted(columns, y, pearson)[1:]
 
 
 @pytest.mark.parametrize("pearson", [False, True])
@@ -101,7 +106,7 @@ def test_numbers_give_the_tables_of_the_twin(pearson):
     for columns, y in cases(1, [2, 3, 6]):
         found = by_numbers(columns, y, pearson)
         assert found[0] == pytest.approx(wanted(columns, y, pearson)[0], rel=1e-12, abs=1e-11)
-        assert found[1:] == wanted(columns, y, pearson)[1:]
+        assert found[1:5] == wanted(columns, y, pearson)[1:]
 
 
 def test_strata_in_which_the_column_does_not_vary_may_go():
@@ -110,3 +115,55 @@ def test_strata_in_which_the_column_does_not_vary_may_go():
         assert less[0] == pytest.approx(whole[0], rel=1e-12, abs=1e-11)
         assert (*less[1:3], less[4]) == (*whole[1:3], whole[4])
         assert less[3] <= whole[3]
+
+
+@pytest.mark.parametrize("way", [by_bits, by_numbers])
+def test_moments_are_those_of_the_twin(way):
+    seen = set()
+    for columns, y in [*cases(3, [2] if way is by_bits else [2, 3, 6]), *few_rows(4, way is by_bits)]:
+        strata = twin.tables(columns[0], y, list(columns[1:]))
+        statistic, mean, variance = map(sum, zip(*map(table_moments.moments, strata), strict=True))
+        found = way(columns, y, True, moments=True)
+        assert (found[0], *found[5:]) == pytest.approx((statistic, mean, variance), rel=1e-9, abs=1e-9)
+        assert found[1:5] == wanted(columns, y, True)[1:]
+        seen.add(variance > 0)
+    assert seen == {True, False}
+
+
+def few_rows(seed, binary):
+    """Strata of one to five rows, of which some have a statistic that no permutation changes."""
+    rng = np.random.default_rng(seed)
+    for n in [2, 3, 4, 5, 8, 12] * 10:
+        y = np.r_[0, 1, rng.integers(0, 2, n - 2)]
+        columns = rng.integers(0, 2 if binary else 3, (3, n))
+        columns[:, :2] = [[0, 1]] * 3
+        if not binary:
+            columns = np.array([np.unique(column, return_inverse=True)[1] for column in columns])
+        yield columns, y
+
+
+def test_the_incomplete_gamma_function_is_that_of_scipy():
+    rng = np.random.default_rng(5)
+    for _ in range(2000):
+        a = 10 ** rng.uniform(-3, 5)
+        x = a * 10 ** rng.normal(0, 1 / (1 + np.log10(1 + a) ** 2))
+        assert kernel.upper_gamma(a, x) == pytest.approx(gammaincc(a, x), rel=1e-9, abs=1e-13), (a, x)
+        assert kernel.upper_gamma(a, 0.0) == 1.0
+
+
+@pytest.mark.parametrize("alpha", [1e-12, 1e-4, 0.01, 0.05, 0.3, 0.9])
+def test_a_statistic_is_significant_where_its_p_value_is(alpha):
+    rng = np.random.default_rng(6)
+    bounds, asked = gamma_bounds(alpha), 0
+    for _ in range(1000):
+        mean, variance = 10 ** rng.uniform(-1, 4), 10 ** rng.uniform(-2, 5)
+        shape = mean**2 / variance
+        statistic = gammainccinv(shape, alpha) * variance / mean * rng.choice([0.5, 0.9, 0.999, 1.001, 1.1, 2])
+        p = gammaincc(shape, statistic * mean / variance)
+        if not 1e-3 < shape < 1e6 or abs(p / alpha - 1) < 1e-6:
+            continue
+        asked += 1
+        assert kernel.is_significant(statistic, mean, variance, alpha, bounds) == (p <= alpha)
+        tested, freedom = np.array([2 * statistic * mean / variance]), np.array([2 * shape])
+        assert is_significant(tested, freedom, alpha)[0] == (p <= alpha)
+    assert asked > 500

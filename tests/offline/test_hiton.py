@@ -55,6 +55,7 @@ def test_tables_equal_the_twin(task, test):
             "degrees": str(rng.choice(["strata", "nominal", "zero_cells"])),
             "reliable": str(rng.choice(["nominal", "occupied"])),
             "unreliable": str(rng.choice(["skip", "independent"])),
+            "p_value": str(rng.choice(["moments", "chi2"])),
         }
         statistic = {"statistic": chi_square} if test == "chi2" else {}
         most = int(rng.integers(0, 4))

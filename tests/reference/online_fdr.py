@@ -10,7 +10,12 @@ first i tests, the level of test t is a factor times
     SAFFRON          tests with p > 1/2 tick;         factor 1/2, at most 1/2, w0 = alpha / 2
     ADDIS            tests with 1/4 < p <= 1/2 tick;  factor 1/4, at most 1/4, w0 = alpha / 2
     alpha-investing  tests that find nothing tick;    v / (1 + v) for the sum v, w0 = alpha / 2
-    LOND             alpha g(t) max(1, number found), no clock.
+
+and, without a clock, with f the number of discoveries so far and g(i) = i^-1.1 / zeta(1.1),
+
+    LOND             alpha g(t) (f + 1)
+    reshaped LOND    alpha g(t) (f + 1) / (1 + 1/2 + ... + 1/t)
+    alpha-spending   alpha g(t).
 
 With a lag L the outcomes of the last L tests must not matter: they count as ticks, and a discovery at tau
 pays from test tau + L + 1 on.  A p-value that is 1/2 or 1/4 but for rounding is taken for it.
@@ -18,14 +23,15 @@ pays from test tau + L + 1 on.  A p-value that is 1/2 or 1/4 but for rounding is
 A column that cannot be tested (constant, collinear, too few rows) is no test.
 
 Source: Ramdas et al. 2017 (LORD++), 2018 (SAFFRON), Tian and Ramdas 2019 (ADDIS, D-LORD), Javanmard and
-Montanari 2018 (LOND), Aharoni and Rosset 2014 (alpha-investing), Zrnic, Ramdas, Jordan 2021 (lag); MODERN.md
-M1.
+Montanari 2015 (LOND and its reshaped form), Aharoni and Rosset 2014 (alpha-investing), Foster and Stine 2008
+(alpha-spending), Zrnic, Ramdas, Jordan 2021 (lag).
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import zeta
 
 from tests.reference import alpha_investing, fisher_z
 
@@ -40,6 +46,11 @@ def lord_weight(i):
 def power_weight(i):
     """Return the weight that SAFFRON's authors recommend."""
     return 0.4374901658 * i**-1.6
+
+
+def slow_weight(i):
+    """Return the weight for procedures without a clock: it decreases as slowly as a sum of 1 allows, nearly."""
+    return i**-1.1 / zeta(1.1)
 
 
 def levels(p_values, rule, alpha=0.05, lag=0):
@@ -93,12 +104,20 @@ def _alpha_investing(p, found, t, alpha, lag):
 
 
 def _lond(p, found, t, alpha, lag):
-    return alpha * lord_weight(t) * max(1, sum(tau + lag <= t - 1 for tau in found))
+    return alpha * slow_weight(t) * (1 + sum(tau + lag <= t - 1 for tau in found))
+
+
+def _lond_any(p, found, t, alpha, lag):
+    return _lond(p, found, t, alpha, lag) / sum(1 / i for i in range(1, t + 1))
+
+
+def _alpha_spending(p, found, t, alpha, lag):
+    return alpha * slow_weight(t)
 
 
 RULES = {
     "lord": _lord, "dlord": _dlord, "saffron": _saffron, "addis": _addis,
-    "alpha_investing": _alpha_investing, "lond": _lond,
+    "alpha_investing": _alpha_investing, "lond": _lond, "lond_any": _lond_any, "alpha_spending": _alpha_spending,
 }  # fmt: skip
 
 
@@ -148,7 +167,7 @@ def marginal(x, y, task):
             return "unreliable test", eta, 1.0
         return None, eta, fisher_z.ratio_p_value(eta, len(y), classes)
     r = fisher_z.correlation(x, y.astype(float))
-    return (None if len(y) > 3 else "unreliable test"), r, fisher_z.p_value(r, len(y))
+    return (None if len(y) > 2 else "unreliable test"), r, fisher_z.p_value(r, len(y))
 
 
 def conditional(model, x, y):

@@ -11,7 +11,8 @@ without enough rows says "independent", or, by the other rule, nothing.
 
 A judge answers the questions.  ``judge.relevance(j)`` is (reason or None, statistic, p-value) of column j
 given nothing, with None for a relevant one; ``judge.given(j, Z)`` is (reason, statistic, p-value) if column j
-is independent of y given the columns Z, else None.
+is independent of y given the columns Z, else None.  A judge with ``in_turn(j, sets)`` has an order of its own
+for sets of one size.
 
 Errata: the paper's cost ``k^|BCF|`` should read ``|BCF|^k``.
 
@@ -56,9 +57,8 @@ def osfs(judge, p, most=3):
 def separator(judge, column, others, most, member=None):
     """Return the first set that makes a column independent of y, and what the test said, or None."""
     for size in range(1, most + 1):
-        for Z in combinations(others, size):
-            if member is not None and member not in Z:
-                continue
+        sets = [Z for Z in combinations(others, size) if member is None or member in Z]
+        for Z in judge.in_turn(column, sets) if hasattr(judge, "in_turn") else sets:
             answer = judge.given(column, Z)
             if answer is not None:
                 return Z, *answer
@@ -102,7 +102,7 @@ class PartialCorrelations:
         return None if r >= self.critical[k] else ("redundant", r, self._p_value(r, k))
 
     def _freedom(self, conditioned):
-        return self.n - conditioned - (3 if self.classes == 2 else self.classes)
+        return self.n - conditioned - self.classes
 
     def _critical(self, conditioned):
         if self.classes == 2:

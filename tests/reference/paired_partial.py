@@ -1,32 +1,25 @@
-"""A judge for ``tests/reference/osfs.py`` for missing values: correlations over complete pairs.
+"""A judge for ``tests/reference/osfs.py`` for missing values: every test over its complete rows.
 
-NaN is a missing value; the target has none.  n(a, b) is the number of rows where columns a and b are both
-seen, r(a, b) their correlation over these rows: 0 with fewer than 4 (of more) or if one of them is constant
-there.  Rows over which y is constant can test nothing: n is then 0.  For a test of column x given a set Z:
+NaN is a missing value; the target has none.  A test of column x given a set Z is the test of partial
+correlation over the n rows where x and all of Z are seen (test-wise deletion): residuals of x and y by least
+squares on Z,
 
-    M = pairwise correlations of {y, x} + Z,       n_eff = least n over pairs,
-    atanh(partial correlation of M) sqrt(n_eff - |Z| - 3) is standard normal under independence.
+    r sqrt(f / (1 - r^2)), r the correlation of the residuals and f = n - |Z| - 2, is Student's t under
+    independence.
 
-If Z is one column, all three correlations are over the rows where x and Z are both seen: the partial
-correlation of any textbook.  For larger sets they are over different rows, r(y, a) over those where a is
-seen, and M need not be positive definite.  Then eigenvalues below FLOOR become FLOOR, and M is scaled to unit
-diagonal.
+For C > 2 classes it is the analysis of covariance, F with C - 1 and n - |Z| - C degrees of freedom, also if
+some classes do not occur in these rows.  Rows over which y, x or a member of Z is constant can test nothing:
+n is then 0.  What is a function of what is decided as in the judge for complete rows, over the rows seen.
 
-For C > 2 classes the target is C numbers, 1 in the rows of a class and 0 elsewhere.  Its "correlation" with a
-column of length 1 that sums to 0 (over the rows seen) is the column's sum over the class, by the root of the
-number of rows seen there; squared and summed over classes that is the squared correlation ratio.  The C
-numbers count as uncorrelated, as they are over all rows but for what sums to 0.  The test is F with C - 1 and
-n_eff - |Z| - C degrees of freedom.
+Sets of two or three are tried in two turns, each in order of arrival: first those for which pairwise
+correlations (each over the rows where its two columns are seen, r(y, a) over those where a is seen) do not
+say "dependent", then the others.  Pairwise, n is the least number of rows of two columns.
 
-What is a function of what, as in the judge for complete rows: a variance up to 1e-10 is rounding.  A set with
-a member that is a function of those before it is passed over; a column that is one of the set is collinear; a
-set that determines y leaves no correlation.  Without missing values every answer is that of the other judge.
-
-Source: MODERN.md M10; ALGORITHMS.md 0.4.
+Source: ALGORITHMS.md 0.4; MODERN.md M10.
 """
 
 import functools
-from itertools import combinations
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -34,11 +27,10 @@ from tests.reference import fisher_z
 from tests.reference.osfs import COLLINEAR
 
 FEWEST = 4
-FLOOR = 1e-6
 
 
 class PairedPartialCorrelations:
-    """Fisher's z, or the F test, of partial correlations over pairwise-complete rows."""
+    """Fisher's z, or the F test, of partial correlations over complete rows."""
 
     def __init__(self, X, y, task, *, alpha=0.01, unreliable="skip"):
         self.X, self.n, self.many = np.asarray(X, np.float64), len(y), task == "multiclass"
@@ -63,30 +55,44 @@ class PairedPartialCorrelations:
         r = abs(self.ratio(x, y)) if varies else 0.0
         p = self.p_value(r, freedom)
         if untestable:
-            return "unreliable test", r, p
+            return "unreliable test", r, 1.0
         return None if r >= self.critical(freedom) else "irrelevant", r, p
 
     def given(self, x, Z):
-        n_eff = min(self.pair(a, b)[1] for a, b in combinations(sorted((x, *Z)), 2))
-        freedom = self.freedom(n_eff, len(Z))
-        if freedom <= 0 and self.skip:
-            return None
-        total = np.array([[self.pair(min(a, b), max(a, b))[0] for a in (*Z, x)] for b in (*Z, x)])
-        both = (x, *Z) if len(Z) == 1 else ()
-        loads = np.array([self.loads(a, both) for a in (*Z, x)])
-        complete = len(Z) == 1 or n_eff == self.n  # rounding is all that can be wrong
-        flaw = first_flaw(total, total - loads @ loads.T, single=not self.many, complete=complete)
-        if flaw == "repeats":
-            return None
-        r = 0.0
-        if flaw not in {"collinear", "determined"}:
-            M = np.block([[total, loads], [loads.T, np.eye(loads.shape[1])]])
-            r = partial(positive_definite(M) if flaw == "contradicts" else M, len(Z))
+        rows = self.seen[:, [x, *Z]].all(axis=1)
+        X, y, n = self.X[rows], self.y[rows], int(rows.sum())
+        if n < self.n and any(np.all(v == v[:1]) for v in (y, X[:, x], *X[:, Z].T)):
+            n = 0
+        freedom = self.freedom(n, len(Z))
+        if freedom <= 0 and (self.skip or n < self.n):
+            return None if self.skip else ("unreliable test", 0.0, 1.0)
+        given = X[:, Z]
+        if np.any(np.linalg.qr(fisher_z.unit(given), "r").diagonal() ** 2 <= COLLINEAR):
+            return None  # a member of the set is a function of those before it: a smaller set was tried
+        function = np.sum(fisher_z.left_over(X[:, [x]], given) ** 2) <= COLLINEAR
+        classes = np.unique(y)[:-1] if self.many else ()
+        target = (y[:, None] == classes) * 1.0 if self.many else y[:, None].astype(np.float64)
+        r = 0.0 if function else fisher_z.partial(X[:, x], target, given)
         if freedom <= 0:
             return "unreliable test", r, 1.0
-        if flaw == "collinear":
+        if function:
             return "collinear", 0.0, 1.0
         return None if r >= self.critical(freedom) else ("redundant", r, self.p_value(r, freedom))
+
+    def in_turn(self, x, sets):
+        """Return sets in the order in which they are tried."""
+        return sorted(sets, key=lambda Z: len(Z) > 1 and self.looks_dependent(x, Z))
+
+    def looks_dependent(self, x, Z):
+        """Return whether pairwise correlations say that x depends on y given a set."""
+        n = min(self.pair(a, b)[1] for a, b in combinations_with_replacement(sorted((x, *Z)), 2))
+        freedom = self.freedom(n, len(Z))
+        if freedom <= 0:
+            return False  # whatever they say: there is no test
+        total = np.array([[self.pair(min(a, b), max(a, b))[0] for a in (*Z, x)] for b in (*Z, x)])
+        loads = np.array([self.loads(a) for a in (*Z, x)])
+        share = share_left(total, total - loads @ loads.T, single=not self.many)
+        return share is not None and share <= 1 - self.critical(freedom) ** 2
 
     def pair(self, a, b):
         """Return the correlation of two columns over complete pairs, and the number of these."""
@@ -94,7 +100,8 @@ class PairedPartialCorrelations:
         n = int(both.sum())
         enough = n >= FEWEST or n == self.n
         r = fisher_z.correlation(self.X[both, a], self.X[both, b]) if enough else 0.0
-        testable = n < FEWEST or np.any(self.y[both] != self.y[both][0])
+        vary = all(np.any(v[both] != v[both][:1]) for v in (self.y, self.X[:, a], self.X[:, b]))
+        testable = n < FEWEST or vary
         return 1.0 if a == b else r, n if testable else 0
 
     def loads(self, j, also=()):
@@ -115,61 +122,44 @@ class PairedPartialCorrelations:
         return fisher_z.correlation(x, y.astype(np.float64))
 
     def freedom(self, n, conditioned):
-        return n - conditioned - (self.classes if self.many else 3)
+        return n - conditioned - self.classes
 
     def critical(self, freedom):
         if self.many:
             return fisher_z.ratio_critical(self.alpha, freedom + self.classes, self.classes)
-        return fisher_z.critical(self.alpha, freedom + 3)
+        return fisher_z.critical(self.alpha, freedom + 2)
 
     def p_value(self, r, freedom):
         if freedom <= 0:
             return 1.0
         if self.many:
             return fisher_z.ratio_p_value(r, freedom + self.classes, self.classes)
-        return fisher_z.p_value(r, freedom + 3)
+        return fisher_z.p_value(r, freedom + 2)
 
 
-def left_over(M, k):
-    """Return covariances given the first k of some columns."""
-    return M[k:, k:] - M[k:, :k] @ np.linalg.solve(M[:k, :k], M[:k, k:])
+def share_left(total, within, *, single):
+    """Return the share of the last column's variance given the others that the target leaves, or None.
 
-
-def first_flaw(total, within, *, single, complete):
-    """Return what is wrong with correlations of a set and a last column, and those given the target."""
+    None if one of the columns, or the target, is determined by those before it, or correlations over
+    different rows contradict each other.
+    """
     m = len(total)
-    variances = []
+    T, W = total.copy(), within.copy()
     for k in range(m):
-        variances.append(left_over(total, k)[0, 0])
-        if variances[k] < -COLLINEAR and not complete:
-            return "contradicts"
-        if variances[k] <= COLLINEAR:
-            return "repeats" if k < m - 1 else "collinear"
-    useful = []  # members of the set that leave something of the target
-    for k in range(m):
-        some = [*useful, k]
-        w = left_over(within[np.ix_(some, some)], len(useful))[0, 0]
-        if w < -COLLINEAR and not complete:
-            return "contradicts"
-        if w > COLLINEAR * variances[k]:
-            useful.append(k)
-        elif k < m - 1 and single:
-            return "determined"
-        elif k < m - 1 and not complete:
-            return "contradicts"  # classes determine it, and yet its covariances need not be 0
-    return None
-
-
-def positive_definite(M):
-    """Return correlations without eigenvalues below the floor."""
-    values, vectors = np.linalg.eigh(M)
-    M = vectors @ np.diag(np.maximum(values, FLOOR)) @ vectors.T
-    return M / np.sqrt(np.outer(M.diagonal(), M.diagonal()))
+        if T[k, k] <= COLLINEAR:
+            return None
+        T[k + 1 :, k + 1 :] -= np.outer(T[k + 1 :, k], T[k, k + 1 :]) / T[k, k]
+    for k in range(m - 1):
+        if W[k, k] > COLLINEAR * T[k, k]:
+            W[k + 1 :, k + 1 :] -= np.outer(W[k + 1 :, k], W[k, k + 1 :]) / W[k, k]
+        elif single:
+            return None
+    return W[-1, -1] / T[-1, -1]
 
 
 def partial(M, k):
     """Return the partial correlation (ratio) of column k with those after it, given those before it."""
-    left = left_over(M, k)
+    left = M[k:, k:] - M[k:, :k] @ np.linalg.solve(M[:k, :k], M[:k, k:])
     sizes, directions = np.linalg.eigh(left[1:, 1:])
     along = (directions.T @ left[1:, 0])[sizes > COLLINEAR]
     explained = np.sum(along**2 / sizes[sizes > COLLINEAR]) / left[0, 0]

@@ -106,7 +106,7 @@ class Correlations:
         r = self.r(x, y)
         # two classes left of many: their ratio is a correlation again
         ratio = self.many and not (missing and values == 2)
-        freedom = n - values if ratio else n - 3
+        freedom = n - values if ratio else n - 2
         p = (
             (fisher_z.ratio_p_value(r, n, values) if ratio else fisher_z.p_value(r, n))
             if freedom > 0

@@ -22,27 +22,47 @@ WINDOW = 1024
 #: Positions in the array of counters: tests made; ticks among those resolved; discoveries, all, usable so
 #: far, and with an account; the first clock of the window, or -1.
 TESTS, CLOCK, FOUND, USABLE, OPENED, AHEAD = range(6)
+#: Sequences of weights: ADDIS's and SAFFRON's, LORD's, and one that decreases slowly, for LOND.
+STEEP, LORD, SLOW = range(3)
+#: Forms of a level: the sum of payments v, v / (1 + v), and without accounts: LOND, reshaped LOND, spending.
+PLAIN, ODDS, LOND, RESHAPED, SPENDING = range(5)
+#: From this step on a harmonic number is computed from its asymptotic expansion, to 13 digits.
+ASYMPTOTIC = 64
 
 
 @nb.njit(nogil=True, cache=True)
-def weight(step: int, lord: bool) -> float:
+def weight(step: int, sequence: int) -> float:
     """Return the weight of step 1, 2, 3, ...; they never rise, and add up to at most 1."""
-    if lord:
+    if sequence == LORD:
         return 0.07720838 * math.log(max(step, 2)) / (step * math.exp(math.sqrt(math.log(step))))
+    if sequence == SLOW:
+        return float(0.0944782341102974 * step**-1.1)  # 1 / zeta(1.1)
     return float(0.4374901658 * step**-1.6)
 
 
 @nb.njit(nogil=True, cache=True)
-def weights(n: int, lord: bool) -> FloatArray:
+def harmonic(step: int) -> float:
+    """Return 1 + 1/2 + ... + 1/step; it depends on nothing else, so that pieces of a stream agree."""
+    if step < ASYMPTOTIC:
+        total = 0.0
+        for i in range(1, step + 1):
+            total += 1.0 / i
+        return total
+    square = float(step) ** 2
+    return math.log(step) + np.euler_gamma + 0.5 / step - 1.0 / (12 * square) + 1.0 / (120 * square**2)
+
+
+@nb.njit(nogil=True, cache=True)
+def weights(n: int, sequence: int) -> FloatArray:
     """Return the first weights as a table; index 0 is not used."""
     table = np.zeros(n)
     for step in range(1, n):
-        table[step] = weight(step, lord)
+        table[step] = weight(step, sequence)
     return table
 
 
 @nb.njit(nogil=True, cache=True)
-def spent(steps: IntArray, lord: bool) -> FloatArray:
+def spent(steps: IntArray, sequence: int) -> FloatArray:
     """Return the sums of the weights of the first ``steps``, which never fall."""
     sums = np.empty(len(steps))
     total = 0.0
@@ -50,7 +70,7 @@ def spent(steps: IntArray, lord: bool) -> FloatArray:
     for i in range(len(steps)):
         while step < steps[i]:
             step += 1
-            total += weight(step, lord)
+            total += weight(step, sequence)
         sums[i] = total
     return sums
 
@@ -60,7 +80,7 @@ def decide(
     p_values: FloatArray,
     rule: tuple[float, float, float, float, float, float, float, int, int],
     lag: int, most: int,
-    table: FloatArray, lord: bool,
+    table: FloatArray, sequence: int,
     counters: IntArray, ticks: BoolArray, found_at: IntArray, opened_at: IntArray, ahead: FloatArray,
     levels: FloatArray, found: BoolArray,
 ) -> int:  # fmt: skip
@@ -68,7 +88,9 @@ def decide(
 
     rule = (amount of the stream's account, of the first discovery's, of every other's, factor, cap, low,
     high, which tests tick, form).  Tests that tick: 0 all, 1 p <= high, 2 p > low, 3 low < p <= high, 4 no
-    discoveries.  Forms: 0 as it is, 1 v / (1 + v), 2 LOND.
+    discoveries.  Forms: PLAIN, ODDS, LOND, RESHAPED, SPENDING.  The last three have no accounts; their level
+    is the amount times the weight of the test's number, LOND times one more than the discoveries that may be
+    used, and RESHAPED that divided by a harmonic number.
 
     A test is resolved ``lag`` tests later; until then it counts as a tick, and its discovery pays nothing.
     """
@@ -83,26 +105,31 @@ def decide(
         clock = counters[CLOCK]
         while counters[USABLE] < counters[FOUND] and found_at[counters[USABLE]] + lag <= before:
             counters[USABLE] += 1
-        if form != 2 and (counters[AHEAD] < 0 or clock >= counters[AHEAD] + len(ahead)):
+        if form <= ODDS and (counters[AHEAD] < 0 or clock >= counters[AHEAD] + len(ahead)):
             counters[AHEAD] = clock - clock % len(ahead)
-            _lay_out_all(ahead, counters[AHEAD], opened_at[: counters[OPENED]], rule, lag, table, lord)
+            _lay_out_all(ahead, counters[AHEAD], opened_at[: counters[OPENED]], rule, lag, table, sequence)
         while counters[OPENED] < counters[USABLE] and found_at[counters[OPENED]] + lag <= resolved:
             j = counters[OPENED]
             opened_at[j] = clock
-            if form != 2:
+            if form <= ODDS:
                 _lay_out(ahead, counters[AHEAD], clock, second if j == 0 else amount, lag, table)
             counters[OPENED] += 1
-        if form == 2:
-            level = amount * _tabled(table, before + 1, lord) * max(1, counters[USABLE])
+        if form > ODDS:
+            level = amount * _tabled(table, before + 1, sequence)
+            if form != SPENDING:
+                level *= counters[USABLE] + 1
+            if form == RESHAPED:
+                level /= harmonic(before + 1)
+            level = min(cap, level)
         else:
             if before < lag:
-                level = first * _tabled(table, 1 + before, lord)
+                level = first * _tabled(table, 1 + before, sequence)
             else:
                 level = ahead[clock - counters[AHEAD]]
             for j in range(counters[OPENED], counters[USABLE]):  # no test after these is resolved yet
                 step = 1 + min(lag, before - found_at[j] - lag)
-                level += (second if j == 0 else amount) * _tabled(table, step, lord)
-            level = level / (1.0 + level) if form == 1 else min(cap, factor * level)
+                level += (second if j == 0 else amount) * _tabled(table, step, sequence)
+            level = level / (1.0 + level) if form == ODDS else min(cap, factor * level)
         p = p_values[i]
         levels[i] = level
         found[i] = p <= level
@@ -131,7 +158,7 @@ def decide(
 def _lay_out_all(
     ahead: FloatArray, begins: int, opened_at: IntArray,
     rule: tuple[float, float, float, float, float, float, float, int, int], lag: int,
-    table: FloatArray, lord: bool,
+    table: FloatArray, sequence: int,
 ) -> None:  # fmt: skip
     """Begin a window: payments of all accounts, the stream's first and then by age.
 
@@ -148,7 +175,7 @@ def _lay_out_all(
             break
         pays = first if j < 0 else (second if j == 0 else amount)
         for k in range(4):
-            nodes[k] += pays * weight(shift + k * last // 3, lord)
+            nodes[k] += pays * weight(shift + k * last // 3, sequence)
         j += 1
     if j >= 0:
         for k in range(len(ahead)):
@@ -184,5 +211,5 @@ def _cubic(nodes: FloatArray, last: int, k: int) -> float:
 
 
 @nb.njit(nogil=True, cache=True)
-def _tabled(table: FloatArray, step: int, lord: bool) -> float:
-    return float(table[step] if step < len(table) else weight(step, lord))
+def _tabled(table: FloatArray, step: int, sequence: int) -> float:
+    return float(table[step] if step < len(table) else weight(step, sequence))

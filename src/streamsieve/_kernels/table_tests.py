@@ -184,18 +184,48 @@ def _statistic(
 
 
 @nb.njit(nogil=True, cache=True)
+def _moments(counts: IntArray, levels: int, class_counts: IntArray, n: int) -> tuple[float, float]:
+    """Mean and variance of Pearson's statistic over all permutations (Haldane 1940; Dawson 1954).
+
+    The variance is 0 where there is no test: fewer than four rows, or one value of the statistic only.
+    """
+    if n < 4:
+        return 0.0, 0.0
+    classes = len(class_counts)
+    by_level = by_class = 0.0
+    for a in range(levels):
+        by_level += 1.0 / counts[a]
+    for c in range(classes):
+        by_class += 1.0 / class_counts[c]
+    v1, w1 = (n - levels) * (levels - 1.0) / (n - 1), (n * by_level - levels * levels) / (n - 2)
+    v2, w2 = (n - classes) * (classes - 1.0) / (n - 1), (n * by_class - classes * classes) / (n - 2)
+    mean = n * (levels - 1.0) * (classes - 1) / (n - 1)
+    variance = 2.0 * n / (n - 3) * (v1 - w1) * (v2 - w2) + n / (n - 1.0) * n * w1 * w2
+    return mean, variance if variance > 1e-10 * mean else 0.0
+
+
+@nb.njit(nogil=True, cache=True)
 def measure(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, bins: int,
     y: IntArray, class_counts: IntArray, g: FloatArray, critical: FloatArray,
-    rows_per_freedom: int, zero_cells: bool, pearson: bool, codes_of: tuple[int, int, int, int],
-    reason: npt.NDArray[np.uint8], statistic: FloatArray, freedom: IntArray, levels_of: IntArray,
-    first: int, last: int, distinct: FloatArray | None,
+    exact_low: IntArray, exact_high: IntArray,
+    rows_per_freedom: int, zero_cells: bool, pearson: bool, moments: bool,
+    codes_of: tuple[int, int, int, int],
+    reason: npt.NDArray[np.uint8], statistic: FloatArray, tested: FloatArray, freedom: FloatArray,
+    fewest: IntArray, levels_of: IntArray, first: int, last: int, distinct: FloatArray | None,
 ) -> int:  # fmt: skip
     """Test columns first..last against the classes; return the first that was not tested, or ``last``.
 
-    Writes the reason, the statistic, its degrees of freedom and the number of levels (-1: a value is not
-    finite).  ``codes_of`` are the ledger's codes for (relevant, irrelevant, constant, unreliable test).
-    ``distinct`` is room for 33 values; with None only columns of zeros and one other value are tested.
+    Writes the reason, the statistic, what is tested with its degrees of freedom, the rows of the rarest level
+    and the number of levels (-1: a value is not finite).  ``codes_of`` are the ledger's codes for (relevant,
+    irrelevant, constant, unreliable test).  ``distinct`` is room for 33 values; with None only columns of zeros
+    and one other value are tested.
+
+    What is tested is a chi-squared statistic if there are degrees of freedom.  With ``moments`` it is Pearson's,
+    scaled to the mean and variance under permutation, and the reason is left to the caller.  Without degrees it
+    is the p-value, and 1 stands for no test.  Of a 2 x 2 table with fewer than ``len(exact_low)`` rows of the
+    rarer level, for Fisher's test, it is the number of these rows in the second class, and the degrees of
+    freedom are the rows with a minus sign; the table is significant outside ``exact_low..exact_high``.
     """
     n, classes = len(y), len(class_counts)
     relevant, irrelevant, constant, unreliable = codes_of
@@ -222,7 +252,9 @@ def measure(
                 length, levels = _encode(values[low:high], where, n, bins, distinct, listed, level_of, counts)
         levels_of[j] = levels
         statistic[j] = 0.0
-        freedom[j] = 0
+        tested[j] = 1.0
+        freedom[j] = 0.0
+        fewest[j] = n
         if levels < 2:
             reason[j] = constant
             continue
@@ -241,13 +273,39 @@ def measure(
                 others += cell[k]
             cell[c] = class_counts[c] - others
         statistic[j] = _statistic(cell, counts, levels, class_counts, n, g, pearson)
-        freedom[j] = nominal
+        reason[j] = irrelevant
+        if moments:
+            rarest = 0
+            for a in range(1, levels):
+                if counts[a] < counts[rarest]:
+                    rarest = a
+            fewest[j] = counts[rarest]
+            if nominal == 1 and fewest[j] < len(exact_low):
+                corner = cell[rarest * classes + 1]
+                freedom[j], tested[j] = -fewest[j], corner
+                if not exact_low[fewest[j]] <= corner <= exact_high[fewest[j]]:
+                    reason[j] = relevant
+                continue
+            mean, variance = _moments(counts, levels, class_counts, n)
+            if variance == 0.0:
+                if nominal > 0:
+                    reason[j] = unreliable
+                continue
+            total = statistic[j]
+            if not pearson:
+                total = _statistic(cell, counts, levels, class_counts, n, g, True)
+            freedom[j], tested[j] = 2.0 * mean * mean / variance, 2.0 * total * mean / variance
+            continue
+        degrees = nominal
         if zero_cells and nominal > 0:
             empty = 0
             for k in range(levels * classes):
                 empty += cell[k] == 0
-            freedom[j] = max(nominal - empty, 1)
-        reason[j] = relevant if statistic[j] >= critical[freedom[j]] else irrelevant
+            degrees = max(nominal - empty, 1)
+        if degrees > 0:
+            freedom[j], tested[j] = degrees, statistic[j]
+            if statistic[j] >= critical[degrees]:
+                reason[j] = relevant
     return last
 
 

@@ -15,6 +15,7 @@ None: Numba then compiles the other kind alone.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba as nb
@@ -98,14 +99,83 @@ def count_bits(depth: int, member: Bits, edges: IntArray, ands: Bits, sums: IntA
 
 
 @nb.njit(nogil=True, cache=True)
+def upper_gamma(a: float, x: float) -> float:
+    """Regularized upper incomplete gamma function: a series below a + 1, above a continued fraction (Lentz)."""
+    if x <= 0.0:
+        return 1.0
+    front = math.exp(a * math.log(x) - x - math.lgamma(a))
+    if x < a + 1.0:
+        term = total = 1.0 / a
+        k = a
+        while abs(term) > 1e-16 * total:
+            k += 1.0
+            term *= x / k
+            total += term
+        return 1.0 - front * total
+    b = x + 1.0 - a
+    c = 1e300
+    d = 1.0 / b
+    fraction = d
+    i = 0.0
+    factor = 0.0
+    while abs(factor - 1.0) > 1e-15 and i < 1e7:
+        i += 1.0
+        step = -i * (i - a)
+        b += 2.0
+        d = 1.0 / (step * d + b)
+        c = b + step / c
+        factor = c * d
+        fraction *= factor
+    return front * fraction
+
+
+@nb.njit(nogil=True, cache=True)
+def is_significant(statistic: float, mean: float, variance: float, alpha: float, critical: FloatArray) -> bool:
+    """Whether the gamma distribution with a mean and variance reaches a statistic with probability alpha.
+
+    ``critical[0]`` and ``critical[1]`` bound the smallest significant ratio of statistic and mean from below
+    and above, for eight ranges of 2 mean^2 / variance an octave, the first of which begins at 2^-4.
+    """
+    ratio = statistic / mean
+    at = int(8.0 * (math.log2(2.0 * mean * mean / variance) + 4.0))
+    if 0 <= at < critical.shape[1]:
+        if ratio < critical[0, at]:
+            return False
+        if ratio >= critical[1, at]:
+            return True
+    return bool(upper_gamma(mean * mean / variance, ratio * mean * mean / variance) <= alpha)
+
+
+@nb.njit(nogil=True, cache=True)
+def moments_of(n: int, r: int, c: int, by_level: float, by_class: float) -> tuple[float, float]:
+    """Mean and variance of Pearson's statistic over all permutations (Haldane 1940; Dawson 1954).
+
+    ``by_level`` and ``by_class`` are sums of 1 / count.  Both are 0 where the statistic has one value only, and
+    with fewer than four rows.
+    """
+    if n < 4:
+        return 0.0, 0.0
+    less = 1.0 / (n - 1)
+    v1, v2 = (n - r) * (r - 1) * less, (n - c) * (c - 1) * less
+    w1, w2 = (n * by_level - r * r) / (n - 2), (n * by_class - c * c) / (n - 2)
+    mean = n * (r - 1) * (c - 1) * less
+    variance = 2.0 * n / (n - 3) * (v1 - w1) * (v2 - w2) + n * less * n * w1 * w2
+    if variance <= 1e-10 * mean:
+        return 0.0, 0.0
+    return mean, variance
+
+
+@nb.njit(nogil=True, cache=True)
 def judge_bits(
-    cell: IntArray, strata: int, g: FloatArray, pearson: bool
-) -> tuple[float, int, int, int, bool]:
+    cell: IntArray, strata: int, g: FloatArray, pearson: bool, moments: bool
+) -> tuple[float, int, int, int, bool, float, float]:
     """Return the statistic, its degrees of freedom over occupied cells and the rows behind them.
 
-    Also the number of occupied cells, and whether the column varies in any stratum; ``g[c] = c ln c``.
+    Also the number of occupied cells, and whether the column varies in any stratum; ``g[c] = c ln c``.  With
+    ``moments`` the statistic is Pearson's over the strata in which permutations change it, and its mean and
+    variance follow.
     """
-    total = 0.0
+    total = mean = variance = 0.0
     freedom = rows = occupied = 0
     varies = False
     for z in range(strata):
@@ -127,7 +197,22 @@ def judge_bits(
         size = zero + one
         freedom += seen - 1
         rows += size
-        if pearson:
+        if moments:
+            by_class = 0.0
+            for c in range(len(cell)):
+                k0, k1 = cell[c, 2 * z], cell[c, 2 * z + 1]
+                if k0 + k1 > 0:
+                    each = 1.0 / (k0 + k1)
+                    less = float(k0 * one - k1 * zero)  # exact, so that the names of the levels change no bit
+                    part += less * less * each
+                    by_class += each
+            each = 1.0 / (float(zero) * one)
+            more_mean, more_variance = moments_of(size, 2, seen, size * each, by_class)
+            if more_mean > 0.0:
+                total += part * each
+                mean += more_mean
+                variance += more_variance
+        elif pearson:
             for c in range(len(cell)):
                 k = cell[c, 2 * z] + cell[c, 2 * z + 1]
                 if k > 0:
@@ -136,7 +221,7 @@ def judge_bits(
             total += part * size * size / (zero * one)
         else:
             total += 2.0 * (part - g[zero] - g[one] + g[size])
-    return max(total, 0.0), freedom, rows, occupied, varies
+    return max(total, 0.0), freedom, rows, occupied, varies, mean, variance
 
 
 @nb.njit(nogil=True, cache=True)
@@ -207,15 +292,16 @@ def push_levels(
 @nb.njit(nogil=True, cache=True)
 def judge_levels(
     depth: int, member: Levels, levels: int, column_levels: int, classes: int, n_strata: int,
-    strata: Small, ends: Small, log: FloatArray, pearson: bool,
-    cell: Small, by_level: Small, by_class: Small, by_member: Small, first_seen: Small,
-) -> tuple[float, int, int, int, bool]:  # fmt: skip
+    strata: Small, ends: Small, log: FloatArray, pearson: bool, moments: bool,
+    cell: Small, by_level: Small, by_class: Small, by_member: Small, first_seen: Small, parts: FloatArray,
+) -> tuple[float, int, int, int, bool, float, float]:  # fmt: skip
     """Return what `judge_bits` does, given ``depth`` members and one more.  Tables must be 0, and are again.
 
-    ``log[c] = ln c``.  The cells of a stratum are listed by the first row that falls into each.
+    ``log[c] = ln c``.  The cells of a stratum are listed by the first row that falls into each.  ``parts`` are,
+    for each level of the last member, the statistic and the sums of 1 / count of levels and classes.
     """
     row, level, label = strata[depth, 0], strata[depth, 1], strata[depth, 2]
-    total = 0.0
+    total = mean = variance = 0.0
     freedom = rows = occupied = 0
     varies = False
     for s in range(n_strata):
@@ -247,15 +333,21 @@ def judge_levels(
             k, size, in_level, in_class = (
                 cell[at * classes + label[i]], by_member[0, a], by_level[at], by_class[a * classes + label[i]]
             )  # fmt: skip
-            if pearson:
-                total += k * (k / in_level * size / in_class - 1.0)
-            else:
+            if not pearson:
                 total += 2.0 * k * ((log[k] - log[in_level]) + (log[size] - log[in_class]))
+            elif moments:
+                parts[0, a] += k * (k / in_level * size / in_class - 1.0)
+            else:
+                total += k * (k / in_level * size / in_class - 1.0)
         for t in range(cells):
             i = first_seen[t]
             a = member[row[i]]
             at = a * column_levels + level[i]
             cell[at * classes + label[i]] = 0
+            if moments and by_level[at] > 0:
+                parts[1, a] += 1.0 / by_level[at]
+            if moments and by_class[a * classes + label[i]] > 0:
+                parts[2, a] += 1.0 / by_class[a * classes + label[i]]
             by_level[at] = 0
             by_class[a * classes + label[i]] = 0
         for a in range(levels):
@@ -264,27 +356,40 @@ def judge_levels(
             if by_member[0, a] > 0 and more > 0:
                 freedom += more
                 rows += by_member[0, a]
-            by_member[0, a] = 0
-            by_member[1, a] = 0
-            by_member[2, a] = 0
-    return max(total, 0.0), freedom, rows, occupied, varies
+                if moments:
+                    more_mean, more_variance = moments_of(
+                        by_member[0, a], by_member[1, a], by_member[2, a], parts[1, a], parts[2, a]
+                    )
+                    mean += more_mean
+                    variance += more_variance
+                    if more_mean > 0.0:
+                        total += parts[0, a]
+            for k in range(3):
+                by_member[k, a] = 0
+                parts[k, a] = 0.0
+    return max(total, 0.0), freedom, rows, occupied, varies, mean, variance
 
 
 @nb.njit(nogil=True, cache=True)
 def separate(
     bits: Bits | None, numbers: Levels | None, levels: IntArray, t: int, must: int, members: IntArray, q: int,
     most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int, pearson: bool,
+    moments: bool, alpha: float,
     y: IntArray, class_counts: IntArray, edges: IntArray,
     g: FloatArray, log: FloatArray, critical: FloatArray,
     ands: Any, sums: Any, bit_cell: Any, strata: Any, ends: Any,
-    cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any, found: IntArray,
-) -> tuple[int, int, float, int]:  # fmt: skip
+    cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any, parts: Any, found: IntArray,
+) -> tuple[int, int, float, float, float]:  # fmt: skip
     """Find the first set that makes column t independent of the classes.
 
     Sets of 1..most of ``members[:q]``, all with ``must`` in them unless it is -1; by size, then by position.
     ``degrees`` is 0 (nominal), 1 (zero cells) or 2 (strata).  Returns (size of the set or 0, result,
-    statistic, freedom), where 1 is independence, 2 that the column is a function of the set, 3 that there are
-    too few rows for a test.  ``found`` takes the set; ``must`` comes first.
+    statistic, what is tested, freedom), where 1 is independence, 2 that the column is a function of the set, 3
+    that there are too few rows for a test.  ``found`` takes the set; ``must`` comes first.  What is tested is a
+    chi-squared statistic, or without freedom the p-value, 1.
+
+    By ``moments`` Pearson's statistic is tested, whatever is returned; ``critical`` are then the two bounds of
+    `is_significant`, and else smallest significant statistics in ``critical[0]``, by degrees of freedom.
 
     If sets with too few rows are passed over (``skip``), members that cannot be tested alone are dropped.
     """
@@ -327,7 +432,7 @@ def separate(
                 if skip:
                     continue  # so has every set that contains this one
                 if depth == size - 1:
-                    return size, 3, 0.0, 0
+                    return size, 3, 0.0, 1.0, 0.0
             if depth < size - 1:
                 if bits is not None:
                     push_bits(depth, bits[c], edges, ands, sums)
@@ -340,30 +445,51 @@ def separate(
                 continue
             if bits is not None:
                 count_bits(depth, bits[c], edges, ands, sums, bit_cell)
-                statistic, freedom, rows, occupied, varies = judge_bits(bit_cell, joint[size], g, pearson)
-            if numbers is not None:
-                statistic, freedom, rows, occupied, varies = judge_levels(
-                    depth, numbers[c], levels[c], levels[t], classes, n_strata[depth], strata, ends,
-                    log, pearson,
-                    cell, by_level, by_class, by_member, first_seen,
-                )  # fmt: skip
-            if enough:
-                if degrees == 0:
-                    freedom = nominal
-                elif degrees == 1:
-                    freedom = max(nominal - (levels[t] * classes * joint[size] - occupied), 1)
-            elif not (where_occupied and freedom > 0 and rows >= rows_per_freedom * freedom):
+            by_moments = moments
+            significant = untested = False
+            tested, effective = 1.0, 0.0
+            while True:  # a set that separates is counted again, for the statistic to return
+                if bits is not None:
+                    statistic, freedom, rows, occupied, varies, mean, variance = judge_bits(
+                        bit_cell, joint[size], g, pearson or by_moments, by_moments
+                    )
+                if numbers is not None:
+                    statistic, freedom, rows, occupied, varies, mean, variance = judge_levels(
+                        depth, numbers[c], levels[c], levels[t], classes, n_strata[depth], strata, ends,
+                        log, pearson or by_moments, by_moments,
+                        cell, by_level, by_class, by_member, first_seen, parts,
+                    )  # fmt: skip
+                if not by_moments:
+                    break
+                by_moments = False
+                untested = freedom > 0 and variance == 0.0
+                if variance > 0.0:
+                    effective = 2.0 * mean * mean / variance
+                    tested = 2.0 * mean * statistic / variance
+                    significant = is_significant(statistic, mean, variance, alpha, critical)
+                if significant or untested or known:
+                    break
+            reliable = enough or (where_occupied and freedom > 0 and rows >= rows_per_freedom * freedom)
+            if untested or not reliable:
                 if size == 1 and skip and not varies and not known:
-                    return 1, 2, 0.0, 0
+                    return 1, 2, 0.0, 1.0, 0.0
                 if not skip:
-                    return size, 3, 0.0, 0
+                    return size, 3, 0.0, 1.0, 0.0
                 if size == 1:
                     if i < first:
-                        return 0, 0, 0.0, 0
+                        return 0, 0, 0.0, 1.0, 0.0
                     members[i - first] = -1
                 continue
-            if statistic < critical[freedom] and not known:
-                return size, 1 if varies else 2, statistic, freedom
+            if not moments:
+                if enough and degrees == 0:
+                    freedom = nominal
+                elif enough and degrees == 1:
+                    freedom = max(nominal - (levels[t] * classes * joint[size] - occupied), 1)
+                significant = statistic >= critical[0, freedom]
+                effective = float(freedom)
+                tested = statistic if freedom > 0 else 1.0
+            if not significant and not known:
+                return size, 1 if varies else 2, statistic, tested, effective
         if size == 1:
             left = np.int64(0)
             for k in range(q):
@@ -371,7 +497,7 @@ def separate(
                     members[left] = members[k]
                     left += 1
             total = int(left + first)
-    return 0, 0, 0.0, 0
+    return 0, 0, 0.0, 1.0, 0.0
 
 
 @nb.njit(nogil=True, cache=True)
@@ -379,14 +505,14 @@ def decide(
     new_bits: Any, new_numbers: Any, new_levels: IntArray, new_feature: IntArray, done: int,
     bits: Bits | None, numbers: Levels | None, levels: IntArray, feature: IntArray, q: int,
     newcomer_first: bool, most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int,
-    pearson: bool,
+    pearson: bool, moments: bool, alpha: float,
     y: IntArray, class_counts: IntArray, edges: IntArray,
     g: FloatArray, log: FloatArray, critical: FloatArray,
     ands: Any, sums: Any, bit_cell: Any, strata: Any, ends: Any,
-    cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any,
-    verdict: IntArray, statistic: FloatArray, freedom: IntArray, by: IntArray,
+    cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any, parts: Any,
+    verdict: IntArray, statistic: FloatArray, tested: FloatArray, freedom: FloatArray, by: IntArray,
     evicted: IntArray, evicted_at: IntArray, evicted_verdict: IntArray, evicted_statistic: FloatArray,
-    evicted_freedom: IntArray, evicted_by: IntArray, n_evicted: int,
+    evicted_tested: FloatArray, evicted_freedom: FloatArray, evicted_by: IntArray, n_evicted: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Offer columns ``done``, done + 1, ... one after another.  Returns (next column, kept, evicted).
 
@@ -420,11 +546,12 @@ def decide(
                     members[others] = i
                     others += 1
             must = -1 if t == q else q
-            size, what, value, freedom_of = separate(
+            size, what, value, tested_of, freedom_of = separate(
                 bits, numbers, levels, t, must, members, others,
-                most, rows_per_freedom, skip, where_occupied, degrees, pearson,
+                most, rows_per_freedom, skip, where_occupied, degrees, pearson, moments, alpha,
                 y, class_counts, edges, g, log, critical,
-                ands, sums, bit_cell, strata, ends, cell, by_level, by_class, by_member, first_seen, found,
+                ands, sums, bit_cell, strata, ends, cell, by_level, by_class, by_member, first_seen, parts,
+                found,
             )  # fmt: skip
             if size == 0:
                 continue
@@ -432,6 +559,7 @@ def decide(
             if t == q:
                 verdict[j] = what
                 statistic[j] = value
+                tested[j] = tested_of
                 freedom[j] = freedom_of
                 for i in range(size):
                     by[j, i] = feature[found[i]]
@@ -442,6 +570,7 @@ def decide(
                 evicted_at[n_evicted] = feature[q]
                 evicted_verdict[n_evicted] = what
                 evicted_statistic[n_evicted] = value
+                evicted_tested[n_evicted] = tested_of
                 evicted_freedom[n_evicted] = freedom_of
                 for i in range(size):  # the newcomer came first, and is named last
                     evicted_by[n_evicted, i] = feature[found[(i + 1) % size]]

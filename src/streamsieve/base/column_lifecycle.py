@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from streamsieve._frames import names_of, take_named
 from streamsieve._validation import TASKS, matrix, task_of
 from streamsieve._values import refuse_non_finite
+from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import KeptValues, Stop
@@ -83,16 +84,16 @@ class ColumnLifecycle(Beside):
     fields: ClassVar[Mapping[str, Field]] = {
         "_process_": Nested(Part, derived=True, shares=("rows",), optional=True),
         "task_": Choice(*Task),
-        "n_samples_seen_": Int(1, 2**31, size="rows"),
+        "n_samples_seen_": Int(1, 2**31),  # the process has fewer rows if groups have a mean each
         "n_features_in_": Int(0, 2**31 - 1),
         "feature_names_in_": Texts("named", optional=True),
-        "_identity_": Nested(RowsIdentity, shares=("rows",)),
+        "_identity_": Nested(RowsIdentity),
         "_position_": Json(),
         "stopped_": Json(),
         "_started_": Float(0),
         "names_": Nested(FeatureNames),
         "ledger_": Nested(Ledger),
-        "_values_": Nested(KeptValues, shares=("rows",), optional=True),
+        "_values_": Nested(KeptValues, optional=True),
     }
 
     _fitted_by: ClassVar[str] = "begin or fit"
@@ -104,6 +105,8 @@ class ColumnLifecycle(Beside):
     stop: Stop | None
 
     _process_: Any
+    #: How the rows given to ``begin`` depend on each other.
+    _dependence: RowDependence = RowDependence()
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> ColumnProcess:  # noqa: ARG002
         """Return the process that decides on columns, bound to the target.
@@ -143,14 +146,24 @@ class ColumnLifecycle(Beside):
 
     # ---------------------------------------------------------------- beginning
 
-    def begin(self, y: Any = None, rows: Any = None) -> Self:
+    def begin(self, y: Any = None, rows: Any = None, *, groups: Any = None, serial: Any = None) -> Self:
         """Start a stream of columns over the rows of y; whatever was kept before is forgotten.
+
+        Tests assume that rows are independent, unless ``groups`` or ``serial`` says how they are not.  Not all
+        selectors have tests for that; see ``traits``.
 
         Parameters
         ----------
         y : one label or number a row
         rows : one identifier a row (text, numbers or dates), by which the rows are known again; a pandas y
             brings its index
+        groups : one label a row (text or numbers) for rows that depend on each other within groups, such as
+            visits of a patient; groups are independent.  At least 5 groups.  If y has one value per group,
+            columns are averaged over each group and tested over the means; otherwise tests are cluster-robust
+        serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow for,
+            from 1 to n / 2; True takes 20 log10(n), at most n / 4.  Tests then count the effective number of
+            rows.  False: the rows are independent, also if they do not look so.  None: a
+            ``DependentRowsWarning`` if y is autocorrelated in the order of rows
 
         Returns
         -------
@@ -173,9 +186,10 @@ class ColumnLifecycle(Beside):
                 if not isinstance(self.stop, Stop):
                     raise ParameterError(f"stop must be a Stop or None; got {self.stop!r}")
                 self.stop.check()
+            dependence = row_dependence(type(self).__name__, self.traits, y, task, groups, serial)
             self._forget()
             self.task_, self.n_samples_seen_ = str(task), len(y)
-            self._identity_ = RowsIdentity.of(y, rows)
+            self._identity_ = RowsIdentity.of(y, rows, dependence.groups, dependence.lag)
             self.n_features_in_ = 0
             #: Where the source of the columns stands, as pairs; None if they had no source.
             self._position_: list[list[Any]] | None = None
@@ -185,17 +199,19 @@ class ColumnLifecycle(Beside):
             self.ledger_ = (ProvisionalLedger if self.traits.defers else Ledger)(self.ledger)
             if self.stop is not None and self.stop.accuracy is not None:
                 self._values_ = KeptValues(len(y))
-            self._begin(y)
+            self._dependence = dependence
+            self._begin(dependence.target(y))
             self._attach_outlook()
         return self
 
-    def same_rows(self, y: Any = None, rows: Any = None) -> Self:
+    def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:
         """Make sure that a stream goes on over the rows it began with; refuse others.
 
         Parameters
         ----------
         y : the target, as it was given to ``begin``; a pandas y is compared by its index as well
         rows : the rows' identifiers, as they were given to ``begin``
+        groups : the rows' groups, as they were given to ``begin``; their labels may be others
 
         Returns
         -------
@@ -207,10 +223,12 @@ class ColumnLifecycle(Beside):
         SchemaError : the rows differ, or stand in another order; likewise
         """
         self._check_begun("comparing rows")
-        if y is None and rows is None:
+        if y is None and rows is None and groups is None:
             raise SchemaError(
                 "nothing to compare: give same_rows the target y, the identifiers rows, or both"
             )
+        if groups is not None:
+            self._identity_.check_groups(group_codes(groups, self._n_rows))
         if rows is not None and self._identity_.rows is None:
             raise SchemaError(
                 "the rows have no identifiers to compare with: pass begin(y, rows=...), or compare y alone"
@@ -233,13 +251,13 @@ class ColumnLifecycle(Beside):
 
     # ---------------------------------------------------------------- the scikit-learn face
 
-    def _fit_blocks(self, X: Any, y: Any) -> Iterator[ColumnBlock]:
+    def _fit_blocks(self, X: Any, y: Any, groups: Any = None, serial: Any = None) -> Iterator[ColumnBlock]:
         """Begin, and yield the blocks to offer."""
         names, rows = names_of(X), index_of(X)
         self.__dict__.pop("feature_names_in_", None)
         X = matrix(self, X, reset=True, sparse="csc")
         feature_names = self.__dict__.get("feature_names_in_")
-        self.begin(y)
+        self.begin(y, groups=groups, serial=serial)
         if X.shape[0] != self._n_rows:
             raise TargetError(f"X has {X.shape[0]} rows, but y has {self._n_rows}: one label a row")
         if rows is not None:  # X and y belong together by order, as everywhere in scikit-learn
@@ -292,14 +310,20 @@ class ColumnLifecycle(Beside):
         self._started_ = time.monotonic() - float(self._started_)
         for absent in ("stopped_", "_position_"):
             self.__dict__.setdefault(absent, None)
+        known = self._identity_
+        self._dependence = RowDependence.of(known.y, known.groups, known.lag)
         self._attach_outlook()
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         p = self.n_features_in_
+        means = self._dependence.means
+        tested = self._n_rows if means is None else means.n_groups
         for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
-            if getattr(part, "n", self._n_rows) != self._n_rows:
-                yield f"a {type(part).__name__} has {part.n} rows, but the target {self._n_rows}"
+            rows = self._n_rows if isinstance(part, (RowsIdentity, KeptValues)) else tested
+            if getattr(part, "n", rows) != rows:
+                yield f"a {type(part).__name__} has {part.n} rows, but the target {rows}"
+        yield from self._dependence.problems(getattr(self.__dict__.get("_process_"), "test", None))
         if len(self.selected_) > p or np.any(self.selected_ >= p):
             yield "a kept column was never offered"
         if self.ledger_.clocked > p:

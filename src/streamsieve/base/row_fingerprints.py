@@ -7,6 +7,7 @@ A fingerprint of 64 bits per row is enough to find which rows differ, and holds 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve.exceptions import SchemaError, TargetError
+from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Int, Part, register
 
 Fingerprints = npt.NDArray[np.uint64]
@@ -23,30 +25,44 @@ Fingerprints = npt.NDArray[np.uint64]
 
 @register
 class RowsIdentity(Part):
-    """Fingerprints of the target and, where rows have identifiers, of those.
+    """Fingerprints of the target and, where rows have identifiers, of those; and how rows depend on each other.
 
     Parameters
     ----------
     n : number of rows
     y : fingerprints of the target, or None for states that were saved without
     rows : fingerprints of the rows' identifiers, or None
+    groups : code of each row's group, 0, 1, 2, ..., or None
+    lag : largest lag at which rows in time order are correlated, or None
     """
 
     fields = {
         "n": Int(1, 2**31, size="rows"),
         "y": Array("u8", "rows", optional=True),
         "rows": Array("u8", "rows", optional=True),
+        "groups": Array("i8", "rows", codes=True, optional=True),
+        "lag": Int(1, 2**31, optional=True),
     }
 
-    def __init__(self, n: int, y: Fingerprints | None, rows: Fingerprints | None) -> None:
-        self.n, self.y, self.rows = n, y, rows
+    def __init__(
+        self,
+        n: int,
+        y: Fingerprints | None,
+        rows: Fingerprints | None,
+        groups: IntArray | None = None,
+        lag: int | None = None,
+    ) -> None:
+        self.n, self.y, self.rows, self.groups, self.lag = n, y, rows, groups, lag
         #: The pandas index compared last.  It cannot change, and blocks cut from one dataframe share it.
         self._seen: Any = None
 
     @classmethod
-    def of(cls, y: npt.NDArray[Any], rows: Any) -> Self:
+    def of(
+        cls, y: npt.NDArray[Any], rows: Any, groups: IntArray | None = None, lag: int | None = None
+    ) -> Self:
         """Return the identity of a target and, unless None, of row identifiers."""
-        return cls(len(y), fingerprints(y), None if rows is None else _row_fingerprints(rows, len(y)))
+        known = None if rows is None else _row_fingerprints(rows, len(y))
+        return cls(len(y), fingerprints(y), known, groups, lag)
 
     def check_target(self, y: npt.NDArray[Any]) -> None:
         """Refuse another target."""
@@ -77,6 +93,23 @@ class RowsIdentity(Part):
             )
         self._seen = rows
 
+    def check_groups(self, groups: IntArray) -> None:
+        """Refuse other groups of rows."""
+        if self.groups is None:
+            raise SchemaError("begin(y) was given no groups of rows, so there are none to compare with")
+        different = np.flatnonzero(groups != self.groups)
+        if len(different):
+            raise SchemaError(
+                f"groups are not those that begin(y, groups=...) was given: the first row that is in another "
+                f"group is row {int(different[0])}"
+            )
+
+    def same_dependence(self, other: Self) -> bool:
+        """Whether the rows of another identity depend on each other in the same way."""
+        mine, theirs = self.groups, other.groups
+        same = np.array_equal(mine, theirs) if mine is not None and theirs is not None else mine is theirs
+        return same and self.lag == other.lag
+
     def learn_rows(self, rows: Any) -> None:
         """Remember identifiers of the rows, if none are known yet."""
         if self.rows is None:
@@ -84,7 +117,12 @@ class RowsIdentity(Part):
 
     def over(self, rows: Any) -> Self:
         """Return the identity of the same target over rows with these identifiers."""
-        return type(self)(self.n, self.y, _row_fingerprints(rows, self.n))
+        return type(self)(self.n, self.y, _row_fingerprints(rows, self.n), self.groups, self.lag)
+
+    @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        if record["lag"] is not None and (record["groups"] is not None or record["lag"] >= record["n"]):
+            yield "the lag is not one of this number of rows, or there are groups as well"
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

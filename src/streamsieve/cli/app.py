@@ -45,6 +45,20 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace files that streamsieve did not write, too.")
 ]
 Save = Annotated[Path | None, typer.Option(help="Write the selector here, for ss.load in Python.")]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        help="Column that says which rows depend on each other (patient, site); it is no feature. For methods "
+        "that stream columns."
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of times by which the rows are sorted; it is no feature. p-values then allow for "
+        "autocorrelation. For methods that stream columns."
+    ),
+]
 SkipText = Annotated[bool, typer.Option("--skip-text", help="Leave text columns out instead of stopping.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -121,6 +135,8 @@ def select(
     method: Annotated[str | None, typer.Option(help="See `streamsieve methods`; default saola.")] = None,
     task: Annotated[str | None, typer.Option(help="What the target is: classification, regression.")] = None,
     param: Annotated[list[str] | None, typer.Option("--param", help="A parameter, as alpha=0.05.")] = None,
+    groups: Groups = None,
+    time: Time = None,
     out: Out = None,
     ledger: LedgerFile = None,
     save: Save = None,
@@ -145,7 +161,8 @@ def select(
         overwrite=overwrite, quiet=quiet, json=json,
     )  # fmt: skip
     parameters = [*(param or []), *([] if task is None else [f"task={task}"])]
-    raise typer.Exit(implementation.select(request, method, parameters))
+    rows = implementation.DependentRows(groups, time)
+    raise typer.Exit(implementation.select(request, method, parameters, rows))
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -13,6 +14,7 @@ from streamsieve import registry, sources, state
 from streamsieve._parameters import did_you_mean
 from streamsieve._text import shown, write_csv
 from streamsieve.base import ColumnSelector, OfflineSelector
+from streamsieve.cli.dependent_rows import DependentRows
 from streamsieve.cli.interrupts import leave
 from streamsieve.cli.output import check_files, say, say_json, say_table
 from streamsieve.cli.progress import progress
@@ -53,13 +55,15 @@ class Request:
         return self.quiet or self.json
 
 
-def select(request: Request, method: str | None, parameters: list[str]) -> int:
+def select(
+    request: Request, method: str | None, parameters: list[str], rows: DependentRows = DependentRows()
+) -> int:
     """Run any method over the axis it streams."""
     cls = registry.selector(method or DEFAULT)
     if issubclass(cls, OfflineSelector):
         raise CapabilityError(f"{method} needs the whole matrix; call {cls.__name__}.fit from Python")
     note = "" if method else f"method {DEFAULT}: the default, because it takes any width and needs no tuning"
-    return _run(request, cls(**_parsed(cls, parameters)), note)
+    return _run(request, cls(**_parsed(cls, parameters)), note, rows)
 
 
 def screen(request: Request, parameters: dict[str, Any]) -> int:
@@ -67,11 +71,13 @@ def screen(request: Request, parameters: dict[str, Any]) -> int:
     return _run(request, registry.selector("screen")(**parameters))
 
 
-def _run(request: Request, selector: Any, note: str = "") -> int:
+def _run(request: Request, selector: Any, note: str = "", rows: DependentRows = DependentRows()) -> int:
+    rows.check(selector, request.data)
     _check(request, selector)
-    source = opened(request.data, request.target, skip_text=request.skip_text)
+    source = opened(request.data, request.target, skip_text=request.skip_text, exclude=rows.columns)
     started = time.perf_counter()
     if isinstance(selector, ColumnSelector):
+        rows.begin(selector, source, quiet=request.silent)
         with progress("columns", source.n_columns, "columns", quiet=request.silent) as advance:
             run(source, selector, block_size=request.size, progress=advance)
     else:
@@ -92,11 +98,12 @@ def _run(request: Request, selector: Any, note: str = "") -> int:
     return 0 if kept else 1
 
 
-def opened(data: list[str], target: str | None, *, skip_text: bool) -> Any:
+def opened(data: list[str], target: str | None, *, skip_text: bool, exclude: Sequence[str] = ()) -> Any:
     """Open the files of a command."""
     if target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in data):
         raise SourceError("say which column is the target: --target NAME")
-    options = {"skip_text": True} if skip_text else {}
+    options: dict[str, Any] = {"skip_text": True} if skip_text else {}
+    options |= {"exclude": exclude} if exclude else {}
     return sources.open(data[0] if len(data) == 1 else data, target=target, **options)
 
 

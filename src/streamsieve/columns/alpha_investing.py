@@ -26,7 +26,7 @@ MODELS = ("linear", "logistic")
 TEST_STATISTICS = ("t", "likelihood_ratio")
 #: Before the first single column after a success: any level is lower.
 NO_BAR = (math.inf, 0.0)
-LOGISTIC = Traits(tasks=frozenset({Task.BINARY}))
+LOGISTIC = Traits(tasks=frozenset({Task.BINARY}), grouped_rows=True)
 
 
 class AlphaInvestor(Stepwise):
@@ -201,7 +201,7 @@ class AlphaInvesting(ColumnSelector):
     array([ 7, 30])
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
     _elsewhere: ClassVar[str] = (
         "say task='regression' if it is a quantity and the model is linear, use SAOLA, or offer the columns "
         "once for each class against the rest"

@@ -22,6 +22,7 @@ from streamsieve.decisions import KEPT, Outcome, PValues, ReplacedPValues
 from streamsieve.dependence.contract import MeasuredBlock, Relevance, RelevanceTest
 from streamsieve.exceptions import ParameterError, SchemaError, StateError
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.independence.p_values import CHOICES
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
 from streamsieve.state import Choice, Int, Nested, Part, register
 from streamsieve.state.tree import flat
@@ -30,6 +31,7 @@ MISSING = ("refuse", "omit")
 
 #: Parameters that every selector with a composition has, besides its own.
 COMPOSITION_PARAMETERS: Mapping[str, Any] = {
+    "p_value": Choice(*CHOICES),
     "missing": Choice(*MISSING),
     "bins": Int(2, 1024),
     "fdr": Choice(None, *RULES),
@@ -47,13 +49,19 @@ def check_missing(missing: str, name: str, part: Any) -> None:
 
 
 def problems(
-    process: Composition, rule: type[RedundancyRule], fdr: tuple[str | None, float, int], offered: int
+    process: Composition,
+    rule: type[RedundancyRule],
+    fdr: tuple[str | None, float, int],
+    p_value: str,
+    offered: int,
 ) -> Iterator[str]:
     """Yield what a composition read from a file has that does not fit its selector's parameters."""
     if type(process.rule) is not rule:
         yield f"a {type(process.rule).__name__} does not go with the parameters: they need a {rule.__name__}"
     elif np.any(process.features >= offered):
         yield "a kept column was never offered"
+    elif p_value not in ("auto", getattr(process.test, "p_value", "auto")):
+        yield f"the test has other p-values than p_value={p_value!r}"
     elif (process.fdr is None) is not (fdr[0] is None):
         yield "there is an FDR procedure too many or too few"
     elif process.fdr is not None:

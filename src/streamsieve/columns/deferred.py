@@ -179,9 +179,9 @@ def outcome_of(
     if test is not None and evictions:
         statistic = np.array([eviction.statistic for eviction in evictions])
         alone = np.array([not eviction.by for eviction in evictions])
-        p_left = fisher_z.p_value(statistic, test.n)
+        p_left = fisher_z.p_value_given(statistic, np.array(test.n - 2))
         if alone.any():
-            p_left = np.where(alone, test.p_value(statistic), p_left)
+            p_left = np.where(alone, test.p_values(statistic), p_left)
         evictions = [e._replace(p_value=p) for e, p in zip(evictions, p_left.tolist(), strict=True)]
     attributed = np.flatnonzero(decided.by >= 0)
     pairs = zip((decided.start + attributed).tolist(), decided.by[attributed].tolist(), strict=True)
@@ -192,9 +192,9 @@ def outcome_of(
 def correlation_p_values(decided: DeferredDecisions, test: FisherZ) -> PValues | FloatArray:
     """Return p-values of correlations with the target, or, for redundant columns, with another column."""
     if test.n_contrasts == 1:  # computed on access: both follow from the statistic in one way
-        return PValues(test.p_value, decided.statistic)
+        return PValues(test.p_values, decided.statistic)
     # two columns have a correlation even where a column and many classes have a correlation ratio
     redundant = decided.reason == REDUNDANT
-    p_value = test.p_value(decided.statistic)
-    p_value[redundant] = fisher_z.p_value(decided.statistic[redundant], test.n)
+    p_value = test.p_values(decided.statistic)
+    p_value[redundant] = fisher_z.p_value_given(decided.statistic[redundant], np.array(test.n - 2))
     return np.where(np.isnan(decided.p_value), p_value, decided.p_value)

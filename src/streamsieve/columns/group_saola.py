@@ -19,6 +19,7 @@ from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.independence.p_values import CHOICES, check_p_value
 from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
@@ -45,6 +46,8 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         nats; see ``SAOLA``.
     delta : float, default=0.0
         For "su" and "mutual_info": a column at or below it is irrelevant.
+    p_value : {"auto", "z"}, default="auto"
+        How p-values are computed; "z" is Fisher's transformation, as in the paper.
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024].
@@ -119,6 +122,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "measure": Choice(*MEASURES),
         "delta": Float(0),
+        "p_value": Choice(*CHOICES),
         "bins": Int(2, 1024),
         "variant": Choice(*VARIANTS),
         "group_size": Int(1, optional=True),
@@ -133,6 +137,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         *,
         measure: str = "fisher_z",
         delta: float = 0.0,
+        p_value: str = "auto",
         bins: int = 5,
         variant: str = "corrected",
         group_size: int | None = None,
@@ -145,6 +150,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         self.alpha = alpha
         self.measure = measure
         self.delta = delta
+        self.p_value = p_value
         self.bins = bins
         self.variant = variant
         self.group_size = group_size
@@ -164,6 +170,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         yield cls(alpha=0.1, group_size=4, fdr="addis", lag=1)
 
     def _check_together(self) -> None:
+        check_p_value(self.p_value, "measure", self.measure, tables=False)
         if self.fdr is not None and self.measure != "fisher_z":
             raise ParameterError(
                 f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
@@ -174,7 +181,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         literal = self.variant == "paper"
         if self.measure == "fisher_z":
             fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
-            test = FisherZ(y, task, self.alpha)
+            test = FisherZ(y, task, self.alpha, p_value=self.p_value)
             return GroupProcess(PairwiseCorrelationGroups(test, fdr, literal=literal), self.group_size)
         discrete = PairwiseDiscreteGroups(
             discretize_target(y, task), int(self.bins), normalized=self.measure == "su",
@@ -187,6 +194,9 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         store = PairwiseCorrelationGroups if self.measure == "fisher_z" else PairwiseDiscreteGroups
         yield from self._process_.problems(store, self.group_size, self.n_features_in_)
         fdr = getattr(self._process_.store, "fdr", None)
+        test = self._process_.store.test
+        if test is not None and self.p_value not in ("auto", test.p_value):
+            yield f"the test has other p-values than p_value={self.p_value!r}"
         if (fdr is None) is not (self.fdr is None):
             yield "there is an FDR procedure too many or too few"
         elif fdr is not None:

@@ -102,7 +102,7 @@ class InformationInvesting(ColumnSelector):
     array([ 7, 30])
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
     _elsewhere: ClassVar[str] = (
         "say task='regression' if it is a quantity, use SAOLA, or offer the columns once for each class "
         "against the rest"

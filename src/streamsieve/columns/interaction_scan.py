@@ -13,9 +13,10 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns.redundancy.interactions import Interactions
 from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, PartnerPools
 from streamsieve.dependence.target import discretize_target
+from streamsieve.independence.p_values import OF_TABLES, chosen
 from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import IntArray, Task, Traits
-from streamsieve.state import Float, Int, Nested
+from streamsieve.state import Choice, Float, Int, Nested
 
 
 class InteractionScan(ColumnSelector):
@@ -34,6 +35,8 @@ class InteractionScan(ColumnSelector):
         Probability to keep any column of the stream if none is associated with y, in (0, 1).
     bins : int, default=2
         Number of equal-frequency bins for columns with more than 8 distinct values, in [2, 8].
+    p_value : {"auto", "chi2"}, default="auto"
+        How p-values are computed; "chi2" is the limiting chi-squared distribution.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.  A
         numeric y is discretized into 5 classes of equal frequency.
@@ -93,6 +96,7 @@ class InteractionScan(ColumnSelector):
         "pool": Int(1, LARGEST_POOL),
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "bins": Int(2, LEVELS),
+        "p_value": Choice("auto", *OF_TABLES),
     }
     fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(Interactions, shares=("rows",))}
 
@@ -102,6 +106,7 @@ class InteractionScan(ColumnSelector):
         *,
         alpha: float = 0.05,
         bins: int = 2,
+        p_value: str = "auto",
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -109,6 +114,7 @@ class InteractionScan(ColumnSelector):
         self.pool = pool
         self.alpha = alpha
         self.bins = bins
+        self.p_value = p_value
         self.task = task
         self.ledger = ledger
         self.stop = stop
@@ -121,12 +127,13 @@ class InteractionScan(ColumnSelector):
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Interactions:
         pools = PartnerPools(discretize_target(y, task), int(self.pool))
-        return Interactions(pools, float(self.alpha), int(self.bins))
+        return Interactions(pools, float(self.alpha), int(self.bins), chosen(self.p_value, OF_TABLES))
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         process, pools = self._process_, self._process_.pools
-        if (pools.size, process.alpha, process.bins) != (self.pool, self.alpha, self.bins):
+        bound = pools.size, process.alpha, process.bins, process.p_value
+        if bound != (self.pool, self.alpha, self.bins, chosen(self.p_value, OF_TABLES)):
             yield "the process has other parameters"
         if max([pools.tests - 1, *pools.kept]) >= self.n_features_in_:
             yield "a column was tested or kept that was never offered"

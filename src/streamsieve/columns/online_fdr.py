@@ -16,13 +16,15 @@ from streamsieve.columns.models.stepwise import Stepwise, Tested
 from streamsieve.columns.redundancy.keep_all import KeepAll
 from streamsieve.decisions import KEPT, Outcome
 from streamsieve.dependence.target import numeric_target
+from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
+from streamsieve.independence.p_values import OF_CORRELATIONS
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
-CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
 
 
 class ConditionalFDR(Stepwise):
@@ -107,6 +109,9 @@ class OnlineFDR(ColumnSelector):
     scope : {"marginal", "conditional"}, default="marginal"
         Null hypothesis of a column: it is independent of y (correlation, or for more than two classes the F
         test), or it adds nothing to a linear model of y on the columns kept so far (t test).
+    p_value : {"auto", "z"}, default="auto"
+        How the p-values of scope "marginal" are computed; "z" is Fisher's transformation.  Those of
+        "conditional" are exact for normal errors, and take "auto" only.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of y; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -162,11 +167,13 @@ class OnlineFDR(ColumnSelector):
         "class against the rest"
     )
 
+    _traits: ClassVar[Traits] = Traits(grouped_rows=True, dependent_rows=True)
     parameters = {
         "fdr": Choice(*RULES),
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "lag": Int(0, LONGEST_LAG),
         "scope": Choice(*TESTS),
+        "p_value": Choice("auto", *OF_CORRELATIONS),
     }
     _process_: Composition | ConditionalFDR
     fields = {"_process_": Nested(Composition, ConditionalFDR, shares=("rows",)), "_levels_": Nested(Levels)}
@@ -178,6 +185,7 @@ class OnlineFDR(ColumnSelector):
         alpha: float = 0.05,
         lag: int = 0,
         scope: str = "marginal",
+        p_value: str = "auto",
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -186,6 +194,7 @@ class OnlineFDR(ColumnSelector):
         self.alpha = alpha
         self.lag = lag
         self.scope = scope
+        self.p_value = p_value
         self.task = task
         self.ledger = ledger
         self.stop = stop
@@ -203,6 +212,10 @@ class OnlineFDR(ColumnSelector):
         """What the selector can do: the conditional test is not defined for more than two classes."""
         return CONDITIONAL if self.scope == "conditional" else self._traits
 
+    def _check_together(self) -> None:
+        if self.scope == "conditional" and self.p_value != "auto":
+            raise ParameterError(f"p_value={self.p_value!r} goes with scope='marginal': take p_value='auto'")
+
     def _begin(self, y: npt.NDArray[Any]) -> None:
         super()._begin(y)
         self._levels_ = Levels()
@@ -211,7 +224,8 @@ class OnlineFDR(ColumnSelector):
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if self.scope == "conditional":
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
-        return Composition(FisherZ(y, task, self.alpha), KeepAll(len(y)), fdr)
+        test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value))
+        return Composition(test, KeepAll(len(y)), fdr)
 
     def _offer(self, block: ColumnBlock) -> Outcome:
         outcome = super()._offer(block)
@@ -242,7 +256,7 @@ class OnlineFDR(ColumnSelector):
         if isinstance(process, Composition) is not (self.scope == "marginal"):
             yield f"a {type(process).__name__} does not go with scope={self.scope!r}"
         elif isinstance(process, Composition):
-            yield from problems(process, KeepAll, fdr, self.n_features_in_)
+            yield from problems(process, KeepAll, fdr, self.p_value, self.n_features_in_)
         else:
             yield from process.fdr.problems(*fdr, self.n_features_in_)
         if len(process.features) != self._procedure.discoveries:

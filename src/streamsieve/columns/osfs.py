@@ -12,6 +12,7 @@ from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition,
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.complete_pairs import MarkovBlanketCompletePairs
 from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlanketCorrelation
+from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovBlanketDependentRows
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
 from streamsieve.dependence.contract import tasks_of
@@ -20,8 +21,10 @@ from streamsieve.independence.any_test import AnyTest
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
 from streamsieve.independence.contract import ConditionalTest
+from streamsieve.independence.dependent_rows import DependentRowsTest
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
+from streamsieve.independence.p_values import check_p_value
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
 
@@ -61,6 +64,7 @@ class MarkovBlanketSelector(Beside):
         degrees: str = "strata",
         reliable: str = "occupied",
         unreliable: str = "skip",
+        p_value: str = "auto",
         missing: str = "refuse",
         bins: int = 5,
         fdr: str | None = None,
@@ -75,6 +79,7 @@ class MarkovBlanketSelector(Beside):
         self.degrees = degrees
         self.reliable = reliable
         self.unreliable = unreliable
+        self.p_value = p_value
         self.missing = missing
         self.bins = bins
         self.fdr = fdr
@@ -95,17 +100,25 @@ class MarkovBlanketSelector(Beside):
     @property
     def traits(self) -> Traits:
         """What the selector can do: whether it takes missing values is a parameter."""
-        return Traits(tasks=tasks_of(self.test), missing=self.missing == "omit")
+        return Traits(
+            tasks=tasks_of(self.test),
+            missing=self.missing == "omit",
+            grouped_rows=True,
+            dependent_rows=self.test == "fisher_z" and self.missing == "refuse",
+        )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "test", self.test)
+        check_p_value(self.p_value, "test", self.test)
 
     @property
     def _rule(self) -> type[RedundancyRule]:
         """The Markov-blanket rule for the way in which columns are compared."""
         if self.test != "fisher_z":
             return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
-        return MarkovBlanketCompletePairs if self.missing == "omit" else MarkovBlanketCorrelation
+        if self.missing == "omit":
+            return MarkovBlanketCompletePairs
+        return MarkovBlanketDependentRows if self._dependence.tested else MarkovBlanketCorrelation
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = MarkovBlanketConfig(self.max_conditioning, self.unreliable == "skip", self._newcomer_first)
@@ -115,18 +128,26 @@ class MarkovBlanketSelector(Beside):
             rule = MarkovBlanket(self.test, numbers, self.alpha, config)
             return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
         if self.test != "fisher_z":
-            table = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
+            table = TABLE_TESTS[self.test](
+                y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value,
+                exact=self.fdr is not None,
+            )  # fmt: skip
             return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
         if self.missing == "omit":
-            pairs = CompletePairsFisherZ(y, task, self.alpha, signed=False, observed_classes=False)
+            pairs = CompletePairsFisherZ(
+                y, task, self.alpha, signed=False, observed_classes=False, p_value=self.p_value
+            )
             return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        test = FisherZ(y, task, self.alpha, signed=False)
-        return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
+        independent = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value)
+        test = self._dependence.test(independent)
+        if isinstance(test, DependentRowsTest):
+            return Composition(test, MarkovBlanketDependentRows(test, self.alpha, config), fdr)
+        return Composition(test, MarkovBlanketCorrelation(independent, config), fdr)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         fdr = self.fdr, self.alpha, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
+        yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
 
 
 class OSFS(MarkovBlanketSelector, ColumnSelector):
@@ -157,9 +178,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
+    p_value : {"auto", "z", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
+        "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
-        How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
-        ``test="fisher_z"``.
+        How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
+        (test-wise deletion), and is for ``test="fisher_z"``.
     bins : int, default=5
         For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
         [2, 1024].
@@ -198,13 +222,15 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     column by column, so of two columns that matter only together (exclusive or) neither is found.  The
     result depends on the order of columns; the size of blocks never matters.
 
-    With ``missing="omit"``, correlations are over complete pairs, and a test given a set has the degrees of
-    freedom of the fewest complete pairs of two of its columns.  A set of one column is tested over the rows
-    where it and the column in question are observed, with y over the same rows.  For larger sets all
-    correlations are pairwise; where they are not positive definite, the eigenvalues of their matrix are
-    raised above 0.  Some columns that are nearly a function of two or three others may stay.  A column
-    observed in fewer than 4 rows, or where y does not vary, is unreliable, and so is a test over such rows.
-    Mean imputation instead would shrink correlations between columns and hide redundancy.
+    With ``missing="omit"``, a test of a column given a set uses the n rows where the column and the whole set
+    are observed, and the degrees of freedom of these rows.  Its size is that of complete data if, given the
+    set, missingness depends on y alone or on the column alone; if it depends on both, no test over observed
+    rows is valid.  Missing values cost power: with fewer complete rows, more columns are called independent.
+    Of sets of two or three columns, those that pairwise correlations call independent are tested first.  For
+    one column at most 4,096 of these and 4,096 others are tested (columns that miss the same rows cost
+    nothing and are not counted), so with up to 29 kept columns all are.  A test over fewer than 4 rows, or
+    where y or one of the columns does not vary, is unreliable.  Mean imputation instead would shrink
+    correlations between columns and hide redundancy.
 
     References
     ----------
@@ -256,9 +282,12 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
+    p_value : {"auto", "z", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
+        "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
-        How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
-        ``test="fisher_z"``.
+        How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
+        (test-wise deletion), and is for ``test="fisher_z"``.
     bins : int, default=5
         For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
         [2, 1024].

@@ -11,6 +11,7 @@ from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns.redundancy.three_way import ThreeWay, ThreeWayConfig
 from streamsieve.independence import FisherZ
+from streamsieve.independence.p_values import OF_CORRELATIONS
 from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
@@ -44,6 +45,8 @@ class OSSFSDD(ColumnSelector):
         What the authors' code does, or what their text says; see Notes.
     alpha : float, default=0.05
         Significance level, in (0, 1), of the test of two columns ("code") and of columns below the floor.
+    p_value : {"auto", "z"}, default="auto"
+        How p-values are computed; "z" is Fisher's transformation, as in the authors' code.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -106,6 +109,7 @@ class OSSFSDD(ColumnSelector):
         "floor": Int(0),
         "variant": Choice(*VARIANTS),
         "alpha": Float(0, 1, open_low=True, open_high=True),
+        "p_value": Choice("auto", *OF_CORRELATIONS),
     }
     fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(ThreeWay, shares=("rows",))}
 
@@ -118,6 +122,7 @@ class OSSFSDD(ColumnSelector):
         floor: int = 15,
         variant: str = "code",
         alpha: float = 0.05,
+        p_value: str = "auto",
         task: str = "auto",
         ledger: str = "all",
         stop: Stop | None = None,
@@ -128,6 +133,7 @@ class OSSFSDD(ColumnSelector):
         self.floor = floor
         self.variant = variant
         self.alpha = alpha
+        self.p_value = p_value
         self.task = task
         self.ledger = ledger
         self.stop = stop
@@ -148,12 +154,14 @@ class OSSFSDD(ColumnSelector):
         )
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> ThreeWay:
-        return ThreeWay(FisherZ(y, task, self.alpha), self._config())
+        return ThreeWay(FisherZ(y, task, self.alpha, p_value=self.p_value), self._config())
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         if self._process_.config != self._config():
             yield "the process has other parameters"
+        if self.p_value not in ("auto", self._process_.test.p_value):
+            yield f"the test has other p-values than p_value={self.p_value!r}"
         yield from self._process_.deferred.problems(self.n_features_in_)
 
     @property

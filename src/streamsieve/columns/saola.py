@@ -12,6 +12,7 @@ from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition,
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.pairwise.complete_pairs import PairwiseCompletePairs
 from streamsieve.columns.redundancy.pairwise.correlation import PairwiseCorrelation
+from streamsieve.columns.redundancy.pairwise.dependent_rows import PairwiseDependentRows
 from streamsieve.columns.redundancy.pairwise.discrete import PairwiseDiscrete
 from streamsieve.columns.redundancy.pairwise.rule import Pairwise, PairwiseConfig
 from streamsieve.dependence.any_measure import AnyMeasure
@@ -22,6 +23,7 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
+from streamsieve.independence.p_values import check_p_value
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, NameOrObject, Nested
 
@@ -55,6 +57,8 @@ class SAOLA(ColumnSelector):
     variant : {"paper", "corrected"}, default="paper"
         In the paper, F may evict K and be rejected because of a third column right after, so that K is lost
         for nothing.  "corrected" evicts only for a column that is kept.
+    p_value : {"auto", "z"}, default="auto"
+        How p-values are computed; "z" is Fisher's transformation, as in the paper.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.
@@ -136,6 +140,7 @@ class SAOLA(ColumnSelector):
         delta: float = 0.0,
         bound: str = "min",
         variant: str = "paper",
+        p_value: str = "auto",
         missing: str = "refuse",
         bins: int = 5,
         fdr: str | None = None,
@@ -149,6 +154,7 @@ class SAOLA(ColumnSelector):
         self.delta = delta
         self.bound = bound
         self.variant = variant
+        self.p_value = p_value
         self.missing = missing
         self.bins = bins
         self.fdr = fdr
@@ -169,10 +175,16 @@ class SAOLA(ColumnSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do: whether it takes missing values is a parameter."""
-        return Traits(tasks=tasks_of(self.measure), missing=self.missing == "omit")
+        return Traits(
+            tasks=tasks_of(self.measure),
+            missing=self.missing == "omit",
+            grouped_rows=True,
+            dependent_rows=self.measure == "fisher_z" and self.missing == "refuse",
+        )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "measure", self.measure)
+        check_p_value(self.p_value, "measure", self.measure, tables=False)
         tested = self.measure == "fisher_z" or callable(getattr(self.measure, "p_value", None))
         if self.fdr is not None and not tested:
             raise ParameterError(
@@ -185,7 +197,9 @@ class SAOLA(ColumnSelector):
         """The pairwise rule for the way in which columns are compared."""
         if self.measure != "fisher_z":
             return PairwiseDiscrete if isinstance(self.measure, str) else Pairwise
-        return PairwiseCompletePairs if self.missing == "omit" else PairwiseCorrelation
+        if self.missing == "omit":
+            return PairwiseCompletePairs
+        return PairwiseDependentRows if self._dependence.tested else PairwiseCorrelation
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = PairwiseConfig(two_phase=self.variant == "corrected", use_max=self.bound == "max")
@@ -198,11 +212,17 @@ class SAOLA(ColumnSelector):
             information = Information(codes, self.bins, normalized=normalized, delta=self.delta)
             return Composition(information, PairwiseDiscrete(information, config))
         if self.missing == "omit":
-            pairs = CompletePairsFisherZ(y, task, self.alpha, signed=True, observed_classes=True)
+            pairs = CompletePairsFisherZ(
+                y, task, self.alpha, signed=True, observed_classes=True, p_value=self.p_value
+            )
             return Composition(pairs, PairwiseCompletePairs(len(y), config), fdr)
-        return Composition(FisherZ(y, task, self.alpha), PairwiseCorrelation(len(y), config), fdr)
+        return Composition(
+            self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value)),
+            (PairwiseDependentRows if self._dependence.tested else PairwiseCorrelation)(len(y), config),
+            fdr,
+        )
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         fdr = self.fdr, self.alpha, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
+        yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)

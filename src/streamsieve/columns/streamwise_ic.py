@@ -136,7 +136,7 @@ class StreamwiseIC(ColumnSelector):
     x3: evicted, redundant given {x30} (statistic 0.1526)
     """
 
-    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}))
+    _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
     _elsewhere: ClassVar[str] = (
         "say task='regression' if it is a quantity, use SAOLA, or offer the columns once for each class "
         "against the rest"

@@ -23,6 +23,7 @@ from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.information_test import InformationTest
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
+from streamsieve.independence.p_values import check_p_value
 from streamsieve.protocols import Decision, Event, Reason, Task, Traits
 from streamsieve.state import Float, Int, NameOrObject, Nested
 
@@ -51,6 +52,9 @@ class TopK(ColumnSelector):
     alpha : float or None, default=0.05
         Significance level of the relevance test, in (0, 1): Fisher's z, or the G test of discretized columns.
         Columns that are not significant never enter.  None: no test.
+    p_value : {"auto", "z", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
+        "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.
@@ -136,6 +140,7 @@ class TopK(ColumnSelector):
         redundancy_weight: float = 1.0,
         measure: str | Measure = "fisher_z",
         alpha: float | None = 0.05,
+        p_value: str = "auto",
         missing: str = "refuse",
         bins: int = 5,
         fdr: str | None = None,
@@ -148,6 +153,7 @@ class TopK(ColumnSelector):
         self.redundancy_weight = redundancy_weight
         self.measure = measure
         self.alpha = alpha
+        self.p_value = p_value
         self.missing = missing
         self.bins = bins
         self.fdr = fdr
@@ -175,10 +181,13 @@ class TopK(ColumnSelector):
             missing=self.missing == "omit",
             merges=self.redundancy_weight == 0 and self.fdr is None,
             size_parameter="k",
+            grouped_rows=True,
+            dependent_rows=self.measure == "fisher_z" and self.missing == "refuse",
         )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "measure", self.measure)
+        check_p_value(self.p_value, "measure", self.measure)
         if self.fdr is not None and self.alpha is None:
             raise ParameterError(
                 f"fdr={self.fdr!r} needs a rate to keep to, but alpha is None: take alpha=0.05"
@@ -209,14 +218,17 @@ class TopK(ColumnSelector):
             test = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, below_all)
             rule = TopKMeasured(*sizes, self.measure)
         elif self.measure != "fisher_z":
-            normalized = self.measure == "su"
-            test = InformationTest(discretize_target(y, task), self.bins, self.alpha, normalized=normalized)
+            codes, normalized = discretize_target(y, task), self.measure == "su"
+            test = InformationTest(codes, self.bins, self.alpha, normalized=normalized, p_value=self.p_value)
             rule = TopKDiscrete(*sizes, self.bins, normalized=normalized)
         elif self.missing == "omit":
-            test = CompletePairsFisherZ(y, task, self.alpha, signed=True, observed_classes=True)
+            test = CompletePairsFisherZ(
+                y, task, self.alpha, signed=True, observed_classes=True, p_value=self.p_value
+            )
             rule = TopKCompletePairs(*sizes)
         else:
-            test, rule = FisherZ(y, task, self.alpha), TopKCorrelation(*sizes)
+            independent = FisherZ(y, task, self.alpha, p_value=self.p_value)
+            test, rule = self._dependence.test(independent), TopKCorrelation(*sizes)
         return Composition(test, rule if self.redundancy_weight > 0 else TopKBuffer(*sizes), fdr)
 
     @property
@@ -227,7 +239,7 @@ class TopK(ColumnSelector):
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         fdr = self.fdr, self._rate, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.n_features_in_)
+        yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
         rule = self._process_.rule
         if isinstance(rule, TopKBuffer) and (rule.k, rule.weight) != (self.k, self.redundancy_weight):
             yield "the rule has another k or redundancy_weight"
@@ -255,12 +267,12 @@ class TopK(ColumnSelector):
             )
         self._check_same(other)
         mine, theirs = self._identity_, other._identity_
-        same = self.task_ == other.task_ and _equal(mine.y, theirs.y)
+        same = self.task_ == other.task_ and _equal(mine.y, theirs.y) and mine.same_dependence(theirs)
         named = mine.rows is not None and theirs.rows is not None
         if not same or (named and not _equal(mine.rows, theirs.rows)):
             raise MergeError(
                 "the two selectors began with different rows or labels: begin both with the same y (and "
-                "identifiers), in the same order"
+                "identifiers, groups and serial), in the same order"
             )
         shift, given, names = self.n_features_in_, other.names_.known, self.names_
         try:
@@ -273,7 +285,7 @@ class TopK(ColumnSelector):
         self.n_features_in_ = shift + other.n_features_in_
         self.stopped_ = self.stopped_ or other.stopped_
         if mine.rows is None:
-            self._identity_ = type(mine)(mine.n, mine.y, theirs.rows)
+            self._identity_ = type(mine)(mine.n, mine.y, theirs.rows, mine.groups, mine.lag)
         self.__dict__.pop("feature_names_in_", None)
         return self
 

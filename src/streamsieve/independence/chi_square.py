@@ -30,6 +30,8 @@ class ChiSquareTest(TableTest):
         Number of equal-frequency bins for columns with more than 32 distinct values, in [2, 1024].
     reliable : {"occupied", "nominal"}, default="occupied"
         Which table must have five rows for each degree of freedom; see `GSquared`.
+    p_value : {"auto", "chi2"}, default="auto"
+        How p-values are computed; "chi2" is the limiting chi-squared distribution.
 
     Notes
     -----

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -36,15 +37,29 @@ class CompletePairsFisherZ(RelevanceTest):
     }
 
     def __init__(
-        self, y: npt.NDArray[Any], task: Task, alpha: float | None, *, signed: bool, observed_classes: bool
+        self,
+        y: npt.NDArray[Any],
+        task: Task,
+        alpha: float | None,
+        *,
+        signed: bool,
+        observed_classes: bool,
+        p_value: str = "auto",
     ) -> None:
-        self._bind(FisherZ(y, task, alpha, signed=signed), class_labels(y, task), observed_classes)
+        complete = FisherZ(y, task, alpha, signed=signed, p_value=p_value)
+        self._bind(complete, class_labels(y, task), observed_classes)
 
     def _bind(self, complete: FisherZ, labels: IntArray, observed_classes: bool) -> None:  # noqa: FBT001
         #: The test of complete columns.
         self.complete, self.n = complete, complete.n
+        #: How p-values are computed.
+        self.p_value = complete.p_value
         #: Codes of more than two classes; else nothing.
         self.labels, self.observed_classes = labels, observed_classes
+
+    @property
+    def _p_value_of(self) -> Callable[..., FloatArray]:
+        return partial(_p_values, way="z" if self.p_value == "z" else "t")
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target."""
@@ -58,7 +73,7 @@ class CompletePairsFisherZ(RelevanceTest):
             found = self.complete.measure(X[:, rest])
             reason[rest], statistic[rest] = found.reason, found.statistic
         reason[some], statistic[some], freedom[some], contrasts[some] = self._observed(X, some)
-        return Relevance(reason, statistic, PValues(_p_values, statistic, freedom, contrasts))
+        return Relevance(reason, statistic, PValues(self._p_value_of, statistic, freedom, contrasts))
 
     def _observed(
         self, X: Matrix, chosen: IntArray
@@ -74,12 +89,14 @@ class CompletePairsFisherZ(RelevanceTest):
             paired.with_numbers(*slices, sp.issparse(X), y, rows, spread, r, found_classes)
         statistic = r if self.complete.signed else np.abs(r)
         classes = found_classes if self.observed_classes else np.full(m, self.complete.n_contrasts + 1)
-        freedom, contrasts = rows - np.where(classes == 2, 3, classes), classes - 1
+        two = 3 if self.p_value == "z" else 2
+        freedom, contrasts = rows - np.where(classes == 2, two, classes), classes - 1
         alpha = self.complete.alpha
-        significant = True if alpha is None else _p_values(statistic, freedom, contrasts) <= alpha
+        significant = True if alpha is None else self._p_value_of(statistic, freedom, contrasts) <= alpha
         reason = np.where(significant, RELEVANT, IRRELEVANT)
         reason = np.where(spread > 0, reason, CONSTANT)
         untestable = (rows < FEWEST_ROWS) | (found_classes < 2) | (rows <= classes)
+        freedom[untestable] = 0  # no test: the p-value is 1
         return np.where(untestable, UNRELIABLE, reason).astype(np.uint8), statistic, freedom, contrasts
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
@@ -100,10 +117,10 @@ class CompletePairsFisherZ(RelevanceTest):
         return test
 
 
-def _p_values(statistic: FloatArray, freedom: IntArray, contrasts: IntArray) -> FloatArray:
+def _p_values(statistic: FloatArray, freedom: IntArray, contrasts: IntArray, *, way: str) -> FloatArray:
     """Return p-values of correlations whose number of contrasts differs; 1 without a contrast."""
     p_values = np.ones(len(statistic))
     for number in np.unique(contrasts[contrasts > 0]).tolist():
         some = contrasts == number
-        p_values[some] = p_value_given(statistic[some], freedom[some], number)
+        p_values[some] = p_value_given(statistic[some], freedom[some], number, way)
     return p_values

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import chdtrc, chdtri
+from scipy.special import chdtri
 
 from streamsieve._kernels import table_tests as kernel
 from streamsieve._kernels import tables_search as search
@@ -20,8 +21,10 @@ from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
 from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError
+from streamsieve.independence import table_p_values
+from streamsieve.independence.p_values import OF_TABLES, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
-from streamsieve.state import Array, Choice, Float, Int
+from streamsieve.state import Array, Bool, Choice, Float, Int
 
 #: Ways to count degrees of freedom, in the order that the kernels know.
 DEGREES = ("nominal", "zero_cells", "strata")
@@ -36,20 +39,15 @@ MOST_BINS = 1024
 _CODES = (RELEVANT, IRRELEVANT, CONSTANT, UNRELIABLE)
 
 
-def p_value(statistic: FloatArray, freedom: IntArray) -> FloatArray:
-    """Return p-values of chi-squared statistics; without freedom there is no test, and the p-value is 1."""
-    statistic, freedom = np.asarray(statistic, np.float64), np.asarray(freedom)
-    p: FloatArray = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1), statistic), 1.0)
-    return p
-
-
 class TableRelevance(NamedTuple):
     """How every column of a block stands to the target."""
 
     #: Codes of the ledger: relevant, irrelevant, constant, or unreliable test.
     reason: npt.NDArray[np.uint8]
     statistic: FloatArray
-    freedom: IntArray
+    #: What is tested and its degrees of freedom; see `table_p_values.p_value_or_fisher`.
+    tested: FloatArray
+    freedom: FloatArray
     #: Number of levels: 1 is a constant column, 2 a binary one.
     levels: IntArray
 
@@ -58,7 +56,8 @@ class Tested(NamedTuple):
     """One test of a column and the target, given others."""
 
     statistic: float
-    freedom: int
+    #: Degrees of freedom; by "moments" those of the gamma distribution, and 0 where the p-value is exact.
+    freedom: float
     p_value: float
     #: Whether there are rows enough.
     reliable: bool
@@ -76,6 +75,8 @@ class TableTest(RelevanceTest):
         "degrees": Choice(*DEGREES),
         "bins": Int(2, MOST_BINS),
         "reliable": Choice(*RELIABLE),
+        "p_value": Choice(*OF_TABLES),
+        "exact": Bool(),
     }
 
     def __init__(
@@ -86,15 +87,23 @@ class TableTest(RelevanceTest):
         degrees: str = "strata",
         bins: int = 5,
         reliable: str = "occupied",
+        p_value: str = "auto",
+        *,
+        exact: bool = False,
     ) -> None:
         check_number("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
         check_choice("degrees", degrees, DEGREES)
         check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
         check_choice("reliable", reliable, RELIABLE)
-        self._bind(discretize_target(y, task), alpha, degrees, bins, reliable)
+        way = chosen(p_value, OF_TABLES)
+        self._bind(discretize_target(y, task), alpha, degrees, bins, reliable, way, exact)
 
-    def _bind(self, y: npt.NDArray[np.uint16], alpha: float, degrees: str, bins: int, reliable: str) -> None:
+    def _bind(
+        self, y: npt.NDArray[np.uint16], alpha: float, degrees: str, bins: int, reliable: str, p_value: str,
+        exact: bool,  # noqa: FBT001
+    ) -> None:  # fmt: skip
         self.n, self.alpha, self.degrees, self.bins, self.reliable = len(y), alpha, degrees, bins, reliable
+        self.p_value, self.exact = p_value, exact
         self.y = y.astype(np.int64)
         self.class_counts = np.bincount(self.y).astype(np.int64)
         self.n_classes = len(self.class_counts)
@@ -108,10 +117,31 @@ class TableTest(RelevanceTest):
         return max(LEVELS, self.bins)
 
     @property
-    def rules(self) -> tuple[int, bool, int, bool]:
-        """Rows a degree of freedom, whether occupied cells count, the degrees' rule and the statistic."""
+    def by_moments(self) -> bool:
+        """Whether p-values are those of permutation moments."""
+        return self.p_value == "moments"
+
+    @property
+    def rows_per_freedom(self) -> int:
+        """Rows that a test given nothing needs per degree of freedom."""
+        return 1 if self.by_moments else ROWS_PER_FREEDOM
+
+    @property
+    def rules(self) -> tuple[int, bool, int, bool, bool, float]:
+        """Rows per degree of freedom, whether occupied cells count, the degrees' rule, and how to test."""
         degrees = DEGREES.index(self.degrees)
-        return ROWS_PER_FREEDOM, self.reliable == "occupied", degrees, self._pearson
+        occupied = self.reliable == "occupied"
+        return ROWS_PER_FREEDOM, occupied, degrees, self._pearson, self.by_moments, self.alpha
+
+    def bounds(self, levels: int, conditioned: int) -> FloatArray:
+        """Return the critical values that a search takes, for columns of up to ``levels`` categories."""
+        if self.by_moments:
+            return table_p_values.gamma_bounds(self.alpha)
+        return self.critical(levels, conditioned)[None]
+
+    @cached_property
+    def _fisher_bounds(self) -> tuple[IntArray, IntArray]:
+        return table_p_values.fisher_bounds(self.class_counts, self.alpha, always=self.exact)
 
     def critical(self, levels: int, conditioned: int = 0) -> FloatArray:
         """Return the smallest significant statistic for every freedom that a reliable test can have.
@@ -126,24 +156,29 @@ class TableTest(RelevanceTest):
             self._critical = np.concatenate([self._critical, more])
         return self._critical
 
-    def p_value(self, statistic: FloatArray, freedom: IntArray) -> FloatArray:
-        """Return p-values of statistics with their degrees of freedom."""
-        return p_value(statistic, freedom)
+    def p_values(self, tested: FloatArray, freedom: FloatArray) -> PValues:
+        """Return the p-values of what was tested, computed on access."""
+        ones = int(self.class_counts[-1])
+        return PValues(partial(table_p_values.p_value_or_fisher, self.n, ones), tested, freedom)
 
     def relevance(self, X: Matrix) -> TableRelevance:
         """Test every column of a block against the target."""
         m = X.shape[1]
         reason = np.empty(m, np.uint8)
-        statistic, (freedom, levels) = np.empty(m), np.empty((2, m), np.int64)
+        (statistic, tested, freedom), (fewest, levels) = np.empty((3, m)), np.empty((2, m), np.int64)
         pieces = self.pieces(X)
-        critical = self.critical(self.most_levels)
+        critical, exact = self._critical, (np.zeros(0, np.int64),) * 2
+        if self.by_moments:
+            exact = self._fisher_bounds
+        else:
+            critical = self.critical(self.most_levels)
         bits = _begins_with_bits(pieces[0], pieces[2])
 
         def measure(low: int, high: int, room: FloatArray | None) -> int:
             done: int = kernel.measure(
-                *pieces, self.bins, self.y, self.class_counts, self.g, critical,
-                ROWS_PER_FREEDOM, self.degrees == "zero_cells", self._pearson, _CODES,
-                reason, statistic, freedom, levels, low, high, room,
+                *pieces, self.bins, self.y, self.class_counts, self.g, critical, *exact,
+                self.rows_per_freedom, self.degrees == "zero_cells", self._pearson, self.by_moments, _CODES,
+                reason, statistic, tested, freedom, fewest, levels, low, high, room,
             )  # fmt: skip
             return done
 
@@ -160,22 +195,46 @@ class TableTest(RelevanceTest):
                 f"column {j} holds NaN or infinity, which is no level: drop such rows or fill them in",
                 j, math.nan,
             )  # fmt: skip
-        return TableRelevance(reason, statistic, freedom, levels)
+        found = TableRelevance(reason, statistic, tested, freedom, levels)
+        if self.by_moments:
+            self._decide(found, fewest, pieces)
+        return found
+
+    def _decide(self, found: TableRelevance, fewest: IntArray, pieces: tuple[Any, ...]) -> None:
+        """Compare tables with the level, and confirm the p-values of sparse ones."""
+        reason, _, tested, freedom, _ = found
+        if self.exact:  # an online rule needs all p-values, and has its own levels
+            tested[:], freedom[freedom < 0] = np.where(freedom < 0, self.p_values(tested, freedom)[:], tested), 0
+            reason[(reason == IRRELEVANT) & (freedom == 0) & (tested <= self.alpha)] = RELEVANT
+        some = np.flatnonzero(freedom > 0)
+        some = some[table_p_values.is_significant(tested[some], freedom[some], self.alpha)]
+        reason[some] = RELEVANT
+        sparse = some[fewest[some] * self.class_counts.min() < table_p_values.FEW_FOR_GAMMA * self.n]
+        if not len(sparse):
+            return
+        draws = table_p_values.MOST_DRAWS if self.exact else table_p_values.draws_for(self.alpha)
+        rows, one = np.arange(self.n), np.zeros(self.n, np.int64)
+        for j in sparse.tolist():
+            codes = self.encode(pieces, np.array([j]), rows, self.n)[0]
+            p = float(table_p_values.p_value(tested[j], freedom[j]))
+            tables = table_p_values.tables_of(codes, self.y, one)
+            tested[j], freedom[j] = table_p_values.confirmed(p, tables, draws), 0
+            reason[j] = RELEVANT if tested[j] <= self.alpha else IRRELEVANT
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target; rules want the numbers of categories again."""
-        reason, statistic, freedom, levels = self.relevance(X)
-        return Relevance(reason, statistic, PValues(p_value, statistic, freedom), (levels,))
+        reason, statistic, tested, freedom, levels = self.relevance(X)
+        return Relevance(reason, statistic, self.p_values(tested, freedom), (levels,))
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column of numbers; None if it is constant, not finite, or cannot be tested."""
         if not math.isfinite(float(x.sum())):
             return None
-        reason, statistic, freedom, _ = self.relevance(x.reshape(-1, 1))
+        reason, statistic, tested, freedom, _ = self.relevance(x.reshape(-1, 1))
         if reason[0] not in _CODES[:2]:
             return None
         relevant = Reason.RELEVANT if reason[0] == _CODES[0] else Reason.IRRELEVANT
-        return relevant, float(statistic[0]), float(p_value(statistic, freedom)[0])
+        return relevant, float(statistic[0]), float(self.p_values(tested, freedom)[0])
 
     def given(self, x: npt.ArrayLike, Z: npt.ArrayLike) -> Tested:
         """Test one column and the target given the columns of Z, three at most.
@@ -197,9 +256,19 @@ class TableTest(RelevanceTest):
                 f"and {Z.shape}"
             )
         both = np.column_stack([x, Z])
-        levels = self.relevance(both).levels
-        rows = np.arange(self.n)
-        return self._given(self.encode(self.pieces(both), np.arange(len(levels)), rows, self.n), levels)
+        alone = self.relevance(both)
+        if self.by_moments and not Z.shape[1]:
+            p = float(self.p_values(alone.tested, alone.freedom)[0])
+            tested = alone.reason[0] not in _CODES[2:]
+            return Tested(float(alone.statistic[0]), max(float(alone.freedom[0]), 0.0), p, tested)
+        columns = self.encode(self.pieces(both), np.arange(both.shape[1]), np.arange(self.n), self.n)
+        found = self._given(columns, alone.levels)
+        if self.by_moments and found.p_value <= self.alpha:
+            strata = np.unique(columns[1:], axis=1, return_inverse=True)[1].ravel()
+            tables = table_p_values.tables_of(columns[0], self.y, strata)
+            p = table_p_values.confirmed(found.p_value, tables, table_p_values.draws_for(self.alpha))
+            found = found._replace(p_value=p)
+        return found
 
     def _given(self, columns: npt.NDArray[np.uint16], levels: IntArray) -> Tested:
         strata, ends, *tables = self.room(int(levels.max()))
@@ -209,23 +278,38 @@ class TableTest(RelevanceTest):
         n_strata = search.start_levels(columns[0], self.y, strata, ends)
         for depth in range(1, len(columns)):
             n_strata = search.push_levels(
-                depth - 1, columns[depth], levels[depth], n_strata, everything, strata, ends, tables[-1]
+                depth - 1, columns[depth], levels[depth], n_strata, everything, strata, ends, tables[-2]
             )
-        statistic, freedom, rows, occupied, _ = search.judge_levels(
-            len(columns) - 1, nothing, 1, levels[0], self.n_classes, n_strata, strata, ends, self.log,
-            self._pearson, *tables,
-        )  # fmt: skip
+
+        def judge(pearson: bool, moments: bool) -> tuple[Any, ...]:  # noqa: FBT001
+            judged: tuple[Any, ...] = search.judge_levels(
+                len(columns) - 1, nothing, 1, levels[0], self.n_classes, n_strata, strata, ends, self.log,
+                pearson, moments, *tables,
+            )  # fmt: skip
+            return judged
+
+        statistic, freedom, rows, occupied, *_ = judge(self._pearson, False)
         joint = math.prod(levels[1:].tolist())
         nominal = int(levels[0] - 1) * (self.n_classes - 1) * joint
         reliable = self.n >= ROWS_PER_FREEDOM * nominal
         if not reliable and self.reliable == "occupied":
             reliable = freedom > 0 and rows >= ROWS_PER_FREEDOM * freedom
+        elif self.by_moments:
+            pass
         elif self.degrees == "nominal":
             freedom = nominal
         elif self.degrees == "zero_cells":
             cells = int(levels[0]) * self.n_classes * joint
             freedom = max(nominal - (cells - occupied), min(nominal, 1))
-        return Tested(statistic, freedom, float(p_value(np.array(statistic), np.array(freedom))), reliable)
+        tested = statistic if freedom > 0 else 1.0
+        if self.by_moments:
+            value, *_, mean, variance = judge(True, True)
+            reliable &= variance > 0 or freedom == 0
+            tested, freedom = 1.0, 0.0
+            if variance > 0:
+                tested, freedom = 2 * value * mean / variance, 2 * mean**2 / variance
+        p = float(table_p_values.p_value(np.array(tested), np.array(freedom)))
+        return Tested(statistic, freedom, p, bool(reliable))
 
     def pieces(self, X: Matrix) -> tuple[IntArray, npt.NDArray[np.int32], FloatArray, bool]:
         """Return pointers, rows and values of a block, and whether it is sparse, as the kernels take them."""
@@ -258,7 +342,7 @@ class TableTest(RelevanceTest):
             return out
         return self.encode(pieces, chosen, place, width)
 
-    def room(self, levels: int) -> tuple[npt.NDArray[np.int32], ...]:
+    def room(self, levels: int) -> tuple[npt.NDArray[Any], ...]:
         """Return work space for tests over columns of up to ``levels`` categories."""
         n, classes = self.n, self.n_classes
         return (
@@ -269,6 +353,7 @@ class TableTest(RelevanceTest):
             np.zeros(levels * classes, np.int32),
             np.zeros((3, levels), np.int32),
             np.zeros(max(n, levels) + 1, np.int32),
+            np.zeros((3, levels)),
         )
 
     def _record(self) -> Mapping[str, Any]:

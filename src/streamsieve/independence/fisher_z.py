@@ -1,56 +1,55 @@
-"""Fisher's z test of (partial) correlation, and the F test of the correlation ratio."""
+"""Tests of (partial) correlation by t or Fisher's z, and the F test of the correlation ratio."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import betaincinv, fdtrc, ndtr, ndtri
+from scipy.special import betainc, betainccinv, betaincinv, ndtr, ndtri, stdtr
 
 from streamsieve._kernels import column_products as kernel
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues
 from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts
+from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
-from streamsieve.state import Array, Bool, Float, register
+from streamsieve.state import Array, Bool, Choice, Float, register
 
 
-def critical(alpha: float, n: int, conditioned: int = 0) -> float:
-    """Return the smallest |partial correlation| that is significant at level alpha over n rows.
-
-    ``atanh(r) sqrt(n - k - 3)`` is standard normal under independence given k columns.  With too few rows
-    nothing is significant: infinity.
-    """
-    freedom = n - conditioned - 3
-    # the lower tail, because 1 - alpha loses small levels
-    return math.tanh(-ndtri(alpha / 2) / math.sqrt(freedom)) if freedom > 0 else math.inf
-
-
-def p_value(r: FloatArray, n: int, conditioned: int = 0) -> FloatArray:
-    """Return the two-sided p-values of (partial) correlations over n rows."""
-    return p_value_given(r, np.array(n - conditioned - 3))
-
-
-def p_value_given(r: FloatArray, freedom: IntArray, contrasts: int = 1) -> FloatArray:
+def p_value_given(r: FloatArray, freedom: IntArray, contrasts: int = 1, way: str = "t") -> FloatArray:
     """Return p-values of (partial) correlations, or correlation ratios, and their degrees of freedom.
 
-    With several contrasts, ``freedom`` is what the variance within classes has.  None left: nothing is
-    significant, 1.
+    Given k columns, over n rows, r squared has a beta distribution under independence if the target is normal
+    given them; its degrees of freedom are n - k - 2, or n - k - C for C classes.  That is the t test, or the
+    F test.  With ``way="z"``, one contrast has Fisher's transformation, which is normal in the limit, and
+    n - k - 3.  Without freedom nothing is significant: 1.
     """
     some = np.maximum(freedom, 1)
     size = np.minimum(np.abs(r), 1.0)
-    with np.errstate(divide="ignore"):
-        if contrasts == 1:
+    if way == "z" and contrasts == 1:
+        with np.errstate(divide="ignore"):
             p = 2 * ndtr(-np.arctanh(size) * np.sqrt(some))
-        else:
-            p = fdtrc(contrasts, some, size**2 / (1 - size**2) * some / contrasts)
+    else:
+        p = betainc(some / 2, contrasts / 2, (1 - size) * (1 + size))
     p_values: FloatArray = np.where(freedom > 0, p, 1.0)
     return p_values
+
+
+def critical_given(level: float, freedom: IntArray, contrasts: int = 1, way: str = "t") -> FloatArray:
+    """Return the smallest significant (partial) correlations, or ratios; infinity without freedom."""
+    some = np.maximum(freedom, 1)
+    if way == "z" and contrasts == 1:
+        r = np.tanh(-ndtri(level / 2) / np.sqrt(some))  # the lower tail, because 1 - level loses small levels
+    else:
+        r = np.sqrt(betainccinv(contrasts / 2, some / 2, level))
+    critical: FloatArray = np.where(freedom > 0, r, np.inf)
+    return critical
 
 
 _RELEVANT, _IRRELEVANT = Reason.RELEVANT, Reason.IRRELEVANT
@@ -77,7 +76,7 @@ class FisherZ(RelevanceTest):
 
     Two classes count as 0 and 1.  For more, the label is no number: the correlation ratio eta (the square
     root of the share of variance between classes, which is |r| for two) takes its place, and the F test
-    that of z.
+    that of t.
 
     Parameters
     ----------
@@ -85,6 +84,7 @@ class FisherZ(RelevanceTest):
     task : what kind of target they are
     alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
     signed : whether the statistic keeps the sign of the correlation
+    p_value : "auto" or one of ``p_values.OF_CORRELATIONS``: how p-values are computed
 
     References
     ----------
@@ -95,29 +95,37 @@ class FisherZ(RelevanceTest):
         "basis": Array("f8", "rows", "contrasts", low=-1 - 1e-6, high=1 + 1e-6, nonempty=True),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "signed": Bool(),
+        "p_value": Choice(*OF_CORRELATIONS),
     }
 
-    def __init__(self, y: npt.NDArray[Any], task: Task, alpha: float | None, *, signed: bool = True) -> None:
-        self._bind(contrasts(y, task), alpha, signed=signed)
+    def __init__(
+        self,
+        y: npt.NDArray[Any],
+        task: Task,
+        alpha: float | None,
+        *,
+        signed: bool = True,
+        p_value: str = "auto",
+    ) -> None:
+        way = chosen(p_value, OF_CORRELATIONS)
+        self._bind(contrasts(y, task), alpha, signed=signed, p_value=way)
 
-    def _bind(self, basis: FloatArray, alpha: float | None, *, signed: bool) -> None:
+    def _bind(self, basis: FloatArray, alpha: float | None, *, signed: bool, p_value: str) -> None:
         self.n: int = basis.shape[0]
         self.n_contrasts: int = basis.shape[1]
-        self.basis, self.alpha, self.signed = basis, alpha, signed
+        self.basis, self.alpha, self.signed, self.p_value = basis, alpha, signed, p_value
         self._y = np.ascontiguousarray(basis[:, 0])
-        self.critical = self._critical()
-        self._scale = math.sqrt(max(self.n - 3, 0))
-
-    def _critical(self) -> float:
-        if self.alpha is None:
-            return 0.0
-        if self.n_contrasts == 1:
-            return critical(self.alpha, self.n)
-        return math.sqrt(1 - self.share_left()) if self.freedom() > 0 else math.inf
+        #: Smallest significant correlation; infinite with too few rows for a test.
+        self.critical = 0.0
+        self._way = "z" if p_value == "z" else "t"
+        if alpha is not None:
+            freedom = np.array(self.freedom())
+            self.critical = float(critical_given(alpha, freedom, self.n_contrasts, self._way))
 
     def freedom(self, conditioned: int = 0) -> int:
         """Return the degrees of freedom of a test given ``conditioned`` columns; below 1 there is no test."""
-        return self.n - conditioned - (3 if self.n_contrasts == 1 else self.n_contrasts + 1)
+        lost = 3 if self.p_value == "z" and self.n_contrasts == 1 else self.n_contrasts + 1
+        return self.n - conditioned - lost
 
     @property
     def level(self) -> float:
@@ -130,23 +138,32 @@ class FisherZ(RelevanceTest):
         Given ``conditioned`` columns, a column with a larger share is independent; that is, one whose squared
         partial correlation (ratio) is below 1 minus the share.  Without freedom every column is: -1.
         """
-        freedom = self.freedom(conditioned)
-        if freedom <= 0:
-            return -1.0
-        if self.n_contrasts == 1:
-            return 1 / math.cosh(-ndtri(self.level / 2) / math.sqrt(freedom)) ** 2
-        # the share of variance within classes has a beta distribution under independence
-        return float(betaincinv(freedom / 2, self.n_contrasts / 2, self.level))
+        return float(self.shares(np.array(self.freedom(conditioned))))
 
-    def p_value(self, r: FloatArray) -> FloatArray:
+    def shares(self, freedom: IntArray) -> FloatArray:
+        """Return the shares of variance as in `share_left`, by degrees of freedom."""
+        some = np.maximum(freedom, 1)
+        if self.p_value == "z" and self.n_contrasts == 1:
+            share = 1 / np.cosh(-ndtri(self.level / 2) / np.sqrt(some)) ** 2
+        else:  # the share of variance within classes has a beta distribution under independence
+            share = betaincinv(some / 2, self.n_contrasts / 2, self.level)
+        shares: FloatArray = np.where(freedom > 0, share, -1.0)
+        return shares
+
+    def p_values(self, r: FloatArray) -> FloatArray:
         """Return p-values of correlations (or correlation ratios) with the target."""
-        return p_value_given(r, np.array(self.freedom()), self.n_contrasts)
+        return self.p_value_of(r, np.array(self.freedom()))
+
+    @property
+    def p_value_of(self) -> Callable[..., FloatArray]:
+        """The function from partial correlations and degrees of freedom to p-values; it can be pickled."""
+        return partial(p_value_given, contrasts=self.n_contrasts, way=self._way)
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target; rules want the means and norms again."""
         found = self.relevance(X)
         statistic = found.r if self.signed else np.abs(found.r, out=found.r)
-        test = partial(p_value_given, freedom=np.array(self.freedom()), contrasts=self.n_contrasts)
+        test = partial(self.p_value_of, freedom=np.array(self.freedom()))
         return Relevance(found.reason, statistic, PValues(test, statistic), (found.mean, found.norm))
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
@@ -162,8 +179,12 @@ class FisherZ(RelevanceTest):
         if size >= 1:
             return None
         reason = _IRRELEVANT if dot * dot < critical * critical * ss else _RELEVANT
-        z = math.atanh(size) * self._scale
-        return reason, r if self.signed else size, math.erfc(z / math.sqrt(2.0))
+        freedom = self.n - (3 if self._way == "z" else 2)
+        if self._way == "z":
+            p = math.erfc(math.atanh(size) * math.sqrt(freedom / 2))
+        else:
+            p = 2 * float(stdtr(freedom, -math.sqrt(freedom * ss / (ss - dot * dot)) * size))
+        return reason, r if self.signed else size, p
 
     def relevance(self, X: Matrix) -> Correlations:
         """Return correlations, means and norms of every column, in one pass."""

@@ -33,6 +33,8 @@ class GSquared(TableTest):
         A test needs five rows for each degree of freedom.  "nominal" counts all rows and all levels.
         "occupied" also takes a larger table if five rows for each degree are where column and target both
         vary; its degrees are those of "strata".
+    p_value : {"auto", "chi2"}, default="auto"
+        How p-values are computed; "chi2" is the limiting chi-squared distribution.
 
     Notes
     -----
@@ -56,7 +58,7 @@ class GSquared(TableTest):
     >>> y = np.where(rng.random(500) < 0.8, dose, rng.integers(0, 3, 500))
     >>> test = GSquared(y, Task.MULTICLASS, alpha=0.01)
     >>> measured = test.relevance(np.c_[cause, noise2, dose])
-    >>> test.p_value(measured.statistic, measured.freedom).round(3)
+    >>> test.p_values(measured.statistic, measured.freedom).round(3)
     array([0.   , 0.188, 0.   ])
     >>> test.given(cause, dose[:, None]).p_value > 0.01
     True

@@ -12,8 +12,9 @@ from streamsieve._threads import over_features
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
+from streamsieve.independence.p_values import OF_TABLES, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix
-from streamsieve.state import Array, Bool, Float, Int, register
+from streamsieve.state import Array, Bool, Choice, Float, Int, register
 
 
 @register
@@ -26,6 +27,7 @@ class InformationTest(RelevanceTest):
     bins : number of bins for columns with more than 32 distinct values
     alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
     normalized : symmetric uncertainty instead of mutual information in nats
+    p_value : "auto" or one of ``p_values.OF_TABLES``: how p-values are computed
     """
 
     fields = {
@@ -33,12 +35,20 @@ class InformationTest(RelevanceTest):
         "bins": Int(2, 1024),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "normalized": Bool(),
+        "p_value": Choice(*OF_TABLES),
     }
 
     def __init__(
-        self, y: npt.NDArray[np.uint16], bins: int, alpha: float | None, *, normalized: bool
+        self,
+        y: npt.NDArray[np.uint16],
+        bins: int,
+        alpha: float | None,
+        *,
+        normalized: bool,
+        p_value: str = "auto",
     ) -> None:
         self.n, self.y, self.bins, self.alpha, self.normalized = len(y), y, bins, alpha, normalized
+        self.p_value = chosen(p_value, OF_TABLES)
         self._g = c_log_c(self.n)
         self._counts = np.bincount(y).astype(np.int64)
         self._entropy = kernel.entropy(self._counts, len(self._counts), self.n, self._g)

@@ -13,6 +13,7 @@ from streamsieve.base.offline import OfflineSelector, Why
 from streamsieve.decisions import REASON_CODE
 from streamsieve.independence import FisherZ
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
+from streamsieve.independence.p_values import CHOICES, check_p_value
 from streamsieve.offline.shared.separating_sets import (
     LARGEST_SET,
     TABLE_TESTS,
@@ -50,6 +51,9 @@ class HITONPC(OfflineSelector):
         For tables: which of them has rows enough; see ``GSquared``.
     unreliable : {"skip", "independent"}, default="skip"
         A test without enough rows: its set is passed over, or counts as separating.
+    p_value : {"auto", "z", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
+        "chi2" is the limiting chi-squared distribution.
     bins : int, default=5
         For tables: features with more than 32 distinct values are cut into this number of bins of equal
         frequency, 2 to 1024.
@@ -105,6 +109,7 @@ class HITONPC(OfflineSelector):
         "degrees": Choice(*DEGREES),
         "reliable": Choice(*RELIABLE),
         "unreliable": Choice(*UNRELIABLE),
+        "p_value": Choice(*CHOICES),
         "bins": Int(2, 1024),
         "task": Choice(*TASKS),
         **OfflineSelector.parameters,
@@ -125,6 +130,7 @@ class HITONPC(OfflineSelector):
         degrees: str = "strata",
         reliable: str = "occupied",
         unreliable: str = "skip",
+        p_value: str = "auto",
         bins: int = 5,
         task: str = "auto",
         ledger: str = "all",
@@ -135,6 +141,7 @@ class HITONPC(OfflineSelector):
         self.degrees = degrees
         self.reliable = reliable
         self.unreliable = unreliable
+        self.p_value = p_value
         self.bins = bins
         self.task = task
         self.ledger = ledger
@@ -145,6 +152,9 @@ class HITONPC(OfflineSelector):
         yield cls()
         yield cls(test="g2")
         yield cls(alpha=0.05, test="chi2", max_conditioning=1, unreliable="independent")
+
+    def _check_together(self) -> None:
+        check_p_value(self.p_value, "test", self.test)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:  # noqa: ARG002 - it decides itself
         store = self._store(X, y, Task(self.task_))
@@ -182,8 +192,10 @@ class HITONPC(OfflineSelector):
     def _store(self, X: Matrix, y: npt.NDArray[Any], task: Task) -> Separation:
         most, skip = self.max_conditioning, self.unreliable == "skip"
         if self.test == "fisher_z":
-            return ByCorrelation(X, FisherZ(y, task, self.alpha), most=most, skip=skip)
-        test = TABLE_TESTS[self.test](y, task, self.alpha, self.degrees, self.bins, self.reliable)
+            return ByCorrelation(X, FisherZ(y, task, self.alpha, p_value=self.p_value), most=most, skip=skip)
+        test = TABLE_TESTS[self.test](
+            y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value
+        )
         return ByTables(X, test, most=most, skip=skip)
 
 

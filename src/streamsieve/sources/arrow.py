@@ -50,6 +50,8 @@ class ArrowSource:
         The column that holds the target: numbers, or text for class labels.  It may have no missing values.
     skip_text : bool, default=False
         Leave out columns that do not hold numbers (text, dates, nested values) instead of refusing them.
+    exclude : sequence of str, default=()
+        Columns that are not features: identifiers, times.  They may hold anything; :meth:`column` reads them.
 
     Attributes
     ----------
@@ -87,11 +89,13 @@ class ArrowSource:
     [(['age'], [31.0, nan, 45.0]), (['visits'], [2.0, 7.0, 1.0])]
     """
 
-    def __init__(self, paths: Paths, target: str | None = None, *, skip_text: bool = False) -> None:
+    def __init__(
+        self, paths: Paths, target: str | None = None, *, skip_text: bool = False, exclude: Sequence[str] = ()
+    ) -> None:
         table_files.need_pyarrow()
         self._files = [_table(path) for path in resolve(paths)]
         self.files = [file.path for file in self._files]
-        self._layout = table_layout.layout_of(self._files, target, skip_text=skip_text)
+        self._layout = table_layout.layout_of(self._files, target, skip_text=skip_text, exclude=exclude)
         known = [file.n_rows for file in self._files if file.n_rows is not None]
         self.names: list[str] | None = self._layout.features
         self.n_rows: int | None = sum(known) if len(known) == len(self._files) else None
@@ -116,6 +120,18 @@ class ArrowSource:
                 raise self._no_rows()
             self._y = np.concatenate(pieces)
         return self._y
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return all values of one column, whatever they are; a missing value is None, NaN or NaT."""
+        table_layout.check_names(self._files[0], [name])
+        pieces = [
+            batch.column(0).to_numpy(zero_copy_only=False)
+            for file in self._files
+            for batch in file.batches([name])
+        ]
+        if not pieces:
+            raise self._no_rows()
+        return np.concatenate(pieces)
 
     def identity(self) -> dict[str, Any]:
         """Return what makes this stream this stream, as JSON: columns, target, and evidence of the files."""

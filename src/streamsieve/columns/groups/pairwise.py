@@ -115,7 +115,7 @@ class PairwiseCorrelationGroups(PairwiseGroups):
     ) -> Iterator[GroupCandidates]:
         measured = self.test.relevance(X)
         if self.fdr is not None:
-            self.fdr.retest(measured.reason, self.test.p_value(measured.r))
+            self.fdr.retest(measured.reason, self.test.p_values(measured.r))
         reason[:], statistic[:] = measured.reason, measured.r
         for some, Z in unit_columns(X, np.flatnonzero(reason == KEPT), measured.mean, measured.norm):
             yield GroupCandidates(some, np.abs(measured.r[some]), {"columns": Z})

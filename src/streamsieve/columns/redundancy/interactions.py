@@ -13,9 +13,10 @@ from streamsieve.columns.deferred import DeferredDecisions, outcome_of
 from streamsieve.columns.redundancy.partner_pools import ROWS_PER_FREEDOM, Coded, Pairs, PartnerPools
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, UNRELIABLE, Outcome
 from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
-from streamsieve.independence.contingency_test import p_value
+from streamsieve.independence.table_p_values import p_value
+from streamsieve.independence.p_values import OF_TABLES
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray
-from streamsieve.state import Float, Int, Nested, Part, register
+from streamsieve.state import Choice, Float, Int, Nested, Part, register
 
 #: Sum of 1 / (k ln^2 k) over k = 2, 3, ...
 SUM_OF_WEIGHTS = 2.109742801236892
@@ -39,11 +40,12 @@ class Interactions(Part):
         "deferred": Nested(DeferredDecisions),
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "bins": Int(2, LEVELS),
+        "p_value": Choice(*OF_TABLES),
     }
     because: ClassVar[str] = "later ones may change them"
 
-    def __init__(self, pools: PartnerPools, alpha: float, bins: int) -> None:
-        self.pools, self.alpha, self.bins = pools, alpha, bins
+    def __init__(self, pools: PartnerPools, alpha: float, bins: int, p_value: str) -> None:
+        self.pools, self.alpha, self.bins, self.p_value = pools, alpha, bins, p_value
         self.deferred = DeferredDecisions()
 
     @property

@@ -183,7 +183,7 @@ class ThreeWay(Part):
         if self.buffer is None or self.buffer_deferred is None:
             return
         deferred, r = self.buffer_deferred, measured.r
-        p_value = self.test.p_value(r)
+        p_value = self.test.p_values(r)
         reason = measured.reason.copy()
         chosen = np.flatnonzero(reason == KEPT)
         found = Relevance(reason, r, p_value, (measured.mean, measured.norm))

@@ -127,7 +127,7 @@ class LearnsRows(_Beside):
         """Review the kept columns, and return the evictions, which the ledger does not have yet."""
         table, step = self._table_, self.n_features_in_
         evicted, stays = self._screened(step)
-        columns = self._fresh().begin(table.y)
+        columns = self._fresh().begin(table.y, serial=False)
         numbering = Numbering(table.features[stays], step)
         if np.any(stays):
             evicted += numbering.lost(offered(columns, table.values()[:, stays]))

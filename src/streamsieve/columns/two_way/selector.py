@@ -162,7 +162,9 @@ class TwoWay(LearnsRows, ColumnSelector):
         """What the selector over columns can do."""
         inner = SAOLA() if self.column_selector is None else self.column_selector
         known = inner.traits if isinstance(inner, ColumnSelector) else Traits()
-        return replace(known, merges=False, weights=False, size_parameter=None)
+        # rows that keep coming are in no groups, and reviews begin with other rows every time
+        rows = {"grouped_rows": False, "dependent_rows": False}
+        return replace(known, merges=False, weights=False, size_parameter=None, **rows)
 
     @property
     def task(self) -> str:  # type: ignore[override]  # not a parameter here
@@ -192,7 +194,7 @@ class TwoWay(LearnsRows, ColumnSelector):
                 f"{len(y)}, or give fewer rows"
             )
         self._table_ = GrowingTable(y, classes=Task(self.task_) in CLASSIFICATION)
-        self._columns_ = self._fresh().begin(self._table_.y)
+        self._columns_ = self._fresh().begin(self._table_.y, serial=False)
         self._screen_ = None
         self.n_samples_held_ = len(y)
         self._unjudged_ = 0
@@ -247,17 +249,18 @@ class TwoWay(LearnsRows, ColumnSelector):
     def _kept_values(self) -> FloatArray:
         return self._table_.values()
 
-    def same_rows(self, y: Any = None, rows: Any = None) -> Self:
+    def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:
         """Check that columns are offered over the rows held; see ``ColumnSelector.same_rows``.
 
         Parameters
         ----------
         y : the targets of the rows held, oldest first
         rows : their identifiers
+        groups : none: rows that keep coming are in no groups
         """
         self._check_begun("comparing rows")
         self._settle_identity()
-        return super().same_rows(y, rows)
+        return super().same_rows(y, rows, groups=groups)
 
     def _record(self) -> Mapping[str, Any]:
         self._settle_identity()

@@ -75,7 +75,7 @@ class ByCorrelation(Separation):
         measured = test.relevance(X)
         # the p-values of correlations near 1 are rounding
         r = np.abs(measured.r)
-        self.alone = Alone(measured.reason == RELEVANT, r, test.p_value(r), -r)
+        self.alone = Alone(measured.reason == RELEVANT, r, test.p_values(r), -r)
         self._X = without_offsets(X) if sp.issparse(X) else X
         testable = sum(test.freedom(size) > 0 for size in range(1, most + 1))
         self._most = testable if skip else most
@@ -162,15 +162,15 @@ class ByTables(Separation):
 
     def __init__(self, X: Matrix, test: TableTest, *, most: int, skip: bool) -> None:
         X = sp.csc_array(X) if sp.issparse(X) else X
-        reason, statistic, freedom, self._all_levels = test.relevance(X)
-        p_value = test.p_value(statistic, freedom)
+        reason, statistic, tested, freedom, self._all_levels = test.relevance(X)
+        p_value = test.p_values(tested, freedom)[:]
         self.alone = Alone(reason == RELEVANT, statistic, p_value, p_value)
         self._test, self._most, self._skip = test, most, skip
         self._pieces = test.pieces(X)
         relevant = self._all_levels[self.alone.relevant]
         widest = int(relevant.max(initial=2))
         self._room = test.room(widest)
-        self._critical = test.critical(widest, most)
+        self._critical = test.bounds(widest, most)
         self._edges = np.zeros(test.n_classes + 1, np.int64)
         self._numbers = np.zeros((0, test.n), np.uint16)
         self._features = []
@@ -189,11 +189,11 @@ class ByTables(Separation):
         """Search the tables."""
         test, q = self._test, len(self._features) - 1
         others = np.flatnonzero(self._left[:q] & (np.arange(q) != place))
-        ratio, occupied, degrees, pearson = test.rules
+        ratio, occupied, *how = test.rules
         found = np.zeros(4, np.int64)
         size, *_ = tables_search.separate(
             None, self._numbers, self._levels, place, -1 if place == q else q, others,
-            len(others), self._most, ratio, self._skip, occupied, degrees, pearson,
+            len(others), self._most, ratio, self._skip, occupied, *how,
             test.y, test.class_counts, self._edges, test.g, test.log, self._critical,
             None, None, None, *self._room, found,  # the search knows bits, too; here all are numbers
         )  # fmt: skip

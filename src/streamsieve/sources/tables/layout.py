@@ -41,7 +41,9 @@ class Layout:
         return None if self.target is None else _kind(self.target_type)
 
 
-def layout_of(files: Sequence[TableFile], target: str | None, *, skip_text: bool) -> Layout:
+def layout_of(
+    files: Sequence[TableFile], target: str | None, *, skip_text: bool, exclude: Sequence[str] = ()
+) -> Layout:
     """Settle the features and the target of files that form one stream; refuse files that differ."""
     first = files[0]
     kinds = _kinds(first)
@@ -50,21 +52,32 @@ def layout_of(files: Sequence[TableFile], target: str | None, *, skip_text: bool
             f"{first.path} has no column {target!r} to serve as target{did_you_mean(target, kinds)}; "
             f"its columns are {some(kinds)}"
         )
+    check_names(first, exclude)
     for file in files[1:]:
         _refuse_difference(first, kinds, file, _kinds(file))
-    text = [name for name, kind in kinds.items() if kind != "numbers" and name != target]
+    text = [name for name, kind in kinds.items() if kind != "numbers" and name not in {target, *exclude}]
     if text and not skip_text:
         raise SourceError(
             f"{first.path}: column {some(text, 3)} holds {kinds[text[0]]}, not numbers: encode it (for "
             "example with OrdinalEncoder), or leave such columns out with skip_text=True (--skip-text)"
         )
-    left_out = {target, *text}
+    left_out = {target, *text, *exclude}
     features = [name for name in kinds if name not in left_out]
     if not features:
         raise SourceError(
             f"{first.path} has no column of numbers besides the target: its columns are {some(kinds)}"
         )
     return Layout(features, target, _target_type(files, target))
+
+
+def check_names(file: TableFile, names: Sequence[str]) -> None:
+    """Refuse names of columns that a file does not have."""
+    known = _kinds(file)
+    for name in names:
+        if name not in known:
+            raise SourceError(
+                f"{file.path} has no column {name!r}{did_you_mean(name, known)}; its columns are {some(known)}"
+            )
 
 
 def _kinds(file: TableFile) -> dict[str, str]:

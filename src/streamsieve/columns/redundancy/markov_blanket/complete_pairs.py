@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
 
 from streamsieve._kernels import paired_partial as kernel
 from streamsieve.columns.redundancy.contract import Candidates
@@ -16,12 +14,13 @@ from streamsieve.columns.redundancy.pairwise.complete_pairs import standardized
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
-from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Nested, register
 
 #: The ledger's codes for what the search finds: kept, independent, function of the set, too few rows.
 _CODES = np.array([KEPT, REDUNDANT, COLLINEAR, UNRELIABLE], np.uint8)
+#: Tests of one column that may cost a pass over the rows: all sets of up to three among 29 kept columns.
+MOST_TESTS = 4096
 #: What is known of a pair: correlation, the part that the target does not explain, and the correlation of one
 #: with the target given the other.
 _PAIRS = 3
@@ -73,8 +72,9 @@ class MarkovBlanketCompletePairs(SlottedRule):
                     self.slots.double()
                 done, self._kept, n_gone = kernel.decide(
                     fresh, feature[part], done, self._config.newcomer_first, self._config.max_size,
-                    self._config.skip_unreliable, self._lost, self._share, self._y, self.test.labels,
-                    *self.slots.arrays.values(), self.slots.order, self._kept, lines, statistic, n_gone,
+                    self._config.skip_unreliable, MOST_TESTS, self._lost, self._share, self._y,
+                    self.test.labels, *self.slots.arrays.values(), self.slots.order, self._kept, lines,
+                    statistic, n_gone,
                 )  # fmt: skip
             gone = slice(width, width + n_gone)
             decided.append((lines[:width], statistic[:width]))
@@ -90,7 +90,7 @@ class MarkovBlanketCompletePairs(SlottedRule):
         gone: IntArray,
         gone_statistic: FloatArray,
     ) -> Outcome:
-        p_value_of = partial(p_value_given, contrasts=self.test.complete.n_contrasts)
+        p_value_of = self.test.complete.p_value_of
         reason, freedom = _CODES[found[:, 2]], found[:, 3]
         left = evictions(
             gone[:, 0], gone[:, 1], _CODES[gone[:, 2]], gone_statistic,
@@ -103,10 +103,7 @@ class MarkovBlanketCompletePairs(SlottedRule):
     def _expect_missing(self) -> None:
         """Compute the share of variance for any number of observed rows."""
         freedom, test = np.arange(1, self.n + 1), self.test.complete
-        if test.n_contrasts == 1:
-            share = 1 / np.cosh(-ndtri(test.level / 2) / np.sqrt(freedom)) ** 2
-        else:
-            share = betaincinv(freedom / 2, test.n_contrasts / 2, test.level)
+        share = test.shares(freedom)
         known = self._share[1:] >= 0
         self._share[1:] = np.where(known, self._share[1:], share)
         self._any_missing = True

@@ -8,7 +8,6 @@ target is then arithmetic on a few numbers, however many rows there are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,7 @@ from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LA
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
 from streamsieve.dependence.blocks import column_slices
-from streamsieve.independence.fisher_z import FisherZ, p_value_given
+from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Nested, register
 
@@ -75,7 +74,7 @@ class MarkovBlanketCorrelation(SlottedRule):
             if done == m:
                 break
             self.slots.double()
-        some, p_value_of = slice(n_gone), partial(p_value_given, contrasts=self.test.n_contrasts)
+        some, p_value_of = slice(n_gone), self.test.p_value_of
         freedom, gone_freedom = self._freedom(verdict), self._freedom(gone_verdict[some])
         left = evictions(
             gone[some], newcomer[some], self._reason(gone_verdict[some]), gone_statistic[some],

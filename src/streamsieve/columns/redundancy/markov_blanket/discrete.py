@@ -19,8 +19,9 @@ from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
 from streamsieve.exceptions import StateError
 from streamsieve.independence.chi_square import ChiSquareTest
-from streamsieve.independence.contingency_test import ROWS_PER_FREEDOM, TableTest, p_value
+from streamsieve.independence.contingency_test import TableTest
 from streamsieve.independence.g_squared import GSquared
+from streamsieve.independence.table_p_values import p_value
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Nested, register
 
@@ -65,7 +66,7 @@ class MarkovBlanketDiscrete(SlottedRule):
             np.zeros((test.n_classes, 16), np.int64),
         )
         self._most_levels = 2
-        self._room = tuple(np.zeros((0,) * a.ndim, np.int32) for a in test.room(1))
+        self._room = tuple(np.zeros((0,) * a.ndim, a.dtype) for a in test.room(1))
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
@@ -103,15 +104,15 @@ class MarkovBlanketDiscrete(SlottedRule):
         else:
             numbers = test.encode(pieces, at, np.arange(self.n), self.n)
         self._make_room(int(levels.max()))
-        ratio, occupied, degrees, pearson = test.rules
+        ratio, occupied, *how = test.rules
         size, skip, newcomer_first = self._config
-        critical = test.critical(self._most_levels, size)
+        critical = test.bounds(self._most_levels, size)
         done = 0
         while True:
             done, self._kept, out.n_evicted = kernel.decide(
                 bits, numbers, levels, feature, done,
                 *self._columns(), *self.slots.of("levels", "feature"), self._kept,
-                newcomer_first, size, ratio, skip, occupied, degrees, pearson,
+                newcomer_first, size, ratio, skip, occupied, *how,
                 test.y, test.class_counts, self._edges, test.g, test.log, critical,
                 *self._work_space(), *out.of(part), *out.evicted, out.n_evicted,
             )  # fmt: skip
@@ -170,7 +171,7 @@ class MarkovBlanketDiscrete(SlottedRule):
     def _fits(self) -> bool:
         """Whether the kernels can index their tables by the categories of the columns."""
         q, levels = self._kept, self.slots["levels"][: self._kept]
-        enough = self.n >= ROWS_PER_FREEDOM * (levels - 1) * (self.test.n_classes - 1)
+        enough = self.n >= self.test.rows_per_freedom * (levels - 1) * (self.test.n_classes - 1)
         fits = bool(np.all((levels <= max(self.test.most_levels, 2)) & enough))
         if not self._packed:
             return fits and bool(np.all(self.slots["numbers"][:q] < levels[:, None]))
@@ -194,16 +195,16 @@ class _Room:
 
     def outcome(self, feature: IntArray, own: FloatArray) -> Outcome:
         """Return everything with the ledger's codes."""
-        found, statistic, freedom, by = self.candidates
-        gone, newcomer, why, gone_statistic, gone_freedom, gone_by = (
+        found, statistic, tested, freedom, by = self.candidates
+        gone, newcomer, why, gone_statistic, gone_tested, gone_freedom, gone_by = (
             a[: self.n_evicted] for a in self.evicted
         )
-        gone_p = p_value(gone_statistic, gone_freedom)
+        gone_p = p_value(gone_tested, gone_freedom)
         left = evictions(gone, newcomer, _CODES[why], gone_statistic, gone_p, gone_by)
         decided = np.where(found == 0, own, statistic)
-        return Outcome(_CODES[found], decided, PValues(p_value, statistic, freedom), sets(feature, by), left)
+        return Outcome(_CODES[found], decided, PValues(p_value, tested, freedom), sets(feature, by), left)
 
 
 def _results(m: int) -> tuple[npt.NDArray[Any], ...]:
-    """Return room for what was found, the statistic, its freedom, and the set."""
-    return np.zeros(m, np.int64), np.zeros(m), np.zeros(m, np.int64), np.full((m, LARGEST_SET), -1)
+    """Return room for what was found, the statistic, what was tested, its freedom, and the set."""
+    return np.zeros(m, np.int64), *np.zeros((3, m)), np.full((m, LARGEST_SET), -1)

@@ -135,16 +135,23 @@ class MarkovBlanket(RedundancyRule):
         for size in range(1 - len(fixed), self._config.max_size + 1 - len(fixed)):
             for members in combinations(others, size):
                 given = np.column_stack([kept.column for kept in (*members, *fixed)])
-                statistic, p_value = self._test.conditional(column.column, self._y, given)
+                statistic, p_value = self._tested(column.column, given)
                 if p_value > self._alpha:
                     features = tuple(kept.feature for kept in (*members, *fixed))
                     return Separation(features, statistic, p_value)
         return None
 
+    def _values(self) -> FloatArray:
+        """Return the values of the kept columns, one row per column."""
+        return np.array([kept.column for kept in self._kept]).reshape(-1, self.n)
+
+    def _tested(self, x: FloatArray, given: FloatArray) -> tuple[float, float]:
+        """Return statistic and p-value of a column and the target given others."""
+        return self._test.conditional(x, self._y, given)
+
     def _record(self) -> Mapping[str, Any]:
-        columns = np.array([kept.column for kept in self._kept]).reshape(-1, self.n)
         bound = {"test": self._test, "y": self._y, "alpha": self._alpha, **self._config._asdict()}
-        return {**bound, "columns": columns, "feature": self.features}
+        return {**bound, "columns": self._values(), "feature": self.features}
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

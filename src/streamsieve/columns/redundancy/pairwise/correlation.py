@@ -96,10 +96,10 @@ def tested_outcome(
     reason = np.where(lost, REDUNDANT, RELEVANT).astype(np.uint8)
     statistic = np.where(lost, pair, candidates.relevance.statistic)
     # two columns have a correlation even where a column and many classes have a correlation ratio
-    p_value = PValues(p_value_given, pair, np.broadcast_to(rows - 3, pair.shape))
+    p_value = PValues(p_value_given, pair, np.broadcast_to(rows - 2, pair.shape))
     feature, newcomer, strength = evicted
     gone = evictions(
         feature, newcomer, np.full(len(feature), REDUNDANT, np.uint8), strength,
-        p_value_given(strength, np.broadcast_to(evicted_rows - 3, strength.shape)), newcomer[:, None],
+        p_value_given(strength, np.broadcast_to(evicted_rows - 2, strength.shape)), newcomer[:, None],
     )  # fmt: skip
     return Outcome(reason, statistic, p_value, sets(candidates.feature, by[:, None]), gone)

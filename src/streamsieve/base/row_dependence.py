@@ -1,0 +1,218 @@
+"""Rows that are not independent: what ``begin`` is told about them, and a warning if it is told nothing."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.base.row_fingerprints import fingerprints
+from streamsieve.dependence.contract import MeasuredBlock, RelevanceTest
+from streamsieve.exceptions import CapabilityError, DependentRowsWarning, ParameterError, SchemaError
+from streamsieve.independence import FisherZ
+from streamsieve.independence.dependent_rows import (
+    ClusterRobustCorrelation,
+    DependentRowsTest,
+    GroupMeans,
+    SerialCorrelation,
+    autocorrelated,
+    default_lag,
+)
+from streamsieve.protocols import ColumnBlock, IntArray, Task, Traits
+
+#: With fewer groups no test of theirs can be relied on.
+FEWEST_GROUPS = 5
+#: Selectors whose tests allow for dependent rows, for errors and warnings.
+CAPABLE = (
+    "SAOLA, TopK, OSFS and FastOSFS with Fisher's z and complete columns, and OnlineFDR with scope='marginal'"
+)
+
+
+class RowDependence(NamedTuple):
+    """How the rows of a stream of columns depend on each other."""
+
+    #: Code of each row's group, 0, 1, 2, ... in order of appearance; None without groups.
+    groups: IntArray | None = None
+    #: Largest lag at which rows in time order are correlated; None if they have no order.
+    lag: int | None = None
+    #: Means over the groups, which stand for their rows if all rows of a group have the same target; or None.
+    means: GroupMeans | None = None
+
+    @classmethod
+    def of(cls, y: npt.NDArray[Any] | None, groups: IntArray | None, lag: int | None) -> Self:
+        """Return the dependence of rows with a target, or fingerprints of it, and groups or a lag."""
+        if y is None or groups is None:
+            return cls(lag=lag)
+        averaged = np.array_equal(y, y[_first_rows(groups)][groups])
+        return cls(groups, means=GroupMeans(groups) if averaged else None)
+
+    @property
+    def tested(self) -> bool:
+        """Whether tests must allow for dependent rows."""
+        return self.lag is not None or (self.groups is not None and self.means is None)
+
+    def test(self, independent: FisherZ) -> RelevanceTest:
+        """Return the test of correlation over these rows, given the one for independent rows."""
+        if self.lag is not None:
+            return SerialCorrelation(independent, self.lag)
+        if self.groups is not None and self.means is None:
+            return ClusterRobustCorrelation(independent, self.groups)
+        return independent
+
+    def problems(self, test: Any) -> Iterator[str]:
+        """Yield what does not fit about a test read from a file."""
+        wanted = self.lag, self.groups if self.means is None else None
+        if isinstance(test, DependentRowsTest):
+            found = getattr(test, "lag", None), getattr(test, "groups", None)
+            if found[0] != wanted[0] or not np.array_equal(found[1], wanted[1]):  # type: ignore[arg-type]
+                yield "the test is for rows that depend on each other in another way"
+        elif self.tested and isinstance(test, RelevanceTest):
+            yield "the test is one for independent rows"
+
+    def target(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the target of the rows that are tested: of each group, if groups are averaged."""
+        return y if self.means is None or self.groups is None else y[_first_rows(self.groups)]
+
+    def block(self, block: ColumnBlock) -> ColumnBlock:
+        """Return a block over the rows that are tested."""
+        measured = isinstance(block, MeasuredBlock)
+        return block if self.means is None or measured else replace(block, X=self.means.of(block.X))
+
+
+def row_dependence(
+    name: str, traits: Traits, y: npt.NDArray[Any], task: Task, groups: Any, serial: Any
+) -> RowDependence:
+    """Validate what ``begin`` was told about the rows; warn if nothing was and they look like a time series.
+
+    Parameters
+    ----------
+    name, traits : of the selector
+    y, task : the target
+    groups : one label per row, or None
+    serial : True, a lag, False, or None
+    """
+    if groups is not None and not _is_off(serial):
+        raise ParameterError(
+            "groups and serial exclude each other: for time series of several subjects, give groups"
+        )
+    if groups is not None:
+        return _grouped(name, traits, y, groups)
+    if _is_off(serial):
+        if serial is None and (traits.dependent_rows or traits.grouped_rows):
+            _warn_autocorrelated(name, traits, y, task)
+        return RowDependence()
+    lag = _lag(serial, len(y))
+    if not traits.dependent_rows:
+        raise CapabilityError(f"{name} has no test for rows in time order (serial): {CAPABLE} have")
+    return RowDependence(lag=lag)
+
+
+def group_codes(groups: Any, n: int) -> IntArray:
+    """Return the groups of n rows as codes 0, 1, 2, ... in order of appearance."""
+    values = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
+    if values.ndim != 1 or len(values) != n:
+        raise SchemaError(
+            f"groups must be one label for each of {n} rows; got an array of shape {values.shape}"
+        )
+    missing = _missing(values)
+    if missing.any():
+        raise SchemaError(
+            f"groups has a missing value in row {int(missing.argmax())}: give each row without a group a "
+            "label of its own, or leave the row out"
+        )
+    first, codes = np.unique(fingerprints(values), return_index=True, return_inverse=True)[1:]
+    position = np.empty(len(first), np.int64)
+    position[np.argsort(first)] = np.arange(len(first))
+    return position[codes]
+
+
+def _first_rows(groups: IntArray) -> IntArray:
+    return np.unique(groups, return_index=True)[1]
+
+
+def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> RowDependence:
+    codes = group_codes(groups, len(y))
+    n_groups = int(codes.max()) + 1
+    if n_groups == len(y):
+        warnings.warn(
+            "every row is a group of its own, so groups is ignored",
+            DependentRowsWarning,
+            stacklevel=_caller(),
+        )
+        return RowDependence()
+    if n_groups < FEWEST_GROUPS:
+        raise SchemaError(
+            f"groups has {n_groups} groups, too few for any test: at least {FEWEST_GROUPS} are needed"
+        )
+    found = RowDependence.of(y, codes, None)
+    if found.means is not None and not traits.grouped_rows:
+        raise CapabilityError(
+            f"{name} does not take groups of rows: {CAPABLE} do, and so do AlphaInvesting, "
+            "InformationInvesting and StreamwiseIC if each group has one target"
+        )
+    if found.means is None and not traits.dependent_rows:
+        raise CapabilityError(f"{name} has no test for groups of rows within which y varies: {CAPABLE} have")
+    return found
+
+
+def _caller() -> int:
+    """Return the stack level, for a warning issued where this is called, of the first frame outside."""
+    level, frame = 0, sys._getframe(1)  # noqa: SLF001
+    inside = (__name__.partition(".")[0], "None", "builtins")  # forwarding functions are of no module
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in inside:
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level + 1
+
+
+def _is_off(serial: Any) -> bool:
+    return serial is None or serial is False or (isinstance(serial, np.bool_) and not serial)
+
+
+def _lag(serial: Any, n: int) -> int:
+    if isinstance(serial, (bool, np.bool_)):
+        return default_lag(n)
+    if not isinstance(serial, (int, np.integer)) or not 1 <= serial <= n // 2:
+        raise ParameterError(
+            f"serial must be True, False, None, or the largest lag at which rows depend on each other, from 1 "
+            f"to half the number of rows ({n // 2}); got {serial!r}"
+        )
+    return int(serial)
+
+
+def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), bool)
+    unknown = ("NAType", "NaTType")
+    return np.array(
+        [
+            v is None or type(v).__name__ in unknown or (isinstance(v, float) and v != v)
+            for v in values.tolist()
+        ],
+        bool,
+    )
+
+
+def _warn_autocorrelated(name: str, traits: Traits, y: npt.NDArray[Any], task: Task) -> None:
+    rho = autocorrelated(y, task)
+    if rho is None:
+        return
+    remedy = "pass serial=True to begin or fit"
+    if not traits.dependent_rows:
+        remedy = f"{name} has no test for that, but {CAPABLE} have, with serial=True"
+    warnings.warn(
+        f"y is autocorrelated in the order of the rows (lag-1 autocorrelation {rho:.2f}), and p-values of "
+        f"dependent rows are too small.  If the rows are a time series, {remedy}; if several rows belong to "
+        "one subject, pass groups=; if they are merely sorted, or are independent for another reason, "
+        "shuffle them or pass serial=False",
+        DependentRowsWarning,
+        stacklevel=_caller(),
+    )

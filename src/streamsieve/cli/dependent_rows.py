@@ -1,0 +1,102 @@
+"""``--groups`` and ``--time``: which column of a table says how its rows depend on each other."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from streamsieve.base import ColumnSelector
+from streamsieve.cli.output import say
+from streamsieve.exceptions import DependentRowsWarning, ParameterError, SourceError
+from streamsieve.sources.checks import SVMLIGHT
+
+#: Names of columns that say to whom a row belongs.
+_IDENTIFIER = re.compile(
+    r"(.*[_ .-])?(id|patient|subject|user|customer|site)([_ .-]?(id|no|number))?", re.IGNORECASE
+)
+
+
+class DependentRows(NamedTuple):
+    """Columns that say how rows depend on each other."""
+
+    groups: str | None = None
+    time: str | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that are no features."""
+        return [name for name in self if name is not None]
+
+    def check(self, selector: Any, data: list[str]) -> None:
+        """Refuse, before any work, what cannot be used."""
+        if len(self.columns) == len(self):
+            raise ParameterError(
+                "--groups and --time exclude each other: for time series of several subjects, give --groups"
+            )
+        option = "--groups" if self.groups else "--time"
+        if self.columns and not isinstance(selector, ColumnSelector):
+            raise ParameterError(
+                f"{option} is about methods that stream columns, and {type(selector).method_name()} streams rows"
+            )
+        if self.columns and any(path.endswith(tuple(SVMLIGHT)) for path in data):
+            raise ParameterError(f"{option} names a column of a table, and svmlight text has no names")
+
+    def begin(self, selector: ColumnSelector, source: Any, *, quiet: bool) -> None:
+        """Begin with the target of a source and what the columns say; print what looks wrong."""
+        if getattr(source, "y", None) is None:
+            return
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DependentRowsWarning)
+            if self.groups is not None:
+                selector.begin(source.y, groups=source.column(self.groups))
+            elif self.time is not None:
+                _check_sorted(self.time, source.column(self.time))
+                selector.begin(source.y, serial=True)
+            else:
+                selector.begin(source.y)
+        for each in caught:
+            if not issubclass(each.category, DependentRowsWarning):
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+            elif not quiet:
+                say(_in_options(str(each.message)))
+        if not quiet and not self.columns and not caught:
+            _hint(source)
+
+
+def _in_options(message: str) -> str:
+    """Return a warning about rows in the words of the command line."""
+    if not message.startswith("y is autocorrelated"):
+        return f"note: {message}"
+    return (
+        f"note: {message.partition('.  If')[0]}; if the rows are a time series, say --time COLUMN, and if "
+        "several rows belong to one subject, --groups COLUMN"
+    )
+
+
+def _check_sorted(name: str, times: Any) -> None:
+    missing = [v is None for v in times] if times.dtype.kind == "O" else times != times  # noqa: PLR0124 - NaN
+    values = times.astype(str) if times.dtype.kind == "O" else times
+    if np.any(missing):
+        raise SourceError(f"column {name!r} has missing values: drop those rows or fill them in")
+    back = np.flatnonzero(values[1:] < values[:-1])
+    if len(back):
+        raise SourceError(
+            f"the rows are not sorted by {name!r}: row {int(back[0]) + 1} is earlier than the one before; sort the "
+            "file by time"
+        )
+
+
+def _hint(source: Any) -> None:
+    """Say so if a column looks like an identifier whose values repeat."""
+    for name in getattr(source, "names", None) or []:
+        if _IDENTIFIER.fullmatch(name) and hasattr(source, "column"):
+            values = source.column(name)
+            if 1 < len(np.unique(values)) < len(values) / 2:
+                say(
+                    f"note: {name!r} looks like an identifier, and its values repeat: if rows of one {name} depend on "
+                    f"each other, say --groups {name}"
+                )
+                return

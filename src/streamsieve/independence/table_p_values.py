@@ -1,0 +1,173 @@
+"""P-values of contingency tables: chi-squared, permutation moments, Fisher's exact test, random tables.
+
+What is tested is a chi-squared statistic with its degrees of freedom.  By "moments" both are those of the gamma
+distribution that has the mean and the variance of Pearson's statistic over all permutations: scaled, and not
+whole numbers.  Without degrees of freedom the p-value itself is given, and 1 is no test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import chdtrc, chdtri, gammaln
+
+from streamsieve._kernels import exact_tables as kernel
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+
+#: Expected count below which a 2 x 2 table has Fisher's p-value, and any other table must be confirmed.
+FEW_FOR_FISHER, FEW_FOR_GAMMA = 5, 1
+#: Random tables: the most that are drawn, and the number as extreme as the observed one that ends the drawing.
+MOST_DRAWS, STOP = 100_000, 10
+#: Ranges of degrees of freedom in an octave, and the exponents of 2 at which they begin and end.
+PER_OCTAVE, FIRST, LAST = 8, -4, 20
+
+
+def p_value(tested: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Return p-values of chi-squared statistics; without degrees of freedom they are given."""
+    tested, freedom = np.asarray(tested, np.float64), np.asarray(freedom, np.float64)
+    p: FloatArray = np.where(freedom > 0, chdtrc(np.maximum(freedom, 1e-300), tested), tested)
+    return p
+
+
+def p_value_or_fisher(n: int, ones: int, tested: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Return the same; where the degrees are negative, those of Fisher's test, computed here.
+
+    Then -freedom rows have the rarer level and ``tested`` of them are in the class of ``ones`` out of n rows.
+    """
+    p = p_value(tested, freedom)
+    exact = np.atleast_1d(freedom < 0)
+    if exact.any():
+        found = np.empty(int(exact.sum()))
+        corner, fewest = (np.atleast_1d(a)[exact].astype(np.int64) for a in (tested, -freedom))
+        kernel.fisher(corner, fewest, ones, n, log_factorial(n), found)
+        np.atleast_1d(p)[exact] = found
+    return p
+
+
+@lru_cache(maxsize=4)
+def log_factorial(n: int) -> FloatArray:
+    """Return ln c! for c = 0, 1, ..., n."""
+    table: FloatArray = gammaln(np.arange(n + 1.0) + 1.0)
+    table.flags.writeable = False
+    return table
+
+
+@lru_cache(maxsize=16)
+def gamma_bounds(alpha: float) -> FloatArray:
+    """Bound the smallest significant ratio of a chi-squared statistic and its degrees of freedom.
+
+    From below and above, for ranges of degrees of freedom; a table between the bounds needs its p-value.
+    """
+    freedom = 2.0 ** (FIRST + np.arange((LAST - FIRST) * PER_OCTAVE + 1) / PER_OCTAVE)
+    ratio = chdtri(freedom, alpha) / freedom
+    # within a range the ratio is monotone but for a flat peak
+    both = np.minimum(ratio[:-1], ratio[1:]) * 0.99, np.maximum(ratio[:-1], ratio[1:]) * 1.01
+    bounds: FloatArray = np.stack(both)
+    bounds.flags.writeable = False
+    return bounds
+
+
+def is_significant(tested: FloatArray, freedom: FloatArray, alpha: float) -> BoolArray:
+    """Whether chi-squared statistics have p-values of alpha at most; all have degrees of freedom."""
+    low, high = gamma_bounds(alpha)
+    at = np.floor(PER_OCTAVE * (np.log2(freedom) - FIRST)).astype(np.int64)
+    inside, at = (at >= 0) & (at < len(low)), np.clip(at, 0, len(low) - 1)
+    ratio = tested / freedom
+    significant: BoolArray = ratio >= high[at]
+    near = np.flatnonzero(~inside | (~significant & (ratio >= low[at])))
+    significant[near] = chdtrc(freedom[near], tested[near]) <= alpha
+    return significant
+
+
+def moments(tables: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return Pearson's statistic of each table, with its mean and variance over all permutations.
+
+    Zeros where permutations do not change it, and with fewer than four rows.  References: Haldane, Biometrika
+    31, 1940; Dawson, Biometrika 41, 1954.
+    """
+    n = tables.sum(axis=(1, 2)).astype(np.float64)
+    sides = tables.sum(axis=2), tables.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        (r, v1, w1, by_level), (c, v2, w2, by_class) = (_side(n, margins) for margins in sides)
+        mean = n * (r - 1) * (c - 1) / (n - 1)
+        variance = 2 * n / (n - 3) * (v1 - w1) * (v2 - w2) + n / (n - 1) * n * w1 * w2
+        statistic = n * (tables * by_level[:, :, None] * (tables * by_class[:, None, :])).sum(axis=(1, 2)) - n
+        tested = (n >= 4) & (r > 1) & (c > 1) & (variance > 1e-10 * mean)
+    return tuple(np.where(tested, a, 0.0) for a in (np.maximum(statistic, 0.0), mean, variance))  # type: ignore[return-value]
+
+
+def _side(n: FloatArray, margins: IntArray) -> tuple[FloatArray, ...]:
+    """Return the number of levels that occur, v and w of the formula, and 1 / count or 0."""
+    inverse = np.where(margins > 0, 1.0 / margins, 0.0)
+    k = (margins > 0).sum(axis=1).astype(np.float64)
+    return k, (n - k) * (k - 1) / (n - 1), (n * inverse.sum(axis=1) - k * k) / (n - 2), inverse
+
+
+def tables_of(x: IntArray, y: IntArray, strata: IntArray) -> list[IntArray]:
+    """Count levels x and classes y in every stratum; return the tables without empty rows and columns."""
+    levels, classes = int(x.max()) + 1, int(y.max()) + 1
+    found = []
+    for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(np.bincount(strata))[:-1]):
+        counts = np.bincount(x[rows].astype(np.int64) * classes + y[rows], minlength=levels * classes)
+        table = counts.reshape(levels, classes)
+        found.append(table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0])
+    return found
+
+
+def confirmed(p: float, tables: Sequence[IntArray], draws: int) -> float:
+    """Return the larger of a p-value by moments and one that is valid at every level, for sparse tables.
+
+    The valid one is, if it is small enough, twice the Bonferroni p-value of Fisher's exact tests of one level
+    and one class against all others; else that of up to ``draws`` random tables with the same margins, by
+    sequential stopping (Besag and Clifford, Biometrika 78, 1991).  Of tables with no expected count below 1 it
+    is p.
+    """
+    statistics = [float(moments(table[None])[0][0]) for table in tables]
+    used = [table for table in tables if moments(table[None])[2][0] > 0]
+    margins = [(table.sum(axis=0), table.sum(axis=1)) for table in used]
+    if all(a.min() * b.min() >= FEW_FOR_GAMMA * a.sum() for a, b in margins):
+        return p
+    lf = log_factorial(max(int(table.sum()) for table in used))
+    cells = [kernel.cell_p_value(table, lf) for table in used]
+    by_cell = min(1.0, min(smallest for smallest, _ in cells) * sum(tests for _, tests in cells))
+    if 2 * by_cell <= 1 / draws:
+        return max(p, 2 * by_cell)
+    pairs = [tuple(tuple(sorted(side.tolist())) for side in both) for both in margins]
+    fewer = min((0, 1), key=lambda side: sum(sum(pair[side][:-1]) for pair in pairs))
+    pairs = sorted((pair[fewer], pair[1 - fewer]) for pair in pairs)  # the order of strata means nothing
+    drawn, shuffled = (_joined([pair[side] for pair in pairs]) for side in (0, 1))
+    found, made = kernel.exceedances(*drawn, *shuffled, math.fsum(statistics), draws, STOP)
+    valid = STOP / made if found == STOP else 2 * min((1 + found) / (1 + draws), by_cell)
+    return max(p, valid)
+
+
+def _joined(pieces: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
+    """Return lists one after the other, and where each begins and ends."""
+    return np.concatenate(pieces).astype(np.int64), np.cumsum([0, *map(len, pieces)]).astype(np.int64)
+
+
+def draws_for(alpha: float) -> int:
+    """Return the number of random tables that a decision at a fixed level needs."""
+    return min(MOST_DRAWS, math.ceil(40 / alpha))
+
+
+def fisher_bounds(class_counts: IntArray, alpha: float, *, always: bool) -> tuple[IntArray, IntArray]:
+    """Return the smallest and largest count that is not significant, by the rows of the rarer level.
+
+    For 2 x 2 tables with an expected count below 5.  With ``always`` for all of them, none of them significant.
+    """
+    n = int(class_counts.sum())
+    most = n // 2 + 1
+    if len(class_counts) != 2:
+        most = 0
+    elif not always:
+        most = min(most, math.ceil(FEW_FOR_FISHER * n / int(class_counts.min())))
+    low, high = np.zeros((2, most), np.int64)
+    if always:
+        high[:] = n
+    elif most:
+        kernel.fisher_bounds(int(class_counts[1]), n, alpha, log_factorial(n), low, high)
+    return low, high

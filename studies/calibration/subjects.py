@@ -1,0 +1,219 @@
+"""The subjects: every test of the library as a function of a block of null columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import streamsieve as ss
+from streamsieve.decisions import IRRELEVANT, RELEVANT
+from streamsieve.independence import ChiSquareTest, GSquared
+from streamsieve.protocols import BoolArray, Event, FloatArray, Task
+from studies.calibration.families import Data, Family
+
+#: Levels at which sizes are measured.
+LEVELS = (0.05, 0.01, 0.001, 0.0001)
+#: Columns with one target, and as many for tests that are made one by one.
+COLUMNS, STRATUM, ONE_BY_ONE = 250, 100, 25
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A test.
+
+    Attributes
+    ----------
+    name : on the page
+    rejections : function of data and levels; an array of (levels, columns)
+    takes : whether a family is meant for the test
+    panel : which picture and table of the page
+    default : what the library does unless told otherwise, so that its size must hold
+    columns : number of columns for one target
+    form : changes when the test does, so that stored results do not count any more
+    """
+
+    name: str
+    rejections: Callable[[Data, Sequence[float]], BoolArray]
+    takes: Callable[[Family], bool]
+    panel: str = "Columns"
+    default: bool = False
+    columns: int = COLUMNS
+    form: int = 1
+
+
+def by_p_value(p_values: Callable[[Data], FloatArray]) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the rejections of a test that has p-values; NaN is no rejection."""
+
+    def rejections(data: Data, levels: Sequence[float]) -> BoolArray:
+        p = p_values(data)
+        # p-values of few rows can equal a level up to rounding
+        return np.array([p <= level * (1 + 1e-12) for level in levels])
+
+    return rejections
+
+
+# ------------------------------------------------------------------------------------ marginal tests
+
+
+def measured(make: Callable[[], Any], *, rows: bool = False) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the test of relevance of a column selector; ``rows``: say how rows depend."""
+
+    def p_values(data: Data) -> FloatArray:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as: y is autocorrelated
+            selector = make().begin(data.y, **data.begin if rows else {})
+        found = selector.measure_block(data.X).relevance
+        p = np.asarray(found.p_value[np.arange(data.X.shape[1])], float)
+        tested = np.isin(found.reason, (RELEVANT, IRRELEVANT))
+        return np.where(tested, p, 1.0)
+
+    return by_p_value(p_values)
+
+
+def screened(criterion: str, **options: Any) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the p-values of a row screen."""
+
+    def p_values(data: Data) -> FloatArray:
+        task = "classification" if data.y.dtype.kind in "iu" else "regression"
+        p: FloatArray = ss.Screen(criterion, task=task, **options).fit(data.X, data.y).pvalues_
+        return p
+
+    return by_p_value(p_values)
+
+
+# ------------------------------------------------------------------------------------ conditional tests
+
+
+def stepwise(data: Data) -> FloatArray:
+    """Return p-values of columns given the sum of the given ones, which a linear model keeps."""
+    selector = ss.OnlineFDR(alpha=1e-4, scope="conditional", task="regression")
+    ledger = selector.fit(np.column_stack([data.given.sum(axis=1), data.X]), data.y).ledger_
+    return np.array([decision.p_value for decision in ledger])[1:]
+
+
+def blanket(make: Callable[[float], Any]) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return which columns a Markov blanket takes beside the given ones, each on its own."""
+
+    def rejections(data: Data, levels: Sequence[float]) -> BoolArray:
+        kept = np.zeros((len(levels), data.X.shape[1]), bool)
+        for row, level in zip(kept, levels, strict=True):
+            before = make(level).begin(data.y)
+            before.offer(data.given)
+            for j in range(len(row)):
+                decisions = deepcopy(before).offer(data.X[:, j])
+                row[j] = any(one.event is Event.KEPT for one in decisions)
+        return kept
+
+    return rejections
+
+
+def stratum(test: Any, **options: Any) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the p-values of a table test given strata."""
+
+    def p_values(data: Data) -> FloatArray:
+        task = Task.BINARY if data.y.max() == 1 else Task.MULTICLASS
+        bound = test(data.y, task, 0.01, **options)
+        found = [bound.given(x, data.given) for x in data.X.T]
+        return np.array([one.p_value if one.reliable else 1.0 for one in found])
+
+    return by_p_value(p_values)
+
+
+# ------------------------------------------------------------------------------------ oracles
+
+
+def robust(data: Data) -> FloatArray:
+    """Return the p-values of least squares with robust standard errors, by statsmodels.
+
+    Serial rows: Newey and West with a bandwidth of 4 (n / 100)^(2/9); groups: clusters.
+    """
+    from statsmodels.api import OLS, add_constant  # noqa: PLC0415 - a test dependency
+
+    groups, n = data.begin.get("groups"), len(data.y)
+    how = {"groups": groups} if groups is not None else {"maxlags": int(4 * (n / 100) ** (2 / 9))}
+    name = "cluster" if groups is not None else "HAC"
+    y = data.y.astype(float)
+    fits = [OLS(y, add_constant(x)).fit(cov_type=name, cov_kwds=how, use_t=True) for x in data.X.T]
+    return np.array([fit.pvalues[1] for fit in fits])
+
+
+# ------------------------------------------------------------------------------------ the subjects
+
+
+def independent(family: Family) -> bool:
+    """Rows are independent, values complete, nothing given."""
+    return family.kind == "independent"
+
+
+def classes(family: Family) -> bool:
+    """The same, and y is a label."""
+    return independent(family) and "class" in family.name
+
+
+def two_classes(family: Family) -> bool:
+    """The same, and there are two of them."""
+    return classes(family) and ("two" in family.name or "class of" in family.name)
+
+
+def numeric(family: Family) -> bool:
+    """The same, and y is a number."""
+    return independent(family) and not classes(family)
+
+
+def kind(*kinds: str) -> Callable[[Family], bool]:
+    """Return whether a family is of a kind."""
+    return lambda family: family.kind in kinds
+
+
+dependent, strata = kind("serial", "grouped"), kind("strata")
+CONDITIONAL, MISSING, ROWS = "Conditional tests", "Missing values", "Row screens"
+DEPENDENT = "Dependent rows"
+
+
+def complete_pairs() -> ss.SAOLA:
+    """Return a selector that takes missing values."""
+    return ss.SAOLA(missing="omit")
+
+
+SUBJECTS = (
+    Subject("correlation, z", measured(lambda: ss.OnlineFDR(p_value="z")), independent),
+    Subject("correlation, t", measured(lambda: ss.OnlineFDR(p_value="t")), independent),
+    Subject("correlation, fixed level", measured(ss.SAOLA), independent, default=True),
+    Subject("correlation, online", measured(ss.OnlineFDR), independent, default=True),
+    Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), independent),
+    Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), independent),
+    Subject("tables, fixed level", measured(lambda: ss.FastOSFS(test="g2")), independent, default=True),
+    Subject(
+        "tables, online", measured(lambda: ss.FastOSFS(test="g2", fdr="addis")), independent, default=True
+    ),
+    Subject("information", measured(lambda: ss.TopK(measure="mutual_info")), independent, default=True),
+    Subject("t in a linear model", by_p_value(stepwise), kind("given"), CONDITIONAL, default=True),
+    Subject("FastOSFS", blanket(ss.FastOSFS), kind("given"), CONDITIONAL, default=True, columns=ONE_BY_ONE),
+    Subject(
+        "FastOSFS, missing omitted",
+        blanket(lambda a: ss.FastOSFS(a, missing="omit")),
+        kind("given, missing"),
+        CONDITIONAL,
+        default=True,
+        columns=ONE_BY_ONE,
+    ),
+    Subject("G2, chi2, strata", stratum(GSquared, p_value="chi2"), strata, CONDITIONAL, columns=STRATUM),
+    Subject("X2, chi2, strata", stratum(ChiSquareTest, p_value="chi2"), strata, CONDITIONAL, columns=STRATUM),
+    Subject("tables, strata", stratum(GSquared), strata, CONDITIONAL, default=True, columns=STRATUM),
+    Subject("correlation, missing omitted", measured(complete_pairs), kind("missing"), MISSING, default=True),
+    Subject(
+        "correlation, rows declared", measured(ss.OnlineFDR, rows=True), dependent, DEPENDENT, default=True
+    ),
+    Subject("correlation, not declared", measured(ss.OnlineFDR), dependent, DEPENDENT),
+    Subject("statsmodels, HAC or cluster", by_p_value(robust), dependent, DEPENDENT, columns=ONE_BY_ONE),
+    Subject("rows, t", screened("t"), two_classes, ROWS, default=True),
+    Subject("rows, F", screened("f"), classes, ROWS, default=True),
+    Subject("rows, correlation", screened("correlation"), numeric, ROWS, default=True),
+    Subject("rows, chi2", screened("chi2"), classes, ROWS, default=True),
+    Subject("rows, mutual information", screened("mutual_info"), independent, ROWS, default=True),
+)

@@ -1,0 +1,101 @@
+"""--groups and --time on the command line."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from scipy.signal import lfilter
+
+import streamsieve as ss
+from streamsieve.cli import run
+
+N = 400
+
+
+def written(tmp_path, suffix, table):
+    path = tmp_path / f"visits{suffix}"
+    (pq.write_table if suffix == ".parquet" else pa.csv.write_csv)(pa.table(table), path)
+    return path
+
+
+@pytest.fixture(params=[".parquet", ".csv"])
+def visits(request, tmp_path):
+    """Forty patients with ten visits each; every column and the label are the patient's."""
+    rng = np.random.default_rng(0)
+    patient = rng.permutation(np.repeat(np.arange(40), 10))
+    label = rng.integers(0, 2, 40)[patient]
+    columns = {f"x{j}": rng.normal(size=40)[patient] + 0.1 * rng.normal(size=N) for j in range(30)}
+    columns["x3"] = columns["x3"] + 2 * label
+    names = np.array([f"patient {i}" for i in range(40)])[patient]
+    return written(tmp_path, request.param, {"patient": names, **columns, "label": label})
+
+
+@pytest.fixture(params=[".parquet", ".csv"])
+def series(request, tmp_path):
+    rng = np.random.default_rng(1)
+    X = lfilter([1], [1, -0.9], rng.normal(size=(N + 100, 30)), axis=0)[100:]
+    y = lfilter([1], [1, -0.9], rng.normal(size=N + 100))[100:]
+    X[:, 5] += y
+    day = np.datetime64("2020-01-01") + np.arange(N)
+    return written(tmp_path, request.param, {"day": day, **{f"x{j}": X[:, j] for j in range(30)}, "y": y})
+
+
+def selected(capsys, *arguments):
+    assert run([*map(str, arguments), "--json", "--method", "online_fdr"]) == 0
+    return [row["feature"] for row in json.loads(capsys.readouterr().out)["kept"]]
+
+
+def test_groups_are_averaged(visits, capsys):
+    kept = selected(capsys, "select", visits, "--target", "label", "--groups", "patient")
+    assert kept == ["x3"]
+    naive = selected(capsys, "select", visits, "--target", "label", "--skip-text")
+    assert len(naive) > 5
+
+
+def test_rows_sorted_by_time(series, tmp_path, capsys):
+    saved = tmp_path / "s.sieve"
+    kept = selected(capsys, "select", series, "--target", "y", "--time", "day", "--save", saved)
+    assert "x5" in kept
+    assert len(kept) <= 2
+    assert ss.load(saved)._identity_.lag == 52  # noqa: SLF001
+    naive = selected(capsys, "select", series, "--target", "y", "--skip-text")
+    assert len(naive) > 5
+
+
+def test_an_autocorrelated_target_gives_a_note(series, capsys):
+    assert run(["select", str(series), "--target", "y", "--skip-text"]) == 0
+    out = capsys.readouterr().out
+    assert "note: y is autocorrelated" in out
+    assert "--time COLUMN" in out
+
+
+def test_an_identifier_that_repeats_gives_a_hint(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    table = {"user_id": rng.integers(0, 20, N), "x": rng.normal(size=N), "label": rng.integers(0, 2, N)}
+    path = written(tmp_path, ".parquet", table)
+    run(["select", str(path), "--target", "label"])
+    assert "--groups user_id" in capsys.readouterr().out
+    table["user_id"] = np.arange(N)
+    path = written(tmp_path, ".parquet", table)
+    run(["select", str(path), "--target", "label"])
+    assert "--groups" not in capsys.readouterr().out
+
+
+def test_refusals(series, visits, tmp_path, refused):
+    refused(["select", series, "--target", "y", "--time", "day", "--groups", "x1"], "exclude each other")
+    refused(["select", visits, "--target", "label", "--groups", "patients"], "did you mean 'patient'?")
+    refused(["select", visits, "--target", "label", "--time", "patient"], "not sorted by 'patient'")
+    refused(
+        ["select", visits, "--target", "label", "--groups", "patient", "--method", "screen"],
+        "methods that stream columns",
+    )
+    refused(
+        ["select", visits, "--target", "label", "--groups", "patient", "--method", "grafting"],
+        "does not take groups of rows",
+    )
+    svm = tmp_path / "a.svm"
+    svm.write_text("1 1:2\n0 1:3\n")
+    refused(["select", svm, "--groups", "patient"], "svmlight text has no names")

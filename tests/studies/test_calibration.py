@@ -1,0 +1,166 @@
+"""The study of calibration: its intervals are right, and a liberal test needs a sentence that says why."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from studies._desk import HERE
+from studies.calibration import __main__ as command
+from studies.calibration import oracles, page, plan, reasons
+from studies.calibration.families import Data, Family
+from studies.calibration.rules import rate
+from studies.calibration.sizes import CONFIDENCE, interval, proportion_interval, simulate, sizes
+from studies.calibration.subjects import LEVELS, Subject, by_p_value
+from tests.studies.test_studies import check_page
+
+
+def uniform(rng, n, m):
+    return Data(rng.random((n, m)), rng.random(n))
+
+
+def shared(rng, n, m):
+    """All columns of a target are one column."""
+    return Data(np.repeat(rng.random((n, 1)), m, axis=1), rng.random(n))
+
+
+def exact(data):
+    return data.X[0]
+
+
+def liberal(data):
+    return data.X[0] / 2
+
+
+EXACT = Subject("exact", by_p_value(exact), lambda family: True)
+
+
+def test_the_interval_of_independent_tests_is_that_of_clopper_and_pearson():
+    for count, tests in ((0, 100), (3, 100), (50, 1000), (100, 100)):
+        share = count / tests
+        ours = proportion_interval(share, share * (1 - share) / tests, tests)
+        wanted = scipy.stats.binomtest(count, tests).proportion_ci(CONFIDENCE, "exact")
+        np.testing.assert_allclose(ours, wanted, rtol=1e-10)
+
+
+@pytest.mark.parametrize("draw", [uniform, shared])
+def test_intervals_cover_the_level_also_where_columns_are_copies(draw):
+    family = Family("uniform", draw)
+    found = [sizes([simulate(family, 1, EXACT, 60, (seed,))])[0] for seed in range(300)]
+    covered = np.mean([size.low <= 0.05 <= size.high for size in found])
+    assert covered > 0.97
+    width = np.mean([size.high - size.low for size in found])
+    assert (width < 0.02) == (draw is uniform)
+
+
+def test_no_more_information_is_claimed_than_there_is():
+    # as many rejections for every target: less variance than independent tests have
+    assert interval(500, 100 * 25, 100, 10000) == interval(500, 100 * 29, 100, 10000)
+
+
+def test_rounds_add_up():
+    family = Family("uniform", uniform)
+    rounds = [simulate(family, 1, EXACT, 30, (0, number)) for number in range(3)]
+    both = sizes(rounds)
+    assert both[0].tests == 3 * 30 * EXACT.columns
+    assert both[0].size == pytest.approx(np.mean([sizes([one])[0].size for one in rounds]))
+    assert rounds[0] == simulate(family, 1, EXACT, 30, (0, 0))
+    assert rounds[0] != rounds[1]
+
+
+def test_a_liberal_test_is_called_liberal():
+    family = Family("uniform", uniform)
+    verdicts = [
+        [
+            size.verdict
+            for size in sizes([simulate(family, 1, replace(EXACT, rejections=by_p_value(test)), 80, (0,))])
+        ]
+        for test in (exact, liberal, lambda data: 2 * data.X[0])
+    ]
+    assert verdicts[0] == ["right"] * len(LEVELS)
+    assert verdicts[1][:2] == ["liberal"] * 2
+    assert verdicts[2][:2] == ["conservative"] * 2
+
+
+@pytest.mark.parametrize("name", plan.FAMILIES)
+def test_families_are_complete_and_reproducible(name):
+    family = plan.FAMILIES[name]
+    assert any(subject.takes(family) for subject in plan.TESTS.values())
+    assert any(subject.takes(family) and subject.default for subject in plan.TESTS.values())
+    for n in family.sizes:
+        one, two = (family.draw(np.random.default_rng(3), n, 5) for _ in range(2))
+        assert one.X.shape == (n, 5)
+        assert one.y.shape == (n,)
+        assert np.ptp(one.y) > 0
+        assert one.X.dtype == np.float64
+        np.testing.assert_array_equal(one.X, two.X)
+        assert np.isnan(one.X).any() == ("missing" in family.kind)
+
+
+def test_the_quick_slice_holds(capsys):
+    """Every default over every family: liberal nowhere, or the page says why."""
+    assert command.main(["--quick"]) == 0, capsys.readouterr().out
+    said = capsys.readouterr().out.splitlines()
+    path = next(line.removeprefix("wrote ") for line in said if line.startswith("wrote "))
+    text = check_page(page.Path(path))
+    assert "## Liberal cells: why, and what to do" in text
+    assert "Not explained yet" not in text
+
+
+def test_a_red_cell_without_a_sentence_fails(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(plan, "FAMILIES", {"uniform": Family("uniform", uniform, (5,))})
+    monkeypatch.setattr(plan, "EXPERIMENTS", {})
+    bad = Subject("bad", by_p_value(liberal), lambda family: True, default=True)
+    monkeypatch.setattr(plan, "TESTS", {"bad": bad})
+    for name in ("FAMILIES", "EXPERIMENTS", "TESTS"):
+        monkeypatch.setattr(page, name, getattr(plan, name))
+    assert command.main(["--quick"]) == 1
+    assert "liberal, and no sentence says why: bad, uniform, n = 5" in capsys.readouterr().out
+    monkeypatch.setitem(reasons.REASONS, ("bad", "*"), "It is halved.")
+    assert command.main(["--quick"]) == 0
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path):
+    path = tmp_path / "stored.jsonl"
+    jobs = [job for job in plan.jobs(0, 0, quick=True) if job.subject in plan.TESTS][:2]
+    store = plan.Store(path)
+    store.add(jobs[0], {"tests": 1})
+    path.write_text(path.read_text() + '{"job": ["half')
+    store = plan.Store(path)
+    assert store.results == {jobs[0]: {"tests": 1}}
+    store.add(jobs[1], {"tests": 2})
+    assert [json.loads(line)["result"] for line in path.read_text().splitlines()] == [
+        {"tests": 1},
+        {"tests": 2},
+    ]
+    said = []
+    assert plan.run(plan.Store(path), jobs, until=0, quick=True, say=said.append)
+    assert not said
+    assert plan.Store(path, fresh=True).results == {}
+
+
+def test_rates_of_procedures():
+    rounds = [{"streams": 10, "with signals": 10, "sums": {"a": [1.0, 1.0, 5.0]}}]
+    found = rate("a", rounds)
+    assert (found.fdr, found.power) == (0.1, 0.5)
+    assert found.low < 0.01
+    assert found.high > 0.4
+    assert rate("a", [{**rounds[0], "with signals": 0}]).power is None
+
+
+def test_oracles_agree():
+    found = list(oracles.agreements())
+    assert len(found) == len(oracles.ORACLES)
+    for one in found:
+        assert one.apart <= one.wanted, one
+
+
+def test_the_published_page_is_whole():
+    text = check_page(HERE.parent / "docs" / "evidence" / "calibration.md")
+    cells = plan.Store(HERE / "results" / "calibration.jsonl").cells(0)
+    assert {(job.subject, job.data, job.n) for job in plan.jobs(0, 0)} == {*cells}
+    assert not page.unexplained(cells)
+    assert "Not explained yet" not in text
+    assert "†" in text
