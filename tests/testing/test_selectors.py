@@ -83,6 +83,9 @@ BROKEN = {
     ),
     "_offer changed the values": {"_offer": clearing},
     "_compose returned None": {"_begin": ss.ColumnSelector._begin, "_compose": lambda self, y, task: None},
+    "in blocks of 1: other statistics in the ledger": changed(
+        statistic=lambda out: out.statistic / len(out.statistic)
+    ),
     "must return arrival numbers": {"_selected": lambda self: np.ones(self.n_features_in_, bool)},
     "the ledger keeps .* `_selected` must return": {"_selected": lambda self: self.kept_[1:]},
     "CSC blocks .* or say Traits.sparse=False.": {"values": dense},
