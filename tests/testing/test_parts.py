@@ -223,6 +223,21 @@ BROKEN_TESTS = {
 }
 
 
+@pytest.mark.parametrize("kind", [ss.OSFS, ss.FastOSFS])
+def test_a_p_value_that_is_not_a_number_is_refused(kind):
+    y = rng.normal(size=80)
+    x = y + rng.normal(size=80)
+    unsound = type("Unsound", (Correlation,), {"conditional": unguarded})()
+    sieve = kind(test=unsound).begin(y)
+    sieve.offer(x)
+    with pytest.raises(
+        ValueError, match=r"Unsound.* returned a p-value of nan given 1 columns: it must be in"
+    ):
+        sieve.offer(x)
+    assert sieve.selected_.tolist() == [0]
+    assert len(sieve.ledger_) == 1
+
+
 @pytest.mark.parametrize(("message", "members"), BROKEN_MEASURES.items(), ids=BROKEN_MEASURES)
 def test_a_broken_measure_is_named(message, members):
     with pytest.raises(AssertionError, match=message):

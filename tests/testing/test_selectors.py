@@ -83,19 +83,22 @@ BROKEN = {
     ),
     "_offer changed the values": {"_offer": clearing},
     "_compose returned None": {"_begin": ss.ColumnSelector._begin, "_compose": lambda self, y, task: None},
+    "in blocks of 1: other statistics in the ledger": changed(
+        statistic=lambda out: out.statistic / len(out.statistic)
+    ),
     "must return arrival numbers": {"_selected": lambda self: np.ones(self.n_features_in_, bool)},
     "the ledger keeps .* `_selected` must return": {"_selected": lambda self: self.kept_[1:]},
     "CSC blocks .* or say Traits.sparse=False.": {"values": dense},
     "call self._check_parameters": {"_begin": begun},
     "'kept_', which its fields do not declare": {"fields": {}, "kept_": None},
     "cannot begin .*has no `task`": {"__init__": fewer},
-    "Broken is not registered, so ss.load.* decorate the class with streamsieve.state.register": {},
+    "BrokenColumns is not registered, so ss.load.* decorate the class with streamsieve.state.register": {},
 }
 
 
 @pytest.mark.parametrize(("message", "members"), BROKEN.items(), ids=BROKEN)
 def test_a_broken_selector_is_named(message, members):
-    kind = type("Broken", (Threshold,), {"__module__": __name__, **members})
+    kind = type("BrokenColumns", (Threshold,), {"__module__": __name__, **members})
     if "fields" in members:
         kind.fields = ss.ColumnSelector.fields
     if members:
@@ -237,5 +240,7 @@ def test_foreign_errors_of_a_measure_are_named():
 
 
 def test_a_summary_without_forget_is_named():
-    with pytest.raises(AssertionError, match="the summary fails where forgetting is missing"):
+    with pytest.raises(
+        AssertionError, match="the summary raises where this must hold: .*TypeError: .NoneType"
+    ):
         check_summary(type("Keeping", (Moments,), {"forget": None}))

@@ -20,12 +20,18 @@ def check_any_block_size(selector: Any) -> None:
     """Blocks of any size, dense or sparse, give the decisions of ``fit``, one by one."""
     X, y, _ = sample(task_for(selector), p=40)
     expected = fresh(selector).fit(X, y)
+    statistics = _statistics(expected)
     dense = np.ascontiguousarray, np.asfortranarray
     for form in (*dense, sp.csc_array) if selector.traits.sparse else dense:
         for size in (1, 3, 40):
             streamed = _offered(fresh(selector).begin(y), form(X), size)
             assert_same(expected, streamed, f"{form.__name__} in blocks of {size}")
-            assert decisions(streamed) == decisions(expected), f"{form.__name__}, {size}: other ledger"
+            assert decisions(streamed) == decisions(expected), (
+                f"{form.__name__} in blocks of {size}: other decisions than in one block"
+            )
+            assert np.allclose(_statistics(streamed), statistics, rtol=1e-6, atol=1e-9, equal_nan=True), (
+                f"{form.__name__} in blocks of {size}: other statistics in the ledger than in one block"
+            )
     single = fresh(selector).begin(y)
     for j in range(X.shape[1]):
         single.offer(X[:, j].copy())
@@ -119,6 +125,10 @@ def _refuses(kind: type[Exception], text: str, call: Any) -> None:
         assert text in str(error), f"the message should speak of {text!r}: {error}"  # noqa: PT017
     else:
         raise AssertionError(f"{kind.__name__} was expected")
+
+
+def _statistics(sieve: Any) -> list[float]:
+    return [line.statistic for line in sieve.ledger_]
 
 
 def _offered(sieve: Any, X: Any, size: int, names: list[str] | None = None) -> Any:

@@ -71,7 +71,7 @@ def check_measure(measure: Measure) -> None:
     _check_numbering(
         measure, "dependence(x, labels)", *(measure.dependence(x, labels) for labels in (codes, others))
     )
-    tested = {} if p_value is not None else {"alpha": None}
+    tested: dict[str, Any] = {} if p_value is not None else {"alpha": None}
     _check_blocks(lambda: SAOLA(measure=measure), measure)
     _check_blocks(lambda: TopK(k=3, measure=measure, **tested), measure)
 
@@ -334,7 +334,7 @@ def _check_blocks(make: Callable[[], Any], part: Any) -> None:
     rng = np.random.default_rng(3)
     y = rng.normal(size=100)
     if Task.REGRESSION not in tasks_of(part):
-        y = (y > 0) * 1.0
+        y = (y > 0).astype(np.float64)
     X = rng.normal(size=(100, 12)) + y[:, None] * (np.arange(12) % 3 == 0)
     X[:, 6] = X[:, 0]
     whole, single, half = make().begin(y), make().begin(y), make().begin(y)

@@ -157,7 +157,7 @@ def _check_batches(axis: str, batches: list[Any]) -> None:
         assert batch.names is None or len(batch.names) == X.shape[1], (
             f"a {wanted.__name__} has {len(batch.names)} names for {X.shape[1]} columns"
         )
-        if axis == "rows":
+        if isinstance(batch, RowBatch):
             y, weight = batch.y, batch.weight
             assert y is None or np.shape(y) == X.shape[:1], f"there are {len(y)} labels for {X.shape[0]} rows"
             assert weight is None or np.shape(weight) == X.shape[:1], (
