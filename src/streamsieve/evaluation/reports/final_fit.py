@@ -62,7 +62,10 @@ class FinalFit:
     decisions: list[Decision] = field(default_factory=list)  #: the ledger, with the names of the features
 
     def write_ledger(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
-        """Write all decisions as CSV, ``raw`` as in ``Ledger.to_csv``; names in ``by`` are joined by semicolons."""
+        """Write all decisions as CSV; several names in ``by`` are joined with semicolons.
+
+        ``raw``: names that a spreadsheet would evaluate are written as they are.
+        """
         with replacing(path) as file:
             lines = ((*row[:-1], ";".join(row.by)) for row in self.decisions)
             write_csv(file, chain([Decision._fields], lines), raw=raw)
