@@ -1,4 +1,4 @@
-"""Command line: ``python -m campaigns [NAME ...] [--minutes N] [--cases N] [--seed S] [--only P] [--write]``."""
+"""Command line: ``python -m campaigns [NAME ...] [--minutes N] [--cases N] [--seed S] [--write]``."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import struct
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -341,6 +342,42 @@ def test_only_what_a_write_left_behind_is_swept(path):
     (killed / ".tmpK3NKhQ").write_bytes(b"half")
     state.sweep(path)
     assert sorted(p.name for p in path.parent.iterdir()) == sorted([*mine, path.name])
+
+
+def test_what_is_not_as_a_write_leaves_it_is_not_swept(path, tmp_path_factory):
+    state.write(path, HEADER, ARRAYS)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "data.csv").write_text("years of work")
+    path.with_name(".toy.sieve.0000000000000001").symlink_to(elsewhere)
+    path.with_name(".toy.sieve.0000000000000002").symlink_to(elsewhere / "data.csv")
+    folder = path.with_name(".toy.sieve.0000000000000003")
+    (folder / "photos").mkdir(parents=True)
+    many = path.with_name(".toy.sieve.0000000000000004")
+    many.mkdir()
+    for name in "abc":
+        (many / name).write_text("mine")
+    before = sorted(path.parent.rglob("*"))
+    state.sweep(path)
+    assert sorted(path.parent.rglob("*")) == before
+    assert (elsewhere / "data.csv").read_text() == "years of work"
+
+
+def test_a_save_removes_what_a_killed_one_left_an_hour_ago(path):
+    sieve = Screen("f", k=1).fit(np.arange(8.0).reshape(4, 2) % 3, [0, 1, 0, 1])
+    old, new = path.with_name(".toy.sieve.0011223344556677"), path.with_name(".toy.sieve.8899aabbccddeeff")
+    for left in (old, new):
+        left.mkdir()
+        (left / ".tmpK3NKhQ").write_bytes(b"half")
+    for each in (old / ".tmpK3NKhQ", old):
+        os.utime(each, (time.time() - 2 * state.STALE,) * 2)
+    sieve.save(path)
+    assert sorted(path.parent.iterdir()) == [new, path]  # another process may be writing the newer one
+    os.utime(new, (time.time() - 2 * state.STALE,) * 2)
+    sieve.save(path)
+    assert sorted(path.parent.iterdir()) == [new, path]  # its file is new
+    os.utime(new / ".tmpK3NKhQ", (time.time() - 2 * state.STALE,) * 2)
+    sieve.save(path)
+    assert sorted(path.parent.iterdir()) == [path]
 
 
 def test_a_file_that_safetensors_writes_first_is_found_again(path, monkeypatch):

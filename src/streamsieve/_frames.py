@@ -143,7 +143,7 @@ def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
 
 def _is_odd(dtype: Any) -> bool:
     """Whether pandas has a type that narwhals loses: sparse, nullable, longdouble, complex, objects."""
-    return (dtype.kind in "fiubc" and dtype not in _PLAIN) or dtype == object
+    return (dtype.kind in "fiubc" and dtype not in _PLAIN) or dtype == np.dtype("O")
 
 
 def _zero(name: str, dtype: Any) -> Any:

@@ -32,8 +32,8 @@ def _threads() -> int:
 def over_features(n_features: int, n_values: int, work: Callable[[int, int], None]) -> None:
     """Call ``work(low, high)`` on ranges that cover all features, in parallel if it pays.
 
-    Long work is cut into ranges of about ``PIECE`` values.  When an error or Ctrl-C ends it, no range is under
-    way any more.
+    Long work is cut into ranges of about ``PIECE`` values.  When an error or Ctrl-C ends it, no range is
+    under way any more.
     """
     global _pool  # noqa: PLW0603 - one pool a process, made on first use
     if n_values < SMALL:

@@ -1,4 +1,4 @@
-"""Kernels that follow indices, compiled with bounds checks: no index is out of range, in tests or under attack.
+"""Kernels that follow indices, compiled with bounds checks: no index is out of range, even under attack.
 
 Compiling takes about a minute, so this is a slice: the kernels of sparse rows, of contingency tables and of
 grafting.  All of them: ``python -m campaigns --bounds-check``.

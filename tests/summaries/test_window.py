@@ -10,11 +10,20 @@ from streamsieve.exceptions import (
     InputTypeError,
     MergeError,
     ParameterError,
+    SchemaError,
     StateError,
     TargetError,
 )
 from streamsieve.state.tree import pack_texts, text
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
+from streamsieve.summaries import (
+    CoMoments,
+    Contingency,
+    CrossProducts,
+    Moments,
+    Quantiles,
+    TargetBins,
+    Window,
+)
 from streamsieve.summaries.windows import row_store as held_rows
 from tests.helpers.tier import cases
 from tests.summaries.listing import (
@@ -571,3 +580,28 @@ def test_a_summary_that_refuses_rows_is_asked_before_they_are_held():
             window.update(np.full((n, 1), 13.0), np.zeros(n, np.int64))
         assert_same_bits(before, snapshot(window))
         assert window.current().n_rows == 3
+
+
+def held(inner):
+    """Ways to hold rows for a summary, with the target that each takes."""
+    yield Window(inner.copy(), size=20), np.arange(8) % 2
+    yield TargetBins(inner.copy(), bins=2, warm_up=20), np.arange(8) / 7
+    yield TargetBins(Window(inner.copy(), size=20), bins=2, warm_up=20), np.arange(8) / 7
+
+
+def test_missing_values_are_refused_at_the_door_if_the_summary_inside_takes_none():
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    bad = X.copy()
+    bad[2, 1] = np.nan
+    for rows, y in held(CrossProducts()):
+        rows.update(X, y)
+        before = snapshot(rows)
+        with pytest.raises(BadValueError, match="Input X contains NaN: feature 'x1'"):
+            rows.update(bad, y)
+        with pytest.raises(SchemaError, match=r"rows have 2 features, those held 3: .* takes no missing val"):
+            rows.update(X[:, :2], y)
+        assert_same_bits(snapshot(rows), before)
+    for rows, y in held(Moments()):
+        rows.update(bad, y)
+        rows.update(X[:, :2], y)
+        assert rows.n_rows == 16

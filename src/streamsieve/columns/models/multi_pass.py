@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.base import ColumnSelector
 from streamsieve.decisions import KEPT, Outcome
@@ -43,6 +45,12 @@ def passes(
         changed = _another_pass(selector, known, settle) or most is not None
         n += 1
         yield n
+    if changed and most is None and n >= MOST_PASSES:
+        warnings.warn(
+            f"the selection still changes after {n:,} passes over the columns: give a number of sweeps",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
 
 
 def _another_pass(selector: ColumnSelector, blocks: list[ColumnBlock], settle: Settle) -> bool:
