@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint bench studies campaigns docs-check exports clean
+.PHONY: help demo test test-full lint bench studies calibration campaigns docs-check exports clean
 
 # The newest Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -19,6 +19,7 @@ help:
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make bench       speed and memory against peers; rewrites benchmarks/RESULTS.md"
 	@echo "make studies     the papers' tables and figures next to ours; real data by STREAMSIEVE_DATA"
+	@echo "make calibration sizes of tests and false discovery rates of rules under many nulls; rewrites docs/evidence"
 	@echo "make campaigns   try to break it for a minute each: inputs, states, files, kills; rewrites docs/evidence"
 	@echo "make exports     write the tables of public names and methods after a class was added"
 	@echo "make docs-check  README and docs say what the code does"
@@ -58,6 +59,9 @@ bench: .venv/with-bench
 
 studies: .venv/with-cli
 	$(BIN)/python -m studies
+
+calibration: .venv/with-dev
+	$(BIN)/python -m studies.calibration
 
 campaigns: .venv/with-dev
 	$(BIN)/python -m campaigns --write

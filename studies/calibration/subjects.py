@@ -75,6 +75,16 @@ def measured(make: Callable[[], Any], *, rows: bool = False) -> Callable[[Data, 
     return by_p_value(p_values)
 
 
+def decided(make: Callable[[float], Any]) -> Callable[[Data, Sequence[float]], BoolArray]:
+    """Return the decisions of a column selector's test of relevance, bound to each level in turn."""
+
+    def rejections(data: Data, levels: Sequence[float]) -> BoolArray:
+        found = [make(level).begin(data.y, serial=False).measure_block(data.X).relevance for level in levels]
+        return np.array([one.reason == RELEVANT for one in found])
+
+    return rejections
+
+
 def screened(criterion: str, **options: Any) -> Callable[[Data, Sequence[float]], BoolArray]:
     """Return the p-values of a row screen."""
 
@@ -183,15 +193,20 @@ def complete_pairs() -> ss.SAOLA:
 SUBJECTS = (
     Subject("correlation, z", measured(lambda: ss.OnlineFDR(p_value="z")), independent),
     Subject("correlation, t", measured(lambda: ss.OnlineFDR(p_value="t")), independent),
-    Subject("correlation, fixed level", measured(ss.SAOLA), independent, default=True),
+    Subject("correlation, fixed level", decided(ss.SAOLA), independent, default=True),
     Subject("correlation, online", measured(ss.OnlineFDR), independent, default=True),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), independent),
     Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), independent),
-    Subject("tables, fixed level", measured(lambda: ss.FastOSFS(test="g2")), independent, default=True),
+    Subject("tables, fixed level", decided(lambda a: ss.FastOSFS(a, test="g2")), independent, default=True),
     Subject(
-        "tables, online", measured(lambda: ss.FastOSFS(test="g2", fdr="addis")), independent, default=True
+        "tables, online",
+        measured(lambda: ss.FastOSFS(0.05, test="g2", fdr="addis")),
+        independent,
+        default=True,
     ),
-    Subject("information", measured(lambda: ss.TopK(measure="mutual_info")), independent, default=True),
+    Subject(
+        "information", decided(lambda a: ss.TopK(alpha=a, measure="mutual_info")), independent, default=True
+    ),
     Subject("t in a linear model", by_p_value(stepwise), kind("given"), CONDITIONAL, default=True),
     Subject("FastOSFS", blanket(ss.FastOSFS), kind("given"), CONDITIONAL, default=True, columns=ONE_BY_ONE),
     Subject(

@@ -60,7 +60,7 @@ def test_rows_sorted_by_time(series, tmp_path, capsys):
     kept = selected(capsys, "select", series, "--target", "y", "--time", "day", "--save", saved)
     assert "x5" in kept
     assert len(kept) <= 2
-    assert ss.load(saved)._identity_.lag == 52  # noqa: SLF001
+    assert ss.load(saved)._identity_.lag == 52
     naive = selected(capsys, "select", series, "--target", "y", "--skip-text")
     assert len(naive) > 5
 

@@ -1,6 +1,6 @@
 """Selectors over rows that are not independent: begin(y, groups=...) and begin(y, serial=...)."""
 
-import pickle
+import copy
 import warnings
 
 import numpy as np
@@ -27,8 +27,8 @@ from tests.reference import dependent_rows as twin
 
 #: Selectors whose tests allow for any dependence of rows.
 CAPABLE = [
-    ss.SAOLA(0.05), ss.SAOLA(0.1, fdr="addis"), ss.TopK(k=4), ss.TopK(k=4, redundancy_weight=0), ss.OSFS(0.05),
-    ss.FastOSFS(0.05), ss.FastOSFS(0.2, fdr="addis"), ss.OnlineFDR(),
+    ss.SAOLA(0.05), ss.SAOLA(0.1, fdr="addis"), ss.TopK(k=4), ss.TopK(k=4, redundancy_weight=0),
+    ss.OSFS(0.05), ss.FastOSFS(0.05), ss.FastOSFS(0.2, fdr="addis"), ss.OnlineFDR(),
 ]  # fmt: skip
 #: Selectors that take groups of rows with one target each.
 GROUPED = [
@@ -109,7 +109,7 @@ def run_fdr(phi, seed, rule="addis", n=300, p=1000):
 def test_the_false_discovery_rate_holds_over_autocorrelated_rows(phi, power, naive):
     """Rows as if independent: FDR .28 (phi .5) and .82 (phi .8) at a bound of .05."""
     runs = np.mean([run_fdr(phi, seed) for seed in range(cases(60, 6))], axis=0)
-    assert runs[0, 0] <= 0.06 + 0.04 * (cases(2, 1) == 1)
+    assert runs[0, 0] <= cases(6, 10) / 100
     assert runs[0, 1] >= power
     assert runs[1, 0] >= naive
 
@@ -129,7 +129,7 @@ def test_the_false_discovery_rate_holds_over_groups(varying):
             kept[ss.OnlineFDR(ledger="none").fit(X, y, **options).selected_] = True
             found.append(((kept & ~true).sum() / max(kept.sum(), 1), (kept & true).mean() * 25))
     robust, naive = np.mean(found[::2], axis=0), np.mean(found[1::2], axis=0)
-    assert robust[0] <= 0.06
+    assert robust[0] <= cases(7, 10) / 100  # .053 +- .005 in 80 runs
     assert robust[1] >= 0.8
     assert naive[0] >= 0.15
 
@@ -149,7 +149,7 @@ def test_blocks_forms_and_breaks_do_not_matter(selector, kind):
     assert lines(singly) == lines(whole)
     broken = fresh(selector).begin(y, **options)
     broken.offer(X[:, :7])
-    broken = pickle.loads(pickle.dumps(broken))
+    broken = copy.deepcopy(broken)
     broken.offer(X[:, 7:10])
     broken = type(broken).from_bytes(broken.to_bytes())
     broken.offer(X[:, 10:])
@@ -247,13 +247,13 @@ def test_accuracy_is_asked_about_all_rows():
 
 def test_missing_values_are_left_out_of_means():
     X, y, groups = visits()
-    gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
-    kept = ss.FastOSFS(missing="omit").fit(gaps, y, groups=groups).selected_
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    kept = ss.FastOSFS(missing="omit").fit(holes, y, groups=groups).selected_
     assert {3, 8} & {*kept.tolist()}
 
 
 def test_equal_groups_are_known_again():
-    X, y, groups = visits()
+    _, y, groups = visits()
     sieve = ss.SAOLA().begin(y, groups=groups)
     renamed = np.array([label.upper() for label in groups])
     assert sieve.same_rows(y, groups=renamed) is sieve
@@ -315,7 +315,7 @@ def test_wrong_groups_are_refused():
         ss.SAOLA().begin(y, groups=np.arange(len(y)) % 4)
     with pytest.warns(DependentRowsWarning, match="every row is a group of its own"):
         sieve = ss.SAOLA().begin(y, groups=np.arange(len(y)))
-    assert sieve._identity_.groups is None  # noqa: SLF001
+    assert sieve._identity_.groups is None
     for lag in (0, -1, len(y) // 2 + 1, 2.5, "yes"):
         with pytest.raises(ParameterError, match="serial must be True, False, None"):
             ss.SAOLA().begin(y, serial=lag)
@@ -336,8 +336,9 @@ def test_a_refused_begin_changes_nothing():
 @pytest.mark.parametrize(
     "selector",
     [
-        ss.SAOLA(measure="su"), ss.SAOLA(missing="omit"), ss.TopK(measure="mutual_info"), ss.OSFS(test="chi2"),
-        ss.FastOSFS(missing="omit"), ss.OnlineFDR(scope="conditional"), ss.AlphaInvesting(), ss.Grafting(),
+        ss.SAOLA(measure="su"), ss.SAOLA(missing="omit"), ss.TopK(measure="mutual_info"),
+        ss.OSFS(test="chi2"), ss.FastOSFS(missing="omit"), ss.OnlineFDR(scope="conditional"),
+        ss.AlphaInvesting(), ss.Grafting(),
         ss.GroupSAOLA(), ss.TwoWay(),
     ],
     ids=repr,
@@ -358,7 +359,7 @@ def test_models_refuse_groups():
 
 def test_a_state_whose_groups_do_not_fit_is_refused():
     X, y, groups = visits()
-    header, arrays = ss.SAOLA().fit(X, y, groups=groups)._saved()  # noqa: SLF001
+    header, arrays = ss.SAOLA().fit(X, y, groups=groups)._saved()
     for name, value in (
         ("identity_/groups", arrays["identity_/groups"][::-1].copy()),
         ("identity_/groups", np.zeros(len(y), np.int64)),
@@ -369,7 +370,7 @@ def test_a_state_whose_groups_do_not_fit_is_refused():
             _forged(ss.SAOLA, header, {**arrays, name: value})
     X, y = series()
     for selector in (ss.SAOLA(), ss.TopK(), ss.OnlineFDR()):
-        header, arrays = fresh(selector).fit(X, y, serial=9)._saved()  # noqa: SLF001
+        header, arrays = fresh(selector).fit(X, y, serial=9)._saved()
         for lag in (None, np.array(8), np.array(len(y))):
             with pytest.raises(StateError):
                 _forged(type(selector), header, {**arrays, "identity_/lag": lag})
@@ -378,7 +379,7 @@ def test_a_state_whose_groups_do_not_fit_is_refused():
 
 
 def _forged(cls, header, arrays):
-    return cls._from_state("forged", header, {k: v for k, v in arrays.items() if v is not None})  # noqa: SLF001
+    return cls._from_state("forged", header, {k: v for k, v in arrays.items() if v is not None})
 
 
 # ------------------------------------------------------------------------------------ the warning

@@ -9,8 +9,10 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve.columns.interaction_scan import InteractionScan
 from streamsieve.columns.redundancy.interactions import SUM_OF_WEIGHTS, levels_of
+from streamsieve.independence import table_p_values
 from tests.columns.streams import FORMS, TASKS, columns, equal_twin, lines, offered, rows, target
 from tests.helpers.tier import cases
+from tests.reference import table_moments
 from tests.reference.interaction_scan import interaction_scan
 
 
@@ -20,7 +22,9 @@ def xor(rng, n=500, p=102, first=20, second=70, noise=0.1):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_random_streams_in_mixed_blocks_equal_the_twin(task):
+def test_random_streams_in_mixed_blocks_equal_the_twin(task, monkeypatch):
+    for module in (table_p_values, table_moments):  # the twin draws random tables in Python
+        monkeypatch.setattr(module, "MOST_DRAWS", 200)
     rng = np.random.default_rng(0)
     seen, partners = Counter(), 0
     for case in range(cases(80)):
@@ -35,6 +39,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(task):
             "pool": int(rng.choice([1, 3, 8, 500])),
             "alpha": float(rng.choice([0.05, 0.9])),
             "bins": int(rng.choice([2, 3, 8])),
+            "p_value": ("moments", "chi2", "moments")[case % 3],
         }
         twin, pairs = interaction_scan(X, y, task, **parameters)
         how = "regression" if task == "regression" else "classification"

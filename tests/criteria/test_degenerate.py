@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.special
 
 from tests.criteria.random_tables import TABLE_CRITERIA
 from tests.criteria.scoring import CRITERIA, MOMENTS, TWINS, scored, summarised
@@ -99,10 +100,15 @@ MOST |= {name: LARGEST for name in MOMENTS if name != "correlation"}
 @pytest.mark.parametrize(("name", "most"), MOST.items())
 @each_form
 def test_perfect_separation_has_the_largest_score_and_a_p_value_of_almost_0(name, most, form):
+    """Two values that go with the classes: as many permutations of the classes do the same."""
     X = np.c_[Y * 1.0, 1e9 - Y, np.where(Y == 0, 0.1, 0.3), NOISE]
     scores, p = scored(CRITERIA[name], X, Y, form=form, batch=5)
     np.testing.assert_allclose(scores[:3], most, rtol=1e-12, atol=1e-15)
-    assert np.all(p[:3] == 0 if name in MOMENTS else p[:3] < 1e-3)
+    exact = 2 / scipy.special.comb(N, int(Y.sum()))
+    if name in MOMENTS:
+        np.testing.assert_allclose(p[:3], exact, rtol=1e-9)
+    else:
+        assert np.all((exact / 2 <= p[:3]) & (p[:3] < exact))  # nearly: the other half exchanges the classes
     assert scores[3] < min(most, 1e3)
     assert 0.01 < p[3] <= 1
 

@@ -17,7 +17,7 @@ from streamsieve.summaries import Contingency, Moments, Quantiles
 from tests.criteria.random_tables import TABLE_CRITERIA, TABLE_TWINS
 from tests.criteria.scoring import scored, summarised
 from tests.helpers.tier import cases
-from tests.reference import quantiles, saola
+from tests.reference import mutual_info, quantiles, saola
 from tests.summaries.streams import FORMS, feed, random_stream
 
 each = pytest.mark.parametrize("name", TABLE_CRITERIA)
@@ -79,7 +79,8 @@ def test_scores_of_a_stream_in_pieces_are_those_of_its_offline_bins(name, half_l
         p_wanted = twin.p_value(stream.X, stream.y, stream.weight, half_life, bins)
         np.testing.assert_allclose(p, p_wanted, rtol=1e-8, atol=1e-12)
         informative += np.count_nonzero(p_wanted < 1)
-    assert informative > 5
+    # with a half-life of one row there are three rows in all, and nothing to test
+    assert informative > 5 or half_life == 1
 
 
 @each
@@ -128,7 +129,7 @@ def test_information_is_scikit_learns_over_the_same_bins():
     np.testing.assert_allclose(scored(MutualInfo(), X, y, batch=77)[0], wanted, rtol=1e-9, atol=1e-13)
     for j, p in enumerate(scored(ChiSquare(), X, y, batch=77)[1]):
         table = scipy.stats.contingency.crosstab(y, codes[:, j]).count
-        assert p == pytest.approx(scipy.stats.chi2_contingency(table, correction=False).pvalue, rel=1e-9)
+        assert p == pytest.approx(mutual_info.p_value_of(table.tolist(), table.sum()), rel=1e-9)
 
 
 def test_what_means_cannot_see_information_can():
@@ -167,8 +168,10 @@ def test_levels_score_as_scipy_and_scikit_learn_score_values(form):
         nats = mutual_info_score(x, c)
         assert information[j] == pytest.approx(nats, rel=1e-9)
         table = scipy.stats.contingency.crosstab(c, x).count
-        oracle = scipy.stats.chi2_contingency(table, correction=False)
-        assert (chi2[j], p[j]) == pytest.approx((oracle.statistic, oracle.pvalue), rel=1e-9)
+        assert chi2[j] == pytest.approx(
+            scipy.stats.chi2_contingency(table, correction=False).statistic, rel=1e-9
+        )
+        assert p[j] == pytest.approx(mutual_info.p_value_of(table.tolist(), len(x)), rel=1e-9)
         entropies = sum(scipy.stats.entropy(table.sum(axis=axis)) for axis in (0, 1))
         assert su[j] == pytest.approx(2 * nats / entropies, rel=1e-9)
         tree = DecisionTreeClassifier(max_depth=1).fit(x[:, None], c).tree_

@@ -5,6 +5,8 @@ import pytest
 from scipy.special import xlogy
 
 from streamsieve._kernels import interaction_scan as kernel
+from tests.reference import g_squared as twin
+from tests.reference import table_moments
 from tests.reference.interaction_scan import coded, information
 
 
@@ -62,17 +64,18 @@ def test_levels_are_those_of_plain_counting(bins):
             )
 
 
-def test_tables_information_and_freedom_are_those_of_plain_counting():
+@pytest.mark.parametrize("classes", [2, 3])
+def test_tables_information_and_freedom_are_those_of_plain_counting(classes):
     rng = np.random.default_rng(1)
     n = 70
-    y = rng.integers(0, 3, n)
+    y = rng.integers(0, classes, n)
     target, X = Target(y), columns(rng, n)[[0, 1, 2, 4]]
     planes, counts, levels = target.encode(X, 3)
     codes = [coded(x, 3) for x in X]
     nothing = target.g[target.counts].sum() - target.g[n]
     informations = np.zeros(len(X))
     kernel.columns_information(counts, target.g, informations)
-    table = np.full((8, 8, 3), -7)
+    table = np.full((8, 8, classes), -7)
     for a in range(4):
         assert 2 * (informations[a] - nothing) == pytest.approx(2 * n * information(codes[a], y), abs=1e-9)
         for b in range(4):
@@ -92,6 +95,11 @@ def test_tables_information_and_freedom_are_those_of_plain_counting():
                     here = codes[one] == level
                     wanted += (len(np.unique(codes[other][here])) - 1) * (len(np.unique(y[here])) - 1)
                 assert kernel.freedom_of(table, levels[a], levels[b], given_a) == wanted
+                strata = twin.tables(codes[other], y, [codes[one]])
+                moments = map(sum, zip(*map(table_moments.moments, strata), strict=True))
+                inverse, room = np.r_[0.0, 1 / np.arange(1.0, n + 1)], np.zeros(classes, np.int64)
+                found = kernel.pair_moments(table, levels[a], levels[b], given_a, inverse, room)
+                assert found == pytest.approx(tuple(moments), rel=1e-9, abs=1e-9)
 
 
 def test_lines_are_first_in_first_out_and_slots_are_used_again():
@@ -103,11 +111,11 @@ def test_lines_are_first_in_first_out_and_slots_are_used_again():
     store = tuple(np.zeros((5, *a.shape[1:]), a.dtype) for a in (planes, counts, levels, known, feature))
     pool, chosen = np.zeros((2, 2), np.int64)
     free, numbers = np.arange(5), np.array([0, 0, 5, 0])
-    room = np.zeros(4, np.int64), np.zeros(4), np.zeros(4, np.int64)
+    room = np.zeros(4, np.int64), *np.zeros((3, 4))
     way = np.array([1, 1, 2, 0, 1, 1], np.uint8)
     at, _ = kernel.scan(
         planes, counts, levels, known, feature, way, np.full(6, np.inf), 0,
-        *store, pool, chosen, free, numbers, target.edges, target.g, 5, *room,
+        *store, pool, chosen, free, numbers, target.edges, target.g, np.zeros(n + 1), 5, False, *room,
     )  # fmt: skip
     assert at == 6
     assert store[4][pool].tolist() == [14, 15]

@@ -35,6 +35,10 @@ def bits_of(columns, y):
     return np.hstack(parts), np.array(edges)
 
 
+def inverse_of(n):
+    return np.r_[0.0, 1 / np.arange(1.0, n + 1)]
+
+
 def by_bits(columns, y, pearson, moments=False):
     bits, edges = bits_of(columns, y)
     classes, n = y.max() + 1, len(y)
@@ -47,7 +51,12 @@ def by_bits(columns, y, pearson, moments=False):
     kernel.count_bits(len(columns) - 2, bits[-1], edges, ands, sums, cell)
     assert cell[:, : 2 ** len(columns)].sum() == n
     g = counts * np.log(np.maximum(counts, 1))
-    return kernel.judge_bits(cell, 2 ** (len(columns) - 1), g, pearson, moments)
+    strata = 2 ** (len(columns) - 1)
+    found = kernel.judge_bits(cell, strata, g, inverse_of(n), pearson, moments)
+    if moments and classes == 2:
+        short = kernel.judge_bits_of_two(cell, strata, inverse_of(n))
+        assert short[:3] + short[4:] == pytest.approx(found[:3] + found[4:], rel=1e-9, abs=1e-11)
+    return found
 
 
 def by_numbers(columns, y, pearson, moments=False, everything=True):
@@ -64,7 +73,7 @@ def by_numbers(columns, y, pearson, moments=False, everything=True):
         )
     found = kernel.judge_levels(
         len(columns) - 2, numbers[-1], levels[-1], levels[0], classes, n_strata, strata, ends,
-        np.log(np.maximum(np.arange(n + 1.0), 1)), pearson, moments, *tables,
+        np.log(np.maximum(np.arange(n + 1.0), 1)), inverse_of(n), pearson, moments, *tables,
     )  # fmt: skip
     assert not any(table.any() for table in (*tables[:-2], tables[-1])), "the tables are 0 again"
     return found

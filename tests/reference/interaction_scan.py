@@ -15,6 +15,9 @@ freedom, (levels - 1)(classes - 1), are not there.  For the t-th of the others, 
 3. both columns of a pair that is found are kept; the column from the pool leaves it for the kept ones.  A
    column that is not kept joins the pool; the oldest leaves if there are more than ``pool``.
 
+G is reported.  By "moments" the p-values are those of Pearson's statistic, with Fisher's exact test of every
+2 x 2 table; see ``table_moments.py``.  By "chi2" they are those of G.
+
 Source: MODERN.md M7; ALGORITHMS.md 0.3.
 """
 
@@ -23,6 +26,8 @@ import functools
 import numpy as np
 import scipy.stats
 
+from tests.reference import table_moments
+from tests.reference.g_squared import tables
 from tests.reference.lines import Line
 from tests.reference.saola import TARGET_BINS, cut, entropy
 
@@ -31,10 +36,10 @@ LEVELS = 8
 SUM_OF_SHARES = 2.109742801236892
 
 
-def interaction_scan(X, y, task, *, pool=500, alpha=0.05, bins=2):
+def interaction_scan(X, y, task, *, pool=500, alpha=0.05, bins=2, p_value="moments"):
     """Return the selected columns, one decision a column, and the pairs found."""
     y = cut(y, TARGET_BINS) if task == "regression" else np.asarray(y)
-    run = Run(y, pool, alpha)
+    run = Run(y, pool, alpha, p_value)
     for j in range(X.shape[1]):
         run.offer(j, coded(X[:, j], bins))
     return (sorted(run.kept), [run.verdict[j] for j in range(X.shape[1])]), run.pairs
@@ -52,7 +57,8 @@ def coded(x, bins):
 class Run:
     """The pool, what is kept, and the ledger."""
 
-    def __init__(self, y, pool, alpha):
+    def __init__(self, y, pool, alpha, way):
+        self.way = way
         self.y, self.n, self.size, self.alpha = np.unique(y, return_inverse=True)[1], len(y), pool, alpha
         self.classes = len(np.unique(y))
         self.codes, self.pool, self.chosen, self.kept, self.pairs = {}, [], [], [], []
@@ -62,20 +68,25 @@ class Run:
         self.codes[j] = codes
         levels = len(np.unique(codes))
         G, freedom = self.information(j), (levels - 1) * (self.classes - 1)
-        p = p_value(G, freedom)
+        p = p_value(G, freedom) if self.way == "chi2" else self.alone(codes, 0.0)
         if levels == 1 or self.n < 5 * freedom:
             reason = "constant" if levels == 1 else "unreliable test"
             self.verdict[j] = Line(j, "rejected", reason, (), G, p)
             return
         self.t += 1
         level = self.alpha / (SUM_OF_SHARES * (self.t + 1) * np.log(self.t + 1) ** 2) / 2
+        if self.way == "moments":
+            p = self.alone(codes, level)
         relevant = p <= level
         event, reason = ("kept", "relevant") if relevant else ("rejected", "irrelevant")
         self.verdict[j] = Line(j, event, reason, (), G, p)
         self.kept += [j] if relevant else []
         partners = self.pool + ([] if relevant else self.chosen[-self.size :])
         tested = [(a, *self.pair(a, j)) for a in partners if self.reliable(a, j)]
-        tested = [(a, G, p_value(G, freedom)) for a, G, freedom in tested]
+        if self.way == "chi2":
+            tested = [(a, G, p_value(G, freedom)) for a, G, freedom in tested]
+        else:
+            tested = [(a, G, self.given(a, j, level / len(tested))) for a, G, _ in tested]
         found = [(a, G, p) for a, G, p in tested if p <= level / len(tested)]
         if found and not relevant:
             a, G, p = min(found, key=lambda pair: (pair[2], -pair[1]))
@@ -92,6 +103,18 @@ class Run:
             self.chosen.append(j)
         else:
             self.pool = [*self.pool, j][-self.size :]
+
+    def alone(self, codes, level):
+        """Return the p-value of a column by moments; every 2 x 2 table has Fisher's."""
+        strata = tables(codes, self.y, [])
+        if table_moments.occurring(strata[0]).shape == (2, 2):
+            return float(scipy.stats.fisher_exact(table_moments.occurring(strata[0])).pvalue)
+        return table_moments.table_p(strata, alpha=level, given=True)
+
+    def given(self, a, b, level):
+        """Return the p-value of the worse column given the better one."""
+        a, b = self.better_first(a, b)
+        return table_moments.table_p(tables(self.codes[b], self.y, [self.codes[a]]), alpha=level, given=True)
 
     @functools.cache  # noqa: B019 - a run is short
     def information(self, j):

@@ -145,6 +145,6 @@ def table_p(tables, *, alpha, exact=False, given=False):
             if exact or expected < 5:
                 return float(fisher_exact(table).pvalue)
     p = gamma_p(tables)
-    if p <= alpha and smallest_expected(tables) < 1:
+    if alpha > 0 and p <= alpha and smallest_expected(tables) < 1:
         p = max(p, valid_p(tables, MOST_DRAWS if exact else min(MOST_DRAWS, math.ceil(40 / alpha))))
     return p

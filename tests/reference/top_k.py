@@ -17,7 +17,8 @@ Missing values (NaN): dep is |r| over the rows where both columns are seen, with
 rows, or y constant over them: the column is unreliable, two columns share nothing.  A copy has no row that
 the member lacks.
 
-Codes: the test of relevance is G = 2 n I with (levels - 1)(classes - 1) degrees of freedom.
+Codes: the test of relevance is that of the table, ``table_moments.py``, or for "chi2" that of G = 2 n I with
+(levels - 1)(classes - 1) degrees of freedom.
 
 Source: MODERN.md M3 and M10.
 """
@@ -27,7 +28,7 @@ import functools
 import numpy as np
 import scipy.stats
 
-from tests.reference import fisher_z
+from tests.reference import fisher_z, g_squared
 from tests.reference.lines import Line
 from tests.reference.saola import LEVELS, TARGET_BINS, TIE, cut, entropies
 
@@ -35,10 +36,11 @@ FEWEST = 4
 
 
 def top_k(
-    X, y, task, *, k=15, redundancy_weight=1.0, measure="fisher_z", alpha=0.05, missing="refuse", bins=5
-):
+    X, y, task, *, k=15, redundancy_weight=1.0, measure="fisher_z", alpha=0.05, missing="refuse", bins=5,
+    p_value="auto",
+):  # fmt: skip
     """Return the selected columns and every decision, in order."""
-    judge = Correlations(y, task) if measure == "fisher_z" else Codes(y, task, measure, bins)
+    judge = Correlations(y, task) if measure == "fisher_z" else Codes(y, task, measure, bins, p_value)
     columns = [judge.prepare(X[:, j]) for j in range(X.shape[1])]
 
     @functools.cache
@@ -134,7 +136,8 @@ class Correlations:
 class Codes:
     """Dependence as mutual information of codes, plain or as symmetric uncertainty."""
 
-    def __init__(self, y, task, measure, bins):
+    def __init__(self, y, task, measure, bins, p_value="auto"):
+        self.way = p_value
         self.y = cut(y, TARGET_BINS) if task == "regression" else np.asarray(y)
         self.measure, self.bins = measure, bins
 
@@ -143,11 +146,17 @@ class Codes:
 
     def relevance(self, x, alpha):
         """Return (reason to reject or None, statistic, p-value)."""
-        levels, classes = len(np.unique(x)), len(np.unique(self.y))
-        if levels == 1:
+        if len(np.unique(x)) == 1:
             return "constant", 0.0, 1.0
-        strength = 2 * len(x) * entropies(x, self.y)[2]
-        p = float(scipy.stats.chi2.sf(strength, (levels - 1) * (classes - 1))) if classes > 1 else 1.0
+        if self.way == "chi2":
+            freedom = (len(np.unique(x)) - 1) * (len(np.unique(self.y)) - 1)
+            p = float(scipy.stats.chi2.sf(2 * len(x) * entropies(x, self.y)[2], freedom)) if freedom else 1.0
+            return (None if alpha is None or p <= alpha else "irrelevant"), self.pair(x, self.y), p
+        x, y = (np.unique(codes, return_inverse=True)[1] for codes in (x, self.y))
+        answer = g_squared.conditional(x, y, [], p_value="moments", alpha=0.05 if alpha is None else alpha)
+        if not answer.reliable:
+            return (None if alpha is None else "unreliable test"), self.pair(x, self.y), 1.0
+        p = answer.p_value
         return (None if alpha is None or p <= alpha else "irrelevant"), self.pair(x, self.y), p
 
     def pair(self, a, b):

@@ -166,6 +166,88 @@ def freedom_of(table: IntArray, a_levels: int, b_levels: int, given_a: bool) -> 
 
 
 @nb.njit(nogil=True, cache=True)
+def pair_moments(
+    table: IntArray, a_levels: int, b_levels: int, given_a: bool, inverse: FloatArray, in_class: IntArray
+) -> tuple[float, float, float]:
+    """Pearson's statistic of one column and the target given the other one, its mean and its variance.
+
+    Over all permutations within the levels of the other one (Haldane 1940; Dawson 1954).  Levels with fewer than
+    four rows, or in which permutations do not change the statistic, are left out.  ``inverse[c]`` is 1 / c, and 0
+    for c = 0; ``in_class`` is room for a count per class.
+    """
+    classes = table.shape[2]
+    strata, levels = (a_levels, b_levels) if given_a else (b_levels, a_levels)
+    total = mean = variance = 0.0
+    if classes == 2 and levels == 2:  # in closed form: most of the time goes here
+        for s in range(strata):
+            k0, k1, m0, m1 = table[s, 0, 0], table[s, 0, 1], table[s, 1, 0], table[s, 1, 1]
+            if not given_a:
+                k0, k1, m0, m1 = table[0, s, 0], table[0, s, 1], table[1, s, 0], table[1, s, 1]
+            n = k0 + k1 + m0 + m1
+            by_level = inverse[k0 + k1] * inverse[m0 + m1]
+            by_class = inverse[k0 + m0] * inverse[k1 + m1]
+            if n < 4 or by_level * by_class == 0.0:
+                continue
+            size, less, less2 = float(n), inverse[n - 1], inverse[n - 2]
+            v, square = (size - 2) * less, size * size
+            w1, w2 = (square * by_level - 4) * less2, (square * by_class - 4) * less2
+            more = 2.0 * size * inverse[n - 3] * (v - w1) * (v - w2) + size * size * less * w1 * w2
+            if more > 1e-10:
+                cross = float(k0 * m1 - k1 * m0)
+                total += size * cross * cross * (by_level * by_class)
+                mean += size * less
+                variance += more
+        return total, mean, variance
+    for s in range(strata):
+        n = c = r = 0
+        by_level = by_class = part = 0.0
+        for k in range(classes):
+            count = 0
+            for i in range(levels):
+                count += table[s, i, k] if given_a else table[i, s, k]
+            in_class[k] = count
+            n += count
+            c += int(count > 0)
+            by_class += inverse[count]
+        if n < 4 or c < 2:
+            continue
+        for i in range(levels):
+            count = 0
+            squares = 0.0
+            for k in range(classes):
+                here = table[s, i, k] if given_a else table[i, s, k]
+                count += here
+                squares += here * here * inverse[in_class[k]]
+            r += int(count > 0)
+            by_level += inverse[count]
+            part += squares * inverse[count]
+        if r < 2:
+            continue
+        less, less2 = inverse[n - 1], inverse[n - 2]
+        v1, v2 = (n - r) * (r - 1) * less, (n - c) * (c - 1) * less
+        w1, w2 = (n * by_level - r * r) * less2, (n * by_class - c * c) * less2
+        more_mean = n * (r - 1) * (c - 1) * less
+        more = 2.0 * n * inverse[n - 3] * (v1 - w1) * (v2 - w2) + n * less * n * w1 * w2
+        if more > 1e-10 * more_mean:
+            total += n * part - n
+            mean += more_mean
+            variance += more
+    return max(total, 0.0), mean, variance
+
+
+@nb.njit(nogil=True, cache=True)
+def might_exceed(statistic: float, mean: float, variance: float, bound: float) -> bool:
+    """Whether the transformation of Wilson and Hilferty takes a gamma distributed statistic up to a bound.
+
+    It is not accurate for less than half a degree of freedom: then it might.
+    """
+    if statistic <= mean:
+        return False
+    h = variance / (9.0 * mean * mean)
+    return bool(h > 4.0 / 9.0 or (statistic / mean) ** (1.0 / 3.0) >= 1.0 - h + bound * np.sqrt(h))
+
+
+@nb.njit(nogil=True, cache=True)
 def _push(line: IntArray, count: int, slot: int, free: IntArray, n_free: int) -> tuple[int, int]:
     """Append a slot to a queue; if it is full, the first one leaves."""
     if count == len(line):
@@ -184,8 +266,8 @@ def scan(
     feature: IntArray, way: npt.NDArray[np.uint8], bound: FloatArray, first: int,
     planes: Bits, counts: IntArray, levels: IntArray, information: FloatArray, features: IntArray,
     pool: IntArray, chosen: IntArray, free: IntArray, numbers: IntArray,
-    edges: IntArray, g: FloatArray, rows: int,
-    slots: IntArray, statistic: FloatArray, freedom: IntArray,
+    edges: IntArray, g: FloatArray, inverse: FloatArray, rows: int, moments: bool,
+    slots: IntArray, statistic: FloatArray, tested: FloatArray, freedom: FloatArray,
 ) -> tuple[int, int]:  # fmt: skip
     """Take columns ``first``, first + 1, ... until one makes a pair that might be found.
 
@@ -194,17 +276,21 @@ def scan(
     than ``rows`` rows for a degree of freedom is not tested.
 
     Returns the column at which a pair exceeds its bound, or the number of columns, and how many partners
-    were tested; these stand in ``slots``, ``statistic`` and ``freedom``, which is 0 for pairs that do not
-    exceed the bound.  That column has not joined yet.
+    were tested; these stand in ``slots``, ``statistic``, ``tested`` (a chi-squared statistic) and its degrees of
+    ``freedom``.  Pairs that do not exceed the bound have none, and 1 is tested.  That column has not joined yet.
+
+    By ``moments`` Pearson's statistic is tested, scaled to its mean and variance under permutation, and the
+    bound is that of `might_exceed`; else the likelihood ratio, and the bound is one of it.
     ``numbers`` (updated) counts the pool, the chosen, the free slots, and the pairs tested.
     """
     classes = len(edges) - 1
     n = len(g) - 1
     table = np.empty((8, 8, classes), np.int64)
+    in_class = np.empty(classes, np.int64)
     for j in range(first, len(way)):
         if way[j] == 0:
             continue
-        tested = 0
+        done = 0
         exceeds = False
         total = numbers[0] + (numbers[1] if way[j] == 1 else 0)
         for i in range(total):
@@ -219,17 +305,30 @@ def scan(
                 planes[slot], counts[slot], levels[slot], new_planes[j], new_counts[j], new_levels[j],
                 edges, table,
             )  # fmt: skip
-            # 2 n times the information of the other one given the better one
-            both = pair_information(table, levels[slot], new_levels[j], g)
-            ratio = max(2.0 * (both - max(information[slot], new_information[j])), 0.0)
-            slots[tested], statistic[tested], freedom[tested] = slot, ratio, 0
-            if ratio >= bound[j]:
-                exceeds = True
-                freedom[tested] = freedom_of(table, levels[slot], new_levels[j], better)
-            tested += 1
-        numbers[3] += tested
+            slots[done], statistic[done], tested[done], freedom[done] = slot, 0.0, 1.0, 0.0
+            might = True
+            if moments:
+                value, mean, variance = pair_moments(
+                    table, levels[slot], new_levels[j], better, inverse, in_class
+                )
+                might = variance > 0.0 and might_exceed(value, mean, variance, bound[j])
+                if might:
+                    tested[done] = 2.0 * value * mean / variance
+                    freedom[done] = 2.0 * mean * mean / variance
+            if might:
+                # 2 n times the information of the other one given the better one
+                both = pair_information(table, levels[slot], new_levels[j], g)
+                ratio = max(2.0 * (both - max(information[slot], new_information[j])), 0.0)
+                statistic[done] = ratio
+                if not moments and ratio >= bound[j]:
+                    degrees = freedom_of(table, levels[slot], new_levels[j], better)
+                    if degrees > 0:
+                        tested[done], freedom[done] = ratio, degrees
+                exceeds |= moments or ratio >= bound[j]
+            done += 1
+        numbers[3] += done
         if exceeds:
-            return j, tested
+            return j, done
         join(j, way[j] == 2, new_planes, new_counts, new_levels, new_information, feature,
              planes, counts, levels, information, features, pool, chosen, free, numbers)  # fmt: skip
     return len(way), 0

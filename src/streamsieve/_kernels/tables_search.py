@@ -136,18 +136,21 @@ def is_significant(statistic: float, mean: float, variance: float, alpha: float,
     ``critical[0]`` and ``critical[1]`` bound the smallest significant ratio of statistic and mean from below
     and above, for eight ranges of 2 mean^2 / variance an octave, the first of which begins at 2^-4.
     """
-    ratio = statistic / mean
-    at = int(8.0 * (math.log2(2.0 * mean * mean / variance) + 4.0))
+    ratio, scale = statistic / mean, mean / variance
+    fraction, octave = math.frexp(2.0 * mean * scale)
+    at = 8 * (octave + 3) + int(16.0 * fraction) - 8
     if 0 <= at < critical.shape[1]:
         if ratio < critical[0, at]:
             return False
         if ratio >= critical[1, at]:
             return True
-    return bool(upper_gamma(mean * mean / variance, ratio * mean * mean / variance) <= alpha)
+    return bool(upper_gamma(mean * scale, statistic * scale) <= alpha)
 
 
 @nb.njit(nogil=True, cache=True)
-def moments_of(n: int, r: int, c: int, by_level: float, by_class: float) -> tuple[float, float]:
+def moments_of(
+    n: int, r: int, c: int, by_level: float, by_class: float, inverse: FloatArray
+) -> tuple[float, float]:
     """Mean and variance of Pearson's statistic over all permutations (Haldane 1940; Dawson 1954).
 
     ``by_level`` and ``by_class`` are sums of 1 / count.  Both are 0 where the statistic has one value only, and
@@ -155,25 +158,58 @@ def moments_of(n: int, r: int, c: int, by_level: float, by_class: float) -> tupl
     """
     if n < 4:
         return 0.0, 0.0
-    less = 1.0 / (n - 1)
+    less = inverse[n - 1]
     v1, v2 = (n - r) * (r - 1) * less, (n - c) * (c - 1) * less
-    w1, w2 = (n * by_level - r * r) / (n - 2), (n * by_class - c * c) / (n - 2)
+    w1, w2 = (n * by_level - r * r) * inverse[n - 2], (n * by_class - c * c) * inverse[n - 2]
     mean = n * (r - 1) * (c - 1) * less
-    variance = 2.0 * n / (n - 3) * (v1 - w1) * (v2 - w2) + n * less * n * w1 * w2
+    variance = 2.0 * n * inverse[n - 3] * (v1 - w1) * (v2 - w2) + n * less * n * w1 * w2
     if variance <= 1e-10 * mean:
         return 0.0, 0.0
     return mean, variance
 
 
 @nb.njit(nogil=True, cache=True)
+def judge_bits_of_two(
+    cell: IntArray, strata: int, inverse: FloatArray
+) -> tuple[float, int, int, int, bool, float, float]:
+    """Return what `judge_bits` does by moments, of two classes; it does not count occupied cells."""
+    total = mean = variance = 0.0
+    freedom = rows = 0
+    varies = False
+    for z in range(strata):
+        k0, k1, m0, m1 = cell[0, 2 * z], cell[0, 2 * z + 1], cell[1, 2 * z], cell[1, 2 * z + 1]
+        zero, one, first, second = k0 + m0, k1 + m1, k0 + k1, m0 + m1
+        if zero == 0 or one == 0:
+            continue
+        varies = True
+        if first == 0 or second == 0:
+            continue
+        freedom += 1
+        rows += zero + one
+        if zero + one < 4:
+            continue
+        n = float(zero + one)
+        less, i2, i3 = inverse[zero + one - 1], inverse[zero + one - 2], inverse[zero + one - 3]
+        by_level, by_class = inverse[zero] * inverse[one], inverse[first] * inverse[second]
+        v, w1, w2 = (n - 2.0) * less, (n * n * by_level - 4.0) * i2, (n * n * by_class - 4.0) * i2
+        more = 2.0 * n * i3 * (v - w1) * (v - w2) + n * n * less * w1 * w2
+        if more > 1e-10:
+            cross = float(k0 * m1 - k1 * m0)
+            total += n * cross * cross * (by_level * by_class)
+            mean += n * less
+            variance += more
+    return total, freedom, rows, 0, varies, mean, variance
+
+
+@nb.njit(nogil=True, cache=True)
 def judge_bits(
-    cell: IntArray, strata: int, g: FloatArray, pearson: bool, moments: bool
+    cell: IntArray, strata: int, g: FloatArray, inverse: FloatArray, pearson: bool, moments: bool
 ) -> tuple[float, int, int, int, bool, float, float]:
     """Return the statistic, its degrees of freedom over occupied cells and the rows behind them.
 
     Also the number of occupied cells, and whether the column varies in any stratum; ``g[c] = c ln c``.  With
     ``moments`` the statistic is Pearson's over the strata in which permutations change it, and its mean and
-    variance follow.
+    variance follow; ``inverse[c] = 1 / c``, because divisions would take most of the time.
     """
     total = mean = variance = 0.0
     freedom = rows = occupied = 0
@@ -201,15 +237,14 @@ def judge_bits(
             by_class = 0.0
             for c in range(len(cell)):
                 k0, k1 = cell[c, 2 * z], cell[c, 2 * z + 1]
-                if k0 + k1 > 0:
-                    each = 1.0 / (k0 + k1)
-                    less = float(k0 * one - k1 * zero)  # exact, so that the names of the levels change no bit
-                    part += less * less * each
-                    by_class += each
-            each = 1.0 / (float(zero) * one)
-            more_mean, more_variance = moments_of(size, 2, seen, size * each, by_class)
+                each = inverse[k0 + k1]
+                less = float(k0 * one - k1 * zero)  # exact, so that the names of the levels change no bit
+                part += less * less * each
+                by_class += each
+            by_level = inverse[zero] + inverse[one]
+            more_mean, more_variance = moments_of(size, 2, seen, by_level, by_class, inverse)
             if more_mean > 0.0:
-                total += part * each
+                total += part * (inverse[zero] * inverse[one])
                 mean += more_mean
                 variance += more_variance
         elif pearson:
@@ -292,12 +327,12 @@ def push_levels(
 @nb.njit(nogil=True, cache=True)
 def judge_levels(
     depth: int, member: Levels, levels: int, column_levels: int, classes: int, n_strata: int,
-    strata: Small, ends: Small, log: FloatArray, pearson: bool, moments: bool,
+    strata: Small, ends: Small, log: FloatArray, inverse: FloatArray, pearson: bool, moments: bool,
     cell: Small, by_level: Small, by_class: Small, by_member: Small, first_seen: Small, parts: FloatArray,
 ) -> tuple[float, int, int, int, bool, float, float]:  # fmt: skip
     """Return what `judge_bits` does, given ``depth`` members and one more.  Tables must be 0, and are again.
 
-    ``log[c] = ln c``.  The cells of a stratum are listed by the first row that falls into each.  ``parts`` are,
+    ``log[c] = ln c`` and ``inverse[c] = 1 / c``, with 0 for c = 0.  The cells of a stratum are listed by the first row that falls into each.  ``parts`` are,
     for each level of the last member, the statistic and the sums of 1 / count of levels and classes.
     """
     row, level, label = strata[depth, 0], strata[depth, 1], strata[depth, 2]
@@ -336,7 +371,7 @@ def judge_levels(
             if not pearson:
                 total += 2.0 * k * ((log[k] - log[in_level]) + (log[size] - log[in_class]))
             elif moments:
-                parts[0, a] += k * (k / in_level * size / in_class - 1.0)
+                parts[0, a] += k * (k * inverse[in_level] * size * inverse[in_class] - 1.0)
             else:
                 total += k * (k / in_level * size / in_class - 1.0)
         for t in range(cells):
@@ -344,10 +379,8 @@ def judge_levels(
             a = member[row[i]]
             at = a * column_levels + level[i]
             cell[at * classes + label[i]] = 0
-            if moments and by_level[at] > 0:
-                parts[1, a] += 1.0 / by_level[at]
-            if moments and by_class[a * classes + label[i]] > 0:
-                parts[2, a] += 1.0 / by_class[a * classes + label[i]]
+            parts[1, a] += inverse[by_level[at]]  # where it was 0 already, by 0
+            parts[2, a] += inverse[by_class[a * classes + label[i]]]
             by_level[at] = 0
             by_class[a * classes + label[i]] = 0
         for a in range(levels):
@@ -358,7 +391,7 @@ def judge_levels(
                 rows += by_member[0, a]
                 if moments:
                     more_mean, more_variance = moments_of(
-                        by_member[0, a], by_member[1, a], by_member[2, a], parts[1, a], parts[2, a]
+                        by_member[0, a], by_member[1, a], by_member[2, a], parts[1, a], parts[2, a], inverse
                     )
                     mean += more_mean
                     variance += more_variance
@@ -376,7 +409,7 @@ def separate(
     most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int, pearson: bool,
     moments: bool, alpha: float,
     y: IntArray, class_counts: IntArray, edges: IntArray,
-    g: FloatArray, log: FloatArray, critical: FloatArray,
+    g: FloatArray, log: FloatArray, inverse: FloatArray, critical: FloatArray,
     ands: Any, sums: Any, bit_cell: Any, strata: Any, ends: Any,
     cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any, parts: Any, found: IntArray,
 ) -> tuple[int, int, float, float, float]:  # fmt: skip
@@ -450,13 +483,18 @@ def separate(
             tested, effective = 1.0, 0.0
             while True:  # a set that separates is counted again, for the statistic to return
                 if bits is not None:
-                    statistic, freedom, rows, occupied, varies, mean, variance = judge_bits(
-                        bit_cell, joint[size], g, pearson or by_moments, by_moments
-                    )
+                    if by_moments and classes == 2:
+                        statistic, freedom, rows, occupied, varies, mean, variance = judge_bits_of_two(
+                            bit_cell, joint[size], inverse
+                        )
+                    else:
+                        statistic, freedom, rows, occupied, varies, mean, variance = judge_bits(
+                            bit_cell, joint[size], g, inverse, pearson or by_moments, by_moments
+                        )
                 if numbers is not None:
                     statistic, freedom, rows, occupied, varies, mean, variance = judge_levels(
                         depth, numbers[c], levels[c], levels[t], classes, n_strata[depth], strata, ends,
-                        log, pearson or by_moments, by_moments,
+                        log, inverse, pearson or by_moments, by_moments,
                         cell, by_level, by_class, by_member, first_seen, parts,
                     )  # fmt: skip
                 if not by_moments:
@@ -507,7 +545,7 @@ def decide(
     newcomer_first: bool, most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int,
     pearson: bool, moments: bool, alpha: float,
     y: IntArray, class_counts: IntArray, edges: IntArray,
-    g: FloatArray, log: FloatArray, critical: FloatArray,
+    g: FloatArray, log: FloatArray, inverse: FloatArray, critical: FloatArray,
     ands: Any, sums: Any, bit_cell: Any, strata: Any, ends: Any,
     cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any, parts: Any,
     verdict: IntArray, statistic: FloatArray, tested: FloatArray, freedom: FloatArray, by: IntArray,
@@ -549,7 +587,7 @@ def decide(
             size, what, value, tested_of, freedom_of = separate(
                 bits, numbers, levels, t, must, members, others,
                 most, rows_per_freedom, skip, where_occupied, degrees, pearson, moments, alpha,
-                y, class_counts, edges, g, log, critical,
+                y, class_counts, edges, g, log, inverse, critical,
                 ands, sums, bit_cell, strata, ends, cell, by_level, by_class, by_member, first_seen, parts,
                 found,
             )  # fmt: skip

@@ -149,20 +149,20 @@ class ColumnLifecycle(Beside):
     def begin(self, y: Any = None, rows: Any = None, *, groups: Any = None, serial: Any = None) -> Self:
         """Start a stream of columns over the rows of y; whatever was kept before is forgotten.
 
-        Tests assume that rows are independent, unless ``groups`` or ``serial`` says how they are not.  Not all
-        selectors have tests for that; see ``traits``.
+        p-values hold for independent rows, unless ``groups`` or ``serial`` says how rows depend on each
+        other; not all selectors have tests for that.
 
         Parameters
         ----------
         y : one label or number a row
         rows : one identifier a row (text, numbers or dates), by which the rows are known again; a pandas y
             brings its index
-        groups : one label a row (text or numbers) for rows that depend on each other within groups, such as
-            visits of a patient; groups are independent.  At least 5 groups.  If y has one value per group,
-            columns are averaged over each group and tested over the means; otherwise tests are cluster-robust
-        serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow for,
-            from 1 to n / 2; True takes 20 log10(n), at most n / 4.  Tests then count the effective number of
-            rows.  False: the rows are independent, also if they do not look so.  None: a
+        groups : one label a row for rows that depend on each other within groups, such as visits of a
+            patient; at least 5 groups.  If y has one value per group, columns are averaged over each group
+            and tested over the means; otherwise tests are cluster-robust
+        serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow
+            for, from 1 to n / 2; True takes 20 log10(n), at most n / 4.  Tests then count the effective
+            number of rows.  False: the rows are independent, also if they do not look so.  None: a
             ``DependentRowsWarning`` if y is autocorrelated in the order of rows
 
         Returns
@@ -310,15 +310,13 @@ class ColumnLifecycle(Beside):
         self._started_ = time.monotonic() - float(self._started_)
         for absent in ("stopped_", "_position_"):
             self.__dict__.setdefault(absent, None)
-        known = self._identity_
-        self._dependence = RowDependence.of(known.y, known.groups, known.lag)
+        self._dependence = RowDependence.of(self._identity_)
         self._attach_outlook()
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         p = self.n_features_in_
-        means = self._dependence.means
-        tested = self._n_rows if means is None else means.n_groups
+        tested = self._dependence.n_tested(self._n_rows)
         for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
             rows = self._n_rows if isinstance(part, (RowsIdentity, KeptValues)) else tested
             if getattr(part, "n", rows) != rows:

@@ -1,7 +1,8 @@
-"""Rows that are not independent: what ``begin`` is told about them, and a warning if it is told nothing."""
+"""Rows that are not independent: ``groups`` and ``serial`` of ``begin``, and a warning without them."""
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.base.row_fingerprints import fingerprints
+from streamsieve.base.row_fingerprints import RowsIdentity, fingerprints
 from streamsieve.dependence.contract import MeasuredBlock, RelevanceTest
 from streamsieve.exceptions import CapabilityError, DependentRowsWarning, ParameterError, SchemaError
 from streamsieve.independence import FisherZ
@@ -23,7 +24,7 @@ from streamsieve.independence.dependent_rows import (
     autocorrelated,
     default_lag,
 )
-from streamsieve.protocols import ColumnBlock, IntArray, Task, Traits
+from streamsieve.protocols import BoolArray, ColumnBlock, IntArray, Task, Traits
 
 #: With fewer groups no test of theirs can be relied on.
 FEWEST_GROUPS = 5
@@ -44,12 +45,21 @@ class RowDependence(NamedTuple):
     means: GroupMeans | None = None
 
     @classmethod
-    def of(cls, y: npt.NDArray[Any] | None, groups: IntArray | None, lag: int | None) -> Self:
-        """Return the dependence of rows with a target, or fingerprints of it, and groups or a lag."""
-        if y is None or groups is None:
-            return cls(lag=lag)
+    def of(cls, identity: RowsIdentity) -> Self:
+        """Return the dependence that the identity of rows holds."""
+        if identity.y is None or identity.groups is None:
+            return cls(lag=identity.lag)
+        return cls.within(identity.groups, identity.y)
+
+    @classmethod
+    def within(cls, groups: IntArray, y: npt.NDArray[Any]) -> Self:
+        """Return the dependence of rows within groups, given their targets or fingerprints of them."""
         averaged = np.array_equal(y, y[_first_rows(groups)][groups])
         return cls(groups, means=GroupMeans(groups) if averaged else None)
+
+    def n_tested(self, n: int) -> int:
+        """Return the number of rows that tests see, of n."""
+        return n if self.means is None else self.means.n_groups
 
     @property
     def tested(self) -> bool:
@@ -87,7 +97,7 @@ class RowDependence(NamedTuple):
 def row_dependence(
     name: str, traits: Traits, y: npt.NDArray[Any], task: Task, groups: Any, serial: Any
 ) -> RowDependence:
-    """Validate what ``begin`` was told about the rows; warn if nothing was and they look like a time series.
+    """Validate ``groups`` and ``serial`` of ``begin``; warn without them if the rows look like a time series.
 
     Parameters
     ----------
@@ -149,7 +159,7 @@ def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> Row
         raise SchemaError(
             f"groups has {n_groups} groups, too few for any test: at least {FEWEST_GROUPS} are needed"
         )
-    found = RowDependence.of(y, codes, None)
+    found = RowDependence.within(codes, y)
     if found.means is not None and not traits.grouped_rows:
         raise CapabilityError(
             f"{name} does not take groups of rows: {CAPABLE} do, and so do AlphaInvesting, "
@@ -178,27 +188,24 @@ def _lag(serial: Any, n: int) -> int:
         return default_lag(n)
     if not isinstance(serial, (int, np.integer)) or not 1 <= serial <= n // 2:
         raise ParameterError(
-            f"serial must be True, False, None, or the largest lag at which rows depend on each other, from 1 "
+            "serial must be True, False, None, or the largest lag at which rows depend on each other, from 1 "
             f"to half the number of rows ({n // 2}); got {serial!r}"
         )
     return int(serial)
 
 
-def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
+def _missing(values: npt.NDArray[Any]) -> BoolArray:
+    if values.dtype.kind in "fmM":
+        missing: BoolArray = np.isnat(values) if values.dtype.kind != "f" else np.isnan(values)
+        return missing
     if values.dtype.kind != "O":
         return np.zeros(len(values), bool)
     unknown = ("NAType", "NaTType")
-    return np.array(
-        [
-            v is None or type(v).__name__ in unknown or (isinstance(v, float) and v != v)
-            for v in values.tolist()
-        ],
-        bool,
-    )
+    return np.array([v is None or type(v).__name__ in unknown or _nan(v) for v in values], bool)
+
+
+def _nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _warn_autocorrelated(name: str, traits: Traits, y: npt.NDArray[Any], task: Task) -> None:

@@ -25,7 +25,7 @@ Fingerprints = npt.NDArray[np.uint64]
 
 @register
 class RowsIdentity(Part):
-    """Fingerprints of the target and, where rows have identifiers, of those; and how rows depend on each other.
+    """Fingerprints of the target and of the rows' identifiers, and how rows depend on each other.
 
     Parameters
     ----------

@@ -45,20 +45,8 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace files that streamsieve did not write, too.")
 ]
 Save = Annotated[Path | None, typer.Option(help="Write the selector here, for ss.load in Python.")]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        help="Column that says which rows depend on each other (patient, site); it is no feature. For methods "
-        "that stream columns."
-    ),
-]
-Time = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of times by which the rows are sorted; it is no feature. p-values then allow for "
-        "autocorrelation. For methods that stream columns."
-    ),
-]
+Groups = Annotated[str | None, typer.Option(help="No feature, but whose rows belong together: patient.")]
+Time = Annotated[str | None, typer.Option(help="No feature, but the time by which the rows are sorted.")]
 SkipText = Annotated[bool, typer.Option("--skip-text", help="Leave text columns out instead of stopping.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -161,8 +149,7 @@ def select(
         overwrite=overwrite, quiet=quiet, json=json,
     )  # fmt: skip
     parameters = [*(param or []), *([] if task is None else [f"task={task}"])]
-    rows = implementation.DependentRows(groups, time)
-    raise typer.Exit(implementation.select(request, method, parameters, rows))
+    raise typer.Exit(implementation.select(request, method, parameters, groups, time))
 
 
 @app.command()

@@ -38,14 +38,13 @@ class DependentRows(NamedTuple):
             )
         option = "--groups" if self.groups else "--time"
         if self.columns and not isinstance(selector, ColumnSelector):
-            raise ParameterError(
-                f"{option} is about methods that stream columns, and {type(selector).method_name()} streams rows"
-            )
+            name = type(selector).method_name()
+            raise ParameterError(f"{option} is about methods that stream columns, and {name} streams rows")
         if self.columns and any(path.endswith(tuple(SVMLIGHT)) for path in data):
             raise ParameterError(f"{option} names a column of a table, and svmlight text has no names")
 
     def begin(self, selector: ColumnSelector, source: Any, *, quiet: bool) -> None:
-        """Begin with the target of a source and what the columns say; print what looks wrong."""
+        """Begin with the target of a source and the values of the columns; print what looks wrong."""
         if getattr(source, "y", None) is None:
             return
         with warnings.catch_warnings(record=True) as caught:
@@ -84,8 +83,8 @@ def _check_sorted(name: str, times: Any) -> None:
     back = np.flatnonzero(values[1:] < values[:-1])
     if len(back):
         raise SourceError(
-            f"the rows are not sorted by {name!r}: row {int(back[0]) + 1} is earlier than the one before; sort the "
-            "file by time"
+            f"the rows are not sorted by {name!r}: row {int(back[0]) + 1} is earlier than the one before; "
+            "sort the file by time"
         )
 
 
@@ -96,7 +95,7 @@ def _hint(source: Any) -> None:
             values = source.column(name)
             if 1 < len(np.unique(values)) < len(values) / 2:
                 say(
-                    f"note: {name!r} looks like an identifier, and its values repeat: if rows of one {name} depend on "
-                    f"each other, say --groups {name}"
+                    f"note: {name!r} looks like an identifier, and its values repeat: if rows that share it "
+                    f"depend on each other, say --groups {name}"
                 )
                 return

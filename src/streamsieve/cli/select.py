@@ -56,14 +56,14 @@ class Request:
 
 
 def select(
-    request: Request, method: str | None, parameters: list[str], rows: DependentRows = DependentRows()
+    request: Request, method: str | None, parameters: list[str], groups: str | None, time: str | None
 ) -> int:
     """Run any method over the axis it streams."""
     cls = registry.selector(method or DEFAULT)
     if issubclass(cls, OfflineSelector):
         raise CapabilityError(f"{method} needs the whole matrix; call {cls.__name__}.fit from Python")
     note = "" if method else f"method {DEFAULT}: the default, because it takes any width and needs no tuning"
-    return _run(request, cls(**_parsed(cls, parameters)), note, rows)
+    return _run(request, cls(**_parsed(cls, parameters)), note, DependentRows(groups, time))
 
 
 def screen(request: Request, parameters: dict[str, Any]) -> int:

@@ -177,20 +177,21 @@ class OnlineSubstitution(ColumnSelector):
         config = SubstitutionConfig(int(self.k), refresh, float(self.step_size))
         return SubstitutionModel(loss, numeric_target(y, task), config)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, serial: Any = None) -> Self:
         """Offer the columns of X in order, in as many passes as ``sweeps`` says.
 
         Parameters
         ----------
         X : all columns (dense, sparse or dataframe)
         y : one label or number per row
+        groups, serial : how rows depend on each other; refused, because the method has no test
 
         Returns
         -------
         self
         """
         with untouched_on_error(self):
-            for n in passes(self, self._fit_blocks(X, y), self.sweeps, self._settle):
+            for n in passes(self, self._fit_blocks(X, y, groups, serial), self.sweeps, self._settle):
                 self.n_sweeps_ = n
         return self
 

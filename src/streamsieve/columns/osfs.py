@@ -135,10 +135,17 @@ class MarkovBlanketSelector(Beside):
             return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
         if self.missing == "omit":
             pairs = CompletePairsFisherZ(
-                y, task, self.alpha, signed=False, observed_classes=False, p_value=self.p_value
+                y,
+                task,
+                self.alpha,
+                signed=False,
+                observed_classes=False,
+                p_value=self.p_value,
+                online=self.fdr is not None,
             )
             return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        independent = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value)
+        online = self.fdr is not None
+        independent = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value, online=online)
         test = self._dependence.test(independent)
         if isinstance(test, DependentRowsTest):
             return Composition(test, MarkovBlanketDependentRows(test, self.alpha, config), fdr)
@@ -178,9 +185,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
-    p_value : {"auto", "z", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
-        "chi2" is the limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
+        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
+        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
+        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        Partial correlations are tested by t in both.  "z" is Fisher's transformation, as in the papers:
+        liberal at small levels.  Tables: "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
         (test-wise deletion), and is for ``test="fisher_z"``.
@@ -232,6 +242,9 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     where y or one of the columns does not vary, is unreliable.  Mean imputation instead would shrink
     correlations between columns and hide redundancy.
 
+    p-values hold for independent rows; for time series and repeated rows of a subject, give ``serial`` or
+    ``groups`` to ``begin``.  Tests then look at residuals row by row, which is slower.
+
     References
     ----------
     Wu, Yu, Ding, Wang, Zhu: Online feature selection with streaming features, TPAMI 35, 2013.
@@ -282,9 +295,12 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
-    p_value : {"auto", "z", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
-        "chi2" is the limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
+        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
+        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
+        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        Partial correlations are tested by t in both.  "z" is Fisher's transformation, as in the papers:
+        liberal at small levels.  Tables: "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
         (test-wise deletion), and is for ``test="fisher_z"``.

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import fdtrc
+from scipy.special import fdtrc, gammaln
 
 from streamsieve._parameters import check_choice
 from streamsieve.exceptions import CapabilityError, ParameterError, TargetError
@@ -306,11 +306,20 @@ def f_statistic(s: Split) -> FloatArray:
     return ratio(numerator, s.within * np.maximum(s.df_between, 1.0))
 
 
-def f_p_value(s: Split) -> FloatArray:
-    """Probability of such an F under equal means; 1 where it cannot be tested."""
-    usable = (s.df_between > 0) & (s.df_within > 0)
+def f_p_value(block: MomentsBlock) -> FloatArray:
+    """Probability of such an F under equal means; 1 where it cannot be tested.
+
+    A feature without spread within classes is discrete, so that F has no F distribution.  There the value is
+    the share of assignments of rows to classes (times C!, for those that exchange classes) that give it.
+    """
+    s = split(block)
+    usable, score = (s.df_between > 0) & (s.df_within > 0), f_statistic(s)
     p = np.ones(len(usable))
-    p[usable] = fdtrc(s.df_between[usable], s.df_within[usable], f_statistic(s)[usable])
+    p[usable] = fdtrc(s.df_between[usable], s.df_within[usable], score[usable])
+    perfect = usable & (score > 0) & (s.within <= 0)
+    n = block.n[:, perfect]
+    log_share = gammaln(s.df_between[perfect] + 2) + gammaln(n + 1).sum(axis=0) - gammaln(n.sum(axis=0) + 1)
+    p[perfect] = np.exp(np.minimum(log_share, 0.0))
     return p
 
 

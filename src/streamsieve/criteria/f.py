@@ -44,4 +44,4 @@ class AnovaF(Criterion):
 
     def p_value(self, block: MomentsBlock) -> FloatArray:
         """By the F distribution."""
-        return f_p_value(split(block))
+        return f_p_value(block)

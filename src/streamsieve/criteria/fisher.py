@@ -50,4 +50,4 @@ class Fisher(Criterion):
 
     def p_value(self, block: MomentsBlock) -> FloatArray:
         """That of the F test."""
-        return f_p_value(split(block))
+        return f_p_value(block)

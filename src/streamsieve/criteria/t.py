@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import stdtr
 
-from streamsieve.criteria.criterion import Criterion, Needs, ratio
+from streamsieve.criteria.criterion import Criterion, Needs, f_p_value, ratio
 from streamsieve.protocols import FloatArray, Task
 from streamsieve.state import register
 from streamsieve.summaries.moments import MomentsBlock
@@ -57,7 +57,10 @@ class WelchT(Criterion):
         return ratio(np.abs(difference), np.sqrt(errors.sum(axis=0)))
 
     def p_value(self, block: MomentsBlock) -> FloatArray:
-        """Two-sided, by Student's t with Welch-Satterthwaite degrees of freedom."""
+        """Two-sided, by Student's t with Welch-Satterthwaite degrees of freedom.
+
+        Of a class in which the feature is constant the spread is unknown, not 0: then with pooled variance.
+        """
         if len(block.mean) < 2:
             return np.ones(block.mean.shape[1])
         _, errors = self._parts(block)
@@ -65,11 +68,12 @@ class WelchT(Criterion):
         df = ratio(errors.sum(axis=0) ** 2, (errors**2 / freedom).sum(axis=0))
         score = self.score(block)
         testable = (df > 0) & (score > 0) & np.all(block.n > 1, axis=0)
-        # means that differ without any spread: certain, as far as the data can tell
-        certain = (errors.sum(axis=0) == 0) & (score > 0) & np.any(block.n > 1, axis=0)
+        without_spread = (errors.sum(axis=0) == 0) & (score > 0) & np.any(block.n > 1, axis=0)
+        pooled = without_spread | (testable & np.any(errors == 0, axis=0))
         p = np.ones(len(score))
         p[testable] = 2 * stdtr(df[testable], -score[testable])
-        p[certain] = 0.0
+        if pooled.any():
+            p[pooled] = f_p_value(block)[pooled]
         return p
 
     def _parts(self, block: MomentsBlock) -> tuple[FloatArray, FloatArray]:

@@ -107,8 +107,10 @@ class TableTest(RelevanceTest):
         self.y = y.astype(np.int64)
         self.class_counts = np.bincount(self.y).astype(np.int64)
         self.n_classes = len(self.class_counts)
-        #: c ln c and ln c of every possible count
-        self.g, self.log = c_log_c(self.n), np.log(np.maximum(np.arange(self.n + 1.0), 1.0))
+        counts = np.arange(1.0, self.n + 1)
+        #: c ln c, ln c and 1 / c of every possible count; 0 for c = 0
+        self.g, self.log = c_log_c(self.n), np.concatenate([[0.0], np.log(counts)])
+        self.inverse = np.concatenate([[0.0], 1.0 / counts])
         self._critical = np.full(1, np.inf)
 
     @property
@@ -284,7 +286,7 @@ class TableTest(RelevanceTest):
         def judge(pearson: bool, moments: bool) -> tuple[Any, ...]:  # noqa: FBT001
             judged: tuple[Any, ...] = search.judge_levels(
                 len(columns) - 1, nothing, 1, levels[0], self.n_classes, n_strata, strata, ends, self.log,
-                pearson, moments, *tables,
+                self.inverse, pearson, moments, *tables,
             )  # fmt: skip
             return judged
 

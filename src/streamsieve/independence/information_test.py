@@ -1,4 +1,4 @@
-"""G test of the mutual information of discretized columns with the target."""
+"""Test of the mutual information of discretized columns with the target."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from streamsieve._threads import over_features
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
+from streamsieve.independence.g_squared import GSquared
 from streamsieve.independence.p_values import OF_TABLES, chosen
-from streamsieve.protocols import FloatArray, IntArray, Matrix
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 from streamsieve.state import Array, Bool, Choice, Float, Int, register
+
+#: Level below which p-values of sparse tables are confirmed where there is no test.
+NO_LEVEL = 0.05
 
 
 @register
 class InformationTest(RelevanceTest):
-    """Mutual information or symmetric uncertainty with a discrete target, tested by G = 2 n I.
+    """Mutual information I or symmetric uncertainty with a discrete target.
+
+    By "chi2" it is tested by G = 2 n I; by "moments" the table is tested as by `GSquared`.
 
     Parameters
     ----------
@@ -28,6 +34,7 @@ class InformationTest(RelevanceTest):
     alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
     normalized : symmetric uncertainty instead of mutual information in nats
     p_value : "auto" or one of ``p_values.OF_TABLES``: how p-values are computed
+    exact : Fisher's exact test of every 2 x 2 table, for an online rule
     """
 
     fields = {
@@ -36,6 +43,7 @@ class InformationTest(RelevanceTest):
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "normalized": Bool(),
         "p_value": Choice(*OF_TABLES),
+        "exact": Bool(),
     }
 
     def __init__(
@@ -46,15 +54,19 @@ class InformationTest(RelevanceTest):
         *,
         normalized: bool,
         p_value: str = "auto",
+        exact: bool = False,
     ) -> None:
         self.n, self.y, self.bins, self.alpha, self.normalized = len(y), y, bins, alpha, normalized
-        self.p_value = chosen(p_value, OF_TABLES)
+        self.p_value, self.exact = chosen(p_value, OF_TABLES), exact
+        level = NO_LEVEL if alpha is None else alpha
+        self._tables = GSquared(y, Task.MULTICLASS, level, bins=bins, p_value=self.p_value, exact=exact)
         self._g = c_log_c(self.n)
         self._counts = np.bincount(y).astype(np.int64)
         self._entropy = kernel.entropy(self._counts, len(self._counts), self.n, self._g)
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target."""
+        tables = self._tables.relevance(X) if self.p_value == "moments" else None
         X = sp.csc_array(X)
         indptr, m = X.indptr.astype(np.int64, copy=False), X.shape[1]
         shared, spread, levels = np.empty(m), np.empty(m), np.empty(m, np.int64)
@@ -66,11 +78,16 @@ class InformationTest(RelevanceTest):
             )  # fmt: skip
 
         over_features(m, 32 * (X.nnz + m), work)  # values may have to be sorted
+        whole = (spread + self._entropy) / 2 if self.normalized else self.n
+        if tables is not None:
+            reason = tables.reason
+            if self.alpha is None:
+                reason = np.where(levels == 1, CONSTANT, RELEVANT).astype(np.uint8)
+            return Relevance(reason, shared / whole, self._tables.p_values(tables.tested, tables.freedom))
         freedom = np.maximum((levels - 1) * (len(self._counts) - 1), 1)
         g = 2 * shared
         significant = True if self.alpha is None else g >= _critical(self.alpha, freedom)
         reason = np.where(levels == 1, CONSTANT, np.where(significant, RELEVANT, IRRELEVANT))
-        whole = (spread + self._entropy) / 2 if self.normalized else self.n
         return Relevance(reason.astype(np.uint8), shared / whole, PValues(_p_value, g, freedom))
 
 

@@ -61,7 +61,8 @@ def gamma_bounds(alpha: float) -> FloatArray:
 
     From below and above, for ranges of degrees of freedom; a table between the bounds needs its p-value.
     """
-    freedom = 2.0 ** (FIRST + np.arange((LAST - FIRST) * PER_OCTAVE + 1) / PER_OCTAVE)
+    octave, part = np.divmod(np.arange((LAST - FIRST) * PER_OCTAVE + 1), PER_OCTAVE)
+    freedom = 2.0 ** (FIRST + octave) * (1.0 + part / PER_OCTAVE)
     ratio = chdtri(freedom, alpha) / freedom
     # within a range the ratio is monotone but for a flat peak
     both = np.minimum(ratio[:-1], ratio[1:]) * 0.99, np.maximum(ratio[:-1], ratio[1:]) * 1.01
@@ -73,7 +74,8 @@ def gamma_bounds(alpha: float) -> FloatArray:
 def is_significant(tested: FloatArray, freedom: FloatArray, alpha: float) -> BoolArray:
     """Whether chi-squared statistics have p-values of alpha at most; all have degrees of freedom."""
     low, high = gamma_bounds(alpha)
-    at = np.floor(PER_OCTAVE * (np.log2(freedom) - FIRST)).astype(np.int64)
+    fraction, octave = np.frexp(freedom)  # 1/2 <= fraction < 1
+    at = PER_OCTAVE * (octave - 1 - FIRST) + (2 * PER_OCTAVE * fraction).astype(np.int64) - PER_OCTAVE
     inside, at = (at >= 0) & (at < len(low)), np.clip(at, 0, len(low) - 1)
     ratio = tested / freedom
     significant: BoolArray = ratio >= high[at]

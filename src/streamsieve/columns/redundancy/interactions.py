@@ -6,15 +6,22 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import chdtri
+from scipy.special import chdtri, ndtri
 
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.columns.deferred import DeferredDecisions, outcome_of
 from streamsieve.columns.redundancy.partner_pools import ROWS_PER_FREEDOM, Coded, Pairs, PartnerPools
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, UNRELIABLE, Outcome
 from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
-from streamsieve.independence.table_p_values import p_value
 from streamsieve.independence.p_values import OF_TABLES
+from streamsieve.independence.table_p_values import (
+    confirmed,
+    draws_for,
+    moments,
+    p_value,
+    p_value_or_fisher,
+    tables_of,
+)
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray
 from streamsieve.state import Choice, Float, Int, Nested, Part, register
 
@@ -98,32 +105,69 @@ class Interactions(Part):
         """Test columns alone, then in pairs, one after the other."""
         pools = self.pools
         statistic, freedom = pools.alone(coded)
-        p = p_value(statistic, freedom)
-        reason = np.full(len(p), IRRELEVANT, np.uint8)
+        reason = np.full(len(statistic), IRRELEVANT, np.uint8)
         reason[self.n < ROWS_PER_FREEDOM * freedom] = UNRELIABLE
         reason[coded.levels < 2] = CONSTANT
         counted = reason == IRRELEVANT
         level = levels_of(pools.tests + np.cumsum(counted), self.alpha) / 2
         pools.tests += int(counted.sum())
+        p = self._alone(coded, statistic, freedom, np.where(counted, level, 0.0))
         reason[counted & (p <= level)] = KEPT
         way = np.where(reason == KEPT, CHOSEN, np.where(counted, POOLED, OUT)).astype(np.uint8)
         self.deferred.append(reason, statistic, p)
         pools.kept += coded.feature[way == CHOSEN].tolist()
-        # a pair with one degree of freedom and a column with one partner have the smallest bound
-        bound, at = chdtri(1.0, level), 0
+        bound, at = self._bound(level), 0
         while at < len(way):
-            pairs = pools.scan(coded, way, bound, at)
+            pairs = pools.scan(coded, way, bound, at, moments=self.by_moments)
             at = pairs.at
             if at < len(way):
                 found = self._found(coded, at, pairs, float(level[at]), chosen=way[at] == CHOSEN)
                 pools.join(coded, at, chosen=found)
                 at += 1
 
+    @property
+    def by_moments(self) -> bool:
+        """Whether p-values are those of permutation moments."""
+        return self.p_value == "moments"
+
+    def _alone(self, coded: Coded, statistic: FloatArray, freedom: IntArray, level: FloatArray) -> FloatArray:
+        """Return the p-values of columns and target; those of sparse tables are confirmed at their level."""
+        if not self.by_moments:
+            return p_value(np.where(freedom > 0, statistic, 1.0), freedom)
+        counts, classes = coded.counts, self.pools.class_counts
+        value, mean, variance = moments(counts)
+        scale = np.divide(2.0 * mean, variance, out=np.zeros(len(mean)), where=variance > 0)
+        p = p_value(np.where(variance > 0, value * scale, 1.0), mean * scale)
+        two = np.flatnonzero((coded.levels == 2) & (len(classes) == 2))
+        if len(two):
+            fewest, corner = counts[two, 0].sum(axis=1), counts[two, 0, 1]
+            p[two] = p_value_or_fisher(self.n, int(classes[1]), corner.astype(float), -fewest.astype(float))
+        for j in np.flatnonzero((p <= level) & (level > 0) & (freedom > 1)).tolist():
+            p[j] = confirmed(float(p[j]), [counts[j, : coded.levels[j]]], draws_for(float(level[j])))
+        return p
+
+    def _bound(self, level: FloatArray) -> FloatArray:
+        """Return what the test of a pair must exceed at least to be significant at a level.
+
+        The likelihood ratio has the smallest bound with one degree of freedom.  By moments it is the smallest
+        value that the transformation of Wilson and Hilferty takes a significant statistic to: that of half a
+        degree of freedom, the fewest for which it is accurate, or in the limit of many the normal quantile.
+        """
+        if not self.by_moments:
+            bound: FloatArray = chdtri(1.0, level)
+            return bound
+        h = 2 / (9 * 0.5)
+        return np.minimum((np.cbrt(chdtri(0.5, level) / 0.5) - 1 + h) / np.sqrt(h), -ndtri(level)) - 0.05
+
     def _found(self, coded: Coded, at: int, pairs: Pairs, level: float, *, chosen: bool) -> bool:
         """Keep the partners of a column, and return whether it is kept itself."""
         pools, feature = self.pools, int(coded.feature[at])
-        p = p_value(pairs.statistic, pairs.freedom)
-        found = np.flatnonzero(p <= level / max(len(p), 1))
+        p, level = p_value(pairs.tested, pairs.freedom), level / max(len(pairs.slots), 1)
+        if self.by_moments:
+            for i in np.flatnonzero(p <= level).tolist():
+                x, given = pools.given(int(pairs.slots[i]), coded, at)
+                p[i] = confirmed(float(p[i]), tables_of(x, pools.y, given), draws_for(level))
+        found = np.flatnonzero(p <= level)
         if not len(found):
             return chosen
         partners = pools.features(pairs.slots).tolist()

@@ -45,8 +45,11 @@ class Pairs(NamedTuple):
 
     at: int
     slots: IntArray
+    #: Likelihood ratio statistics (G), where the test might be significant.
     statistic: FloatArray
-    freedom: IntArray
+    #: Chi-squared statistics and their degrees of freedom; without them the p-value, 1.
+    tested: FloatArray
+    freedom: FloatArray
 
 
 @register
@@ -74,6 +77,8 @@ class PartnerPools(Part):
         self.place = np.empty(self.n, np.int64)
         self.place[order] = 64 * np.repeat(self.edges[:-1], self.class_counts) + np.arange(self.n) - before
         self.g = c_log_c(self.n)
+        #: 1 / c of every count, 0 for 0.
+        self.inverse = np.concatenate([[0.0], 1.0 / np.arange(1.0, self.n + 1)])
         self.slots = self._room(FIRST_SLOTS)
         #: Slots of both pools, first in first out.
         self._pools = np.zeros((2, size), np.int64)
@@ -123,16 +128,29 @@ class PartnerPools(Part):
         freedom = (coded.levels - 1) * (len(self.class_counts) - 1)
         return np.maximum(2.0 * (coded.information - nothing), 0.0), freedom
 
-    def scan(self, coded: Coded, way: npt.NDArray[np.uint8], bound: FloatArray, first: int) -> Pairs:
+    def scan(
+        self, coded: Coded, way: npt.NDArray[np.uint8], bound: FloatArray, first: int, *, moments: bool
+    ) -> Pairs:
         """Pair columns of a block with both pools, until a pair exceeds its bound; see the kernel."""
         self._make_room(len(way) - first)
-        most = 2 * self.size
-        slots, statistic, freedom = np.empty(most, np.int64), np.empty(most), np.empty(most, np.int64)
-        at, tested = kernel.scan(
+        slots, numbers = np.empty(2 * self.size, np.int64), np.empty((3, 2 * self.size))
+        at, done = kernel.scan(
             *coded, way, bound, first, *self.slots.arrays.values(), *self._pools, self._free, self._counters,
-            self.edges, self.g, ROWS_PER_FREEDOM, slots, statistic, freedom,
+            self.edges, self.g, self.inverse, ROWS_PER_FREEDOM, moments, slots, *numbers,
         )  # fmt: skip
-        return Pairs(at, slots[:tested], statistic[:tested], freedom[:tested])
+        return Pairs(at, slots[:done], *numbers[:, :done])
+
+    def given(self, slot: int, coded: Coded, at: int) -> tuple[IntArray, IntArray]:
+        """Return the categories, row by row, of the worse column of a pair and of the better one, given it."""
+        both = self._codes(self.slots["planes"][slot]), self._codes(coded.planes[at])
+        better = self.slots["information"][slot] >= coded.information[at] - 1e-9  # as in the kernel
+        return both[::-1] if better else both
+
+    def _codes(self, planes: npt.NDArray[np.uint64]) -> IntArray:
+        word, bit = self.place >> 6, (self.place & 63).astype(np.uint64)
+        inside = planes[:, word] >> bit & np.uint64(1)
+        codes: IntArray = np.arange(1, LEVELS) @ inside.astype(np.int64)
+        return codes
 
     def join(self, coded: Coded, at: int, *, chosen: bool) -> None:
         """Append a column to one of the pools."""

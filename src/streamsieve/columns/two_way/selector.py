@@ -163,8 +163,9 @@ class TwoWay(LearnsRows, ColumnSelector):
         inner = SAOLA() if self.column_selector is None else self.column_selector
         known = inner.traits if isinstance(inner, ColumnSelector) else Traits()
         # rows that keep coming are in no groups, and reviews begin with other rows every time
-        rows = {"grouped_rows": False, "dependent_rows": False}
-        return replace(known, merges=False, weights=False, size_parameter=None, **rows)
+        return replace(
+            known, merges=False, weights=False, size_parameter=None, grouped_rows=False, dependent_rows=False
+        )
 
     @property
     def task(self) -> str:  # type: ignore[override]  # not a parameter here

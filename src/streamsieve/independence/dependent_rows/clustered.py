@@ -48,19 +48,21 @@ class ClusterRobustCorrelation(DependentRowsTest):
         """Return p-values of columns, the rows of Z."""
         basis, given = under
         leverage = self._sums @ (1 / self.n + (given**2).sum(axis=1))
-        squares = self._sums @ (Z * Z).T  # groups x columns; the sum of a column is 1
-        products = [self._sums @ (Z * b).T for b in basis.T]
+        # columns x groups, a row at a time from here on, so that blocks never matter; sums of s are 1
+        s = np.ascontiguousarray((self._sums @ (Z * Z).T).T)
+        slopes = np.array([(Z * b).sum(axis=1) for b in basis.T])
+        room = 1 - s - leverage
+        freedom = 1 / (s**2).sum(axis=1) - 1 - given.shape[1]
+        scale = np.sqrt(np.where(room > 0, room, 1))
+        # of each contrast: sums of column times residual of the target, corrected for leverage
+        u = [
+            np.ascontiguousarray(((self._sums @ (Z * b).T).T - slope[:, None] * s) / scale)
+            for b, slope in zip(basis.T, slopes, strict=True)
+        ]
+        V = np.array([[(one * other).sum(axis=1) for other in u] for one in u])
+        testable = (room.min(axis=1) > 0) & (freedom > basis.shape[1] - 1)
         p_values = np.full(len(Z), np.nan)
-        for i, z in enumerate(Z):  # sums over one column at a time, so that blocks never matter
-            s = np.ascontiguousarray(squares[:, i])
-            slopes = np.array([(z * b).sum() for b in basis.T])
-            room = 1 - s - leverage
-            freedom = 1 / float((s**2).sum()) - 1 - given.shape[1]
-            if room.min() > 0 and freedom > basis.shape[1] - 1:
-                # of each contrast and group: the sum of column times residual of the target
-                u = np.array([product[:, i] for product in products]) - slopes[:, None] * s
-                u /= np.sqrt(room)
-                p_values[i] = _hotelling(slopes, u @ u.T, freedom)
+        p_values[testable] = _hotelling(slopes.T[testable], V.transpose(2, 0, 1)[testable], freedom[testable])
         return p_values
 
     @classmethod
@@ -68,17 +70,20 @@ class ClusterRobustCorrelation(DependentRowsTest):
         return cls(record["independent"], record["groups"])
 
 
-def _hotelling(b: FloatArray, V: FloatArray, freedom: float) -> float:
-    """Return the p-value of slopes with an estimated covariance of some degrees of freedom.
+def _hotelling(b: FloatArray, V: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Return p-values of slopes with estimated covariances of some degrees of freedom.
 
     One slope: the t test.  NaN if the groups do not show how the slopes vary.
     """
-    k, size = len(b), float((b**2).sum())
-    if not np.any(V > size * np.finfo(float).eps ** 2):  # the column explains the target without residual
-        return 0.0 if size > 0 else 1.0
+    k, size = b.shape[1], (b**2).sum(axis=1)
     values, vectors = np.linalg.eigh(V)
-    if values[0] <= values[-1] * 1e-10:
-        return float("nan")
-    statistic = float(((vectors.T @ b) ** 2 / values).sum())
+    exact = (
+        values[:, -1] <= size * np.finfo(float).eps ** 2
+    )  # the column explains the target without residual
+    unknown = ~exact & (values[:, 0] <= values[:, -1] * 1e-10)
+    squares = (vectors * b[:, :, None]).sum(axis=1) ** 2
+    statistic = (squares / np.where((exact | unknown)[:, None], 1, values)).sum(axis=1)
     rest = freedom - k + 1  # statistic * rest / (k freedom) has the F distribution with k and rest
-    return float(betainc(rest / 2, k / 2, 1 / (1 + statistic / freedom)))
+    p_values: FloatArray = betainc(rest / 2, k / 2, 1 / (1 + statistic / freedom))
+    p_values = np.where(exact, np.where(size > 0, 0.0, 1.0), p_values)
+    return np.where(unknown, np.nan, p_values)

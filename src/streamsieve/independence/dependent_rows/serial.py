@@ -10,11 +10,15 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import betainc
 
+from streamsieve._kernels.lagged_products import lagged_products
+from streamsieve._threads import over_features
 from streamsieve.independence.dependent_rows.correlation import Conditions, DependentRowsTest
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Int, Nested, register
 
+#: Largest lag up to which sums of products cost less than Fourier transforms.
+MOST_DIRECT = 64
 #: Fewest rows that any two series are worth.
 FEWEST_EFFECTIVE = 3.0
 
@@ -57,13 +61,12 @@ class SerialCorrelation(DependentRowsTest):
         """Return the effective number of rows of columns, the rows of Z, centered and of unit length."""
         marginal = under is None or under is self._marginal
         lagged = self._lagged if under is None or marginal else self._lagged_products(under.basis)
-        inflation = np.ones(len(Z))
-        for i, z in enumerate(Z):  # one at a time: batches of transforms need not give the same bits
-            rho = _autocovariances(z, self.lag)
-            if lagged.shape[1] == 1:
-                inflation[i] += (rho * lagged[:, 0, 0]).sum()
-            else:
-                inflation[i] += np.linalg.eigvalsh((rho[:, None, None] * lagged).sum(axis=0))[-1]
+        rho = autocovariances(Z, self.lag)
+        if lagged.shape[1] == 1:
+            inflation = 1 + (rho * lagged[:, 0, 0]).sum(axis=1)
+        else:  # one column at a time, because a column costs lag x contrasts^2 values
+            matrices = [(each[:, None, None] * lagged).sum(axis=0) for each in rho]
+            inflation = 1 + np.array([np.linalg.eigvalsh(matrix)[-1] for matrix in matrices])
         effective: FloatArray = np.maximum(self.n / np.maximum(inflation, 1.0), min(FEWEST_EFFECTIVE, self.n))
         return effective
 
@@ -71,7 +74,7 @@ class SerialCorrelation(DependentRowsTest):
         """Return p-values of columns, the rows of Z."""
         n_contrasts = under.basis.shape[1]
         freedom = self.effective_rows(Z, under) - under.given.shape[1] - n_contrasts - 1
-        explained = np.array([((z @ under.basis) ** 2).sum() for z in Z])
+        explained = sum((Z * b).sum(axis=1) ** 2 for b in under.basis.T)
         p = betainc(np.maximum(freedom, 1e-3) / 2, n_contrasts / 2, np.clip(1 - explained, 0, 1))
         p_values: FloatArray = np.where(freedom > 0, p, np.nan)
         return p_values
@@ -94,9 +97,18 @@ class SerialCorrelation(DependentRowsTest):
         return cls(record["independent"], record["lag"])
 
 
-def _autocovariances(z: FloatArray, lag: int) -> FloatArray:
-    """Return ``sum_i z_i z_(i+j)`` for the lags j = 1, 2, ..., lag."""
-    size = next_fast_len(len(z) + lag, real=True)
-    spectrum = rfft(z, size)
-    covariances: FloatArray = irfft(spectrum.real**2 + spectrum.imag**2, size)[1 : lag + 1]
-    return covariances
+def autocovariances(Z: FloatArray, lag: int) -> FloatArray:
+    """Return ``sum_i z_i z_(i+j)`` for the rows of Z and the lags j = 1, 2, ..., lag."""
+    out = np.empty((len(Z), lag))
+    if lag <= MOST_DIRECT:
+
+        def work(low: int, high: int) -> None:
+            lagged_products(Z, low, high, out)
+
+        over_features(len(Z), Z.size * lag, work)
+        return out
+    size = next_fast_len(Z.shape[1] + lag, real=True)
+    for i, z in enumerate(Z):  # one at a time: batches of transforms need not give the same bits
+        spectrum = rfft(z, size)
+        out[i] = irfft(spectrum.real**2 + spectrum.imag**2, size)[1 : lag + 1]
+    return out

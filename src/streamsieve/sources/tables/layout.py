@@ -75,9 +75,8 @@ def check_names(file: TableFile, names: Sequence[str]) -> None:
     known = _kinds(file)
     for name in names:
         if name not in known:
-            raise SourceError(
-                f"{file.path} has no column {name!r}{did_you_mean(name, known)}; its columns are {some(known)}"
-            )
+            hint = did_you_mean(name, known)
+            raise SourceError(f"{file.path} has no column {name!r}{hint}; its columns are {some(known)}")
 
 
 def _kinds(file: TableFile) -> dict[str, str]:

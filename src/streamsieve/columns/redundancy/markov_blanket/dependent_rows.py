@@ -41,7 +41,7 @@ class MarkovBlanketDependentRows(MarkovBlanket):
         self._kept: list[Kept] = []
 
     def _tested(self, x: FloatArray, given: FloatArray) -> tuple[float, float]:
-        """Return statistic and p-value; a set that the rows do not suffice to test is skipped, or separates."""
+        """Return statistic and p-value; a set with too few rows for a test is skipped, or separates."""
         statistic, p_value = self.test.conditional(x, given)
         if math.isnan(p_value):
             p_value = 0.0 if self._config.skip_unreliable else 1.0

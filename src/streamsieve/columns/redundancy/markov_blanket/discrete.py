@@ -113,7 +113,7 @@ class MarkovBlanketDiscrete(SlottedRule):
                 bits, numbers, levels, feature, done,
                 *self._columns(), *self.slots.of("levels", "feature"), self._kept,
                 newcomer_first, size, ratio, skip, occupied, *how,
-                test.y, test.class_counts, self._edges, test.g, test.log, critical,
+                test.y, test.class_counts, self._edges, test.g, test.log, test.inverse, critical,
                 *self._work_space(), *out.of(part), *out.evicted, out.n_evicted,
             )  # fmt: skip
             if done == len(at):

@@ -1,4 +1,4 @@
-"""The pairwise rule over dependent rows: it compares correlations, and has no test of those of two columns."""
+"""The pairwise rule over dependent rows: it compares correlations, and does not test those of two columns."""
 
 from __future__ import annotations
 
