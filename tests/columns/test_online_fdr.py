@@ -107,7 +107,9 @@ def test_levels_that_promise_most_are_smallest():
     """Spending and the reshaped form are never above LOND, and without discoveries LOND is spending."""
     rng = np.random.default_rng(12)
     p_values = mixed_p_values(rng, 2000, 0.1)
-    lond, spending = (OnlineFDRProcedure(rule, 0.05).decide(p_values)[1] for rule in ("lond", "alpha_spending"))
+    lond, spending = (
+        OnlineFDRProcedure(rule, 0.05).decide(p_values)[1] for rule in ("lond", "alpha_spending")
+    )
     found, reshaped = OnlineFDRProcedure("lond_any", 0.05).decide(p_values)
     assert np.all(reshaped <= lond)
     assert np.all(spending <= lond)

@@ -170,20 +170,21 @@ class Grafting(ColumnSelector):
         )
         return LassoModel(loss, numeric_target(y, task), config)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, holdout: Any = None) -> Self:
         """Offer the columns of X in order, in as many passes as ``sweeps`` says.
 
         Parameters
         ----------
         X : all columns (dense, sparse or dataframe)
         y : one label or number per row
+        holdout : rows to keep from selection, as for ``begin``
 
         Returns
         -------
         self
         """
         with untouched_on_error(self):
-            for n in passes(self, self._fit_blocks(X, y), self.sweeps, self._settle):
+            for n in passes(self, self._fit_blocks(X, y, holdout), self.sweeps, self._settle):
                 self.n_sweeps_ = n
                 self._warn_not_converged(stacklevel=4)
         return self

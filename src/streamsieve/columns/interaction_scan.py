@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,10 @@ class InteractionScan(ColumnSelector):
     """
 
     _traits = Traits(defers=True)
+    _no_holdout: ClassVar[str] = (
+        "a column kept for a pair is informative only together with its partner, but confirm tests single "
+        "columns: test the pairs_ on rows of your own"
+    )
     parameters = {
         "pool": Int(1, LARGEST_POOL),
         "alpha": Float(0, 1, open_low=True, open_high=True),

@@ -253,13 +253,18 @@ class TopK(ColumnSelector):
                 "columns to one selector"
             )
         self._check_same(other)
-        mine, theirs = self._identity_, other._identity_
-        same = self.task_ == other.task_ and _equal(mine.y, theirs.y)
+        mine, theirs = self._all_rows, other._all_rows
+        held, other_held = (sieve.__dict__.get("_holdout_") for sieve in (self, other))
+        same = (
+            self.task_ == other.task_ and _equal(mine.y, theirs.y) and (held is None) == (other_held is None)
+        )
+        if held is not None and other_held is not None:
+            same = same and np.array_equal(held.mask, other_held.mask)
         named = mine.rows is not None and theirs.rows is not None
         if not same or (named and not _equal(mine.rows, theirs.rows)):
             raise MergeError(
-                "the two selectors began with different rows or labels: begin both with the same y (and "
-                "identifiers), in the same order"
+                "the two selectors began with different rows or labels: begin both with the same y, "
+                "identifiers and holdout, in the same order"
             )
         shift, given, names = self.n_features_in_, other.names_.known, self.names_
         try:
@@ -270,9 +275,11 @@ class TopK(ColumnSelector):
         names.named_ranges += [[shift + low, shift + high] for low, high in other.names_.named_ranges]
         self._take_over(other, shift)
         self.n_features_in_ = shift + other.n_features_in_
+        self._found_ += other._found_
         self.stopped_ = self.stopped_ or other.stopped_
-        if mine.rows is None:
-            self._identity_ = type(mine)(mine.n, mine.y, theirs.rows)
+        mine.rows = theirs.rows if mine.rows is None else mine.rows
+        if held is not None and other_held is not None:
+            held.columns.absorb(other_held.columns, shift, self._selected())
         self.__dict__.pop("feature_names_in_", None)
         return self
 

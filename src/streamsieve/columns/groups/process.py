@@ -188,7 +188,7 @@ class OffersGroups(_Beside):
                 self._process_.labels = known
             raise
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, holdout: Any = None) -> Self:
         """Offer the columns of X in order: ``begin(y)``, then group after group.
 
         Parameters
@@ -197,17 +197,18 @@ class OffersGroups(_Beside):
         y : one label or number per row
         groups : the group of each column, as text or whole numbers, columns of a group side by side; None for
             groups of ``group_size``
+        holdout : rows to keep from selection, as for ``begin``
 
         Returns
         -------
         self
         """
         if groups is None:
-            return super().fit(X, y)
+            return super().fit(X, y, holdout=holdout)
         labels, ends = _runs(groups)
         done = 0
         with untouched_on_error(self):
-            for block in self._fit_blocks(X, y):
+            for block in self._fit_blocks(X, y, holdout):
                 if not done:
                     self._process_.announce(labels)
                 inside = ends[(ends > done) & (ends <= done + block.X.shape[1])] - done
