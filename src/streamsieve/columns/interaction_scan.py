@@ -31,7 +31,9 @@ class InteractionScan(ColumnSelector):
         Number of marginally irrelevant columns to remember as partners, and as many kept ones, in
         [1, 65536].  A pair farther apart is not found.
     alpha : float, default=0.05
-        Probability to keep any column of the stream if none is associated with y, in (0, 1).
+        Bound on the family-wise error rate, the probability of any false rejection among all tests of the
+        stream, in (0, 1).  It holds for any dependence between columns, as far as the p-values hold (they are
+        asymptotic) and if rows are independent.
     bins : int, default=2
         Number of equal-frequency bins for columns with more than 8 distinct values, in [2, 8].
     task : {"auto", "classification", "regression"}, default="auto"

@@ -57,12 +57,15 @@ class TopK(ColumnSelector):
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024].
-    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
+"alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
-        discovery rate of the columns found relevant; see ``OnlineFDR``.  If None, all levels are
-        alpha.  A procedure tests columns in order, so selectors with one do not merge.
+        discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
+        independent.  ``OnlineFDR`` says what each procedure assumes.  If None, all levels are alpha.  A
+        procedure tests columns in order, so selectors with one do not merge.
     lag : int, default=0
-        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
+        the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -77,6 +80,8 @@ class TopK(ColumnSelector):
         has one).  "redundant" says that redundancy decided: a rejected column would have entered without it,
         an evicted one would have stayed.  ``by`` names the member a rejected column depends on most, or the
         newcomer that took the place of an evicted one.  "outscored" says that dependence on y decided.
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
+        about the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
