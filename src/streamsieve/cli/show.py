@@ -34,8 +34,9 @@ def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
         say("")
         say_features(kept[:top])
     more = f", the best {min(top, len(kept)):,} above" if kept and top else ""
-    found = f", {selector.n_found_:,} were found relevant" if isinstance(selector, ColumnSelector) else ""
-    say(f"{len(kept):,} features are selected{more}{found}")
+    if isinstance(selector, ColumnSelector):
+        more += f", {selector.n_found_:,} were found relevant"
+    say(f"{len(kept):,} features are selected{more}")
     if latest:
         say("")
         _say_ledger(latest, selector)
