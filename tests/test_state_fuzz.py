@@ -155,3 +155,20 @@ def test_damaged_selectors(selector, use):
     refused, _, findings = fuzz(repr(selector), arrays, load, use, MUTANTS, np.random.default_rng(1))
     assert not findings
     assert refused > MUTANTS / 3
+
+
+@pytest.mark.parametrize("selector", [ss.SAOLA(0.5), ss.TopK(4, missing="omit"), ss.DOFS()], ids=repr)
+def test_damaged_rows_held_out(selector):
+    header, arrays = selector.fit(X, y, holdout=0.4)._saved()
+
+    def load(damaged):
+        return type(selector).from_bytes(state.to_bytes(header, damaged))
+
+    def use(sieve):
+        use_columns(sieve)
+        sieve.confirm()
+
+    assert any(name.startswith("holdout_/") for name in arrays)
+    refused, _, findings = fuzz(repr(selector), arrays, load, use, MUTANTS, np.random.default_rng(1))
+    assert not findings
+    assert refused > MUTANTS / 3

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from streamsieve.base import Stop
-from streamsieve.exceptions import NotBegunError, SchemaError
+from streamsieve.exceptions import CapabilityError, NotBegunError, SchemaError
 from streamsieve.protocols import Event
 from streamsieve.testing._data import assert_same, decisions, fresh, sample, task_for
 
@@ -64,6 +64,36 @@ def check_ledger_accounts_for_all(selector: Any) -> None:
     assert left == selected, (
         f"the ledger keeps {left}, but {selected} are selected: `_selected` must return the columns "
         "with reason RELEVANT, without those of evictions"
+    )
+
+
+def check_found_and_kept_are_counted(selector: Any) -> None:
+    """No more columns are kept than found, and none is found that was not offered."""
+    X, y, _ = sample(task_for(selector), p=40)
+    sieve = fresh(selector).begin(y)
+    assert (sieve.n_found_, sieve.n_kept_) == (0, 0)
+    for low in range(0, X.shape[1], 8):
+        sieve.offer(X[:, low : low + 8])
+        assert len(sieve.selected_) == sieve.n_kept_ <= sieve.n_found_ <= sieve.n_features_in_
+    assert type(selector).from_bytes(sieve.to_bytes()).n_found_ == sieve.n_found_, "loaded: other counts"
+
+
+def check_rows_held_out_do_not_matter(selector: Any) -> None:
+    """Selection is that of the other rows, and the kept columns are confirmed on those held out."""
+    X, y, _ = sample(task_for(selector), p=40)
+    mask = np.arange(len(y)) % 3 == 0
+    try:
+        sieve = fresh(selector).begin(y, holdout=mask)
+    except CapabilityError:  # refused with a reason
+        return
+    sieve = _offered(sieve, np.where(mask[:, None], -X, X), 8)
+    expected = _offered(fresh(selector).begin(y[~mask]), X[~mask], 8)
+    assert_same(expected, sieve, "rows held out")
+    assert decisions(sieve) == decisions(expected), "rows held out: other ledger"
+    table = sieve.confirm()
+    assert table["feature"] == sieve.get_feature_names_out().tolist()
+    assert all(
+        0 <= p <= adjusted <= 1 for p, adjusted in zip(table["p_value"], table["adjusted"], strict=True)
     )
 
 
