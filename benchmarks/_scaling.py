@@ -80,7 +80,7 @@ def _draw(picture: Picture, results: Sequence[Any], path: Path) -> bool:
         axes.spines[["top", "right"]].set_visible(False)
         if place == 0:
             axes.legend(frameon=False)
-    save(figure, path)
+    save(figure, path, overwrite=True)
     return True
 
 

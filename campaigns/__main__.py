@@ -15,6 +15,8 @@ import numpy as np
 from campaigns import isolated, report
 from campaigns.outcome import Tally
 
+#: Seconds that a case may take longer where kernels are compiled first.
+COMPILING = 300.0
 NAMES = ("programs", "sparse", "states", "values", "readers", "files", "kill", "signals", "threads", "soak")
 
 
@@ -23,7 +25,10 @@ def main() -> int:
     options = _options()
     if options.bounds_check:  # read by Numba when it is imported; code with checks has a cache of its own
         folder = Path(tempfile.gettempdir()) / "streamsieve-bounds-checked"
-        os.environ |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder)}
+        os.environ["NUMBA_BOUNDSCHECK"] = "1"
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(folder))
+    if options.only:
+        importlib.import_module("campaigns.subjects").only = options.only
     reached = True
     for name in options.names or NAMES:
         tally = run(name, seed=options.seed, minutes=options.minutes, cases=options.cases)
@@ -45,6 +50,8 @@ def run(name: str, *, seed: int = 0, minutes: float = 1.0, cases: int | None = N
     began = time.monotonic()
     stream = campaign.cases(np.random.default_rng(seed))
     patience = getattr(campaign, "PATIENCE", 30.0)
+    if os.environ.get("NUMBA_BOUNDSCHECK") == "1":
+        patience += COMPILING
     found = isolated.outcomes(stream, campaign.attempt, patience=patience, deadline=began + 60 * minutes)
     for case, outcome in found:
         tally.add(case, outcome)
@@ -63,6 +70,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
     parser.add_argument("--bounds-check", action="store_true", help="kernels raise on a bad index; compiles")
+    parser.add_argument("--only", default="", help="pattern of selectors and learners; default: all")
     parser.add_argument("--show", type=int, default=20, help="failures to print (20)")
     parser.add_argument("--write", action="store_true", help="write docs/evidence/reliability.md")
     return parser.parse_args()

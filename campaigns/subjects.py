@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -42,11 +43,16 @@ OFFER = Door("offer", lambda one, X, y: one.begin(y).offer(X))
 MEASURE = Door("measure_block", lambda one, X, y: one.begin(y).measure_block(X))
 
 
+#: Objects whose name and parameters match nowhere are left out.
+only = ""
+
+
 @cache
 def subjects() -> list[Any]:
-    """Return every variant of every selector, and every learner."""
+    """Return every variant of every selector, and every learner, of those that match ``only``."""
     selectors = [variant for cls in registry.selectors().values() for variant in cls.variants()]
-    return [*selectors, *(cls() for cls in registry.learners())]
+    every = [*selectors, *(cls() for cls in registry.learners())]
+    return [subject for subject in every if re.search(only, name_of(subject))]
 
 
 def doors(subject: Any) -> list[Door]:

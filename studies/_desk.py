@@ -56,7 +56,7 @@ class Desk:
 
     def picture(self, name: str, figure: Any, caption: str) -> str:
         """Write a picture and return the Markdown that shows it."""
-        plots.save(figure, self.folder / "images" / f"{name}.png")
+        plots.save(figure, self.folder / "images" / f"{name}.png", overwrite=True)
         return f"![{caption}](images/{name}.png)\n\n*{caption}*\n"
 
     def write(self, markdown: str) -> Path:

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import struct
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from streamsieve.protocols import Decision, Event, Reason
 from streamsieve.rows import Screen
 from streamsieve.state.tree import pack_texts, unpack_texts
 from streamsieve.summaries import Moments
+from tests.helpers import tier
 
 HEADER = {
     "class": "Toy",
@@ -342,6 +344,42 @@ def test_only_what_a_write_left_behind_is_swept(path):
     assert sorted(p.name for p in path.parent.iterdir()) == sorted([*mine, path.name])
 
 
+def test_what_is_not_as_a_write_leaves_it_is_not_swept(path, tmp_path_factory):
+    state.write(path, HEADER, ARRAYS)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "data.csv").write_text("years of work")
+    path.with_name(".toy.sieve.0000000000000001").symlink_to(elsewhere)
+    path.with_name(".toy.sieve.0000000000000002").symlink_to(elsewhere / "data.csv")
+    folder = path.with_name(".toy.sieve.0000000000000003")
+    (folder / "photos").mkdir(parents=True)
+    many = path.with_name(".toy.sieve.0000000000000004")
+    many.mkdir()
+    for name in "abc":
+        (many / name).write_text("mine")
+    before = sorted(path.parent.rglob("*"))
+    state.sweep(path)
+    assert sorted(path.parent.rglob("*")) == before
+    assert (elsewhere / "data.csv").read_text() == "years of work"
+
+
+def test_a_save_removes_what_a_killed_one_left_an_hour_ago(path):
+    sieve = Screen("f", k=1).fit(np.arange(8.0).reshape(4, 2) % 3, [0, 1, 0, 1])
+    old, new = path.with_name(".toy.sieve.0011223344556677"), path.with_name(".toy.sieve.8899aabbccddeeff")
+    for left in (old, new):
+        left.mkdir()
+        (left / ".tmpK3NKhQ").write_bytes(b"half")
+    for each in (old / ".tmpK3NKhQ", old):
+        os.utime(each, (time.time() - 2 * state.STALE,) * 2)
+    sieve.save(path)
+    assert sorted(path.parent.iterdir()) == [new, path]  # another process may be writing the newer one
+    os.utime(new, (time.time() - 2 * state.STALE,) * 2)
+    sieve.save(path)
+    assert sorted(path.parent.iterdir()) == [new, path]  # its file is new
+    os.utime(new / ".tmpK3NKhQ", (time.time() - 2 * state.STALE,) * 2)
+    sieve.save(path)
+    assert sorted(path.parent.iterdir()) == [path]
+
+
 def test_a_file_that_safetensors_writes_first_is_found_again(path, monkeypatch):
     def dying(_arrays, filename, metadata=None):
         Path(filename).with_name(".tmpK3NKhQ").write_bytes(b"half")
@@ -407,7 +445,7 @@ def fitted_file(path):
 def test_every_single_flipped_bit_is_noticed(path):
     raw = small_file(path)
     state.read(path)
-    for bit in range(8 * len(raw)):
+    for bit in range(0, 8 * len(raw), 1 if tier.FULL else 7):
         damaged = bytearray(raw)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
@@ -418,7 +456,7 @@ def test_every_single_flipped_bit_is_noticed(path):
 def test_flipped_bits_all_over_a_fitted_screen_are_noticed(path):
     raw = fitted_file(path)
     Screen.load(path)
-    for place in range(0, len(raw), 3):
+    for place in range(0, len(raw), 3 if tier.FULL else 17):
         damaged = bytearray(raw)
         damaged[place] ^= 1 << place % 8
         path.write_bytes(damaged)

@@ -254,6 +254,14 @@ FORGED = {
     "rows that no column has": (ss.SAOLA(), {}, {"n_samples_seen_": 2**31}, "rows"),
     "columns without a decision": (ss.SAOLA(), {}, {"n_features_in_": 2**31 - 1}, "columns, but 6 dec"),
     "columns beyond any number": (ss.SAOLA(), {}, {"n_features_in_": 2**33}, "n_features_in_ must be"),
+    "a wealth whose levels round to 0": (
+        ss.AlphaInvesting(test_statistic="likelihood_ratio"), {}, {"process___wealth": 5e-324}, "wealth"
+    ),
+    "a wealth that was never earned": (
+        ss.AlphaInvesting(test_statistic="likelihood_ratio"), {}, {"process___wealth": 1e6},
+        "7 tests cannot have earned a wealth of 1e\\+06",
+    ),
+    "bids that round to 0": (ss.InformationInvesting(), {}, {"process___wealth": 5e-324}, "wealth"),
     "a column of alpha-investing": (
         ss.InformationInvesting(), {}, {"process___model__features": [0, 99]}, "never offered"
     ),

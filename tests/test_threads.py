@@ -17,13 +17,48 @@ def test_the_ranges_cover_every_feature_once_and_keep_to_cache_lines(monkeypatch
     times, edges = np.zeros(n_features, int), []
 
     def work(low, high):
+        assert low < high
         times[low:high] += 1
         edges.append(low)
 
     threads.over_features(n_features, LARGE, work)
     assert np.all(times == 1)
     assert all(low % 8 == 0 for low in edges)
-    assert len(edges) == (usable if n_features >= 16 else 1)
+    # no range is empty: 16 features have two cache lines, whatever the number of threads
+    assert len(edges) == (min(usable, n_features // 8) if n_features >= 16 else 1)
+
+
+@pytest.mark.parametrize("usable", [1, 2])
+@pytest.mark.parametrize(
+    ("n_features", "values", "most"), [(1000, 2**20, 64), (40, 2**23, 8), (20, 2**28, 1), (3, 2**25, 8)]
+)
+def test_long_work_comes_back_to_the_interpreter_often(monkeypatch, usable, n_features, values, most):
+    """``values`` are those of a feature.  Ranges are whole cache lines, unless one line takes long."""
+    monkeypatch.setattr(threads, "_threads", lambda: usable)
+    ranges = []
+    threads.over_features(n_features, values * n_features, lambda low, high: ranges.append((low, high)))
+    covered = sorted(j for low, high in ranges for j in range(low, high))
+    assert covered == list(range(n_features))
+    assert max(high - low for low, high in ranges) == min(most, n_features)
+
+
+def test_ctrl_c_leaves_no_range_under_way(monkeypatch):
+    """Ranges that have not begun are left out; the one that another thread is in is waited for."""
+    monkeypatch.setattr(threads, "_threads", lambda: 2)
+    begun, go, ended = threading.Event(), threading.Event(), []
+
+    def work(low, high):
+        if low < 16:
+            assert begun.wait(60)
+            threading.Timer(0.05, go.set).start()
+            raise KeyboardInterrupt
+        begun.set()
+        assert go.wait(60)
+        ended.append(low)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.over_features(32, 32 * 2**25, work)
+    assert ended == [16]
 
 
 def test_small_work_stays_in_the_calling_thread(monkeypatch):

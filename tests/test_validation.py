@@ -1,5 +1,7 @@
 """The border: clean input passes unchanged, anything else is refused in words that help."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -486,6 +488,26 @@ def test_pandas_sparse_columns_of_any_fill_value_are_taken(fill):
     zero = frames.zero_columns(frame, np.array([False, True]))
     assert zero.dtypes.tolist() == frame.dtypes.tolist()
     assert np.array_equal(zero.to_numpy(), np.c_[A[:, 0], np.zeros(4)], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["f2", "longdouble", "complex128", "Int64", "Float32", "boolean", "object", "double[pyarrow]"]
+)
+def test_pandas_columns_of_any_type_of_numbers_are_set_to_zero(dtype):
+    frame = pd.DataFrame({0: [1.0, 2.0], 1: [0, 1]}).astype({1: dtype})
+    zero = frames.zero_columns(frame, np.array([False, True]))
+    assert zero.dtypes.tolist() == frame.dtypes.tolist()
+    assert zero[1].tolist() == [0, 0]
+    assert frame[1].tolist() == [0, 1]
+
+
+def test_columns_without_values_become_zero_and_lists_do_not():
+    for frame in (pl.DataFrame({"a": [1.0], "b": [None]}), pa.table({"a": [1.0], "b": pa.array([None])})):
+        assert float(frames.zero_columns(frame, np.array([False, True]))["b"][0]) == 0
+    cents = pd.DataFrame({"a": [Decimal(1)]}, dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
+    assert frames.zero_columns(cents, np.array([True]))["a"].tolist() == [0]
+    with pytest.raises(InputTypeError, match=r"column 'b' holds List\(Float64\), which cannot be set to 0"):
+        frames.zero_columns(pl.DataFrame({"a": [1.0], "b": [[1.0]]}), np.array([False, True]))
 
 
 def test_dates_and_categories_are_no_numbers():

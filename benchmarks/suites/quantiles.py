@@ -28,7 +28,7 @@ def _screen(
         screen = ss.Screen(criterion, max_rank_error=EPSILON, **parameters)
         for low in range(0, len(y), batch):
             part = slice(low, low + batch)
-            screen.partial_fit(X[part], y[part], None if weight is None else weight[part])
+            screen.partial_fit(X[part], y[part], sample_weight=None if weight is None else weight[part])
         screen.get_support()
         return screen
 

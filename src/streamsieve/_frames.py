@@ -14,6 +14,9 @@ import scipy.sparse as sp
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import InputTypeError, SchemaError
 
+#: Types of NumPy that narwhals has a name for.
+_PLAIN = frozenset(map(np.dtype, ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?")))
+
 
 def names_of(X: Any) -> list[str] | None:
     """Return the column names of a dataframe, the name of a named series, or None."""
@@ -127,17 +130,30 @@ def take_columns(X: Any, indices: npt.NDArray[np.intp]) -> Any:
 
 
 def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
-    """Set columns of a dataframe to 0, keeping its library, names and types."""
+    """Set columns of a dataframe to 0, keeping its library, names and types of numbers."""
+    gone = [name for name, zero in zip(as_frame(X).columns, mask, strict=True) if zero]
+    if nw.dependencies.is_pandas_dataframe(X):
+        X = X.copy(deep=False)
+        for name in [name for name in gone if _is_odd(X.dtypes[name])]:
+            X[name] = type(X[name])(0, index=X.index).astype(X.dtypes[name])
+            gone.remove(name)
     frame = as_frame(X)
-    gone = [name for name, zero in zip(frame.columns, mask, strict=True) if zero]
-    sparse = _sparse_columns(X)
-    if sparse:  # narwhals has no type for them
-        zeros = np.zeros(len(X))
-        X = X.assign(
-            **{name: type(X[name].array)(zeros, dtype=sparse[name]) for name in gone if name in sparse}
+    return frame.with_columns(_zero(name, frame.schema[name]) for name in gone).to_native()
+
+
+def _is_odd(dtype: Any) -> bool:
+    """Whether pandas has a type that narwhals loses: sparse, nullable, longdouble, complex, objects."""
+    return (dtype.kind in "fiubc" and dtype not in _PLAIN) or dtype == np.dtype("O")
+
+
+def _zero(name: str, dtype: Any) -> Any:
+    if dtype.is_nested() or dtype == nw.Object:
+        raise InputTypeError(
+            f"column {name!r} holds {dtype}, which cannot be set to 0: convert it to numbers"
         )
-        frame, gone = as_frame(X), [name for name in gone if name not in sparse]
-    return frame.with_columns(nw.lit(0).cast(frame.schema[name]).alias(name) for name in gone).to_native()
+    # a column without any value has no type, and 0 does not fit into every decimal of pyarrow
+    zero = nw.lit(0.0) if dtype in (nw.Unknown, nw.Decimal) else nw.lit(0).cast(dtype)
+    return zero.alias(name)
 
 
 def take_named(X: Any, names: Sequence[str]) -> Any:

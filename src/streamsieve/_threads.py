@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 
 MOST = 8
 #: Fewer values than this (a few tenths of a millisecond) are done before a second thread has woken up.
 SMALL = 2**20
+#: Values between two returns to the interpreter, which answers Ctrl-C then: some hundredths of a second.
+PIECE = 2**26
+#: Values that take about half a second.
+LONG = 2**30
+#: Features of a cache line of float64.
+LINE = 8
 
 _pool: ThreadPoolExecutor | None = None
 
@@ -23,20 +30,52 @@ def _threads() -> int:
 
 
 def over_features(n_features: int, n_values: int, work: Callable[[int, int], None]) -> None:
-    """Call ``work(low, high)`` on ranges that cover all features, in parallel if it pays."""
+    """Call ``work(low, high)`` on ranges that cover all features, in parallel if it pays.
+
+    Long work is cut into ranges of about ``PIECE`` values.  When an error or Ctrl-C ends it, no range is
+    under way any more.
+    """
     global _pool  # noqa: PLW0603 - one pool a process, made on first use
-    threads = _threads()
-    if threads < 2 or n_values < SMALL or n_features < 16:
+    if n_values < SMALL:
         work(0, n_features)
+        return
+    step = _step(n_features, n_values)
+    threads = _threads()
+    if threads < 2 or n_features < 2 * LINE:
+        for low in range(0, n_features, step):
+            work(low, min(low + step, n_features))
         return
     if _pool is None:
         _pool = ThreadPoolExecutor(MOST, thread_name_prefix="streamsieve")
-    # multiples of 8 float64: two threads never write to one cache line
-    edges = [t * n_features // threads // 8 * 8 for t in range(threads)] + [n_features]
-    parts = [_pool.submit(work, edges[t], edges[t + 1]) for t in range(1, threads)]
-    work(edges[0], edges[1])
-    for part in parts:
-        part.result()
+    failed = False
+
+    def share(first: int, last: int) -> None:
+        for low in range(first, last, step):
+            if failed:
+                return
+            work(low, min(low + step, last))
+
+    # multiples of a cache line: two threads never write to the same one
+    edges = [t * n_features // threads // LINE * LINE for t in range(threads)] + [n_features]
+    parts: list[Future[None]] = []
+    try:
+        parts += [_pool.submit(share, edges[t], edges[t + 1]) for t in range(1, threads)]
+        share(edges[0], edges[1])
+        for part in parts:
+            part.result()
+    finally:
+        failed = True  # what has not begun yet is left out
+        while any(not part.done() for part in parts):
+            with suppress(KeyboardInterrupt):  # the first one is on its way already
+                wait(parts)
+
+
+def _step(n_features: int, n_values: int) -> int:
+    """Return the features of a range: whole cache lines, unless one line of features takes long."""
+    step = n_features * PIECE // n_values
+    if step >= LINE or LINE * n_values < LONG * n_features:
+        return max(step // LINE, 1) * LINE
+    return max(step, 1)
 
 
 def _forget_pool() -> None:

@@ -1,4 +1,4 @@
-"""How many of the columns kept are junk: online FDR rules by simulation, alone and as gates of selectors."""
+"""How many of the columns kept are false discoveries: online FDR rules alone, and as gates of selectors."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def run(desk: Desk) -> str:
 
 
 _INTRODUCTION = """\
-An online rule gives every column of a stream a level of its own, so that of all columns kept an expected
-share of at most alpha is junk: the *false discovery rate*, FDR. *Power* is the share of the true ones that
-are found. Both are simulated here, with alpha = 0.05: for bare p-values beside the figures of an earlier
-simulation, then for columns through the selectors themselves.
+An online rule gives every column of a stream a level of its own, so that the *false discovery rate* (FDR),
+the expected proportion of false discoveries among all discoveries, is at most alpha. *Power* is the
+proportion of the true ones that are found. Both are simulated here, with alpha = 0.05: for bare p-values
+beside the figures of an earlier simulation, then for columns through the selectors themselves.
 """

@@ -111,7 +111,8 @@ def _lond_with_max(p_values: FloatArray) -> BoolArray:
     return found
 
 
-#: What is not a rule of ours: LOND of another form, the bids of ``AlphaInvesting``, Benjamini-Hochberg over all tests, one level.
+#: What is not a rule of ours: LOND of another form, the bids of ``AlphaInvesting``, Benjamini-Hochberg over
+#: all tests, one level.
 OTHERS: dict[str, Callable[[FloatArray], BoolArray]] = {
     "lond with max": _lond_with_max,
     "bids of 0.05": _bids(0.05),

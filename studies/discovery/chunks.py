@@ -22,7 +22,7 @@ CHUNKS = (1, 10, 0)
 def section(desk: Desk) -> str:
     """Compute and compare."""
     streams, data = (3, (200, 60, 6)) if desk.quick else (10, (900, 500, 25))
-    settings = {"streams": streams, "data": data, "chunks": CHUNKS, "form": 1}
+    settings = {"streams": streams, "data": data, "chunks": CHUNKS, "form": 2}
     found = desk.part("chunks", settings, _compute, streams, *data)
     n, p, causes = data
     rows = [

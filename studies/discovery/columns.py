@@ -114,7 +114,7 @@ def _part(
     streams, numbers = size
     data = {**numbers, "copies": copies, "strength": strength}
     stored: dict[str, dict[str, dict[str, float]]] = desk.part(
-        name, {**data, "streams": streams, "form": 1}, _compute, streams, data
+        name, {**data, "streams": streams, "form": 2}, _compute, streams, data
     )
     return stored
 

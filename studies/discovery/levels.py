@@ -47,6 +47,7 @@ or *a fiftieth* of all tests at random places, half of the first or of the last 
 or a fifth of one-sided tests whose nulls have a mean between -1.5 and 0 (*conservative*); a tenth again, with
 a correlation of 0.3 between all tests or of 0.8 between neighbours. Cells are ours, the earlier simulation's
 ({EARLIER} streams), and the difference. *Bids* are `AlphaInvesting`'s, with wealth and payout of 0.05 or 0.5;
+*lond with max* has the level alpha w_t max(1, found) and the weights of LORD, as the earlier simulation;
 *offline* is Benjamini-Hochberg over all 1,000 tests at once, which no stream can have; *fixed* is p <= 0.01.
 
 False discovery rate:
@@ -73,7 +74,7 @@ How often there is any discovery among 1,000 tests without a signal ({2 * stream
 def _part(
     desk: Desk, name: str, rules: Sequence[str], situation: Situation, streams: int, lag: int = 0
 ) -> dict[str, Rates]:
-    settings = {"rules": rules, "situation": asdict(situation), "streams": streams, "lag": lag, "form": 1}
+    settings = {"rules": rules, "situation": asdict(situation), "streams": streams, "lag": lag, "form": 2}
     stored = desk.part(name, settings, _compute, rules, situation, streams, lag)
     return {rule: Rates(**stored[rule]) for rule in rules}
 

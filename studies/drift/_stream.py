@@ -64,7 +64,7 @@ class FadedByMinibatch:
     def learn(self, batch: RowBatch) -> None:
         """Learn a minibatch."""
         weight = np.full(batch.X.shape[0], self.alpha**-self.batches)
-        self.screen.partial_fit(batch.X, batch.y, weight)
+        self.screen.partial_fit(batch.X, batch.y, sample_weight=weight)
         self.batches += 1
 
     @property

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import streamsieve as ss
 from streamsieve.base import RowSelector
-from streamsieve.exceptions import CapabilityError, InputError, ParameterError, SchemaError
+from streamsieve.exceptions import CapabilityError, InputError, ParameterError, SchemaError, TargetError
 from streamsieve.protocols import RowBatch, Traits
 from streamsieve.state import Array, Float, register
 
@@ -248,3 +248,19 @@ def test_a_selector_by_the_documentation_goes_into_a_bootstrap():
     again = ss.Bootstrap.from_bytes(bootstrap.to_bytes())
     assert type(again.selector_) is Spread
     assert np.array_equal(again.scores_, bootstrap.scores_)
+
+
+@pytest.mark.parametrize("selector", [ss.Screen("f", k=2), ss.OFS(2), ss.FIRES(2), ss.MISSION(2)])
+def test_partial_fit_takes_the_classes_that_incremental_estimators_take(selector):
+    X, y = toy()
+    announced = clone(selector).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
+    assert announced.selected_.tolist() == selector.partial_fit(X, y).partial_fit(X, y).selected_.tolist()
+    with pytest.raises(TargetError, match="label 1, which is not among"):
+        clone(selector).partial_fit(X, y, classes=[0, 2])
+    assert selector.n_samples_seen_ == 2 * len(y)
+
+
+def test_classes_of_a_numeric_target_are_refused():
+    X, y = toy()
+    with pytest.raises(TargetError, match="numeric"):
+        ss.Screen("correlation", k=1).partial_fit(X, y + 0.5, classes=[0, 1])

@@ -100,7 +100,19 @@ def test_nothing_kept_is_exit_code_1(tmp_path, capsys):
 def test_counts_are_those_of_the_end(table, capsys):
     assert run(["select", str(table), "--target", "label", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["counts"]["kept"] == len(result["kept"])
+    assert result["counts"]["kept"] == len(result["kept"]) <= result["found"]
+
+
+def test_a_rate_is_said_to_be_about_the_columns_found(table, capsys):
+    arguments = ["select", str(table), "--target", "label", "--param", "alpha=0.05", "--param"]
+    assert run([*arguments, "fdr=lond"]) == 0
+    assert "found at a false discovery rate of 0.05 (lond), " in capsys.readouterr().out
+    assert run([*arguments, "fdr=alpha_spending"]) == 0
+    out = capsys.readouterr().out
+    assert "found at a family-wise error rate of 0.05 (alpha_spending), " in out
+    assert "of them kept; the rate is about those found" in out
+    assert run(arguments[:-1]) == 0
+    assert "found at a" not in capsys.readouterr().out
 
 
 def test_methods_lists_every_selector(capsys):

@@ -10,7 +10,7 @@ import streamsieve as ss
 from streamsieve import state
 from streamsieve._files import CSV_HEADERS, is_ours, same_file, would_match
 from streamsieve.cli import run
-from streamsieve.evaluation import plots, track
+from streamsieve.evaluation import Report, Table, plots, screening_protocol, track
 from streamsieve.exceptions import ParameterError, StateError
 from tests.cli.conftest import contents
 
@@ -158,6 +158,40 @@ def test_only_our_own_files_are_replaced_unless_asked(folder, refused):
     assert run([*given, "-q"]) == 0  # they are ours now
     (folder / "kept.csv").write_bytes(b"")
     assert run([*given, "-q"]) == 0  # nothing is lost with an empty one
+
+
+def test_pictures_tables_and_reports_replace_only_our_own_files_unless_asked(folder):
+    X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
+    found = track(ss.open(X, target=y), ss.Screen("f", k=1), every=50)
+    report = Report("screening", Table({"score": [0.5]}), {"selectors": {}})
+    ways = {
+        "p.png": lambda **more: plots.save(plots.scores(found), "p.png", **more),
+        "track.csv": lambda **more: found.to_csv("track.csv", **more),
+        "r/table.csv": lambda **more: report.save("r", **more),
+        "r/report.json": lambda **more: report.save("r", **more),
+    }
+    (folder / "r").mkdir()
+    for name, save in ways.items():
+        for other in (folder / "r").iterdir():
+            other.unlink()
+        (folder / name).write_text("years of work\n")
+        with pytest.raises(StateError, match=f"{name} exists and was not written by .* overwrite=True repl"):
+            save()
+        assert (folder / name).read_text() == "years of work\n"
+        save(overwrite=True)
+        save()  # they are ours now
+    report.table.to_csv("t.csv")
+    with pytest.raises(StateError, match="t.csv exists and was not written by"):
+        report.table.to_csv("t.csv")  # a table is not known again
+
+
+def test_a_run_does_not_begin_in_a_folder_with_files_of_others(folder):
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    (folder / "run").mkdir()
+    (folder / "run" / "table.csv").write_text("years of work\n")
+    with pytest.raises(StateError, match="holds table.csv, which is not of a run and might be overwritten"):
+        screening_protocol(X, y, ["f"], ["nb"], sizes=[1], runs=1, folds=2, folder="run")
+    assert (folder / "run" / "table.csv").read_text() == "years of work\n"
 
 
 def test_everything_we_write_is_known_as_ours(folder):

@@ -8,11 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from matplotlib.text import Text
 
 import streamsieve as ss
 from streamsieve._text import guarded, shown, unguarded
 from streamsieve.cli import run
 from streamsieve.evaluation import Table, plots, track
+from streamsieve.evaluation.engine.jobs import Failure
 
 EVIL = [
     "\x1b[31mred", "\x1b]0;title\x07", "new\nline", "back\rspace", "\u202egpj.exe", "\u2066isolated\u2069",
@@ -89,6 +91,31 @@ def test_text_of_objects_and_pictures_holds_no_active_character(tmp_path):
         assert PLAIN.fullmatch(text), text
 
 
+def test_names_of_methods_and_titles_of_pictures_are_escaped(tmp_path):
+    evil = EVIL[0] + EVIL[4] + EVIL[-1]
+    runs = [[0.5, 0.6], [0.7, 0.8]]
+    rows, tops = [100, 200], [np.array([1]), np.array([2])]
+    figures = [
+        plots.performance([1, 2], {evil: {evil: runs}}, {evil: 0.5}, baseline=evil, measure=evil, title=evil),
+        plots.detection(rows, {evil: tops}, tops, title=evil),
+        plots.drift(rows, {evil: tops, "b": tops}, tops, 5),
+        plots.stability_bars([evil, "b"], [0.5, 0.6], [0.4, 0.5], [0.6, 0.7], measure=evil, title=evil),
+        plots.orders({evil: {evil: [0.5, 0.6]}}, title=evil),
+    ]
+    for i, figure in enumerate(figures):
+        plots.save(figure, tmp_path / f"{i}.svg")
+        assert "\x1b" not in (tmp_path / f"{i}.svg").read_text("utf-8")
+        texts = [text.get_text() for text in figure.findobj(Text)]
+        assert any(r"\x1b[31mred" in text for text in texts)
+        assert all(PLAIN.fullmatch(text) for text in texts)
+
+
+def test_a_report_is_printed_with_escapes():
+    failed = Failure("saola", "", f"{EVIL[0]} is bad")
+    report = ss.evaluation.Report("screening", Table({"score": [0.5]}), {}, {}, [failed], {EVIL[1]: 2})
+    assert PLAIN.fullmatch(str(report))
+
+
 # ------------------------------------------------------------------------------------ spreadsheets
 
 
@@ -113,7 +140,9 @@ def test_no_csv_file_holds_a_formula_unless_asked_for(table, raw):
     more = ["--target", "label", "-q", *(["--raw"] if raw else [])]
     assert run(["screen", str(table), *more, "--k", "20", "--out", "k.csv", "--ledger", "l.csv"]) == 0
     assert run(["plot", "scores", str(table), *more, "--out", "p.png", "--table", "t.csv", "--k", "20"]) == 0
-    for name in ("k.csv", "l.csv", "t.csv"):
+    quick = ["--runs", "1", "--folds", "2", "--sizes", "20", "--learners", "nb", "--jobs", "1"]
+    assert run(["compare", str(table), *more, "--out", "out", "--selectors", "saola", *quick]) == 0
+    for name in ("k.csv", "l.csv", "t.csv", "out/ledger_saola.csv"):
         found = cells(name)
         for text in FORMULAS:
             assert (text in found) is raw or text == "'=quoted"
@@ -121,10 +150,11 @@ def test_no_csv_file_holds_a_formula_unless_asked_for(table, raw):
         assert any(re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", cell) for cell in found)  # numbers stay numbers
 
 
-def test_tables_come_back_as_they_were(tmp_path):
+@pytest.mark.parametrize("raw", [False, True])
+def test_tables_come_back_as_they_were(tmp_path, raw):
     table = Table({"feature": FORMULAS + FINE, "number": np.linspace(-1, 1, 16)})
-    table.to_csv(tmp_path / "t.csv")
-    again = Table.from_csv(tmp_path / "t.csv", table.kinds())
+    ss.evaluation.Report("screening", table, {}).save(tmp_path / "r", raw=raw)
+    again = ss.evaluation.Report.load(tmp_path / "r").table
     assert again["feature"].tolist() == FORMULAS + FINE
     np.testing.assert_array_equal(again["number"], table["number"])
-    assert not cells(tmp_path / "t.csv") & set(FORMULAS[:6])
+    assert bool(cells(tmp_path / "r" / "table.csv") & set(FORMULAS[:6])) is raw

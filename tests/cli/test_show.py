@@ -104,6 +104,18 @@ def test_a_numeric_target_has_no_classes(path, capsys):
     assert "classes" not in shown(path, capsys)
 
 
+def test_columns_found_and_kept_are_counted_apart(path, capsys):
+    X, y = rows()
+    sieve = ss.SAOLA().fit(np.c_[X, X], y)
+    sieve.save(path)
+    assert sieve.n_found_ > sieve.n_kept_ > 0
+    assert f"features are selected, the best {sieve.n_kept_} above, {sieve.n_found_} were found" in shown(
+        path, capsys
+    )
+    found = as_json(path, capsys)
+    assert (found["selected"], found["found"]) == (sieve.n_kept_, sieve.n_found_)
+
+
 def test_many_classes_are_cut_short(path, capsys):
     X, _ = rows()
     ss.Screen("f", k=2).fit(X, np.arange(400) % 50).save(path)

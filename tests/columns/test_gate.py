@@ -52,7 +52,7 @@ def settings(case):
 def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(kind, test):
     rng = np.random.default_rng(0)
     compared = entered = 0
-    for case in range(cases(24)):
+    for case in range(cases(30, 10)):
         rule, lag = settings(case)
         y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
         X = columns(rng, y, 20, far=False)

@@ -76,6 +76,35 @@ def test_noise_is_kept_in_no_more_streams_than_the_level_says():
     assert wrong <= 0.1 * streams + 3 * np.sqrt(0.1 * 0.9 * streams)
 
 
+@pytest.mark.parametrize(("n", "levels", "classes"), [(1200, 8, 5), (300, 8, 2), (200, 2, 2)])
+def test_noise_of_many_levels_is_kept_in_no_more_streams_than_the_level_says(n, levels, classes):
+    """By the limiting distribution of G a column of noise was kept in 20 %, 15 % and 3 % of these streams."""
+    rng = np.random.default_rng(12)
+    streams, kept = cases(200, 80), {"moments": 0, "chi2": 0}
+    for _ in range(streams):
+        X, y = rng.integers(0, levels, (n, 40)), rng.integers(0, classes, n)
+        for way in kept:
+            kept[way] += len(InteractionScan(alpha=0.05, p_value=way).fit(X, y).selected_) > 0
+    assert kept["moments"] <= 0.05 * streams + 3 * np.sqrt(0.05 * 0.95 * streams), kept
+    assert levels == 2 or kept["chi2"] > 0.05 * streams + 2 * np.sqrt(0.05 * 0.95 * streams), kept
+
+
+def test_rare_levels_do_not_make_pairs_of_noise():
+    """Both margins skewed: coincidences of rare levels and rare classes are large statistics, not evidence."""
+    rng = np.random.default_rng(13)
+    streams, chance = cases(100, 40), (0.7, 0.2, 0.07, 0.03)
+    kept = sum(
+        len(
+            InteractionScan(alpha=0.1)
+            .fit(rng.choice(4, (400, 30), p=chance), np.r_[0, 1, 2, rng.choice(3, 397, p=(0.9, 0.07, 0.03))])
+            .selected_
+        )
+        > 0
+        for _ in range(streams)
+    )
+    assert kept <= 0.1 * streams + 3 * np.sqrt(0.09 * streams)
+
+
 def test_the_levels_of_all_columns_sum_to_alpha():
     last = 10**6
     ahead = np.arange(2, last + 1.0)

@@ -48,7 +48,7 @@ def random_parameters(rng):
 @BOTH
 @pytest.mark.parametrize("task", TASKS)
 def test_random_streams_in_mixed_blocks_equal_the_twin(cls, task):
-    seen = equal_twins(cls, partial(by_twin, cls), [task], 100, (1, 13), random_parameters)
+    seen = equal_twins(cls, partial(by_twin, cls), [task], cases(100), (1, 13), random_parameters)
     loser = "rejected" if cls is FastOSFS else "evicted"
     assert len(seen) >= 7, seen
     assert min(

@@ -48,8 +48,12 @@ REFUSED = {
         ({"p_value": "z", "scope": "conditional"}, "goes with scope='marginal': take p_value='auto'"),
         ({"scope": "joint"}, "scope must be one of 'marginal', 'conditional'; got 'joint'"),
     ],
-    ss.AlphaInvesting: [({"model": "probit"}, "model must be one of 'linear', 'logistic'; got 'probit'")],
+    ss.AlphaInvesting: [
+        ({"model": "probit"}, "model must be one of 'linear', 'logistic'; got 'probit'"),
+        ({"wealth": 1e-300}, "wealth must be a number at least 1e-100 and at most 1; got 1e-300"),
+    ],
     ss.InformationInvesting: [
+        ({"wealth": 1e-300}, "wealth must be a number at least 1e-100 and at most 1; got 1e-300"),
         ({"coefficient_bits": -1}, "coefficient_bits must be a number at least 0; got -1"),
         ({"payout": 2}, "payout must be a number above 0 and at most 1; got 2"),
     ],

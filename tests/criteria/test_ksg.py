@@ -360,6 +360,6 @@ def test_weights_that_are_no_copies_are_refused_and_change_nothing(bad):
     screen = Screen(KSG(), window=30).partial_fit(X, y)
     before = screen.scores_.copy()
     with pytest.raises(ex.InputError, match=r"whole numbers up to .* got (0\.5|1e\+12): leave it out"):
-        screen.partial_fit(X, y, np.where(np.arange(50) == 9, bad, 1.0))
+        screen.partial_fit(X, y, sample_weight=np.where(np.arange(50) == 9, bad, 1.0))
     assert np.array_equal(screen.scores_, before)
     assert screen.n_samples_seen_ == 50

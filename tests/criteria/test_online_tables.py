@@ -215,3 +215,16 @@ def test_each_criterion_knows_its_summary(name):
         empty = binned.new_summary()
         empty.update(FORMS[form](np.zeros((0, 3))), np.zeros(0))
         assert binned(empty).size == 0
+
+
+def test_scores_over_values_that_were_counted_together_are_announced():
+    table = Contingency(cap=2)
+    X = np.arange(8.0).reshape(4, 2)
+    X[:, 1] = [1, 2, 1, 2]
+    table.update(X, np.arange(4) % 2)
+    assert table.overflowed.tolist() == [True, False]
+    with pytest.warns(UserWarning, match="column 0 has more than 2 different values: those that came later"):
+        MutualInfo(discrete=True)(table)
+    table.update(X[:, ::-1] + 3, np.arange(4) % 2)
+    with pytest.warns(UserWarning, match="column 0, and 1 more has more than 2 different values"):
+        MutualInfo(discrete=True).p_values(table)

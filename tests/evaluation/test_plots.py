@@ -169,7 +169,7 @@ def test_a_picture_that_fails_leaves_the_old_file(tmp_path):
             raise RuntimeError("no ink")
 
     with pytest.raises(RuntimeError, match="no ink"):
-        plots.save(Broken(), path)
+        plots.save(Broken(), path, overwrite=True)
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["old.png"]
 

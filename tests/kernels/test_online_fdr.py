@@ -5,8 +5,23 @@ import pytest
 
 from streamsieve._kernels import online_fdr
 from streamsieve._kernels.online_fdr import (
-    AHEAD, CLOCK, FOUND, LOND, LORD, ODDS, PLAIN, RESHAPED, SLOW, SPENDING, STEEP, TESTS, decide, harmonic, spent,
-    weight, weights,
+    AHEAD,
+    CLOCK,
+    FOUND,
+    LOND,
+    LORD,
+    ODDS,
+    PLAIN,
+    RESHAPED,
+    SLOW,
+    SPENDING,
+    STEEP,
+    TESTS,
+    decide,
+    harmonic,
+    spent,
+    weight,
+    weights,
 )  # fmt: skip
 from tests.reference.online_fdr import levels, lord_weight, power_weight, slow_weight
 

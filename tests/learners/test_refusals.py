@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from streamsieve.exceptions import InputError, NotBegunError, ParameterError, SchemaError, TargetError
@@ -123,3 +123,21 @@ def test_input_that_makes_no_sense_is_refused(call, error, message):
 
 def test_a_first_batch_of_one_class_needs_all_labels():
     FSAClassifier().partial_fit(X[:2], [1, 1], classes=[0, 1])
+
+
+class Unreliable(Ridge):
+    """A regressor of another library that predicts no number for large values."""
+
+    def predict(self, X):
+        return np.where(np.abs(X).max(axis=1) > 1e6, np.nan, super().predict(X))
+
+
+def test_what_a_member_of_another_library_cannot_learn_is_refused_with_its_name():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 4)).astype(np.float32), np.arange(40) % 2
+    X[3, 2] = 3e38
+    with pytest.raises(InputError, match="SGDClassifier, a member, cannot learn these rows: .*overflow"):
+        SuperLearner([SGDClassifier(loss="log_loss", random_state=0)], folds=2).fit(X, y)
+    X[3, 2] = 1e7
+    with pytest.raises(InputError, match="Unreliable, a member, has predictions that are not finite: resc"):
+        SuperLearner([Unreliable()], task="regression", folds=2).fit(X, y.astype(float))

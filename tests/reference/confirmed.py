@@ -1,6 +1,6 @@
 """Slow twin of confirmed p-values of correlations: one column at a time, by scipy.stats.
 
-    doubt = |g_x g_y| / sqrt(n) z^3 / 6 + max(k_x k_y, 0) / n z^4 / 24,    z = Phi^-1(1 - p / 2) up to 8,
+    doubt = (g_x g_y / sqrt(n) z^3 / 6)^2 / 2 + max(k_x k_y, 0) / n z^4 / 24, z = Phi^-1(1 - p / 2) up to 8,
 
 g skewness and k excess kurtosis; of classes, the worst indicator.  From step 3 on, negative k count as 0.
 
@@ -41,7 +41,7 @@ def doubt(p, x, targets, n, *, light=False):
     g, k = moments(x)
     skewness = max(abs(g * target[0]) for target in targets)
     kurtosis = max(max(k * target[1], 0) if light else max(k, 0) * max(target[1], 0) for target in targets)
-    return skewness / n**0.5 * z**3 / 6 + kurtosis / n * z**4 / 24
+    return (skewness / n**0.5 * z**3 / 6) ** 2 / 2 + kurtosis / n * z**4 / 24
 
 
 def bound(a, inside):

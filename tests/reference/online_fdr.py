@@ -49,7 +49,7 @@ def power_weight(i):
 
 
 def slow_weight(i):
-    """Return the weight for procedures without a clock: it decreases as slowly as a sum of 1 allows, nearly."""
+    """Return the weight for procedures without a clock: a power of nearly -1, scaled to sum to 1."""
     return i**-1.1 / zeta(1.1)
 
 
@@ -117,7 +117,8 @@ def _alpha_spending(p, found, t, alpha, lag):
 
 RULES = {
     "lord": _lord, "dlord": _dlord, "saffron": _saffron, "addis": _addis,
-    "alpha_investing": _alpha_investing, "lond": _lond, "lond_any": _lond_any, "alpha_spending": _alpha_spending,
+    "alpha_investing": _alpha_investing, "lond": _lond, "lond_any": _lond_any,
+    "alpha_spending": _alpha_spending,
 }  # fmt: skip
 
 

@@ -165,7 +165,7 @@ def test_features_that_separate_clusters_are_found(form):
     centres = np.zeros((3, 100))
     centres[:, informative] = [[6, 6, 0, 0], [0, 0, 6, 6], [-6, -6, -6, -6]]
     selector = FSDS(4)
-    for _ in range(10):
+    for _ in range(cases(10)):
         X = rng.normal(size=(80, 100)) + centres[rng.integers(0, 3, 80)]
         selector.partial_fit(form(X))
     assert selector.get_support().nonzero()[0].tolist() == informative

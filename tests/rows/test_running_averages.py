@@ -31,7 +31,7 @@ def learnt(X, y, k=None, sizes=(7,), form=np.asarray, weight=None, **how):
     selector, low, turn = RunningAverages(k, **how), 0, 0
     while low < len(y):
         part = slice(low, low + sizes[turn % len(sizes)])
-        selector.partial_fit(form(X[part]), y[part], None if weight is None else weight[part])
+        selector.partial_fit(form(X[part]), y[part], sample_weight=None if weight is None else weight[part])
         low, turn = part.stop, turn + 1
     return selector
 

@@ -53,7 +53,7 @@ def test_weights_missing_values_and_fading_give_the_twins_selection(criterion, h
         screen = Screen(criterion, k=4, half_life=half_life)
         for low in range(0, len(y), 13):
             part = slice(low, low + 13)
-            screen.partial_fit(X[part], y[part], weight[part])
+            screen.partial_fit(X[part], y[part], sample_weight=weight[part])
         wanted = twin.CRITERIA[criterion].score(X, y, weight, half_life)
         np.testing.assert_allclose(screen.scores_, wanted, rtol=1e-9)
         p_values = twin.CRITERIA[criterion].p_value(X, y, weight, half_life)

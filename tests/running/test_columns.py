@@ -278,6 +278,15 @@ def test_ctrl_c_in_the_middle_of_a_decision_waits_for_its_end():
     assert decisions(sieve) == decisions(offered(ss.SAOLA()))
 
 
+def test_the_first_piece_of_long_columns_is_narrow(monkeypatch):
+    """Before the time of a column is known: Ctrl-C waits for the end of a piece."""
+    monkeypatch.setattr("streamsieve.running.columns.FIRST_VALUES", 3 * N)
+    widths = []
+    ss.run(ss.open(X, target=Y), ss.SAOLA(), progress=lambda n: widths.append(n))
+    assert widths[0] == 3
+    assert sum(widths) == P
+
+
 def test_workers_give_the_decisions_of_one_process():
     def make_columns():
         for j in range(P):

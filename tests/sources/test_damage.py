@@ -88,6 +88,17 @@ def test_ragged_csv_names_the_file(tmp_path):
         ArrowSource(path)
 
 
+def test_damage_met_while_reading_columns_names_the_users_file(tmp_path):
+    """A CSV file is read once and its columns are put aside in a file of their own."""
+    path = tmp_path / "mine.csv"
+    lines = [f"{i}.5,{i % 2}\n" for i in range(300_000)]
+    path.write_text("a,label\n" + "".join(lines) + "oops,1\n")
+    with pytest.raises(SourceError) as caught:
+        list(ArrowSource(path, target="label").columns())
+    assert str(caught.value).startswith(f"{path} cannot be read after row")
+    assert str(caught.value).count(str(tmp_path.parent)) == 1  # no other file is named
+
+
 def test_an_unreadable_file_is_named(tmp_path, monkeypatch):
     make("csv", tmp_path)
 

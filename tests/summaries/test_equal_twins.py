@@ -140,7 +140,7 @@ def test_labels_of_any_type(kind, labels, size):
 
 
 @over_classes
-@pytest.mark.parametrize("form", ["C", "csr_array"])
+@pytest.mark.parametrize("form", ["C", pytest.param("csr_array", marks=pytest.mark.full)])
 def test_labels_grow_from_2_to_1000(kind, form):
     rng = np.random.default_rng(7)
     X = np.round(values(rng, 4000, 2))

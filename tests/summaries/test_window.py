@@ -10,11 +10,20 @@ from streamsieve.exceptions import (
     InputTypeError,
     MergeError,
     ParameterError,
+    SchemaError,
     StateError,
     TargetError,
 )
 from streamsieve.state.tree import pack_texts, text
-from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, TargetBins, Window
+from streamsieve.summaries import (
+    CoMoments,
+    Contingency,
+    CrossProducts,
+    Moments,
+    Quantiles,
+    TargetBins,
+    Window,
+)
 from streamsieve.summaries.windows import row_store as held_rows
 from tests.helpers.tier import cases
 from tests.summaries.listing import (
@@ -62,7 +71,7 @@ def check_rows(window, twin):
 def test_a_window_holds_exactly_the_last_rows(kind):
     rng = np.random.default_rng(0)
     asked = 0
-    for _ in range(700):
+    for _ in range(cases(700)):
         window, twin = window_and_twin(rng, kind())
         for _ in fed_together(rng, random_segments(rng, kind.target), window, twin):
             assert (window.n_rows, window.n_features) == (len(twin.rows), twin.n_features)
@@ -86,7 +95,7 @@ def test_a_summary_that_can_take_rows_back_follows():
 @each_real
 def test_the_summary_is_that_of_the_rows(make):
     rng = np.random.default_rng(1)
-    for _ in range(40):
+    for _ in range(cases(40)):
         window, twin = window_and_twin(rng, make())
         for _ in fed_together(rng, random_segments(rng, window.target), window, twin):
             if rng.random() < 0.3:
@@ -263,7 +272,7 @@ def test_mixtures_of_dense_and_sparse_rows_keep_what_late_features_are():
 @each_list
 def test_merging_is_the_other_stream_afterwards(kind):
     rng = np.random.default_rng(4)
-    for _ in range(100):
+    for _ in range(cases(100)):
         size, parts = int(rng.integers(1, 15)), []
         first, second = random_segments(rng, kind.target), random_segments(rng, kind.target)
         while (second[0].y.dtype.kind == "U") != (first[0].y.dtype.kind == "U"):
@@ -317,7 +326,7 @@ def test_only_like_windows_merge(other, message):
 def test_forgotten_features_are_missing_in_the_rows_so_far(kind):
     rng = np.random.default_rng(5)
     forgot = 0
-    for _ in range(120):
+    for _ in range(cases(120)):
         window, twin = window_and_twin(rng, kind())
         for _ in fed_together(rng, random_segments(rng, kind.target), window, twin):
             if rng.random() < 0.3 and twin.n_features:
@@ -349,7 +358,7 @@ def test_real_summaries_forget_too(make):
 @each_list
 def test_features_move_to_other_places(kind):
     rng = np.random.default_rng(7)
-    for _ in range(120):
+    for _ in range(cases(120)):
         window, twin = window_and_twin(rng, kind())
         list(fed_together(rng, random_segments(rng, kind.target), window, twin))
         if rng.random() < 0.5 and twin.n_features:
@@ -368,7 +377,7 @@ def test_features_move_to_other_places(kind):
 @each_list
 def test_a_state_goes_on_where_it_was_saved(kind):
     rng = np.random.default_rng(8)
-    for _ in range(120):
+    for _ in range(cases(120)):
         window, twin = window_and_twin(rng, kind())
         again = None
         for batch in fed_together(rng, random_segments(rng, kind.target), window, twin):
@@ -571,3 +580,28 @@ def test_a_summary_that_refuses_rows_is_asked_before_they_are_held():
             window.update(np.full((n, 1), 13.0), np.zeros(n, np.int64))
         assert_same_bits(before, snapshot(window))
         assert window.current().n_rows == 3
+
+
+def held(inner):
+    """Ways to hold rows for a summary, with the target that each takes."""
+    yield Window(inner.copy(), size=20), np.arange(8) % 2
+    yield TargetBins(inner.copy(), bins=2, warm_up=20), np.arange(8) / 7
+    yield TargetBins(Window(inner.copy(), size=20), bins=2, warm_up=20), np.arange(8) / 7
+
+
+def test_missing_values_are_refused_at_the_door_if_the_summary_inside_takes_none():
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    bad = X.copy()
+    bad[2, 1] = np.nan
+    for rows, y in held(CrossProducts()):
+        rows.update(X, y)
+        before = snapshot(rows)
+        with pytest.raises(BadValueError, match="Input X contains NaN: feature 'x1'"):
+            rows.update(bad, y)
+        with pytest.raises(SchemaError, match=r"rows have 2 features, those held 3: .* takes no missing val"):
+            rows.update(X[:, :2], y)
+        assert_same_bits(snapshot(rows), before)
+    for rows, y in held(Moments()):
+        rows.update(bad, y)
+        rows.update(X[:, :2], y)
+        assert rows.n_rows == 16

@@ -82,3 +82,46 @@ def test_one_number_per_feature_is_wanted(method, score):
     screen = ss.Screen(wrong, k=1).fit(X, LABELS % 2)
     with pytest.raises(ValueError, match=rf"Wrong.{method} returned an array of shape .* for 4 features"):
         _ = screen.scores_ if method == "score" else screen.pvalues_
+
+
+@register
+@dataclass(frozen=True)
+class Sound(WelchT):
+    """A criterion with nothing wrong, from which broken ones derive."""
+
+
+def nan_scores(self, block):
+    return np.full(block.mean.shape[1], np.nan)
+
+
+def second_class(self, block):
+    assert not len(block.mean) or block.mean[1].size
+    return WelchT.score(self, block)
+
+
+def halved(self, block):
+    p = WelchT.p_value(self, block)
+    return np.where(p < 1, p / 2, p)
+
+
+BROKEN = {
+    "scores must be finite": {"score": nan_scores},
+    "a score is below `worst`, the score of a feature": {
+        "score": lambda self, block: WelchT.score(self, block) - 1
+    },
+    "fails with one class only .IndexError": {"score": second_class},
+    "p-values are liberal: .* binary target": {"p_value": halved},
+}
+
+
+@pytest.mark.parametrize(("message", "members"), BROKEN.items(), ids=BROKEN)
+def test_a_broken_criterion_is_named(message, members):
+    check_criterion(Sound())
+    kind = type("UnsoundCriterion", (Sound,), {"__module__": __name__, **members})
+    with pytest.raises(AssertionError, match=message):
+        check_criterion(register(dataclass(frozen=True)(kind))())
+
+
+def test_a_criterion_that_cannot_be_saved_is_named():
+    with pytest.raises(AssertionError, match=r"cannot be saved: decorate it with @register and @dataclass"):
+        check_criterion(MeanGap())

@@ -1,6 +1,6 @@
 """A selector that is wrong is refused, and the check says what to do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import streamsieve as ss
 from streamsieve import state
 from streamsieve.decisions import IRRELEVANT, RELEVANT, Outcome
 from streamsieve.exceptions import ParameterError
-from streamsieve.protocols import Traits
+from streamsieve.protocols import Task, Traits
 from streamsieve.summaries import Moments
 from streamsieve.testing import check_criterion, check_measure, check_selector, check_source, check_summary
 from tests.columns.redundancy.test_contract import Pearson
@@ -59,20 +59,127 @@ def test_the_base_class_numbers_the_columns():
     check_selector(Threshold())
 
 
+def changed(**entries):
+    """Offer as `Threshold`, then replace entries of the outcome."""
+
+    def offer(self, block):
+        outcome = Threshold._offer(self, block)
+        return outcome._replace(**{name: change(outcome) for name, change in entries.items()})
+
+    return {"_offer": offer}
+
+
+def clearing(self, block):
+    outcome = Threshold._offer(self, block)
+    block.X[:] = 0
+    return outcome
+
+
 BROKEN = {
+    "_offer must return an Outcome; got None": {"_offer": lambda self, block: None},
+    "one statistic per column; got shape .13,. for 14": changed(statistic=lambda out: out.statistic[1:]),
+    "codes of streamsieve.decisions, .* uint8; got array.* True": changed(
+        reason=lambda out: out.reason == RELEVANT
+    ),
+    "_offer changed the values": {"_offer": clearing},
+    "_compose returned None": {"_begin": ss.ColumnSelector._begin, "_compose": lambda self, y, task: None},
+    "in blocks of 1: other statistics in the ledger": changed(
+        statistic=lambda out: out.statistic / len(out.statistic)
+    ),
+    "must return arrival numbers": {"_selected": lambda self: np.ones(self.n_features_in_, bool)},
+    "the ledger keeps .* `_selected` must return": {"_selected": lambda self: self.kept_[1:]},
     "CSC blocks .* or say Traits.sparse=False.": {"values": dense},
     "call self._check_parameters": {"_begin": begun},
     "'kept_', which its fields do not declare": {"fields": {}, "kept_": None},
-    "fails in check_.* has no `task`": {"__init__": fewer},
-    "Broken is not registered, so ss.load.* decorate the class with streamsieve.state.register": {},
+    "cannot begin .*has no `task`": {"__init__": fewer},
+    "BrokenColumns is not registered, so ss.load.* decorate the class with streamsieve.state.register": {},
 }
 
 
 @pytest.mark.parametrize(("message", "members"), BROKEN.items(), ids=BROKEN)
 def test_a_broken_selector_is_named(message, members):
-    kind = type("Broken", (Threshold,), {"__module__": __name__, **members})
+    kind = type("BrokenColumns", (Threshold,), {"__module__": __name__, **members})
     if "fields" in members:
         kind.fields = ss.ColumnSelector.fields
+    if members:
+        state.register(kind)
+    with pytest.raises(AssertionError, match=message):
+        check_selector(kind())
+
+
+@state.register
+class Means(ss.RowSelector):
+    """Keep the features whose mean is farthest from 0."""
+
+    fields = {"sums_": state.Array("f8", "features", finite=True)}
+
+    def __init__(self, k=None, *, output="drop", ledger="all"):
+        self.k, self.output, self.ledger = k, output, ledger
+
+    def _start(self, batch):
+        self.sums_ = np.zeros(0)
+
+    def _learn(self, batch):
+        late = self.n_features_in_ - len(self.sums_)
+        self.sums_ = np.pad(self.sums_, (0, late)) + self.values(batch).sum(axis=0)
+
+    def values(self, batch):
+        return np.asarray(batch.X.toarray() if sp.issparse(batch.X) else batch.X, float)
+
+    def _scores(self):
+        return abs(self.sums_)
+
+
+def narrow(self, batch):
+    self.sums_ = self.values(batch).sum(axis=0) + (self.sums_ if len(self.sums_) else 0)
+
+
+def in_place(self, batch):
+    if len(self.sums_) < self.n_features_in_:
+        self.sums_ = np.pad(self.sums_, (0, self.n_features_in_ - len(self.sums_)))
+    self.sums_ += self.values(batch).sum(axis=0)
+
+
+def filling(self, batch):
+    Means._learn(self, batch)
+    if not sp.issparse(batch.X):
+        batch.X[:] = 0
+
+
+BROKEN_ROWS = {
+    "_scores must return an array; got": {"_scores": lambda self: self.sums_.tolist()},
+    r"one number per feature, shape .14,.; got .1, 14.": {"_scores": lambda self: self.sums_[None]},
+    "must return finite numbers": {"_scores": lambda self: self.sums_ * np.nan},
+    "_learn changed the rows": {"_learn": filling},
+    "_learn must take more features than before": {"_learn": narrow},
+    "_scores must return an array of its own": {"_learn": in_place, "_scores": lambda self: self.sums_},
+    r"has no _merge.other, columns.": {"_traits": Traits(merges=True)},
+    "derive it from both streamsieve.base.WeightedRows": {"_traits": Traits(weights=True)},
+    'write _target = "numeric"': {"_traits": Traits(tasks=frozenset({Task.REGRESSION}))},
+    "an infinite value was accepted": {
+        "_traits": Traits(missing=True),
+        "values": lambda self, batch: np.nan_to_num(Means.values(self, batch), posinf=0.0),
+    },
+    "labels arrive as they are": {
+        "_learn": lambda self, batch: Means._learn(self, replace(batch, X=batch.X * float(batch.y[0])))
+    },
+    "values that both hold exactly .compute in float64.": {
+        "values": lambda self, batch: (
+            Means.values(self, batch) * (1 + np.finfo(batch.X.dtype).eps * 1e6)
+            if batch.X.dtype.kind == "f"
+            else Means.values(self, batch)
+        )
+    },
+}
+
+
+def test_a_right_row_selector_passes():
+    check_selector(Means())
+
+
+@pytest.mark.parametrize(("message", "members"), BROKEN_ROWS.items(), ids=BROKEN_ROWS)
+def test_a_broken_row_selector_is_named(message, members):
+    kind = state.register(type("BrokenRows", (Means,), {"__module__": __name__, **members}))
     with pytest.raises(AssertionError, match=message):
         check_selector(kind())
 
@@ -127,11 +234,13 @@ def test_foreign_errors_of_a_measure_are_named():
 
     @dataclass(frozen=True)
     class Fine(Pearson):
-        pass
+        tasks = frozenset({Task.BINARY, Task.REGRESSION})
 
     check_measure(Fine())
 
 
 def test_a_summary_without_forget_is_named():
-    with pytest.raises(AssertionError, match="the summary fails where forgetting is missing"):
+    with pytest.raises(
+        AssertionError, match="the summary raises where this must hold: .*TypeError: .NoneType"
+    ):
         check_summary(type("Keeping", (Moments,), {"forget": None}))

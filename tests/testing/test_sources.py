@@ -1,7 +1,10 @@
 """A source that is wrong is refused, and the check names what is wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.exceptions import SourceError
@@ -53,7 +56,56 @@ def tuples(self, batch_size=4, start=None):
     yield X, np.arange(40)
 
 
+def each(change, kind=Rows):
+    """Return a source whose batches are changed."""
+    axis = "rows" if kind is Rows else "columns"
+
+    def changed(self, size=4, start=None):
+        yield from map(change, getattr(kind, axis)(self, size, start))
+
+    return type("Changed", (kind,), {axis: changed})()
+
+
+def failing(self, known):
+    if known != self.identity():
+        raise ValueError("another stream")
+
+
+class Once(Rows):
+    """Rows that can be read only once."""
+
+    def __init__(self):
+        self.left = Rows.rows(self)
+
+    def rows(self, batch_size=4, start=None):
+        return self.left
+
+
 BROKEN = {
+    "two dimensions; got shape": each(lambda batch: replace(batch, X=batch.X[:, 0])),
+    "must be a NumPy array or a sparse matrix; got list": each(
+        lambda batch: replace(batch, X=batch.X.tolist())
+    ),
+    "has 1 names for 12 columns": each(lambda batch: replace(batch, names=["a"])),
+    "3 labels for 4 rows": each(lambda batch: replace(batch, y=batch.y[1:])),
+    "holds other labels": each(lambda batch: replace(batch, y=np.full(len(batch.y), len(batch.y)))),
+    "X of shape .* after others of 40 rows": each(
+        lambda block: replace(block, X=block.X[block.position["column"] > 4 :]), Columns
+    ),
+    r"'row', the number of rows so far .4 after": type("R", (Rows,), {"at": lambda self, row: {"at": row}})(),
+    "n_rows is 7, but there are 40": type("N", (Rows,), {"n_rows": 7})(),
+    "nothing the second time": Once(),
+    r"y has shape .3,., but the columns have 40 rows": type("Y", (Columns,), {"y": np.arange(3)})(),
+    "does not yield the rest": type(
+        "F", (Rows,), {"rows": lambda self, batch_size, start=None: Rows.rows(self, batch_size)}
+    )(),
+    "yields 5, 5, .* must have 1": type(
+        "B", (Rows,), {"rows": lambda self, batch_size, start=None: Rows.rows(self, 5, start)}
+    )(),
+    "SourceError, not by ValueError": type("I", (Known,), {"check_identity": failing})(),
+    "takes any identity": type("I", (Known,), {"check_identity": lambda self, known: None})(),
+    "return None; got True": type("I", (Known,), {"check_identity": lambda self, known: True})(),
+    "write rows.batch_size, start=None.": type("A", (Rows,), {"rows": lambda self: iter(())})(),
     "takes a source, not the class Rows": Rows,
     "has no `n_rows`": without(Rows, "n_rows"),
     "has no `y`": without(Columns, "y"),
@@ -70,7 +122,19 @@ BROKEN = {
 BROKEN["one of identity"].rows, BROKEN["one of identity"].n_rows = Rows().rows, 40
 
 
-@pytest.mark.parametrize("source", [Rows(), Columns(), Known(), ss.ArraySource(X, X[:, 0])])
+@pytest.mark.parametrize(
+    "source",
+    [
+        Rows(),
+        Columns(),
+        Known(),
+        each(lambda batch: replace(batch, X=sp.csr_array(batch.X))),
+        ss.ArraySource(X, X[:, 0]),
+        ss.DriftingStream(n_rows=30, n_features=4, n_relevant=2, shift_every=10),
+        ss.features([(f"x{j}", lambda j=j: X[:, j]) for j in range(5)], X[:, 0]),
+    ],
+    ids=lambda source: type(source).__name__,
+)
 def test_a_right_source_passes(source):
     check_source(source)
 

@@ -90,3 +90,33 @@ def test_a_criterion_over_tables_needs_no_blocks_of_its_own(needs):
         dataclass(frozen=True)(type("Tables", (FullBin,), {"__module__": __name__, "needs": needs}))
     )
     check_criterion(kind())
+
+
+@register
+class Undeclared(Moments):
+    """Has an attribute that its fields do not declare."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.extra = 1
+
+    def update(self, X, y, weight=None):
+        self.extra += 1
+        super().update(X, y, weight)
+
+
+BROKEN = {
+    "`fields` must declare every attribute that it needs": Undeclared,
+    "update.X, y. fails if X is a csr_array": type(
+        "Dense",
+        (Moments,),
+        {"update": lambda self, X, y, weight=None: Moments.update(self, np.array(X, float), y, weight)},
+    ),
+    "nbytes must be a number of bytes": type("Unsized", (Moments,), {"nbytes": None}),
+}
+
+
+@pytest.mark.parametrize(("message", "make"), BROKEN.items(), ids=BROKEN)
+def test_a_broken_summary_is_named(message, make):
+    with pytest.raises(AssertionError, match=message):
+        check_summary(make)

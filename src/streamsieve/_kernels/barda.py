@@ -179,7 +179,9 @@ def _fill(
     for i in range(sure, rest):
         w = g[i] / (a + h[i])
         score[i] = w * w * h[i]
-    while True:
+    worst = best = -1
+    swaps = 0
+    while swaps <= rest - sure:  # each of the zone moves once at most
         worst, best = -1, -1
         for i in range(sure, budget):
             if worst < 0 or _ranks_before(score[worst], pool[worst], score[i], pool[i]):
@@ -190,6 +192,9 @@ def _fill(
         if worst < 0 or best < 0 or _ranks_before(score[worst], pool[worst], score[best], pool[best]):
             break
         _swap(worst, best, pool, lines, place)
+        swaps += 1
+    if swaps > rest - sure:
+        return False  # scores that are not numbers have no order
     if worst >= 0 and counts[LOWER] >= 0:
         bound = _score(levels[LOWER_G], levels[LOWER_H], a)
         if not _ranks_before(score[worst], pool[worst], bound, counts[LOWER]):

@@ -130,7 +130,9 @@ def upper_gamma(a: float, x: float) -> float:
 
 
 @nb.njit(nogil=True, cache=True)
-def is_significant(statistic: float, mean: float, variance: float, alpha: float, critical: FloatArray) -> bool:
+def is_significant(
+    statistic: float, mean: float, variance: float, alpha: float, critical: FloatArray
+) -> bool:
     """Whether the gamma distribution with a mean and variance reaches a statistic with probability alpha.
 
     ``critical[0]`` and ``critical[1]`` bound the smallest significant ratio of statistic and mean from below

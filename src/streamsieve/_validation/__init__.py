@@ -29,5 +29,6 @@ from streamsieve._validation.rows import check_summary_rows as check_summary_row
 from streamsieve._validation.rows import check_traits as check_traits
 from streamsieve._validation.sparse import clean_sparse as clean_sparse
 from streamsieve._validation.targets import TASKS as TASKS
+from streamsieve._validation.targets import check_classes as check_classes
 from streamsieve._validation.targets import check_target as check_target
 from streamsieve._validation.targets import task_of as task_of

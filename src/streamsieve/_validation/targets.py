@@ -41,6 +41,18 @@ def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
     return np.asarray(y)
 
 
+def check_classes(y: Any, classes: Any, kind: str | None) -> None:
+    """Refuse labels that are not among the announced ``classes``; None announces nothing."""
+    if classes is None:
+        return
+    if kind not in ("classes", "either"):
+        raise TargetError("classes= announces labels, but this target is numeric or not used: leave it out")
+    announced, found = set(np.asarray(classes).ravel().tolist()), np.unique(check_target(y, len(y), kind))
+    unknown = [label for label in found.tolist() if label not in announced]
+    if unknown:
+        raise TargetError(f"y has the label {unknown[0]!r}, which is not among classes={list(classes)!r}")
+
+
 def _one_dimensional(y: Any) -> npt.NDArray[Any]:
     if y is None:
         raise TargetError(

@@ -7,6 +7,7 @@ ranking         its selected set, ledger and output; ``choose`` has the rules fo
 row_buffer      its buffer for rows that arrive one at a time
 open_features   its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names
 columns         ``ColumnSelector``: offer; ``column_lifecycle`` begin and fit; ``stop`` ends a stream early
+confirmation    its numbers of columns found and kept, and confirm; ``holdout`` has rows it never sees
 offline         ``OfflineSelector``: fit
 =============== =====================================================================================
 """

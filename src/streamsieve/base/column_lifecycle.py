@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from streamsieve._frames import names_of, take_named
 from streamsieve._validation import TASKS, matrix, task_of
 from streamsieve._values import refuse_non_finite
+from streamsieve.base.holdout import Holdout, held_out
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
 from streamsieve.base.selector import Selector
 from streamsieve.base.stop import KeptValues, Stop
 from streamsieve.decisions import FeatureNames, Outcome
-from streamsieve.exceptions import ParameterError, SchemaError, TargetError
+from streamsieve.exceptions import CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.ledger import KEEP, Ledger, ProvisionalLedger
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Position, Reason, Task
 from streamsieve.state import (
@@ -93,10 +94,14 @@ class ColumnLifecycle(Beside):
         "_started_": Float(0),
         "names_": Nested(FeatureNames),
         "ledger_": Nested(Ledger),
+        "_found_": Int(0),
         "_values_": Nested(KeptValues, optional=True),
+        "_holdout_": Nested(Holdout, optional=True),
     }
 
     _fitted_by: ClassVar[str] = "begin or fit"
+    #: Why this selector takes no ``holdout``; empty if it does.
+    _no_holdout: ClassVar[str] = ""
     #: Where to go with a kind of target that this method has no meaning for.
     _elsewhere: ClassVar[str] = ""
 
@@ -146,7 +151,9 @@ class ColumnLifecycle(Beside):
 
     # ---------------------------------------------------------------- beginning
 
-    def begin(self, y: Any = None, rows: Any = None, *, groups: Any = None, serial: Any = None) -> Self:
+    def begin(
+        self, y: Any = None, rows: Any = None, *, groups: Any = None, serial: Any = None, holdout: Any = None
+    ) -> Self:
         """Start a stream of columns over the rows of y; whatever was kept before is forgotten.
 
         p-values hold for independent rows, unless ``groups`` or ``serial`` says how rows depend on each
@@ -164,6 +171,10 @@ class ColumnLifecycle(Beside):
             for, from 1 to n / 2; True takes 20 log10(n), at most n / 4.  Tests then count the effective
             number of rows.  False: the rows are independent, also if they do not look so.  None: a
             ``DependentRowsWarning`` if y is autocorrelated in the order of rows
+        holdout : rows to keep from selection, on which ``confirm`` tests the kept columns: a proportion in
+            (0, 1), drawn at random by ``random_state`` (or a fixed seed) and for labels by class, or a
+            boolean mask.  If rows depend on each other (patients, time), hold out whole groups by a mask.
+            Columns are offered over all rows; None: no row is held out
 
         Returns
         -------
@@ -188,7 +199,16 @@ class ColumnLifecycle(Beside):
                 self.stop.check()
             dependence = row_dependence(type(self).__name__, self.traits, y, task, groups, serial)
             self._forget()
-            self.task_, self.n_samples_seen_ = str(task), len(y)
+            self.task_, self._found_ = str(task), 0
+            if holdout is not None:
+                if dependence.groups is not None or dependence.lag is not None:
+                    raise CapabilityError(
+                        "holdout goes with independent rows only, because the test on the rows held out knows "
+                        "neither groups nor serial: begin with some of the groups, and test the kept columns "
+                        "over the others"
+                    )
+                y, rows = self._hold_out(holdout, y, rows, task), None
+            self.n_samples_seen_ = len(y)
             self._identity_ = RowsIdentity.of(y, rows, dependence.groups, dependence.lag)
             self.n_features_in_ = 0
             #: Where the source of the columns stands, as pairs; None if they had no source.
@@ -203,6 +223,19 @@ class ColumnLifecycle(Beside):
             self._begin(dependence.target(y))
             self._attach_outlook()
         return self
+
+    def _hold_out(self, holdout: Any, y: npt.NDArray[Any], rows: Any, task: Task) -> npt.NDArray[Any]:
+        """Set rows aside; return the target of the others."""
+        if self._no_holdout:
+            raise CapabilityError(f"{type(self).__name__} takes no holdout: {self._no_holdout}")
+        mask = held_out(holdout, y, task, getattr(self, "_seed", 0))
+        self._holdout_ = Holdout(mask, y, task, RowsIdentity.of(y, rows))
+        return y[~mask]
+
+    @property
+    def _all_rows(self) -> RowsIdentity:
+        """Identity of the rows over which columns are offered, held out or not."""
+        return self._holdout_.identity if "_holdout_" in self.__dict__ else self._identity_
 
     def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:
         """Make sure that a stream goes on over the rows it began with; refuse others.
@@ -229,15 +262,15 @@ class ColumnLifecycle(Beside):
             )
         if groups is not None:
             self._identity_.check_groups(group_codes(groups, self._n_rows))
-        if rows is not None and self._identity_.rows is None:
+        if rows is not None and self._all_rows.rows is None:
             raise SchemaError(
                 "the rows have no identifiers to compare with: pass begin(y, rows=...), or compare y alone"
             )
         if y is not None:
-            self._identity_.check_target(task_of(y, self.task)[0])
+            self._all_rows.check_target(task_of(y, self.task)[0])
             rows = index_of(y) if rows is None else rows
         if rows is not None:
-            self._identity_.check_rows(rows)
+            self._all_rows.check_rows(rows)
         return self
 
     @property
@@ -251,17 +284,22 @@ class ColumnLifecycle(Beside):
 
     # ---------------------------------------------------------------- the scikit-learn face
 
-    def _fit_blocks(self, X: Any, y: Any, groups: Any = None, serial: Any = None) -> Iterator[ColumnBlock]:
+    def _fit_blocks(
+        self, X: Any, y: Any, groups: Any = None, serial: Any = None, holdout: Any = None
+    ) -> Iterator[ColumnBlock]:
         """Begin, and yield the blocks to offer."""
         names, rows = names_of(X), index_of(X)
         self.__dict__.pop("feature_names_in_", None)
         X = matrix(self, X, reset=True, sparse="csc")
         feature_names = self.__dict__.get("feature_names_in_")
-        self.begin(y, groups=groups, serial=serial)
+        self.begin(y, groups=groups, serial=serial, holdout=holdout)
         if X.shape[0] != self._n_rows:
             raise TargetError(f"X has {X.shape[0]} rows, but y has {self._n_rows}: one label a row")
         if rows is not None:  # X and y belong together by order, as everywhere in scikit-learn
-            self._identity_ = self._identity_.over(rows)
+            if "_holdout_" in self.__dict__:
+                self._holdout_.identity = self._all_rows.over(rows)
+            else:
+                self._identity_ = self._identity_.over(rows)
         for part in _pieces(X):
             some = None if names is None else tuple(names[part])
             piece = X if part == slice(0, X.shape[1]) else X[:, part]
@@ -315,12 +353,12 @@ class ColumnLifecycle(Beside):
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
-        p = self.n_features_in_
-        tested = self._dependence.n_tested(self._n_rows)
+        p, n = self.n_features_in_, self.n_samples_seen_ if "_holdout_" in self.__dict__ else self._n_rows
+        tested = self._dependence.n_tested(n)
         for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
-            rows = self._n_rows if isinstance(part, (RowsIdentity, KeptValues)) else tested
-            if getattr(part, "n", rows) != rows:
-                yield f"a {type(part).__name__} has {part.n} rows, but the target {rows}"
+            wanted = n if isinstance(part, (RowsIdentity, KeptValues)) else tested
+            if getattr(part, "n", wanted) != wanted:
+                yield f"a {type(part).__name__} has {part.n} rows, but the target {wanted}"
         yield from self._dependence.problems(getattr(self.__dict__.get("_process_"), "test", None))
         if len(self.selected_) > p or np.any(self.selected_ >= p):
             yield "a kept column was never offered"

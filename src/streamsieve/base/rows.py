@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from streamsieve._one_thread import changes
-from streamsieve._validation import check_named_rows, check_rows
+from streamsieve._validation import check_classes, check_named_rows, check_rows
 from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
@@ -122,17 +122,21 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         """
         return self._fit(X, y, None)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         """Learn from some more rows.
 
         Parameters
         ----------
         X, y : as for :meth:`fit`; the features must be those of the first batch
+        classes : all labels that may occur, as scikit-learn's incremental estimators take them.  Not
+            needed: labels may appear at any time.  If given, a label in ``y`` that is not among them is
+            refused.
 
         Returns
         -------
         self
         """
+        check_classes(y, classes, self._target)
         return self._partial_fit(X, y, None)
 
     def _fit(self, X: Any, y: Any, weight: Any) -> Self:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from streamsieve._validation import check_classes
+
 if TYPE_CHECKING:
     from streamsieve.base.rows import RowSelector
 
@@ -34,17 +36,21 @@ class WeightedRows(Beside):
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows.
 
         Parameters
         ----------
         X, y, sample_weight : as for :meth:`fit`; the features must be those of the first batch
+        classes : all labels that may occur, as scikit-learn's incremental estimators take them.  Not
+            needed: labels may appear at any time.  If given, a label in ``y`` that is not among them is
+            refused.
 
         Returns
         -------
         self
         """
+        check_classes(y, classes, self._target)
         return self._partial_fit(X, y, sample_weight)
 
     def learn_many(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:

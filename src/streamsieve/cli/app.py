@@ -227,6 +227,7 @@ def compare(
         bool, typer.Option("--resume", help="Go on with the comparison in the folder.")
     ] = False,
     skip_text: SkipText = False,
+    raw: Raw = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -238,7 +239,7 @@ def compare(
         protocol, selectors, learners, sizes, runs, folds, metric, task, jobs, seed
     )
     command = shlex.join(["streamsieve", *(context.obj or [])])
-    request = implementation.Request(data, target, out, options, resume, skip_text, quiet, json, command)
+    request = implementation.Request(data, target, out, options, resume, skip_text, raw, quiet, json, command)
     raise typer.Exit(implementation.compare(request))
 
 
@@ -274,13 +275,14 @@ def show(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the ledger.")] = Path("demo"),
+    raw: Raw = False,
     overwrite: Overwrite = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
 ) -> None:
     """Stream embedded data through a column selector and a row screen, within seconds."""
     from streamsieve.cli import demo as implementation  # noqa: PLC0415
 
-    implementation.run(out, overwrite=overwrite, quiet=quiet)
+    implementation.run(out, raw=raw, overwrite=overwrite, quiet=quiet)
 
 
 plot = typer.Typer(

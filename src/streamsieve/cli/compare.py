@@ -47,6 +47,7 @@ class Request:
     options: Options
     resume: bool
     skip_text: bool
+    raw: bool
     quiet: bool
     json: bool
     command: str
@@ -192,10 +193,10 @@ def _write(
     """Write the page, and beside it tables, ledgers and pictures; each file is complete or not there."""
     report.extras |= {"standings": made.table(), "chosen": chosen_table(fits)}
     html.write_page(request.out / PAGE, report, made, fits, facts)
-    report.save(request.out)
+    report.save(request.out, raw=request.raw, overwrite=True)  # the folder was checked before
     for name, fit in fits.items():
         if fit.decisions:
-            fit.write_ledger(ledger_path(request.out, name))
+            fit.write_ledger(ledger_path(request.out, name), raw=request.raw)
 
 
 def _print(

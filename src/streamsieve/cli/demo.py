@@ -24,14 +24,14 @@ HALF_LIFE = 3_400
 BATCH = 1_000
 
 
-def run(out: Path, *, overwrite: bool, quiet: bool) -> None:
+def run(out: Path, *, raw: bool, overwrite: bool, quiet: bool) -> None:
     """Run both streams, print what happened and why, and write a picture and a ledger."""
     out.mkdir(parents=True, exist_ok=True)
     picture, ledger = out / "drift.png", out / "ledger.csv"
     check_files({"picture": picture, "ledger": ledger}, {}, overwrite=overwrite)
     _compile(quiet=quiet)
-    _columns(quiet=quiet).ledger_.to_csv(ledger, overwrite=True)
-    plots.save(_rows(quiet=quiet), picture, dpi=120)
+    _columns(quiet=quiet).ledger_.to_csv(ledger, raw=raw, overwrite=True)
+    plots.save(_rows(quiet=quiet), picture, dpi=120, overwrite=True)
     say(
         f"wrote {picture}   {ledger}",
         "",

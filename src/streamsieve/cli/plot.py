@@ -102,9 +102,9 @@ def _tracked(request: Request, source: Any, screens: dict[str, Screen]) -> Track
 
 
 def _finish(request: Request, picture: Any, seen: Track) -> None:
-    plots.save(picture, request.out)
+    plots.save(picture, request.out, overwrite=True)  # checked before
     if request.table is not None:
-        seen.to_csv(request.table, raw=request.raw)
+        seen.to_csv(request.table, raw=request.raw, overwrite=True)
     for path in (request.out, request.table):
         if path is not None:
             _say(request, f"wrote {path}")

@@ -199,6 +199,8 @@ def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds:
             "method": type(selector).method_name(), "parameters": plain_parameters(selector),
             "seconds": seconds, "features": selector.n_features_in_, "counts": counts, "kept": kept,
         }  # fmt: skip
+        if isinstance(selector, ColumnSelector):
+            result["found"] = selector.n_found_
         if request.explain is not None:
             result["explain"] = _explained(selector, request.explain)
         say_json(result)
@@ -226,6 +228,13 @@ def _remarks(selector: Any) -> list[str]:
         names = _names(selector)
         latest = ", ".join(dict.fromkeys(names[drift.feature] for drift in moved[:-4:-1]))
         remarks.append(f"{len(moved)} changes of relevance, the latest of {latest}")
+    rule, alpha = (getattr(selector, name, None) for name in ("fdr", "alpha"))
+    if rule is not None:
+        rate = "family-wise error rate" if rule == "alpha_spending" else "false discovery rate"
+        remarks.append(
+            f"{selector.n_found_:,} columns found at a {rate} of {alpha:g} ({rule}), {selector.n_kept_:,} of "
+            "them kept; the rate is about those found"
+        )
     if getattr(selector, "stopped_", None):
         remarks.append(f"stopped early: {selector.stopped_}")
     return remarks

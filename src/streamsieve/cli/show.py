@@ -25,6 +25,8 @@ def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
     if as_json:
         ledger = [{**d._asdict(), "by": list(d.by)} for d in latest]
         counts = {"selected": len(kept), "decisions": len(decisions)}
+        if isinstance(selector, ColumnSelector):
+            counts["found"] = selector.n_found_
         say_json({**found, **counts, "top": kept[:top], "ledger": ledger})
         return
     say(*_lines(found, selector))
@@ -32,6 +34,8 @@ def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
         say("")
         say_features(kept[:top])
     more = f", the best {min(top, len(kept)):,} above" if kept and top else ""
+    if isinstance(selector, ColumnSelector):
+        more += f", {selector.n_found_:,} were found relevant"
     say(f"{len(kept):,} features are selected{more}")
     if latest:
         say("")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.selector import fitted_property
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.logistic import LogisticModel
-from streamsieve.columns.models.stepwise import COLLINEAR, Stepwise, Tested
+from streamsieve.columns.models.stepwise import COLLINEAR, LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
@@ -34,7 +34,7 @@ class AlphaInvestor(Stepwise):
 
     fields = {
         "model": Nested(LinearModel, LogisticModel, shares=("rows",)),
-        "wealth": Float(0, open_low=True),
+        "wealth": Float(LEAST_LEFT, 2.0**54),
         "payout": Float(0, 1, open_low=True),
         "test_statistic": Choice(*TEST_STATISTICS),
         "tests": Int(0, 2**53),
@@ -129,6 +129,11 @@ class AlphaInvestor(Stepwise):
         p = np.exp(-strength / 2) if by_ratio else fdtrc(1, freedom, strength)
         return Reason.IRRELEVANT, math.copysign(math.sqrt(strength), dot), float(p)
 
+    @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        if record["wealth"] > 1 + record["tests"]:
+            yield f"{record['tests']} tests cannot have earned a wealth of {record['wealth']:g}"
+
 
 class AlphaInvesting(ColumnSelector):
     """Alpha-investing: streamwise regression with adaptive significance levels.
@@ -140,7 +145,7 @@ class AlphaInvesting(ColumnSelector):
     Parameters
     ----------
     wealth : float, default=0.5
-        Initial wealth, in (0, 1].
+        Initial wealth, in [1e-100, 1].
     payout : float, default=0.5
         Wealth earned by a kept column, in (0, 1].
     test_statistic : {"t", "likelihood_ratio"}, default="t"
@@ -203,7 +208,7 @@ class AlphaInvesting(ColumnSelector):
     )
 
     parameters = {
-        "wealth": Float(0, 1, open_low=True),
+        "wealth": Float(LEAST_WEALTH, 1),
         "payout": Float(0, 1, open_low=True),
         "test_statistic": Choice(*TEST_STATISTICS),
         "model": Choice(*MODELS),

@@ -134,13 +134,14 @@ class Composition(Part):
             self.fdr.retest(reason, p_value)
         chosen = np.flatnonzero(reason == KEPT)
         if not len(chosen):
-            return Outcome(reason, statistic, p_value, start=start)
+            return Outcome(reason, statistic, p_value, start=start, found=0)
         places = block.places(chosen) if isinstance(block, MeasuredBlock) else chosen
         outcome = self.rule.settle(Candidates(block.X, places, start + chosen, relevance.at(chosen)))
         statistic = statistic.copy()  # p-values computed on access read the statistics of relevance
         reason[chosen], statistic[chosen] = outcome.reason, outcome.statistic
         p_value = _p_values(p_value, chosen, outcome)
-        return Outcome(reason, statistic, p_value, outcome.by, outcome.evictions, start)
+        found = None if self.rule.measures else len(chosen)  # if the rule measures, the reasons say it
+        return Outcome(reason, statistic, p_value, outcome.by, outcome.evictions, start, found)
 
     def _relevance(self, block: ColumnBlock) -> Relevance:
         """Return the relevance of a block in arrays that may be written to."""

@@ -170,7 +170,9 @@ class Grafting(ColumnSelector):
         )
         return LassoModel(loss, numeric_target(y, task), config)
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, serial: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
+    ) -> Self:
         """Offer the columns of X in order, in as many passes as ``sweeps`` says.
 
         Parameters
@@ -178,13 +180,14 @@ class Grafting(ColumnSelector):
         X : all columns (dense, sparse or dataframe)
         y : one label or number per row
         groups, serial : how rows depend on each other; refused, because the method has no test
+        holdout : rows to keep from selection, as for ``begin``
 
         Returns
         -------
         self
         """
         with untouched_on_error(self):
-            for n in passes(self, self._fit_blocks(X, y, groups, serial), self.sweeps, self._settle):
+            for n in passes(self, self._fit_blocks(X, y, groups, serial, holdout), self.sweeps, self._settle):
                 self.n_sweeps_ = n
                 self._warn_not_converged(stacklevel=4)
         return self

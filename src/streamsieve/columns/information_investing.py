@@ -12,7 +12,7 @@ import numpy.typing as npt
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.selector import fitted_property
 from streamsieve.columns.models.linear import LinearModel
-from streamsieve.columns.models.stepwise import Stepwise, Tested
+from streamsieve.columns.models.stepwise import LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import BoolArray, FloatArray, Task, Traits
 from streamsieve.state import Float, Nested
@@ -23,7 +23,7 @@ class InformationInvestor(Stepwise):
 
     fields = {
         "model": Nested(LinearModel, shares=("rows",)),
-        "wealth": Float(0, open_low=True),
+        "wealth": Float(LEAST_LEFT, 2.0**54),
         "payout": Float(0, 1, open_low=True),
         "coefficient_bits": Float(0),
     }
@@ -61,7 +61,7 @@ class InformationInvesting(ColumnSelector):
     Parameters
     ----------
     wealth : float, default=0.5
-        Initial wealth, in (0, 1].
+        Initial wealth, in [1e-100, 1].
     payout : float, default=0.5
         Bits that a column has to save, and wealth it earns, in (0, 1].
     coefficient_bits : float or None, default=2.0
@@ -109,7 +109,7 @@ class InformationInvesting(ColumnSelector):
     )
 
     parameters = {
-        "wealth": Float(0, 1, open_low=True),
+        "wealth": Float(LEAST_WEALTH, 1),
         "payout": Float(0, 1, open_low=True),
         "coefficient_bits": Float(0, optional=True),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,9 @@ class InteractionScan(ColumnSelector):
         Number of marginally irrelevant columns to remember as partners, and as many kept ones, in
         [1, 65536].  A pair farther apart is not found.
     alpha : float, default=0.05
-        Probability to keep any column of the stream if none is associated with y, in (0, 1).
+        Bound on the family-wise error rate, the probability of any false rejection among all tests of the
+        stream, in (0, 1).  It holds for any dependence between columns, as far as the p-values hold (they are
+        asymptotic) and if rows are independent.
     bins : int, default=2
         Number of equal-frequency bins for columns with more than 8 distinct values, in [2, 8].
     p_value : {"auto", "chi2"}, default="auto"
@@ -92,6 +94,10 @@ class InteractionScan(ColumnSelector):
     """
 
     _traits = Traits(defers=True)
+    _no_holdout: ClassVar[str] = (
+        "a column kept for a pair is informative only together with its partner, but confirm tests single "
+        "columns: test the pairs_ on rows of your own"
+    )
     parameters = {
         "pool": Int(1, LARGEST_POOL),
         "alpha": Float(0, 1, open_low=True, open_high=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self, cast
 
@@ -88,24 +89,25 @@ class OnlineFDR(ColumnSelector):
     """Online FDR control: keep columns under a bound on the false discovery rate, for streams of any length.
 
     Column t is kept if its p-value is at most its level.  A level depends on earlier discoveries: it
-    decreases while nothing is found, and every column kept pays for larger levels later.  The expected
-    proportion of false discoveries among the columns kept, the false discovery rate (FDR), then stays below
-    ``alpha`` at any time, whatever the length of the stream and the size of blocks.  No column is ever
-    evicted.
+    decreases while nothing is found, and every column kept pays for larger levels later.  The false discovery
+    rate (FDR), the expected proportion of false discoveries among the columns kept, is then at most ``alpha``
+    at any time, under the assumptions of the procedure (below) and if rows are independent.  No column is
+    ever evicted.
 
     Parameters
     ----------
-    fdr : {"addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default="addis"
-        Procedure that sets the levels.  "addis" charges for a test only if its p-value is between 1/4 and
-        1/2, and has the most power in simulations; "saffron" charges above 1/2.  "lord" (LORD++) charges for
-        every test and suffers least from dependent columns; "dlord" does not charge above 1/2.
-        "alpha_investing" (the generalized form, GAI) charges for all columns that are not kept.  "lond" is
-        the oldest procedure, and the most conservative.
+    fdr : {"addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", "alpha_spending"}, \
+default="addis"
+        Procedure that sets the levels.  For columns that are independent of each other: "addis" has the most
+        power in simulations, and needs numeric columns (see Notes); "saffron" takes exact p-values of binary
+        columns and few rows as well; "lord" (LORD++), "dlord" and "alpha_investing" (the generalized form,
+        GAI) have less power.  For dependent columns: "lond".  If nothing is known about the dependence:
+        "lond_any" (reshaped LOND), or "alpha_spending", which bounds the probability of any false discovery.
     alpha : float, default=0.05
-        Bound on the false discovery rate, in (0, 1).
+        Bound on the false discovery rate, in (0, 1); for "alpha_spending" on the family-wise error rate.
     lag : int, default=0
-        Number of preceding tests whose outcome may not affect the current level, 0 to 65,536: about the range
-        over which neighbouring columns are correlated.  Without it, such neighbours can double the FDR.
+        Number of preceding tests whose outcome may not affect the current level, in [0, 65536].  It must
+        reach the range over which columns depend on each other: ten copies in a row need a lag of 10.
     scope : {"marginal", "conditional"}, default="marginal"
         Null hypothesis of a column: it is independent of y (correlation, or for more than two classes the F
         test), or it adds nothing to a linear model of y on the columns kept so far (t test).
@@ -126,7 +128,8 @@ class OnlineFDR(ColumnSelector):
     ----------
     selected_ : arrival numbers of the columns kept
     levels_ : significance level of each column in the ledger, in order; NaN for one that was not tested
-    wealth_ : what is left to spend on levels; undefined for "lond"
+    wealth_ : what is left to spend on levels; "lond", "lond_any" and "alpha_spending" have none
+    n_kept_, n_found_ : number of columns kept; here the two are the same
     ledger_ : every decision; the statistic is the correlation (or correlation ratio) with y, or the signed t
         of the column's coefficient
     n_features_in_ : number of columns offered
@@ -134,12 +137,32 @@ class OnlineFDR(ColumnSelector):
 
     Notes
     -----
+    What is proved about valid p-values, by the dependence between columns (docs/false_discoveries.md has the
+    theorems, and what simulations show):
+
+    ================= =============== ======================= ============ ===========
+    procedure         independent     local, within ``lag``   PRDS         arbitrary
+    ================= =============== ======================= ============ ===========
+    lord, saffron     FDR             mFDR                    nothing      nothing
+    addis, dlord      FDR [*]_        mFDR [*]_               nothing      nothing
+    alpha_investing   mFDR            nothing                 nothing      nothing
+    lond              FDR             FDR                     FDR          nothing
+    lond_any          FDR             FDR                     FDR          FDR
+    alpha_spending    FWER            FWER                    FWER         FWER
+    ================= =============== ======================= ============ ===========
+
+    .. [*] if null p-values are uniformly conservative.  P-values of few distinct values are not: "addis"
+       charges for p-values in (1/4, 1/2] only, and where there are none in it, it charges for nothing.
+
+    mFDR is the ratio of the expected numbers of false discoveries and of discoveries; PRDS is a form of
+    positive dependence.  Two-sided tests of correlated columns are not PRDS in general; for them the FDR of
+    "lond" is an observation: at most 0.016 in all simulations, where "saffron" had up to 0.17 and "addis" up
+    to 0.09 (alpha = 0.05).  Rows must be independent: serially correlated rows make every p-value wrong.
+
     With "marginal" every proxy of a true feature is a true discovery, so that many redundant columns are
-    kept: use ``fdr=`` of a selector with a redundancy rule (``SAOLA(fdr=...)``), or "conditional".  The
-    guarantee is for independent p-values, each of which is at most u with a probability of at most u if the
-    column is independent of y; that needs independent rows.  Correlated neighbors break "saffron" and
-    "alpha_investing" most: simulated with a correlation of 0.8 and alpha = 0.05, their FDR was 0.12 and 0.10,
-    that of "addis" 0.07, and of "addis" with a lag of 5 it was 0.02.
+    kept: use ``fdr=`` of a selector with a redundancy rule (``SAOLA(fdr=...)``), or "conditional".  The model
+    of "conditional" was chosen by the same rows; its p-values are valid for columns that are independent of y
+    and of the columns before, and for others there is no theorem.
 
     p-values hold for independent rows, or for rows whose dependence is given to ``begin`` (``serial``,
     ``groups``).  Simulated with AR(1) rows of coefficient 0.8 and alpha = 0.05, "addis" had an FDR of 0.84
@@ -147,16 +170,18 @@ class OnlineFDR(ColumnSelector):
 
     A column that cannot be tested (constant, collinear, too few rows) is not a test: it costs nothing and
     does not count for the lag.  Weights, thresholds and the part of alpha to begin with are those that the
-    papers and the R package onlineFDR recommend.  The level of LOND is ``alpha w_t max(1, found)``; its first
-    paper has ``found + 1``.
+    papers and the R package onlineFDR recommend, except that the last three procedures have the weights
+    ``t^-1.1 / 10.58``, which leave more for late columns.  The level of LOND is ``alpha w_t (found + 1)``, as
+    in its first paper, which is never below the ``max(1, found)`` of a later one.
 
     References
     ----------
     Tian, Ramdas: ADDIS, NeurIPS 2019.  Ramdas, Zrnic, Wainwright, Jordan: SAFFRON, ICML 2018.  Ramdas, Yang,
     Wainwright, Jordan: Online control of the false discovery rate with decaying memory, NeurIPS 2017.
-    Javanmard, Montanari: Online rules for control of false discovery rate, Annals of Statistics 2018.
-    Aharoni, Rosset: Generalized alpha-investing, JRSS B 2014.  The lag: Zrnic, Ramdas, Jordan: Asynchronous
-    online testing of multiple hypotheses, JMLR 2021.
+    Javanmard, Montanari: On online control of false discovery rate, arXiv 1502.06197, 2015 (LOND).
+    Aharoni, Rosset: Generalized alpha-investing, JRSS B 2014.  Foster, Stine: Alpha-investing, JRSS B 2008
+    (alpha-spending).  The lag, and PRDS: Zrnic, Ramdas, Jordan: Asynchronous online testing of multiple
+    hypotheses, JMLR 2021.
 
     Examples
     --------
@@ -255,9 +280,10 @@ class OnlineFDR(ColumnSelector):
     @fitted_property
     def wealth_(self) -> float:
         """What is left to spend on levels."""
-        if self.fdr == "lond":
-            raise AttributeError("wealth_ has no meaning for fdr='lond'")
-        return self._procedure.wealth()
+        wealth = self._procedure.wealth()
+        if math.isnan(wealth):
+            raise AttributeError(f"wealth_ has no meaning for fdr={self.fdr!r}")
+        return wealth
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()

@@ -177,7 +177,9 @@ class OnlineSubstitution(ColumnSelector):
         config = SubstitutionConfig(int(self.k), refresh, float(self.step_size))
         return SubstitutionModel(loss, numeric_target(y, task), config)
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, serial: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
+    ) -> Self:
         """Offer the columns of X in order, in as many passes as ``sweeps`` says.
 
         Parameters
@@ -185,13 +187,14 @@ class OnlineSubstitution(ColumnSelector):
         X : all columns (dense, sparse or dataframe)
         y : one label or number per row
         groups, serial : how rows depend on each other; refused, because the method has no test
+        holdout : rows to keep from selection, as for ``begin``
 
         Returns
         -------
         self
         """
         with untouched_on_error(self):
-            for n in passes(self, self._fit_blocks(X, y, groups, serial), self.sweeps, self._settle):
+            for n in passes(self, self._fit_blocks(X, y, groups, serial, holdout), self.sweeps, self._settle):
                 self.n_sweeps_ = n
         return self
 
@@ -199,8 +202,8 @@ class OnlineSubstitution(ColumnSelector):
         # checking many columns costs as much as measuring them, which finds bad values too; but with a
         # stopping rule a block is offered in pieces, and could not be rolled back
         plain = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.shape[1] > 0
-        fits = plain and X.shape[0] == self.n_samples_seen_ and (names is None or len(names) == X.shape[1])
-        if fits and self.stop is None:
+        fits = plain and X.shape[0] == self._n_rows and (names is None or len(names) == X.shape[1])
+        if fits and self.stop is None and not hasattr(self, "_holdout_"):
             return UncheckedBlock(X, None if names is None else tuple(names))
         return super()._checked(X, names)
 

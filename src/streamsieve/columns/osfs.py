@@ -197,11 +197,14 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     bins : int, default=5
         For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
         [2, 1024].
-    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
+"alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
-        discovery rate of the columns found relevant; see ``OnlineFDR``.  If None, all levels are alpha.
+        discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
+        independent.  ``OnlineFDR`` says what each procedure assumes.  If None, all levels are alpha.
     lag : int, default=0
-        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
+        the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -214,6 +217,8 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     selected_ : arrival numbers of the columns kept
     ledger_ : every decision; the statistic is the absolute correlation with y ("g2", "chi2": the test
         statistic), for a redundant or evicted column the partial one given the columns in ``by``
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
+        about the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
@@ -307,11 +312,14 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     bins : int, default=5
         For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
         [2, 1024].
-    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
+"alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
-        discovery rate of the columns found relevant; see ``OnlineFDR``.  If None, all levels are alpha.
+        discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
+        independent.  ``OnlineFDR`` says what each procedure assumes.  If None, all levels are alpha.
     lag : int, default=0
-        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
+        the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -324,6 +332,8 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     selected_ : arrival numbers of the columns kept
     ledger_ : every decision; the statistic is the absolute correlation with y ("g2", "chi2": the test
         statistic), for a redundant or evicted column the partial one given the columns in ``by``
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
+        about the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : columns offered
     stopped_ : which rule of ``stop`` was met, or None
 

@@ -64,12 +64,15 @@ class TopK(ColumnSelector):
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024].
-    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond"}, default=None
+    fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
+"alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
-        discovery rate of the columns found relevant; see ``OnlineFDR``.  If None, all levels are
-        alpha.  A procedure tests columns in order, so selectors with one do not merge.
+        discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
+        independent.  ``OnlineFDR`` says what each procedure assumes.  If None, all levels are alpha.  A
+        procedure tests columns in order, so selectors with one do not merge.
     lag : int, default=0
-        For ``fdr``: number of preceding tests whose outcome may not affect the current level.
+        For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
+        the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -84,6 +87,8 @@ class TopK(ColumnSelector):
         has one).  "redundant" says that redundancy decided: a rejected column would have entered without it,
         an evicted one would have stayed.  ``by`` names the member a rejected column depends on most, or the
         newcomer that took the place of an evicted one.  "outscored" says that dependence on y decided.
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
+        about the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
@@ -220,7 +225,8 @@ class TopK(ColumnSelector):
         test: RelevanceTest
         rule: TopKBuffer
         if isinstance(self.measure, Measure):
-            test = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, -np.inf)
+            below_all = -1.0  # a dependence is at least 0; a state file holds no infinity
+            test = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, below_all)
             rule = TopKMeasured(*sizes, self.measure)
         elif self.measure != "fisher_z":
             codes, normalized = discretize_target(y, task), self.measure == "su"
@@ -280,13 +286,21 @@ class TopK(ColumnSelector):
                 "columns to one selector"
             )
         self._check_same(other)
-        mine, theirs = self._identity_, other._identity_
-        same = self.task_ == other.task_ and _equal(mine.y, theirs.y) and mine.same_dependence(theirs)
+        mine, theirs = self._all_rows, other._all_rows
+        held, other_held = (sieve.__dict__.get("_holdout_") for sieve in (self, other))
+        same = (
+            self.task_ == other.task_
+            and _equal(mine.y, theirs.y)
+            and mine.same_dependence(theirs)
+            and (held is None) == (other_held is None)
+        )
+        if held is not None and other_held is not None:
+            same = same and np.array_equal(held.mask, other_held.mask)
         named = mine.rows is not None and theirs.rows is not None
         if not same or (named and not _equal(mine.rows, theirs.rows)):
             raise MergeError(
                 "the two selectors began with different rows or labels: begin both with the same y (and "
-                "identifiers, groups and serial), in the same order"
+                "identifiers, groups, serial and holdout), in the same order"
             )
         shift, given, names = self.n_features_in_, other.names_.known, self.names_
         try:
@@ -297,9 +311,11 @@ class TopK(ColumnSelector):
         names.named_ranges += [[shift + low, shift + high] for low, high in other.names_.named_ranges]
         self._take_over(other, shift)
         self.n_features_in_ = shift + other.n_features_in_
+        self._found_ += other._found_
         self.stopped_ = self.stopped_ or other.stopped_
-        if mine.rows is None:
-            self._identity_ = type(mine)(mine.n, mine.y, theirs.rows, mine.groups, mine.lag)
+        mine.rows = theirs.rows if mine.rows is None else mine.rows
+        if held is not None and other_held is not None:
+            held.columns.absorb(other_held.columns, shift, self._selected())
         self.__dict__.pop("feature_names_in_", None)
         return self
 

@@ -51,6 +51,15 @@ class Criterion(ABC):
     number per feature.  That is all: batches, weights, half-lives, windows, merges and files follow from the
     summary.  To be saved as a parameter, the subclass is a frozen dataclass and registered.
 
+    Attributes
+    ----------
+    name : text for messages.
+    tasks : the kinds of target it has a meaning for, a frozenset of ``Task``.
+    needs : what :meth:`score` reads, one of ``Needs`` or the class of a summary.
+    worst : score of a feature without information, 0 by default.
+    bins : number of quantile bins, and of classes that a numeric target is cut into, 5 by default.
+    default_window : rows in the window with ``Needs.ROWS``, 1000 by default.
+
     Examples
     --------
     >>> from dataclasses import dataclass

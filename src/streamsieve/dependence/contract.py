@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -82,6 +83,10 @@ class MeasuredBlock(ColumnBlock):
     def places(self, chosen: IntArray) -> IntArray:
         """Return where in ``X`` some columns of the block are."""
         return chosen if self.held is None else np.searchsorted(self.held, chosen)
+
+    def arrived(self, start: int) -> Sequence[int] | IntArray:
+        """Return the arrival numbers of the columns of ``X`` in a block that begins with column ``start``."""
+        return range(start, start + self.X.shape[1]) if self.held is None else start + self.held
 
     def cut(self, part: slice) -> Self:
         """Return consecutive columns, without their names."""

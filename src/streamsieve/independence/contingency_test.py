@@ -190,7 +190,7 @@ class TableTest(RelevanceTest):
             if done < high:
                 measure(done, high, np.empty(LEVELS + 1))
 
-        over_features(m, 8 * (len(pieces[2]) + m), work)  # a level costs as much as eight sums
+        over_features(m, 32 * (len(pieces[2]) + m), work)  # values may have to be sorted
         if np.any(levels < 0):
             j = int(np.argmax(levels < 0))
             raise BadValueError(
@@ -206,7 +206,10 @@ class TableTest(RelevanceTest):
         """Compare tables with the level, and confirm the p-values of sparse ones."""
         reason, _, tested, freedom, _ = found
         if self.exact:  # an online rule needs all p-values, and has its own levels
-            tested[:], freedom[freedom < 0] = np.where(freedom < 0, self.p_values(tested, freedom)[:], tested), 0
+            tested[:], freedom[freedom < 0] = (
+                np.where(freedom < 0, self.p_values(tested, freedom)[:], tested),
+                0,
+            )
             reason[(reason == IRRELEVANT) & (freedom == 0) & (tested <= self.alpha)] = RELEVANT
         some = np.flatnonzero(freedom > 0)
         some = some[table_p_values.is_significant(tested[some], freedom[some], self.alpha)]

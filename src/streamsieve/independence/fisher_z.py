@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import betainc, betainccinv, betaincinv, ndtr, ndtri, stdtr
+from scipy.special import betainc, betainccinv, betaincinv, betaln, ndtr, ndtri
 
 from streamsieve._kernels import column_products as kernel
+from streamsieve._kernels import student_t
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues, ReplacedPValues
 from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
@@ -149,6 +150,7 @@ class FisherZ(RelevanceTest):
         #: Smallest significant correlation; infinite with too few rows for a test.
         self.critical = 0.0
         self._way = "z" if p_value == "z" else "t"
+        self._log_beta = float(betaln(max(self.n - 2, 1) / 2, 0.5))
         if alpha is not None:
             freedom = np.array(self.freedom())
             self.critical = float(critical_given(alpha, freedom, self.n_contrasts, self._way))
@@ -244,11 +246,10 @@ class FisherZ(RelevanceTest):
         if size >= self._looked_at:
             return None
         reason = _IRRELEVANT if dot * dot < critical * critical * ss else _RELEVANT
-        freedom = self.n - (3 if self._way == "z" else 2)
         if self._way == "z":
-            p = math.erfc(math.atanh(size) * math.sqrt(freedom / 2))
+            p = math.erfc(math.atanh(size) * math.sqrt((self.n - 3) / 2))
         else:
-            p = 2 * float(stdtr(freedom, -math.sqrt(freedom * ss / (ss - dot * dot)) * size))
+            p = student_t.p_value(size, self.n - 2, self._log_beta)
         return reason, r if self.signed else size, p
 
     def relevance(self, X: Matrix) -> Correlations:

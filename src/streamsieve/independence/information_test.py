@@ -77,7 +77,7 @@ class InformationTest(RelevanceTest):
                 shared, spread, levels, low, high,
             )  # fmt: skip
 
-        over_features(m, 8 * (X.nnz + m), work)  # discretizing a value costs as much as adding up eight
+        over_features(m, 32 * (X.nnz + m), work)  # values may have to be sorted
         whole = (spread + self._entropy) / 2 if self.normalized else self.n
         if tables is not None:
             reason = tables.reason

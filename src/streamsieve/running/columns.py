@@ -22,7 +22,8 @@ from streamsieve.state import untouched_on_error
 READ_COLUMNS = 1024
 #: Blocks are offered in pieces of about this number of seconds, so that Ctrl-C is answered soon.
 PIECE_SECONDS = 0.25
-FIRST_COLUMNS = 256
+#: The first piece, before it is known how long columns take.
+FIRST_COLUMNS, FIRST_VALUES = 256, 2**20
 
 
 def offer_all(
@@ -52,7 +53,8 @@ def offer_all(
                     f"the {type(source).__name__} has no columns: there is nothing to offer; does its "
                     "generator yield any?"
                 )
-        width = min(FIRST_COLUMNS, block_size)
+        rows = 1 if first is None else first.X.shape[0]
+        width = max(1, min(FIRST_COLUMNS, block_size, FIRST_VALUES // max(rows, 1)))
         for block in chain([] if first is None else [first], blocks):
             block = replace(block, X=clean(block.X, "csc"))  # noqa: PLW2901 - before columns are cut out of it
             low = 0

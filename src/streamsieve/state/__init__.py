@@ -24,6 +24,7 @@ from streamsieve.state.fields import Texts as Texts
 from streamsieve.state.fields import Values as Values
 from streamsieve.state.fields import mass as mass
 from streamsieve.state.file import FORMAT as FORMAT
+from streamsieve.state.file import STALE as STALE
 from streamsieve.state.file import as_state_error as as_state_error
 from streamsieve.state.file import from_bytes as from_bytes
 from streamsieve.state.file import read as read

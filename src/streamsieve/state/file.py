@@ -20,6 +20,7 @@ import re
 import secrets
 import stat
 import struct
+import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +34,10 @@ from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays
 
 FORMAT = 2
+#: Files that a killed process may have left in a folder of its own: the state, and safetensors' own.
+MOST_LEFT = 2
+#: Seconds after which nobody is writing any more what was not touched since.
+STALE = 3600.0
 #: What a file system answers that has no hard links.
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 #: What an unreadable file may raise in safetensors, which has types that NumPy lacks.
@@ -236,17 +241,25 @@ def _keep(target: Path, previous: Path) -> None:
         link.unlink(missing_ok=True)
 
 
-def sweep(path: str | os.PathLike[str]) -> None:
+def sweep(path: str | os.PathLike[str], *, older_than: float = 0.0) -> None:
     """Remove what processes left beside a file that were killed while they wrote it.
 
-    Only where the caller knows that no process is writing it.
+    Unless the caller knows that no process is writing it, only what nobody has touched for some time,
+    ``older_than`` in seconds.  Whatever is not as :func:`write` makes it is left alone.
     """
     target = Path(path)
     aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
     for beside in target.parent.iterdir():
-        if aside.fullmatch(beside.name) and beside.is_dir():
+        if not aside.fullmatch(beside.name) or beside.is_symlink():
+            continue
+        files = list(beside.iterdir()) if beside.is_dir() else [beside]
+        if len(files) > MOST_LEFT or not all(stat.S_ISREG(file.lstat().st_mode) for file in files):
+            continue
+        if time.time() - max(each.lstat().st_mtime for each in (beside, *files)) < older_than:
+            continue
+        if beside.is_dir():
             _remove(beside)
-        elif aside.fullmatch(beside.name):
+        else:
             beside.unlink(missing_ok=True)
 
 

@@ -57,6 +57,11 @@ def lacks(part: Any) -> str | None:
     return next((name for name in members if not hasattr(part, name) and name not in declared), None)
 
 
+def takes_missing(summary: Any) -> bool:
+    """Whether a summary takes missing values: one that does not says so, ``missing = False``."""
+    return bool(getattr(summary, "missing", True))
+
+
 def check_empty(owner: str, inner: Any, targets: tuple[str, ...]) -> None:
     """Refuse anything but a summary without rows whose target is one of ``targets``."""
     is_part, missing = isinstance(inner, Part), lacks(inner)

@@ -14,7 +14,7 @@ from streamsieve._values import LIMIT
 from streamsieve.exceptions import CapabilityError, MergeError, ParameterError
 from streamsieve.protocols import Fades, FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Int, Nested, Part, register
-from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
+from streamsieve.summaries.nesting import AnySummary, check_empty, same_state, takes_missing
 from streamsieve.summaries.windows.row_pieces import Piece, present, weights_of
 from streamsieve.summaries.windows.row_store import RowStore
 
@@ -91,6 +91,11 @@ class TargetBins(Part):
         self._current: Any = None if self._cuts is None else inner.copy()
 
     @property
+    def missing(self) -> bool:
+        """Whether missing values are taken."""
+        return takes_missing(self.inner)
+
+    @property
     def cuts(self) -> FloatArray | None:
         """Where the target is cut, or None as long as that may change."""
         return None if self._cuts is None else self._cuts.copy()
@@ -126,12 +131,14 @@ class TargetBins(Part):
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none."""
-        piece = present(X, y, weight, self.target)
+        piece = present(X, y, weight, self.target, missing=self.missing)
         if piece.n_rows == 0:
             return
         if self._cuts is not None:
             self._current.update(piece.X, classes_by_cuts(piece.y, self._cuts), piece.weight)
-        elif self._rows.n_rows + piece.n_rows < self.warm_up:
+            return
+        self._rows.check(piece, missing=self.missing)
+        if self._rows.n_rows + piece.n_rows < self.warm_up:
             self._rows.append(piece)
             self._current = None
         else:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from streamsieve.base import ColumnSelector, RowSelector, Selector
-from streamsieve.testing import columns, common, rows
+from streamsieve.testing import columns, common, hooks, rows
 from streamsieve.testing._data import named
 
 #: Checks of input and output, the same for all variants of a class.
@@ -40,7 +40,7 @@ def contracts(selector: Selector, *, doors: bool = True) -> Iterator[tuple[str, 
         Variants of a class share them, because they share the code that looks at input; the laws of a method
         (chunking, resuming, merging, weights, the ledger) hold or fail for each variant.
     """
-    modules = [common]
+    modules = [hooks, common]
     if isinstance(selector, RowSelector):
         modules.append(rows)
     if isinstance(selector, ColumnSelector):

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from streamsieve.protocols import Arrays, FloatArray
 from streamsieve.summaries.nesting import innermost
+from streamsieve.testing._data import named
 
 Make = Callable[[], Any]
 #: Reads everything a summary knows as arrays whose values can be compared.
@@ -46,7 +47,9 @@ def learnt(make: Make, batches: list[Batch], form: str) -> Any:
     """Return a summary that was updated with some batches."""
     summary = make()
     for batch in batches:
-        summary.update(FORMS[form](batch.X), batch.y)
+        X = FORMS[form](batch.X)
+        with named(f"update(X, y) fails if X is a {type(X).__name__} of shape {X.shape}"):
+            summary.update(X, batch.y)
     return summary
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from streamsieve.base import Stop
-from streamsieve.exceptions import NotBegunError, SchemaError
+from streamsieve.exceptions import CapabilityError, NotBegunError, SchemaError
 from streamsieve.protocols import Event
 from streamsieve.testing._data import assert_same, decisions, fresh, sample, task_for
 
@@ -20,12 +20,18 @@ def check_any_block_size(selector: Any) -> None:
     """Blocks of any size, dense or sparse, give the decisions of ``fit``, one by one."""
     X, y, _ = sample(task_for(selector), p=40)
     expected = fresh(selector).fit(X, y)
+    statistics = _statistics(expected)
     dense = np.ascontiguousarray, np.asfortranarray
     for form in (*dense, sp.csc_array) if selector.traits.sparse else dense:
         for size in (1, 3, 40):
             streamed = _offered(fresh(selector).begin(y), form(X), size)
             assert_same(expected, streamed, f"{form.__name__} in blocks of {size}")
-            assert decisions(streamed) == decisions(expected), f"{form.__name__}, {size}: other ledger"
+            assert decisions(streamed) == decisions(expected), (
+                f"{form.__name__} in blocks of {size}: other decisions than in one block"
+            )
+            assert np.allclose(_statistics(streamed), statistics, rtol=1e-6, atol=1e-9, equal_nan=True), (
+                f"{form.__name__} in blocks of {size}: other statistics in the ledger than in one block"
+            )
     single = fresh(selector).begin(y)
     for j in range(X.shape[1]):
         single.offer(X[:, j].copy())
@@ -46,15 +52,49 @@ def check_resume(selector: Any) -> None:
 
 
 def check_ledger_accounts_for_all(selector: Any) -> None:
-    """One verdict a column, and what was kept and not evicted is what is selected."""
+    """One verdict per column, and what was kept and not evicted is what is selected."""
     X, y, names = sample(task_for(selector))
     fitted = _offered(fresh(selector).begin(y), X, 5, names)
     verdicts = [d for d in fitted.ledger_ if d.event is not Event.EVICTED]
-    assert [d.feature for d in verdicts] == names
-    assert [d.step for d in verdicts] == list(range(len(names)))
+    assert [d.feature for d in verdicts] == names, "the ledger does not have one verdict per column, in order"
+    assert [d.step for d in verdicts] == list(range(len(names))), "the steps are not the arrival numbers"
     kept = [d.feature for d in verdicts if d.event is Event.KEPT]
     gone = {d.feature for d in fitted.ledger_ if d.event is Event.EVICTED}
-    assert [name for name in kept if name not in gone] == fitted.get_feature_names_out().tolist()
+    left, selected = [name for name in kept if name not in gone], fitted.get_feature_names_out().tolist()
+    assert left == selected, (
+        f"the ledger keeps {left}, but {selected} are selected: `_selected` must return the columns "
+        "with reason RELEVANT, without those of evictions"
+    )
+
+
+def check_found_and_kept_are_counted(selector: Any) -> None:
+    """No more columns are kept than found, and none is found that was not offered."""
+    X, y, _ = sample(task_for(selector), p=40)
+    sieve = fresh(selector).begin(y)
+    assert (sieve.n_found_, sieve.n_kept_) == (0, 0)
+    for low in range(0, X.shape[1], 8):
+        sieve.offer(X[:, low : low + 8])
+        assert len(sieve.selected_) == sieve.n_kept_ <= sieve.n_found_ <= sieve.n_features_in_
+    assert type(selector).from_bytes(sieve.to_bytes()).n_found_ == sieve.n_found_, "loaded: other counts"
+
+
+def check_rows_held_out_do_not_matter(selector: Any) -> None:
+    """Selection is that of the other rows, and the kept columns are confirmed on those held out."""
+    X, y, _ = sample(task_for(selector), p=40)
+    mask = np.arange(len(y)) % 3 == 0
+    try:
+        sieve = fresh(selector).begin(y, holdout=mask)
+    except CapabilityError:  # refused with a reason
+        return
+    sieve = _offered(sieve, np.where(mask[:, None], -X, X), 8)
+    expected = _offered(fresh(selector).begin(y[~mask]), X[~mask], 8)
+    assert_same(expected, sieve, "rows held out")
+    assert decisions(sieve) == decisions(expected), "rows held out: other ledger"
+    table = sieve.confirm()
+    assert table["feature"] == sieve.get_feature_names_out().tolist()
+    assert all(
+        0 <= p <= adjusted <= 1 for p, adjusted in zip(table["p_value"], table["adjusted"], strict=True)
+    )
 
 
 def check_memory_follows_kept(selector: Any) -> None:
@@ -88,8 +128,9 @@ def check_stop_is_exact(selector: Any) -> None:
         for size in (7, 40):
             stopped = _offered(fresh(selector, stop=stop).begin(y), X, size)
             assert_same(expected, stopped, f"{stop} in blocks of {size}")
-            assert stopped.stopped_ == expected.stopped_
-    assert len(fresh(selector, stop=Stop(max_features=1)).fit(X, y).selected_) <= 1
+            assert stopped.stopped_ == expected.stopped_, f"{stop} in blocks of {size}: other stopped_"
+    most = len(fresh(selector, stop=Stop(max_features=1)).fit(X, y).selected_)
+    assert most <= 1, f"Stop(max_features=1) keeps {most} columns"
 
 
 def check_wrong_offers_are_refused(selector: Any) -> None:
@@ -114,6 +155,10 @@ def _refuses(kind: type[Exception], text: str, call: Any) -> None:
         assert text in str(error), f"the message should speak of {text!r}: {error}"  # noqa: PT017
     else:
         raise AssertionError(f"{kind.__name__} was expected")
+
+
+def _statistics(sieve: Any) -> list[float]:
+    return [line.statistic for line in sieve.ledger_]
 
 
 def _offered(sieve: Any, X: Any, size: int, names: list[str] | None = None) -> Any:

@@ -19,6 +19,18 @@ from streamsieve.state.registry import name_of, registered
 from streamsieve.testing._data import Sample, assert_same, fresh, named, sample_for
 
 
+def check_deterministic(selector: Any) -> None:
+    """The same data twice give the same result, bit for bit; ``selected_`` is in column order."""
+    X, y, _ = sample_for(selector)
+    a, b = (fresh(selector).fit(X, y) for _ in range(2))
+    assert_same(a, b, "second run")
+    assert np.array_equal(a.selected_, a.get_support(indices=True)), "selected_ is not in column order"
+    if hasattr(a, "ranked_"):
+        assert np.array_equal(np.sort(a.ranked_), a.selected_), "ranked_ has other columns than selected_"
+    if hasattr(a, "scores_"):
+        assert np.array_equal(a.scores_, b.scores_), "second run: scores_ differ"
+
+
 def check_containers_agree(selector: Any) -> None:
     """Dense, CSR, CSC, pandas, polars and Arrow give the same selection."""
     X, y, names = sample_for(selector)
@@ -44,14 +56,15 @@ def check_dtypes_agree(selector: Any) -> None:
     """float32, float64, whole numbers and bool give the same selection."""
     X, y, _ = sample_for(selector)
     expected = fresh(selector).fit(X, y)
-    assert_same(expected, fresh(selector).fit(X.astype(np.float32), y), "float32")
+    advice = "as float64 and as {}, values that both hold exactly (compute in float64)"
+    assert_same(expected, fresh(selector).fit(X.astype(np.float32), y), advice.format("float32"))
     whole = np.round(X * 2)
     expected = fresh(selector).fit(whole, y)
     for dtype in (np.int8, np.int64, np.float32):
-        assert_same(expected, fresh(selector).fit(whole.astype(dtype), y), str(np.dtype(dtype)))
+        assert_same(expected, fresh(selector).fit(whole.astype(dtype), y), advice.format(np.dtype(dtype)))
     positive = X > 0
     expected = fresh(selector).fit(positive.astype(float), y)
-    assert_same(expected, fresh(selector).fit(positive, y), "bool")
+    assert_same(expected, fresh(selector).fit(positive, y), advice.format("bool"))
 
 
 def check_labels_are_names(selector: Any) -> None:
@@ -66,7 +79,10 @@ def check_labels_are_names(selector: Any) -> None:
             ("shifted", y + 7),
             ("float", y.astype(float)),
         ):
-            assert_same(expected, fresh(selector).fit(X, labels), f"{name} labels, {task}")
+            what = f"{name} labels, {task} (labels arrive as they are: give them numbers yourself)"
+            with named(what):
+                fitted = fresh(selector).fit(X, labels)
+            assert_same(expected, fitted, what)
 
 
 def check_bad_sparse_indices(selector: Any) -> None:
@@ -92,18 +108,6 @@ def check_refit_forgets(selector: Any) -> None:
     )
 
 
-def check_deterministic(selector: Any) -> None:
-    """The same data twice give the same result, bit for bit; ``selected_`` is in column order."""
-    X, y, _ = sample_for(selector)
-    a, b = (fresh(selector).fit(X, y) for _ in range(2))
-    assert_same(a, b, "second run")
-    assert np.array_equal(a.selected_, a.get_support(indices=True)), "selected_ is not in column order"
-    if hasattr(a, "ranked_"):
-        assert np.array_equal(np.sort(a.ranked_), a.selected_), "ranked_ has other columns than selected_"
-    if hasattr(a, "scores_"):
-        assert np.array_equal(a.scores_, b.scores_), "second run: scores_ differ"
-
-
 def check_column_permutation(selector: Any) -> None:
     """Shuffling columns shuffles the selection (selectors over columns judge in order, and may differ)."""
     if not isinstance(selector, (RowSelector, OfflineSelector)) or selector.traits.draws_features:
@@ -111,7 +115,9 @@ def check_column_permutation(selector: Any) -> None:
     X, y, _ = sample_for(selector)
     order = np.random.default_rng(3).permutation(X.shape[1])
     shuffled = fresh(selector).fit(X[:, order], y).get_support()
-    assert np.array_equal(shuffled, fresh(selector).fit(X, y).get_support()[order])
+    assert np.array_equal(shuffled, fresh(selector).fit(X, y).get_support()[order]), (
+        "shuffling the columns does not shuffle the selection"
+    )
 
 
 def check_save_and_load(selector: Any) -> None:
@@ -170,16 +176,16 @@ def check_refusal_changes_nothing(selector: Any) -> None:
     fitted, expected = (fresh(selector).fit(X, y) for _ in range(2))
     bad = X.copy()
     bad[3, 2] = np.inf
-    refused = [(bad, y), (X[:0], y[:0])]
+    refused = {"an infinite value": (bad, y), "no rows": (X[:0], y[:0])}
     if getattr(selector, "_target", "classes") is not None:  # y is not looked at otherwise
-        refused.append((X, y[:-1]))
-    for rows, target in refused:
+        refused["a target that is too short"] = (X, y[:-1])
+    for what, (rows, target) in refused.items():
         try:
             fitted.fit(rows, target)
         except StreamSieveError:
-            assert_same(fitted, expected, "after a refused fit")
+            assert_same(fitted, expected, f"before and after a fit that was refused for {what}")
         else:
-            raise AssertionError("bad input was accepted")
+            raise AssertionError(f"{what} was accepted: raise an InputError in `_learn` or `_offer`")
 
 
 def check_value_zoo(selector: Any) -> None:

@@ -16,6 +16,7 @@ from streamsieve.rows import Screen
 from streamsieve.summaries.nesting import innermost, lacks
 from streamsieve.testing._data import TASKS, Sample, named, sample
 from streamsieve.testing._summary_rows import same_bits
+from streamsieve.testing.parts import LEVEL, MOST_REJECTIONS, NULL_PAIRS
 
 #: Columns of :func:`streamsieve.testing._data.sample`: informative, constant, noise.
 INFORMATIVE, CONSTANT, NOISE = 0, 5, slice(7, None)
@@ -23,6 +24,12 @@ INFORMATIVE, CONSTANT, NOISE = 0, 5, slice(7, None)
 
 def check_criterion(criterion: Any) -> None:
     """Check every law of a criterion; the first one broken raises ``AssertionError`` and says which.
+
+    Scores are finite, one per feature, and at least ``worst``; informative columns score higher than noise,
+    constant columns no higher than any other, columns without values ``worst``.  A score depends on its own
+    column only, not on batches, merges or the unit of ``mass`` and ``counts``, and exists before the second
+    class has appeared.  p-values lie in [0, 1], are 1 for constant columns, and are at most 0.05 for no more
+    than about 5% of columns that are independent of the target.  ``Screen`` with the criterion can be saved.
 
     Parameters
     ----------
@@ -40,7 +47,8 @@ def check_criterion(criterion: Any) -> None:
             data = sample(task)
             for law in (
                 scores_are_numbers, larger_is_better, degenerate_columns_score_worst, columns_are_apart,
-                rows_come_in_any_batches, p_values_are_probabilities, mass_has_no_unit, survives_a_file,
+                rows_come_in_any_batches, p_values_are_probabilities, classes_may_be_missing,
+                mass_has_no_unit, p_values_are_not_liberal, survives_a_file,
             ):  # fmt: skip
                 with named(f"{type(criterion).__name__} fails with a {task} target"):
                     law(criterion, data, task)
@@ -73,7 +81,9 @@ def scores_are_numbers(criterion: Criterion, data: Sample, task: Task) -> None:
     )
     assert scores.dtype == np.float64, f"scores are {scores.dtype}, not float64"
     assert np.all(np.isfinite(scores)), f"scores must be finite, got {scores}: see criteria.ratio"
-    assert np.all(scores >= criterion.worst), f"a score is below `worst`, which is {criterion.worst}"
+    assert np.all(scores >= criterion.worst), (
+        f"a score is below `worst`, the score of a feature without information, which is {criterion.worst}"
+    )
     empty = innermost(summary_of(criterion, task))
     assert criterion(empty).shape == (0,), "a summary without rows must give no scores"
 
@@ -90,7 +100,28 @@ def degenerate_columns_score_worst(criterion: Criterion, data: Sample, task: Tas
     X[:, -1] = np.nan
     scores = scored(criterion, data._replace(X=X), task)
     assert np.all(scores[CONSTANT] <= scores[:-1]), "a constant column must not outscore any other"
-    assert scores[-1] == criterion.worst, f"a column of NaN scores {scores[-1]}, not worst={criterion.worst}"
+    assert scores[-1] == criterion.worst, (
+        f"a column without values (all NaN) scores {scores[-1]}: it must score `worst`, {criterion.worst}"
+    )
+
+
+def classes_may_be_missing(criterion: Criterion, data: Sample, task: Task) -> None:
+    """Scores are finite before the second class has appeared, and where a class lacks values of a feature."""
+    if task is Task.REGRESSION or target_of(criterion) == "numeric":
+        return
+    one = data._replace(y=np.zeros_like(data.y))
+    X = data.X.copy()
+    X[data.y == 1, INFORMATIVE] = np.nan
+    for rows, what in (
+        (one, "one class only"),
+        (data._replace(X=X), "a class that has no value of a feature"),
+    ):
+        with named(f"{type(criterion).__name__} fails with {what}"):
+            summary = innermost(summary_of(criterion, task, rows))
+            scores = criterion(summary)
+            p = criterion.p_values(summary) if criterion.has_p_values else np.ones(len(scores))
+        assert np.all(np.isfinite(scores)), f"with {what}, a score is not finite: {scores}"
+        assert np.all((p >= 0) & (p <= 1)), f"with {what}, p-values must lie in [0, 1], got {p}"
 
 
 def columns_are_apart(criterion: Criterion, data: Sample, task: Task) -> None:
@@ -119,6 +150,24 @@ def p_values_are_probabilities(criterion: Criterion, data: Sample, task: Task) -
     assert np.all((p >= 0) & (p <= 1)), f"p-values must lie in [0, 1], got {p}"
     assert p[CONSTANT] == 1, f"the p-value of a constant column must be 1, got {p[CONSTANT]}"
     assert p[INFORMATIVE] < 0.05, f"the p-value of an informative column is {p[INFORMATIVE]:.3g}"
+
+
+def p_values_are_not_liberal(criterion: Criterion, data: Sample, task: Task) -> None:  # noqa: ARG001
+    """Of columns that are independent of the target, few have small p-values."""
+    if not criterion.has_p_values:
+        return
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 4, (200, NULL_PAIRS)).astype(np.float64)  # categories
+    if criterion.needs is not Needs.COUNTS:
+        X = np.abs(rng.normal(size=X.shape))
+    label = rng.integers(0, 2 if task is Task.BINARY else 4, 200)
+    y = rng.normal(size=200) if task is Task.REGRESSION else label
+    p = criterion.p_values(innermost(summary_of(criterion, task, Sample(X, y, []))))
+    rejected = int((p <= LEVEL).sum())
+    assert rejected <= MOST_REJECTIONS, (
+        f"p-values are liberal: {rejected} of {NULL_PAIRS} columns have p <= {LEVEL}, although they are "
+        f"independent of a {task} target"
+    )
 
 
 def mass_has_no_unit(criterion: Criterion, data: Sample, task: Task) -> None:
@@ -162,10 +211,14 @@ def survives_a_file(criterion: Criterion, data: Sample, task: Task) -> None:  # 
         except StateError as error:
             kind = type(criterion).__name__
             raise AssertionError(
-                f"{kind} cannot be saved: decorate it with @register and @dataclass"
+                f"{kind} cannot be saved: decorate it with @register and @dataclass(frozen=True) ({error})"
             ) from error
         again = Screen.load(path)
-    assert again.get_params()["criterion"] == criterion, "a criterion read back from a file differs"
+    read = again.get_params()["criterion"]
+    assert read == criterion, (
+        f"{criterion!r} is read back from a file as {read!r}: fields of the dataclass must be numbers, "
+        "texts, None or registered objects, and compare equal"
+    )
     assert np.array_equal(again.scores_, screen.scores_), "scores read back from a file differ"
 
 

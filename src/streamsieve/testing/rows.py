@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
 from streamsieve.protocols import Task
-from streamsieve.testing._data import Sample, assert_same, fresh, sample_for
+from streamsieve.testing._data import Sample, assert_same, fresh, named, sample_for
 from streamsieve.testing.common import frames
 
 
@@ -72,7 +72,9 @@ def check_merge_laws(selector: Any) -> None:
 
 def check_weight_laws(selector: Any) -> None:
     """No weights are ones, weight k is k copies, weight 0 is no row; dense and sparse."""
-    assert has_fit_parameter(selector, "sample_weight") is selector.traits.weights, "traits.weights"
+    assert has_fit_parameter(selector, "sample_weight") is selector.traits.weights, (
+        f"traits.weights is {selector.traits.weights}: it must say whether fit takes sample_weight"
+    )
     if not selector.traits.weights:
         return
     data = sample_for(selector)
@@ -89,6 +91,17 @@ def check_weight_laws(selector: Any) -> None:
         if not selector.traits.forgets:  # copies take time
             copies = np.repeat(np.arange(len(y)), times)
             assert_same(fresh(selector).fit(X[copies], y[copies]), weighted, f"{name}: weights and copies")
+
+
+def check_late_features_are_zero(selector: Any) -> None:
+    """Rows as dicts may have features that earlier rows did not: these were 0."""
+    X, y, names = sample_for(selector)
+    learning = fresh(selector)
+    advice = "_learn must take more features than before: those up to self.n_features_in_ were 0"
+    with named(f"{type(selector).__name__} fails with rows that have new features: {advice}"):
+        for i, (row, target) in enumerate(zip(X, y, strict=True)):
+            learning.learn_one(dict(zip(names[: 2 + i], row, strict=False)), target)
+        learning.get_support()
 
 
 def check_dict_rows(selector: Any) -> None:

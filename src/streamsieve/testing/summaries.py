@@ -51,12 +51,12 @@ def check_summary(make: Make, read: Read | None = None) -> None:
     """
     assert callable(make), f"check_summary takes what makes an empty summary, such as its class; got {make!r}"
     for law in (
-        has_the_members, starts_empty, batches_are_immaterial, merging_is_concatenating, merging_refuses,
-        weights_are_copies, labels_come_late, features_come_late, reindexing_moves_columns,
+        has_the_members, starts_empty, batches_are_immaterial, fields_are_declared, merging_is_concatenating,
+        merging_refuses, weights_are_copies, labels_come_late, features_come_late, reindexing_moves_columns,
         forgetting_is_missing, nan_is_missing, removing_undoes_updating, states_round_trip,
         refused_rows_leave_no_trace,
     ):  # fmt: skip
-        with named(f"the summary fails where {law.__name__.replace('_', ' ')}"):
+        with named(f"the summary raises where this must hold: {law.__doc__}"):
             law(make, known if read is None else read)
 
 
@@ -79,6 +79,24 @@ def starts_empty(make: Make, read: Read) -> None:  # noqa: ARG001
     summary.update(batch.X, batch.y)
     summary.update(*rows(summary, 3), np.zeros(3))
     same_bits(before, summary.state(), "a batch without rows, or with rows of weight 0, changed the summary")
+
+
+def fields_are_declared(make: Make, read: Read) -> None:  # noqa: ARG001
+    """A state is read back, also of features that were forgotten."""
+    for form, convert in FORMS.items():
+        first, second = cut(rows(make(), 40), 20)
+        summary = learnt(make, [first], form)
+        name = type(summary).__name__
+        for forgotten in ([], [1, 3]):
+            summary.forget(np.array(forgotten, dtype=np.int64))
+            with named(
+                f"{name} does not come back from its state: its `fields` must declare every attribute that "
+                "it needs to go on, with its type, its shape and the values that it may have"
+            ):
+                again = type(summary).from_state(summary.state())
+                again.update(convert(second.X), second.y)
+                again.copy()
+        assert isinstance(summary.nbytes, (int, np.integer)), f"{name}.nbytes must be a number of bytes"
 
 
 def batches_are_immaterial(make: Make, read: Read) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve._kernels import ogfs as kernel
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
@@ -20,6 +22,8 @@ from streamsieve.state import Array, Nested
 #: Coordinate descent has converged when no weight moves further, in units of correlations.
 TOLERANCE = 1e-12
 MOST_SWEEPS = 10_000
+#: How far a gradient may be from what it is at a minimum, for a target of length 1.
+SHORT = 1e-6
 
 Judged = TypeVar("Judged")
 
@@ -45,8 +49,23 @@ class ElasticNet(NamedTuple):
         weights = weights.copy()
         rest = products - gram @ weights
         kernel.descend(gram, rest, weights, self.lasso, self.ridge, TOLERANCE, MOST_SWEEPS)
+        self._check_settled(rest, weights)
         stays = _lengths(weights) > max(self.least - TOLERANCE, 0.0)
         return Refit(weights, stays, self._replacements(gram, products, weights, stays))
+
+    def _check_settled(self, rest: FloatArray, weights: FloatArray) -> None:
+        """Warn if the weights are not those of a minimum; ``rest`` are the products with the residual."""
+        lengths = _lengths(weights)
+        pull = self.ridge + self.lasso / np.where(lengths > 0, lengths, 1.0)
+        off = _lengths(rest - pull[:, None] * weights) - np.where(lengths > 0, 0.0, self.lasso)
+        short = float(np.max(off, initial=0.0))
+        if short > SHORT * max(self.lasso, 1.0):
+            warnings.warn(
+                f"the elastic net is {short:.2g} short of its minimum after {MOST_SWEEPS:,} sweeps: columns "
+                "are nearly collinear; raise its penalties",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
     def _replacements(
         self, gram: FloatArray, products: FloatArray, weights: FloatArray, stays: BoolArray

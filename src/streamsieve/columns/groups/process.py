@@ -188,7 +188,9 @@ class OffersGroups(_Beside):
                 self._process_.labels = known
             raise
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, serial: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
+    ) -> Self:
         """Offer the columns of X in order: ``begin(y)``, then group after group.
 
         Parameters
@@ -199,17 +201,18 @@ class OffersGroups(_Beside):
             groups of ``group_size``
         serial : False for rows that are independent, also if they do not look so; True is refused, because
             the method has no test for rows in time order
+        holdout : rows to keep from selection, as for ``begin``
 
         Returns
         -------
         self
         """
         if groups is None:
-            return super().fit(X, y, serial=serial)
+            return super().fit(X, y, serial=serial, holdout=holdout)
         labels, ends = _runs(groups)
         done = 0
         with untouched_on_error(self):
-            for block in self._fit_blocks(X, y, serial=serial):
+            for block in self._fit_blocks(X, y, serial=serial, holdout=holdout):
                 if not done:
                     self._process_.announce(labels)
                 inside = ends[(ends > done) & (ends <= done + block.X.shape[1])] - done

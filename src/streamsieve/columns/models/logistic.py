@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve._kernels import logistic
 from streamsieve.columns.models.linear import LinearModel
@@ -146,6 +148,13 @@ def _fit(design: FloatArray, y: FloatArray, coefficients: FloatArray) -> FloatAr
         before = after
         if gained <= CONVERGED * before:
             break
+    else:
+        warnings.warn(
+            f"the logistic model has not settled after {MOST_STEPS} steps of Newton's method: the last one "
+            f"lowered the loss by {gained:.2g}; columns on very different scales should be rescaled",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return coefficients
 
 

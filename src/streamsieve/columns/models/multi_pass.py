@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.base import ColumnSelector
 from streamsieve.decisions import KEPT, Outcome
@@ -43,6 +46,12 @@ def passes(
         changed = _another_pass(selector, known, settle) or most is not None
         n += 1
         yield n
+    if changed and most is None and n >= MOST_PASSES:
+        warnings.warn(
+            f"the selection still changes after {n:,} passes over the columns: give a number of sweeps",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
 
 
 def _another_pass(selector: ColumnSelector, blocks: list[ColumnBlock], settle: Settle) -> bool:
@@ -55,11 +64,15 @@ def _another_pass(selector: ColumnSelector, blocks: list[ColumnBlock], settle: S
             piece, part = block, slice(low, low + size)
             if size < width:
                 piece = ColumnBlock(block.X[:, part], None if block.names is None else block.names[part])
-            kept_one = _offer_again(selector, piece, settle(piece, start + low))
+            seen = replace(piece, X=selector._seen(piece.X))  # noqa: SLF001 - without rows held out
+            kept_one = _offer_again(selector, piece, settle(seen, start + low))
+            if hasattr(selector, "_holdout_"):
+                selector._hold(piece, start + low)  # noqa: SLF001
+            selector._found_ = max(selector._found_, selector.n_kept_)
             changed |= kept_one
             if stop is not None:
                 if stop.accuracy is not None:
-                    selector._keep_values(piece.X, start + low)  # noqa: SLF001
+                    selector._keep_values(piece, start + low)  # noqa: SLF001
                 selector.stopped_ = stop.reached(selector, selector._started_, kept_one=kept_one)
             if selector.stopped_ is not None:
                 return changed

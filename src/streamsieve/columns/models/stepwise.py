@@ -23,6 +23,9 @@ BLOCK = 1024
 #: A centred column is collinear if less than this fraction of its sum of squares lies outside the model;
 #: five digits are left then.
 COLLINEAR = 1e-10
+#: Least initial wealth of an investing rule, and the least that 2^53 columns leave of it: the levels, which
+#: are shares of the wealth, never round to 0.
+LEAST_WEALTH, LEAST_LEFT = 1e-100, 1e-110
 
 #: Statistics and p-values of the columns tested, in order, and whether the last of them joins.
 Tested: TypeAlias = tuple[FloatArray, FloatArray | None, bool]

@@ -46,7 +46,7 @@ class Numbering(Part):
             for index, causes in inner.by.items()
         }
         evictions = [*before, *map(self._eviction, inner.evictions)]
-        return Outcome(inner.reason, inner.statistic, p_value, by, evictions, start=start)
+        return Outcome(inner.reason, inner.statistic, p_value, by, evictions, start, inner.found)
 
     def _eviction(self, eviction: Eviction) -> Eviction:
         step, feature, *by = self.outer([eviction.step, eviction.feature, *eviction.by]).tolist()

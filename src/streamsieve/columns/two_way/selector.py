@@ -123,6 +123,10 @@ class TwoWay(LearnsRows, ColumnSelector):
     """
 
     _caches: ClassVar[frozenset[str]] = frozenset({"_prints_"})
+    _no_holdout: ClassVar[str] = (
+        "reviews look at all rows, those that come later included: test the kept columns on rows that you do "
+        "not give to it"
+    )
     parameters = {"window": Int(2, optional=True), "review_every": Int(1, optional=True)}
     fields = {
         "n_samples_seen_": Int(1),
@@ -244,7 +248,7 @@ class TwoWay(LearnsRows, ColumnSelector):
             self._columns_.n_features_in_ += 1
         return rejected
 
-    def _keep_values(self, X: Any, start: int) -> None:
+    def _keep_values(self, block: ColumnBlock, start: int) -> None:
         """Nothing: the table has the values."""
 
     def _kept_values(self) -> FloatArray:

@@ -21,6 +21,8 @@ from streamsieve.running.lock import exclusive_lock
 from streamsieve.state import as_state_error, replacing
 
 SETTINGS, CELLS = "settings.json", "cells.jsonl"
+#: Endings of the files that a report has in the folder.
+REPORTED = (".csv", ".png")
 #: Differences that are named in a refusal; there may be hundreds.
 NAMED = 5
 #: Seconds between two times that results are brought to the disk: a disk may take longer than a small cell.
@@ -72,6 +74,12 @@ class JobStore:
                 raise StateError(
                     f"{self.folder} has results but no {SETTINGS} that made them: choose another folder"
                 )
+            for each in sorted(self.folder.iterdir()):
+                if each.suffix in REPORTED or each.name == "report.json":
+                    raise StateError(
+                        f"{self.folder} holds {each.name}, which is not of a run and might be overwritten: "
+                        "choose another folder"
+                    )
             with replacing(path) as file:
                 json.dump(self._settings, file, indent=1)
             return

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.evaluation.plots.style import bare, new_figure
+from streamsieve.evaluation.plots.style import bare, new_figure, plain
 from streamsieve.evaluation.significance.nemenyi import together
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray
@@ -74,12 +74,12 @@ def critical_difference(
             va="center", fontsize=9.5,
         )  # fmt: skip
     if title:
-        axes.text(side + AXIS / 2, 0.18, title, ha="center", va="center", fontsize=11)
+        axes.text(side + AXIS / 2, 0.18, plain(title), ha="center", va="center", fontsize=11)
     return figure
 
 
 def _label(name: str, rank: float) -> str:
-    return f"{name}  {rank:.2f}"
+    return f"{plain(name)}  {rank:.2f}"
 
 
 def _canvas(figure: Any) -> Any:
@@ -161,8 +161,10 @@ def stability_bars(
         capsize=4,
     )  # fmt: skip
     left = min(0.0, float(np.nanmin(np.concatenate([found, lower]), initial=0.0)))
-    axes.set(xlim=(left * 1.05, 1.0), ylim=(len(methods) - 0.4, -0.6), xlabel=measure, title=title)
-    axes.set_yticks(places, [str(name) for name in methods])
+    axes.set(
+        xlim=(left * 1.05, 1.0), ylim=(len(methods) - 0.4, -0.6), xlabel=plain(measure), title=plain(title)
+    )
+    axes.set_yticks(places, [plain(name) for name in methods])
     for place, value in enumerate(found.tolist()):
         text = "not defined" if np.isnan(value) else f"{value:.2f}"
         # beside the picture, where no bar or interval can be

@@ -9,7 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.evaluation.plots import style as shared
-from streamsieve.evaluation.plots.style import GREY, bare, check_places, check_some, curve, new_figure, style
+from streamsieve.evaluation.plots.style import (
+    GREY,
+    bare,
+    check_places,
+    check_some,
+    curve,
+    new_figure,
+    plain,
+    style,
+)
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray
 
@@ -61,9 +70,9 @@ def performance(
         if heading in lines:
             shared.add_baseline(axes, lines[heading], baseline)
         shared.count_axis(axes.xaxis, at)
-        axes.set(xlabel="features selected", title=heading)
+        axes.set(xlabel="features selected", title=plain(heading))
         bare(axes, grid="y")
-    grid[0].set_ylabel(measure)
+    grid[0].set_ylabel(plain(measure))
     shared.add_legend(figure)
     shared.add_title(figure, title, beside)
     return figure
@@ -73,7 +82,7 @@ def _draw(
     axes: Any, at: FloatArray, runs: FloatArray, name: str, look: dict[str, Any], n_curves: int
 ) -> None:
     means = runs.mean(axis=1)
-    axes.plot(at, means, label=name, **look)
+    axes.plot(at, means, label=plain(name), **look)
     if runs.shape[1] > 1 and n_curves <= shared.MOST_BANDS:
         error = runs.std(axis=1, ddof=1) / np.sqrt(runs.shape[1])
         axes.fill_between(at, means - error, means + error, color=look["color"], alpha=0.15, linewidth=0)
@@ -123,13 +132,13 @@ def column_stream(
         look = style(i, len(at))
         for axes, given in ((above, accuracy), (below, sizes)):
             values = curve(name, given[name], len(at), runs_first=True)
-            axes.plot(at, values.mean(axis=1), label=name, **look)
+            axes.plot(at, values.mean(axis=1), label=plain(name), **look)
             if len(accuracy) <= shared.MOST_BANDS and values.shape[1] > 1:
                 low, top = values.min(axis=1), values.max(axis=1)
                 axes.fill_between(at, low, top, color=look["color"], alpha=0.13, linewidth=0)
     if baseline is not None:
         shared.add_baseline(above, baseline, "all columns")
-    above.set(ylabel=measure, title=title)
+    above.set(ylabel=plain(measure), title=plain(title))
     below.set(ylabel="features kept", xlabel="columns offered")
     below.set_ylim(bottom=0)
     below.xaxis.set_major_formatter(lambda value, _: shared.short(value))
@@ -169,13 +178,15 @@ def growth(
         at = check_places(f"sizes of {what!r}", sizes)
         if at[0] <= 0:
             raise ParameterError(f"sizes of {what!r} must be above 0; got {at[0]:g}")
-        axes.set(xscale="log", yscale="log", xlabel=what)
+        axes.set(xscale="log", yscale="log", xlabel=plain(what))
         lowest = []
         for name, values in curves.items():
             seconds = np.median(curve(name, values, len(at)), axis=1)
             if (seconds <= 0).any():
                 raise ParameterError(f"times must be above 0; {name!r} has {np.nanmin(seconds):g}")
-            axes.plot(at, seconds, label=name, **(style(names.index(name), len(at)) | {"markevery": 1}))
+            axes.plot(
+                at, seconds, label=plain(name), **(style(names.index(name), len(at)) | {"markevery": 1})
+            )
             lowest.extend(seconds[:1][~np.isnan(seconds[:1])].tolist())
         if lowest:
             # below all curves, so that it hides behind none
@@ -185,7 +196,7 @@ def growth(
             axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(lambda value, _: shared.short(value))
         bare(axes, grid="both")
-    grid[0].set_ylabel(measure)
+    grid[0].set_ylabel(plain(measure))
     shared.add_legend(figure)
     shared.add_title(figure, title, beside)
     return figure
@@ -219,10 +230,10 @@ def orders(panels: Mapping[str, Mapping[str, npt.ArrayLike]], *, title: str = ""
             )  # fmt: skip
             if len(found):
                 axes.plot((np.median(found),) * 2, (row - 0.32, row + 0.32), color="black", linewidth=2.2)
-        axes.set(xlabel=measure, ylim=(len(names) - 0.4, -0.6))
+        axes.set(xlabel=plain(measure), ylim=(len(names) - 0.4, -0.6))
         axes.locator_params(axis="x", nbins=6)
         bare(axes, grid="x")
-    grid[0].set_yticks(range(len(names)), names)
+    grid[0].set_yticks(range(len(names)), [plain(name) for name in names])
     if title:
-        figure.suptitle(title)
+        figure.suptitle(plain(title))
     return figure

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streamsieve._files import MAKER
+from streamsieve._files import MAKER, refuse_foreign
 from streamsieve.exceptions import ParameterError
 from streamsieve.state import replacing
 
@@ -34,7 +34,7 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def save(figure: Any, path: str | os.PathLike[str], dpi: int = 130) -> None:
+def save(figure: Any, path: str | os.PathLike[str], dpi: int = 130, *, overwrite: bool = False) -> None:
     """Write a figure as PNG, SVG or PDF, by the ending of its name.
 
     Parameters
@@ -43,10 +43,14 @@ def save(figure: Any, path: str | os.PathLike[str], dpi: int = 130) -> None:
     path : file to write; it takes its name when it is complete
     dpi : int, default=130
         Dots per inch, for PNG.
+    overwrite : bool, default=False
+        Whether a file that streamsieve did not write may be replaced.
     """
     import matplotlib as mpl  # noqa: PLC0415 - needs the cli extra
 
     target = check_path(path)
+    if not overwrite:
+        refuse_foreign([target])
     suffix = target.suffix.lower()
     content = io.BytesIO()
     # without a fixed salt, the names of parts of an SVG are random

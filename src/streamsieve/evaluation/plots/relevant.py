@@ -14,6 +14,7 @@ from streamsieve.evaluation.plots.style import (
     mark_random,
     mark_shifts,
     new_figure,
+    plain,
     style,
 )
 from streamsieve.evaluation.reports.track import detection_curve
@@ -54,13 +55,13 @@ def detection(
     figure = new_figure(9, 4.2)
     axes = figure.add_subplot()
     for i, (name, columns) in enumerate(tops.items()):
-        axes.plot(rows, detection_curve(columns, truths), label=name, **style(i, len(rows)))
+        axes.plot(rows, detection_curve(columns, truths), label=plain(name), **style(i, len(rows)))
     mark_shifts(axes, shifts)
     if n_features is not None:
         mark_random(axes, max(len(columns[-1]) for columns in tops.values()) / n_features)
     count_rows(axes, int(rows[-1]))
     axes.set(ylim=(0, 1.02), ylabel="relevant features found")
-    axes.set_title(title)
+    axes.set_title(plain(title))
     bare(axes)
     figure.legend(loc="outside lower center", frameon=False, ncols=3)
     return figure
@@ -86,7 +87,12 @@ def drift(
     above = figure.add_subplot(grid[0, :])
     for (name, columns), (color, line) in zip(tops.items(), STYLES, strict=False):
         above.plot(
-            rows, detection_curve(columns, truths), color=color, linestyle=line, linewidth=2, label=name
+            rows,
+            detection_curve(columns, truths),
+            color=color,
+            linestyle=line,
+            linewidth=2,
+            label=plain(name),
         )
     mark_random(above, len(next(iter(tops.values()))[-1]) / n_features)
     count_rows(above, rows[-1])
@@ -102,7 +108,7 @@ def drift(
         for edge in (np.min, np.max):
             axes.plot(rows, [edge(truth) for truth in truths], color=STYLES[1][0], linewidth=1.4)
         count_rows(axes, rows[-1])
-        axes.set(ylabel="feature" if place == 0 else "", title=f"selected by {name}")
+        axes.set(ylabel="feature" if place == 0 else "", title=f"selected by {plain(name)}")
     return figure
 
 
@@ -131,12 +137,12 @@ def by_size(
     for axes, (title, curves) in zip(grid, panels.items(), strict=True):
         for i, (name, (forgetting, remembering)) in enumerate(curves.items()):
             look = style(i, len(sizes))
-            axes.plot(sizes, forgetting, **(look | {"linestyle": "-"}), label=name)
+            axes.plot(sizes, forgetting, **(look | {"linestyle": "-"}), label=plain(name))
             axes.plot(sizes, remembering, **(look | {"linestyle": "--", "linewidth": 1}))
         axes.plot(sizes, [size / n_features for size in sizes], color=GREY, linewidth=1, linestyle=":")
         middle = 0.6 * sizes[-1]
         axes.annotate("random selection", (middle, middle / n_features), ha="left", va="top", color="#777777")
-        axes.set(title=title, xlabel="features selected", xlim=(0, sizes[-1]), ylim=(0, 1.02))
+        axes.set(title=plain(title), xlabel="features selected", xlim=(0, sizes[-1]), ylim=(0, 1.02))
         bare(axes)
     grid[0].set_ylabel("relevant features found")
     grid[0].plot([], [], color="black", linestyle="--", linewidth=1, label="without forgetting")
@@ -183,6 +189,6 @@ def heat_map(
     lives = ["never\nforgets" if life is None else f"{life:,.0f}" for life in half_lives]
     axes.set_xticks(range(len(half_lives)), lives)
     axes.set_yticks(range(len(rates)), [f"{rate:,}" for rate in rates])
-    axes.set(xlabel="half-life (rows)", ylabel="rows between shifts", title=title)
+    axes.set(xlabel="half-life (rows)", ylabel="rows between shifts", title=plain(title))
     figure.colorbar(image, ax=axes, label="share", fraction=0.04)
     return figure

@@ -66,7 +66,7 @@ def scores(
     mark_shifts(axes, shifts)
     count_rows(axes, int(track.rows[-1]))
     axes.set_ylabel("score")
-    axes.set_title(f"scores over time: {name}" if len(track.screens) > 1 else "scores over time")
+    axes.set_title(f"scores over time: {plain(name)}" if len(track.screens) > 1 else "scores over time")
     if not np.any(shown.scores[:, chosen] < 0):  # NaN is not
         axes.set_ylim(bottom=0)
     bare(axes)
@@ -148,9 +148,9 @@ def score_map(
     every = -(-len(names) // MOST_NAMES)
     axes.set_yticks(range(0, len(names), every), [plain(name) for name in names[::every]], fontsize=8)
     axes.set(ylim=(len(names) - 0.5, -0.5))
-    axes.set_title(title, pad=10)
+    axes.set_title(plain(title), pad=10)
     axes.set_ylabel("feature" if every == 1 else f"feature (every {every}th is named)")
-    figure.colorbar(image, ax=axes, label=measure, fraction=0.04, pad=0.02, aspect=30)
+    figure.colorbar(image, ax=axes, label=plain(measure), fraction=0.04, pad=0.02, aspect=30)
     handles, labels = axes.get_legend_handles_labels()
     if labels:
         figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=len(labels))

@@ -134,12 +134,12 @@ def room_for(names: Iterable[str]) -> tuple[float, float]:
 def add_title(figure: Any, title: str, beside: float) -> None:
     """Write a title over the panels, of which a legend of some width stands to the right."""
     if title:
-        figure.suptitle(title, x=0.5 * (1 - beside / figure.get_size_inches()[0]))
+        figure.suptitle(plain(title), x=0.5 * (1 - beside / figure.get_size_inches()[0]))
 
 
 def add_baseline(axes: Any, value: float, label: str) -> None:
     """Draw a line across that no curve can be taken for: solid, broad and pale."""
-    axes.axhline(value, color="#b0b0b0", linewidth=3, zorder=1, label=label)
+    axes.axhline(value, color="#b0b0b0", linewidth=3, zorder=1, label=plain(label))
 
 
 def labeled(figure: Any) -> dict[str, Any]:

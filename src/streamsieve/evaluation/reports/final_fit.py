@@ -61,11 +61,14 @@ class FinalFit:
     error: str = ""  #: why it failed
     decisions: list[Decision] = field(default_factory=list)  #: the ledger, with the names of the features
 
-    def write_ledger(self, path: str | os.PathLike[str]) -> None:
-        """Write all decisions as CSV; several names in ``by`` are joined with semicolons."""
+    def write_ledger(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
+        """Write all decisions as CSV; several names in ``by`` are joined with semicolons.
+
+        ``raw``: names that a spreadsheet would evaluate are written as they are.
+        """
         with replacing(path) as file:
             lines = ((*row[:-1], ";".join(row.by)) for row in self.decisions)
-            write_csv(file, chain([Decision._fields], lines))
+            write_csv(file, chain([Decision._fields], lines), raw=raw)
 
 
 def final_fits(

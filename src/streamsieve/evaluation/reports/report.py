@@ -11,7 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from streamsieve._files import refuse_foreign
 from streamsieve._parameters import check_number
+from streamsieve._text import shown
 from streamsieve.evaluation.engine.jobs import Failure, Job, Key, RunConfig, run_jobs
 from streamsieve.evaluation.reports.table import Table, text_of
 from streamsieve.exceptions import ParameterError, ProtocolError, StateError
@@ -89,7 +91,7 @@ class Report:
             settings["protocol"], tables.pop(TABLE), settings, tables, outcome.failures, outcome.warnings
         )
         if config.folder is not None:
-            report.save(config.folder)
+            report.save(config.folder, overwrite=True)  # the store has refused a folder with files of others
         return report if config.errors == "report" else report.check()
 
     @property
@@ -161,25 +163,40 @@ class Report:
             )
         return self
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the report to a folder: tables as CSV, settings as JSON, pictures as PNG."""
+    def save(self, folder: str | os.PathLike[str], *, raw: bool = False, overwrite: bool = False) -> None:
+        """Write the report to a folder: tables as CSV, settings as JSON, pictures as PNG.
+
+        Parameters
+        ----------
+        folder : it is made if it is not there
+        raw : bool, default=False
+            Whether names that a spreadsheet would evaluate are written to tables as they are, instead of with
+            a single quote before them.
+        overwrite : bool, default=False
+            Whether files that are not of an earlier report in the folder may be replaced.
+        """
         where = Path(folder)
         with as_state_error(f"make the folder {where}"):
             where.mkdir(parents=True, exist_ok=True)
         tables = {TABLE: self.table, **self.extras}
+        if not overwrite:
+            files = [*(f"{_file_name(name)}.csv" for name in tables), REPORT]
+            files += [f"{_file_name(name)}.png" for name in self.pictures]
+            refuse_foreign(where / name for name in files if name not in _earlier_files(where))
         for name, table in tables.items():
-            table.to_csv(where / f"{_file_name(name)}.csv")
+            table.to_csv(where / f"{_file_name(name)}.csv", raw=raw, overwrite=True)
         if self.pictures:
             from streamsieve.evaluation.plots import save  # noqa: PLC0415 - needs the cli extra
 
             for name, figure in self.pictures.items():
-                save(figure, where / f"{_file_name(name)}.png")
+                save(figure, where / f"{_file_name(name)}.png", overwrite=True)
         about = {
             "protocol": self.protocol,
             "settings": self.settings,
             "tables": {name: table.kinds() for name, table in tables.items()},
             "failures": [list(failure) for failure in self.failures],
             "warnings": self.warnings,
+            "raw": raw,
         }
         with replacing(where / REPORT) as file:  # last, so that a report that can be read is complete
             json.dump(about, file, indent=1)
@@ -190,8 +207,9 @@ class Report:
         path = Path(folder) / REPORT
         try:
             about = json.loads(path.read_text("utf-8"))
+            raw = about["raw"] is True
             tables = {
-                name: Table.from_csv(Path(folder) / f"{_file_name(name)}.csv", kinds)
+                name: Table.from_csv(Path(folder) / f"{_file_name(name)}.csv", kinds, raw=raw)
                 for name, kinds in about["tables"].items()
             }
             failures = [Failure(*failure) for failure in about["failures"]]
@@ -211,9 +229,10 @@ class Report:
         if summary is not None:
             lines += ["", text_of(summary, PRINTED)]
         if self.failures:
-            lines += ["", f"{len(self.failures)} parts failed, the first: {self.failures[0]}"]
+            lines += ["", shown(f"{len(self.failures)} parts failed, the first: {self.failures[0]}")]
         if self.warnings:
             text, count = max(self.warnings.items(), key=lambda item: item[1])
+            text = shown(text)
             lines += ["", f"{sum(self.warnings.values()):,} warnings, the most frequent ({count:,}): {text}"]
         return "\n".join(lines)
 
@@ -254,6 +273,15 @@ def _about(settings: Mapping[str, Any]) -> str:
         parts.append(str(settings["metric"]))
     parts.append(f"seed {settings.get('random_state', 'none')}")
     return "; ".join(parts)
+
+
+def _earlier_files(folder: Path) -> set[str]:
+    """Return the names of the tables that a report in a folder has written, and its own."""
+    try:
+        about = json.loads((folder / REPORT).read_text("utf-8"))
+        return {REPORT, *(f"{name}.csv" for name in about["tables"])} if "protocol" in about else set()
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
 
 
 def _file_name(name: str) -> str:

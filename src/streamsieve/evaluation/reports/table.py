@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._files import refuse_foreign
 from streamsieve._parameters import check_choice, did_you_mean
 from streamsieve._text import shown, unguarded, write_csv
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
@@ -168,20 +169,30 @@ class Table(Mapping[str, npt.NDArray[Any]]):
             f"a dataframe needs {missing}, which is not installed: install it, or use the columns as they are"
         )
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
+    def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False, overwrite: bool = False) -> None:
         """Write the table as CSV; numbers come back as they were.
 
-        Text that a spreadsheet would evaluate has a single quote before it, which :meth:`from_csv` removes.
+        Parameters
+        ----------
+        path : the file
+        raw : bool, default=False
+            Whether text that a spreadsheet would evaluate is written as it is, instead of with a single quote
+            before it, which :meth:`from_csv` removes.
+        overwrite : bool, default=False
+            Whether a file that is there may be replaced; a table is not known again as one of streamsieve.
         """
+        if not overwrite:
+            refuse_foreign([path])
         with replacing(path) as file:
-            write_csv(file, chain([list(self)], self.rows()))
+            write_csv(file, chain([list(self)], self.rows()), raw=raw)
 
     @classmethod
-    def from_csv(cls, path: str | os.PathLike[str], kinds: Mapping[str, str]) -> Self:
+    def from_csv(cls, path: str | os.PathLike[str], kinds: Mapping[str, str], *, raw: bool = False) -> Self:
         """Read what :meth:`to_csv` wrote; ``kinds`` are those of :meth:`kinds`."""
+        clean = str if raw else unguarded
         try:
             with Path(path).open(encoding="utf-8", newline="") as file:
-                head, *cells = ([unguarded(cell) for cell in line] for line in _long_lines(file))
+                head, *cells = ([clean(cell) for cell in line] for line in _long_lines(file))
             return cls({name: _READ[kinds[name]]([row[j] for row in cells]) for j, name in enumerate(head)})
         except (OSError, ValueError, IndexError, KeyError, csv.Error) as error:
             raise StateError(f"{path} does not hold the table that was written there: {error}") from error

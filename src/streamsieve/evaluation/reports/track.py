@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from streamsieve._files import refuse_foreign
 from streamsieve._parameters import check_number, did_you_mean
 from streamsieve._text import write_csv
 from streamsieve.evaluation.engine.sources import cut
@@ -61,7 +62,7 @@ class Track:
                 f"no screen {name!r} was tracked{did_you_mean(name, self.screens)}; there is {known}"
             ) from None
 
-    def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
+    def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False, overwrite: bool = False) -> None:
         """Write a tidy table: one line for every look, screen and feature known by then.
 
         Parameters
@@ -70,7 +71,11 @@ class Track:
         raw : bool, default=False
             Whether names that a spreadsheet would evaluate are written as they are, instead of with a single
             quote before them.
+        overwrite : bool, default=False
+            Whether a file that streamsieve did not write may be replaced.
         """
+        if not overwrite:
+            refuse_foreign([path])
         with replacing(path) as file:
             write_csv(file, [("rows", "screen", "feature", "column", "score", "place")])
             for look, rows in enumerate(self.rows.tolist()):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import clone, is_classifier, is_regressor
 
 from streamsieve.base.selector import Persistent
-from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.exceptions import InputError, ParameterError, StateError, StreamSieveError
 from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import ListOf, Nested, Part
@@ -86,7 +86,12 @@ def fitted(estimator: Any, X: Any, y: npt.NDArray[Any]) -> Any:
     learner = clone(estimator)
     if isinstance(learner, AnnealedLearner) and (learner.k or 0) > X.shape[1]:
         learner.set_params(k=X.shape[1])
-    return learner.fit(X, y)
+    try:
+        return learner.fit(X, y)
+    except StreamSieveError:
+        raise
+    except ValueError as error:  # of another library, about values that it cannot work with
+        raise InputError(f"{type(learner).__name__}, a member, cannot learn these rows: {error}") from error
 
 
 def prediction(learner: Any, X: Any, n_classes: int) -> FloatArray:
@@ -94,14 +99,17 @@ def prediction(learner: Any, X: Any, n_classes: int) -> FloatArray:
 
     A classifier was fitted to codes 0, 1, ...; one without probabilities gives its prediction probability 1.
     """
-    if n_classes == 0:
-        return np.asarray(learner.predict(X), np.float64).reshape(-1, 1)
-    probabilities = np.zeros((X.shape[0], n_classes))
-    if hasattr(learner, "predict_proba"):
-        probabilities[:, np.asarray(learner.classes_, np.intp)] = learner.predict_proba(X)
+    if n_classes and not hasattr(learner, "predict_proba"):
+        return np.asarray(np.eye(n_classes)[np.asarray(learner.predict(X), np.intp)])
+    if n_classes:
+        predicted = np.zeros((X.shape[0], n_classes))
+        predicted[:, np.asarray(learner.classes_, np.intp)] = learner.predict_proba(X)
     else:
-        probabilities[np.arange(X.shape[0]), np.asarray(learner.predict(X), np.intp)] = 1.0
-    return probabilities
+        predicted = np.asarray(learner.predict(X), np.float64).reshape(-1, 1)
+    if not np.all(np.isfinite(predicted)):
+        name = type(learner).__name__
+        raise InputError(f"{name}, a member, has predictions that are not finite: rescale the columns")
+    return predicted
 
 
 def inconsistent_learners(learners: Sequence[Any], widths: IntArray, n_classes: int) -> Iterator[str]:

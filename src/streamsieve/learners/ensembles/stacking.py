@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from scipy.optimize import nnls
+from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.protocols import FloatArray
 
@@ -29,5 +32,15 @@ def stacking_weights(predictions: FloatArray, target: FloatArray, *, convex: boo
         y = np.append(np.zeros(len(target)), 1.0)
     # a triangle as small as the members says all about a problem as long as the rows
     triangle = np.asarray(np.linalg.qr(np.column_stack([columns, y]), mode="r"))
-    weights: FloatArray = nnls(triangle[:, :-1], triangle[:, -1], maxiter=100 * (len(predictions) + 1))[0]
+    most = 100 * (len(predictions) + 1)
+    try:
+        weights: FloatArray = nnls(triangle[:, :-1], triangle[:, -1], maxiter=most)[0]
+    except RuntimeError:  # of SciPy, which has no answer then
+        warnings.warn(
+            f"no weights were found in {most:,} steps, so all members weigh the same: leave out members that "
+            "predict the same",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+        weights = np.full(len(predictions), 1.0 / len(predictions))
     return weights / weights.sum() if convex else weights

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve._kernels import coordinate_descent as kernel
 from streamsieve.protocols import FloatArray
@@ -18,6 +20,8 @@ STEPS = 39
 RATIO = 1e-3 ** (1 / STEPS)
 TOLERANCE = 1e-8
 MOST_SWEEPS = 500
+#: Share of the penalty by which a gradient may be off at what counts as a minimum.
+SHORT = 1e-3
 #: A correlation like this is rounding.
 NOTHING = 1e-10
 
@@ -65,7 +69,16 @@ def first_with(
         problem.R, np.ascontiguousarray(c), order, factors, ridge, gamma, problem.k,
         RATIO, STEPS, TOLERANCE, MOST_SWEEPS,
     )  # fmt: skip
-    return Fit(_polished(problem.R, c, beta, penalty * factors, ridge, gamma), penalty)
+    beta = _polished(problem.R, c, beta, penalty * factors, ridge, gamma)
+    short = _distance(problem.R, c, beta, penalty * factors, ridge, gamma)
+    if short > SHORT:
+        warnings.warn(
+            f"coordinate descent ended {short:.2g} of the penalty short of the minimum after {MOST_SWEEPS} "
+            "sweeps: features are nearly collinear; use a ridge (model='elastic_net'), or leave some out",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Fit(beta, penalty)
 
 
 def scores(
@@ -85,6 +98,16 @@ def scores(
     least = sizes[inside].min() if inside.any() else 1.0
     near = np.minimum(rest / penalty, 1.0 - 1e-9) * least
     return np.where(inside, sizes, np.where(rest > NOTHING, near, 0.0))
+
+
+def _distance(
+    R: FloatArray, c: FloatArray, beta: FloatArray, thresholds: FloatArray, ridge: float, gamma: float
+) -> float:
+    """Return by how much the worst gradient exceeds what it is at a minimum, as a share of its threshold."""
+    gradient = c - R @ beta - ridge * beta
+    pull = np.maximum(thresholds - np.abs(beta) / gamma, 0.0)
+    off = np.where(beta == 0, np.abs(gradient) - thresholds, np.abs(gradient - pull * np.sign(beta)))
+    return float(np.max(off / np.maximum(thresholds, TINY), initial=0.0))
 
 
 def _polished(

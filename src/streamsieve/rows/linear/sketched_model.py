@@ -16,6 +16,8 @@ from streamsieve.summaries.class_totals import Fading, LabelEncoder
 
 #: Most features in a heap: its hash table then takes 32 MB, also when a state of a few features is loaded.
 MOST = 2**20
+#: Rows between two returns to the interpreter, which answers Ctrl-C then.
+PIECE_ROWS = 2**15
 
 
 class HeavyHitters(Part):
@@ -157,9 +159,9 @@ class SketchedModel(Part):
     def _learn_between(
         self, low: int, high: int, entries: RowEntries, names: IntArray, codes: IntArray, rate: float
     ) -> None:
-        most, top = self.clock.most_rows, self.hitters
+        most, top = self.clock.most_rows or PIECE_ROWS, self.hitters
         while low < high:
-            n = high - low if most is None else min(high - low, most)
+            n = min(high - low, most)
             factors = self.clock.factors(n)
             self.mistakes += kernels.learn(
                 entries.data, entries.indices, entries.indptr, names, codes, low, low + n,

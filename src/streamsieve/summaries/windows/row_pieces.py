@@ -89,14 +89,19 @@ class Piece(NamedTuple):
         return self._replace(X=_csr(self.X.data[order], j[order], np.diff(self.X.indptr), n_features))
 
 
-def present(X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None, target: str) -> Piece:
-    """Return the rows of positive weight, after refusing values that no statistic survives."""
+def present(
+    X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None, target: str, *, missing: bool = True
+) -> Piece:
+    """Return the rows of positive weight, after refusing values that no statistic survives.
+
+    Without ``missing``, NaN is among these.
+    """
     X, y, weight = rows_with_weight(X, y, weight)
     if X.dtype.kind in "biu":
         X = X.astype(np.float64)
     elif X.dtype.kind != "f":
         raise InputTypeError(f"rows are held as numbers, but these are {X.dtype}: encode text first")
-    refuse_non_finite(X, missing=True)
+    refuse_non_finite(X, missing=missing)
     if target == "numeric":
         return Piece(X, np.asarray(y, np.float64), weight)
     # labels of one kind have one type, so that they come back from a state as they were

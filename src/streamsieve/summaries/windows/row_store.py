@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.exceptions import TargetError
+from streamsieve.exceptions import SchemaError, TargetError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Int, ListOf, Part
 from streamsieve.state.tree import UNPROVEN
@@ -93,9 +93,15 @@ class RowStore(Part):
         """Return the weights of all rows."""
         return np.concatenate([np.zeros(0), *(weights_of(piece) for piece in self._as_they_are())])
 
-    def check(self, piece: Piece) -> None:
-        """Refuse labels of another kind than those held."""
+    def check(self, piece: Piece, *, missing: bool = True) -> None:
+        """Refuse labels of another kind than those held; without ``missing``, dense rows of another width."""
         if self._pieces and piece.n_rows:
+            width = piece.X.shape[1]
+            if not missing and width != self.n_features and not (self.sparse and sp.issparse(piece.X)):
+                raise SchemaError(
+                    f"the rows have {width} features, those held {self.n_features}: the others would be "
+                    "missing, but the summary inside takes no missing values; give all rows all features"
+                )
             known, new = self._pieces[-1].y, piece.y
             if (known.dtype.kind == "U") != (new.dtype.kind == "U"):
                 raise TargetError(

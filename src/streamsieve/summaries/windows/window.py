@@ -12,7 +12,7 @@ from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Subtracts
 from streamsieve.state import Nested, register
-from streamsieve.summaries.nesting import AnySummary, check_empty, same_state
+from streamsieve.summaries.nesting import AnySummary, check_empty, same_state, takes_missing
 from streamsieve.summaries.windows.row_pieces import Piece, present
 from streamsieve.summaries.windows.row_store import HeldRows, RowStore
 
@@ -96,12 +96,17 @@ class Window(HeldRows):
             self._last = self._rows.seen + self.size
         return self._current
 
+    @property
+    def missing(self) -> bool:
+        """Whether missing values are taken."""
+        return takes_missing(self.inner)
+
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
         """Take rows into account, all of them or (on an error) none; as many old ones leave."""
-        piece = present(X, y, weight, self.target)
+        piece = present(X, y, weight, self.target, missing=self.missing)
         if piece.n_rows == 0:
             return
-        self._rows.check(piece)
+        self._rows.check(piece, missing=self.missing)
         if self.n_rows == 0:
             self.current()
         if self._current is not None and self._follows and self._alike(piece):

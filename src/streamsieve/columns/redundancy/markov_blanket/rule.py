@@ -136,6 +136,11 @@ class MarkovBlanket(RedundancyRule):
             for members in combinations(others, size):
                 given = np.column_stack([kept.column for kept in (*members, *fixed)])
                 statistic, p_value = self._tested(column.column, given)
+                if not 0 <= p_value <= 1:  # NaN would keep a copy of a given column
+                    raise ValueError(
+                        f"{self._test!r} returned a p-value of {p_value} given {given.shape[1]} columns: it "
+                        "must be in [0, 1], and 1 if x adds nothing to them"
+                    )
                 if p_value > self._alpha:
                     features = tuple(kept.feature for kept in (*members, *fixed))
                     return Separation(features, statistic, p_value)

@@ -13,7 +13,7 @@ import numpy as np
 from streamsieve.evaluation import plots
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.measures.stability import Stability
-from streamsieve.evaluation.plots.style import bare, count_rows, labeled, new_figure, style
+from streamsieve.evaluation.plots.style import bare, count_rows, labeled, new_figure, plain, style
 from streamsieve.evaluation.reports.curves import Curve, curves
 from streamsieve.evaluation.reports.recommendation import Recommendation
 from streamsieve.evaluation.reports.report import Report
@@ -86,11 +86,11 @@ def by_size(report: Report) -> list[Picture]:
 
 def _add_points(axes: Any, points: Mapping[str, Curve], selectors: Sequence[str]) -> None:
     """Draw selectors that decide themselves: a mark at the number of features they kept, with its spread."""
-    for line in [line for line in axes.lines if line.get_label() in points]:
+    for line in [line for line in axes.lines if line.get_label() in map(plain, points)]:
         line.remove()
     for name, point in points.items():
         look = style(selectors.index(name), 1) | {"linestyle": "none", "markersize": 7, "markevery": None}
-        axes.errorbar(point.sizes, point.mean, point.std, capsize=3, elinewidth=1, label=name, **look)
+        axes.errorbar(point.sizes, point.mean, point.std, capsize=3, elinewidth=1, label=plain(name), **look)
 
 
 def _name_sizes(axes: Any, sizes: Sequence[int]) -> None:
@@ -157,7 +157,7 @@ def times(made: Recommendation, *, whole: bool = False) -> Picture | None:
             f" {_milliseconds(total)}", (total, place), va="center", fontsize=9, annotation_clip=False
         )
     axes.set(xlabel="milliseconds", ylim=(len(names) - 0.4, -0.6), xlim=(0, 1.15 * max(select + learn) or 1))
-    axes.set_yticks(places, names)
+    axes.set_yticks(places, [plain(name) for name in names])
     axes.xaxis.set_major_formatter("{x:,.6g}")
     axes.locator_params(axis="x", nbins=5)
     bare(axes)
@@ -193,10 +193,10 @@ def column_streams(report: Report) -> list[Picture]:
         parts = {name: table.where(selector=name, learner=learner) for name in selectors}
         scores = {name: _by_look(part, "score", looks) for name, part in parts.items()}
         sizes = {name: _by_look(part, "n_selected", looks) for name, part in parts.items()}
-        plain = table.where(selector="none", learner=learner, columns=looks[-1])["score"]
-        baseline = float(plain.mean()) if len(plain) else None
+        without = table.where(selector="none", learner=learner, columns=looks[-1])["score"]
+        baseline = float(without.mean()) if len(without) else None
         figure = plots.column_stream(looks, scores, sizes, measure=measure, baseline=baseline)
-        figure.axes[0].set_title(learner)
+        figure.axes[0].set_title(plain(learner))
         alt = f"{measure} of {learner}, and features kept, as columns arrive, for {', '.join(selectors)}."
         ends = {name: float(values[:, -1].mean()) for name, values in scores.items()}
         best = max(ends, key=lambda name: -np.inf if np.isnan(ends[name]) else ends[name])
@@ -215,7 +215,7 @@ def _time_by_columns(table: Table, selectors: Sequence[str], looks: Sequence[int
     for i, name in enumerate(selectors):
         part = table.where(selector=name)
         spent = [float(np.median(part["seconds"][part["columns"] == look])) for look in looks]
-        axes.plot(looks, 1e3 * np.array(spent), label=name, **style(i, len(looks)))
+        axes.plot(looks, 1e3 * np.array(spent), label=plain(name), **style(i, len(looks)))
     axes.set(xlabel="columns offered", ylabel="milliseconds")
     axes.set_ylim(bottom=0)
     for axis in (axes.xaxis, axes.yaxis):
@@ -244,16 +244,16 @@ def row_streams(report: Report) -> list[Picture]:
     table, drift = report.table, report.extras["drift"]
     measure = report.metric.replace("fading_r2", "faded R²").replace("fading_", "faded ")
     selectors = table.unique("selector")
-    plain = [name for name in table.unique("learner") if name in BASELINES]
+    known = [name for name in table.unique("learner") if name in BASELINES]
     pictures = []
     for learner in [name for name in table.unique("learner") if name not in BASELINES]:
         figure = new_figure(WIDTH, HEIGHT)
         axes = figure.add_subplot()
         for i, name in enumerate(selectors):
             part = table.where(selector=name, learner=learner)
-            axes.plot(part["rows"], part["score"], label=name, **style(i, part.n_rows))
+            axes.plot(part["rows"], part["score"], label=plain(name), **style(i, part.n_rows))
             _mark(axes, drift.where(selector=name)["row"].tolist(), style(i, 1)["color"])
-        for baseline, line in zip(plain, ((0, (1, 1)), (0, (4, 2))), strict=False):
+        for baseline, line in zip(known, ((0, (1, 1)), (0, (4, 2))), strict=False):
             part = table.where(selector=selectors[0], learner=baseline)
             axes.plot(
                 part["rows"], part["score"], color="#999999", linestyle=line, linewidth=1.4, label=baseline
@@ -261,7 +261,7 @@ def row_streams(report: Report) -> list[Picture]:
         last = int(table["rows"].max(initial=1))
         count_rows(axes, last)
         axes.set_xlim(0, 1.02 * last)  # so that the last mark is whole
-        axes.set(ylabel=measure, title=learner)
+        axes.set(ylabel=measure, title=plain(learner))
         axes.locator_params(axis="x", nbins=5)
         bare(axes, grid="y")
         marked = " Ticks at the foot are changes that selectors noticed." if drift.n_rows else ""

@@ -1,0 +1,131 @@
+"""What can be said about a selection of columns: how many were found, and which hold on unseen rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streamsieve._parameters import check_number
+from streamsieve._values import refuse_non_finite
+from streamsieve.base.holdout import Holdout
+from streamsieve.decisions import IRRELEVANT, RELEVANT
+from streamsieve.dependence.contract import Relevance
+from streamsieve.exceptions import CapabilityError
+from streamsieve.protocols import ColumnBlock, FloatArray, Task
+
+if TYPE_CHECKING:
+    from streamsieve.base.column_lifecycle import ColumnLifecycle as Beside
+else:
+    Beside = object
+
+
+class Confirms(Beside):
+    """Counts of columns found and kept, and the test of the kept ones on rows that selection never saw."""
+
+    @property
+    def n_found_(self) -> int:
+        """Number of columns found relevant, whether they were kept or not.
+
+        Statements about the false discovery rate are about these columns.  A redundancy rule drops some of
+        them, often the true ones, so the proportion of false columns among those kept may be larger; their
+        number is not.
+        """
+        if not hasattr(self, "ledger_"):
+            raise AttributeError("n_found_ is there after begin(y) or fit(X, y)")
+        deferred: int = self._process_.outlook().n_found() if self.traits.defers else 0
+        return self._found_ + deferred
+
+    @property
+    def n_kept_(self) -> int:
+        """Number of columns kept, at most ``n_found_``."""
+        return len(self.selected_)
+
+    @property
+    def confirmed_(self) -> list[str]:
+        """Names of the kept columns that are confirmed at a false discovery rate of 0.05; see `confirm`."""
+        if "_holdout_" not in self.__dict__:
+            raise AttributeError("confirmed_ is there after begin(y, holdout=...) or fit(X, y, holdout=...)")
+        table = self.confirm()
+        return [name for name, sure in zip(table["feature"], table["confirmed"], strict=True) if sure]
+
+    def confirm(self, alpha: float = 0.05) -> dict[str, list[Any]]:
+        """Test the kept columns on the rows that ``holdout`` kept from selection.
+
+        Selection never saw these rows, so the p-values hold whatever it did: evictions, redundancy, early
+        stopping.  The null hypothesis is that a column is independent of y, on its own; the test is that of
+        the selector, or Fisher's z (the F test for more than two classes) if it has none.  Adjusted p-values
+        are Benjamini and Hochberg's over all kept columns.
+
+        The false discovery rate of the confirmed columns is at most alpha if rows are independent and the
+        p-values of the kept columns are independent or positively dependent (PRDS).  Confirm once, at the
+        end: a stream that is stopped because enough columns are confirmed has looked at the rows.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            Bound on the false discovery rate of the confirmed columns, in (0, 1).
+
+        Returns
+        -------
+        dict of lists, one entry per kept column, ready for any dataframe library
+            ``feature``, ``statistic``, ``p_value``, ``adjusted`` and ``confirmed``.
+
+        References
+        ----------
+        Cox: A note on data-splitting for the evaluation of significance levels, Biometrika 62, 1975.
+        Benjamini, Yekutieli: The control of the false discovery rate in multiple testing under dependency,
+        Annals of Statistics 29, 2001.
+        """
+        self._check_begun("confirming columns")
+        check_number("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
+        if "_holdout_" not in self.__dict__:
+            raise CapabilityError(
+                "no rows were held out, so none is left to confirm columns on: begin(y, holdout=0.3), or "
+                "fit(X, y, holdout=0.3)"
+            )
+        names = self.get_feature_names_out().tolist()
+        statistic, p_value = self._confirmation(self._holdout_)
+        adjusted = adjusted_p_values(p_value)
+        return {
+            "feature": names, "statistic": statistic.tolist(), "p_value": p_value.tolist(),
+            "adjusted": adjusted.tolist(), "confirmed": (adjusted <= alpha).tolist(),
+        }  # fmt: skip
+
+    def _confirmation(self, holdout: Holdout) -> tuple[FloatArray, FloatArray]:
+        """Return statistics and p-values of the kept columns over the rows held out."""
+        from streamsieve.independence import FisherZ  # noqa: PLC0415 - with its kernels, and seldom needed
+
+        X, task = holdout.columns.of(self.selected_), Task(self.task_)
+        if not X.shape[1]:
+            return np.zeros(0), np.zeros(0)
+        refuse_non_finite(X, None, missing=self.traits.missing)
+        if task is not Task.REGRESSION:  # a rare class may be absent
+            task = Task.BINARY if len(np.unique(holdout.y)) == 2 else Task.MULTICLASS
+        relevance: Relevance | None = None
+        if hasattr(self.__dict__.get("_process_"), "measure"):
+            relevance = self._compose(holdout.y, task).measure(ColumnBlock(X)).relevance  # type: ignore[attr-defined]
+        if relevance is None or relevance.p_value is None:
+            relevance = FisherZ(holdout.y, task, 0.5).measure(X)
+        tested = (relevance.reason == RELEVANT) | (relevance.reason == IRRELEVANT)
+        return relevance.statistic, np.where(tested, np.asarray(relevance.p_value), 1.0)
+
+    def _consistent(self) -> Iterator[str]:
+        yield from super()._consistent()
+        holdout, kept = self.__dict__.get("_holdout_"), self.selected_.tolist()
+        if holdout is not None and (
+            np.sum(~holdout.mask) != self.n_samples_seen_ or not {*kept} <= {*holdout.columns.features}
+        ):
+            yield "the rows held out, or the columns kept of them, are others than the selector's"
+        if not len(kept) <= self.n_found_ <= self.n_features_in_:
+            yield f"{self.n_found_} columns were found, {len(kept)} kept and {self.n_features_in_} offered"
+
+
+def adjusted_p_values(p_values: FloatArray) -> FloatArray:
+    """Return Benjamini and Hochberg's adjusted p-values."""
+    order = np.argsort(p_values)[::-1]
+    ranks = np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum.accumulate(np.minimum(1.0, p_values[order] * (len(p_values) / ranks)))
+    return adjusted
