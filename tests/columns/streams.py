@@ -166,6 +166,17 @@ def has_freedom(y, task):
     return len(y) > (len(set(y)) if task == "multiclass" else 3)
 
 
+def by_t(sieve):
+    """Return a sieve whose correlations are tested by t, as in the twins of redundancy rules.
+
+    Confirmed p-values, the default, have a twin of their own: ``tests/reference/confirmed.py``.
+    """
+    parameters = sieve.get_params(deep=False)
+    chosen = [parameters[name] for name in ("measure", "test", "scope") if name in parameters]
+    by_correlation = chosen in (["fisher_z"], ["marginal"]) or type(sieve).__name__ == "OSSFSDD"
+    return sieve.set_params(p_value="t") if by_correlation else sieve
+
+
 def equal_twins(
     make, twin, tasks, cases, width, parameters=lambda rng: {}, *, seed=0, forms=tuple(FORMS), far=True,
     n_rows=rows, p_values=True, change=None, check=equal_twin,
@@ -184,7 +195,7 @@ def equal_twins(
         X = X if change is None else change(rng, X)
         drawn = parameters(rng)
         expected = twin(X, y, task, **drawn)
-        sieve = offered(make(**drawn).begin(y), X, rng, forms(distant) if callable(forms) else forms)
+        sieve = offered(by_t(make(**drawn)).begin(y), X, rng, forms(distant) if callable(forms) else forms)
         meaningful = p_values(y, task) if callable(p_values) else p_values
         check(sieve, expected, what=(case, drawn), p_values=meaningful)
         seen.update((line.event, line.reason) for line in expected[1])

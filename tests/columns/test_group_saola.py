@@ -80,7 +80,7 @@ def test_one_group_of_everything_is_saola():
     for _ in range(40):
         y = rng.integers(0, 2, 40)
         X = columns(rng, y, 20, far=False)
-        selected = GroupSAOLA(alpha=0.3, group_size=20).fit(X, y).selected_.tolist()
+        selected = GroupSAOLA(alpha=0.3, group_size=20, p_value="t").fit(X, y).selected_.tolist()
         assert selected == saola(X, y, "binary", alpha=0.3)[0]
 
 
@@ -221,7 +221,7 @@ def test_labels_that_do_not_fit_the_columns_are_refused(groups):
 
 def test_a_whole_group_ends_the_open_one():
     X, y = toy()
-    sieve = GroupSAOLA(alpha=0.3, group_size=5).begin(y)
+    sieve = GroupSAOLA(alpha=0.3, group_size=5, p_value="t").begin(y)
     sieve.offer(X[:, :2])
     decided = sieve.offer_group(X[:, 2:4])
     assert [d.feature for d in decided if d.event != "evicted"] == ["x0", "x1", "x2", "x3"]

@@ -14,6 +14,7 @@ from streamsieve.columns import dofs as module
 from streamsieve.columns.groups.dpp import uniform_draws
 from tests.columns.streams import (
     TASKS,
+    by_t,
     columns,
     equal_twin,
     has_freedom,
@@ -125,12 +126,12 @@ def test_groups_of_any_size_offered_whole_equal_the_twin(method):
         ends = sorted({20, *rng.integers(1, 20, 5).tolist()})
         parameters = method.parameters(rng, task)
         *twin, groups = method.twin(X, y, task, ends, **parameters)
-        whole, decided = method.make(group_size=3, **parameters).begin(y), []
+        whole, decided = by_t(method.make(group_size=3, **parameters)).begin(y), []
         for low, high in zip([0, *ends], ends, strict=False):
             form = (np.ascontiguousarray, np.asfortranarray, sp.csc_array)[int(rng.integers(3))]
             decided += whole.offer_group(form(X[:, low:high]))
         labels = np.repeat([f"g{k}" for k in range(len(ends))], np.diff([0, *ends]))
-        labelled = method.make(**parameters).fit(X, y, groups=labels)
+        labelled = by_t(method.make(**parameters)).fit(X, y, groups=labels)
         for sieve in (whole, labelled):
             equal_twin(sieve, twin, what=(case, parameters))
         assert [d[:4] for d in decided] == [d[:4] for d in whole.ledger_]

@@ -24,7 +24,7 @@ def fresh(name, **parameters):
 
 
 def fisher_p(a, b):
-    """Return the p-value of Fisher's z from scipy's correlation."""
+    """Return the p-value of the t test from scipy's correlation."""
     r = min(abs(scipy.stats.pearsonr(a, b).statistic), 1.0)
     with np.errstate(divide="ignore"):
         return 2 * scipy.stats.t.sf(r * np.sqrt((len(a) - 2) / (1 - r * r)), len(a) - 2)
@@ -37,7 +37,7 @@ def test_saolas_p_values_are_those_of_scipy(task):
     for _ in range(cases(30)):
         y = target(rng, task, 30)
         X = y[:, None] * rng.normal(size=12) + 2 * rng.normal(size=(30, 12)) + rng.normal(size=(30, 1))
-        sieve = offered(ss.SAOLA(alpha=0.3).begin(y), X, rng)
+        sieve = offered(ss.SAOLA(alpha=0.3, p_value="t").begin(y), X, rng)
         for decision in sieve.ledger_:
             x = X[:, int(decision.feature[1:])]
             if decision.by:

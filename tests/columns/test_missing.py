@@ -15,6 +15,7 @@ from streamsieve.independence.online_fdr import RULES
 from tests.columns.streams import (
     FORMS,
     TASKS,
+    by_t,
     columns,
     equal_twin,
     equal_twins,
@@ -83,7 +84,7 @@ def test_sets_of_one_two_and_three_columns_are_found_as_the_twin_finds_them(cls,
         X = with_missing(rng, X, (0.0, 0.05, 0.2, 0.4))
         parameters = {"alpha": float(rng.choice([0.01, 0.05]))}
         twin = by_twin(cls, X, y, task, **parameters)
-        equal_twin(offered(cls(missing="omit", **parameters).begin(y), X, rng), twin, what=case)
+        equal_twin(offered(by_t(cls(missing="omit", **parameters)).begin(y), X, rng), twin, what=case)
         sizes.update(len(line.by) for line in twin[1])
     assert {1, 2} <= set(sizes), sizes
 
@@ -113,7 +114,7 @@ def test_correlations_that_contradict_each_other_are_answered_as_by_the_twin(cls
     for case in range(12):
         X, y = contradictory(rng, task)
         twin = by_twin(cls, X, y, task, alpha=0.2)
-        equal_twin(offered(cls(0.2, missing="omit").begin(y), X, rng), twin, what=case)
+        equal_twin(offered(by_t(cls(0.2, missing="omit")).begin(y), X, rng), twin, what=case)
     assert flaws["contradicts"] > 20, flaws
 
 
@@ -300,7 +301,7 @@ def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(cls):
         X = with_missing(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
         judge = Gated(PairedPartialCorrelations(X, y, task, alpha=0.4), 20, rule, 0.4, lag)
         twin = TWINS[cls](judge, 20)
-        sieve = offered(cls(0.4, missing="omit", fdr=rule, lag=lag).begin(y), X, rng)
+        sieve = offered(cls(0.4, missing="omit", fdr=rule, lag=lag, p_value="t").begin(y), X, rng)
         equal_twin(sieve, twin, what=case)
         entered += sum(line.event != "evicted" and line.reason != "irrelevant" for line in twin[1])
     assert entered > 25
@@ -313,12 +314,12 @@ def test_pairs_behind_a_gate_are_the_pairs_of_what_passes():
         rule, lag = list(RULES)[case % len(RULES)], (0, 2, 0, 1)[case % 4]
         y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
         X = with_missing(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
-        alone = ss.TopK(k=99, redundancy_weight=0, alpha=0.4, missing="omit").fit(X, y).ledger_
+        alone = ss.TopK(k=99, redundancy_weight=0, alpha=0.4, missing="omit", p_value="t").fit(X, y).ledger_
         tested = [d for d in alone if d.reason not in {"constant", "unreliable test"}]
         found = [f for _, f in online_fdr.levels([d.p_value for d in tested], rule, 0.4, lag)]
         passed = np.array([d.step for d, f in zip(tested, found, strict=True) if f], np.int64)
-        sieve = offered(ss.SAOLA(0.4, missing="omit", fdr=rule, lag=lag).begin(y), X, rng)
-        inner = ss.SAOLA(0.999, missing="omit").begin(y)
+        sieve = offered(ss.SAOLA(0.4, missing="omit", fdr=rule, lag=lag, p_value="t").begin(y), X, rng)
+        inner = ss.SAOLA(0.999, missing="omit", p_value="t").begin(y)
         if len(passed):
             inner.offer(X[:, passed])
         assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
@@ -383,7 +384,7 @@ def test_classes_that_are_not_one_a_row_are_refused():
     rng = np.random.default_rng(21)
     y = np.arange(30) % 3
     sieve = ss.SAOLA(missing="omit").fit(y[:, None] + rng.normal(size=(30, 2)), y)
-    sieve._process_.test.labels = sieve._process_.test.labels[:-1]
+    sieve._process_.test.complete.labels = sieve._process_.test.labels[:-1]
     with pytest.raises(StateError, match="classes|labels"):
         reloaded(sieve)
 

@@ -344,8 +344,8 @@ def test_saola_behind_a_gate_is_saola_over_what_passes(rule, lag):
         y = target(rng, task, int(rng.integers(20, 60)))
         X = columns(rng, y, 20, far=False)
         passed = np.array(twin.online_fdr(X, y, task, fdr=rule, alpha=0.4, lag=lag)[0], np.int64)
-        sieve = offered(ss.SAOLA(alpha=0.4, fdr=rule, lag=lag).begin(y), X, rng)
-        inner = ss.SAOLA(alpha=0.999).begin(y)
+        sieve = offered(ss.SAOLA(alpha=0.4, fdr=rule, lag=lag, p_value="t").begin(y), X, rng)
+        inner = ss.SAOLA(alpha=0.999, p_value="t").begin(y)
         if len(passed):
             inner.offer(X[:, passed])
         assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case

@@ -33,7 +33,9 @@ def test_partial_correlations_equal_the_twin(task):
         unreliable = str(rng.choice(["skip", "independent"]))
         judge = PartialCorrelations(X, y, task, alpha=alpha, unreliable=unreliable)
         kept, sets = hiton(judge, X.shape[1], most)
-        found = ss.HITONPC(alpha, max_conditioning=most, unreliable=unreliable).fit(some_form(rng, X), y)
+        found = ss.HITONPC(alpha, max_conditioning=most, unreliable=unreliable, p_value="t").fit(
+            some_form(rng, X), y
+        )
         assert found.ranked_.tolist() == kept, (case, task)
         assert {j: set(Z) for j, Z in sets_of(found).items()} == {j: set(Z) for j, Z in sets.items()}, case
         separated += len(sets)

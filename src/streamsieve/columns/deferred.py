@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from operator import attrgetter
 from typing import Any, Self
 
@@ -189,12 +190,22 @@ def outcome_of(
     return Outcome(decided.reason, decided.statistic, p_value, by, evictions, decided.start)
 
 
-def correlation_p_values(decided: DeferredDecisions, test: FisherZ) -> PValues | FloatArray:
+def correlation_p_values(decided: DeferredDecisions, test: FisherZ) -> PValues:
     """Return p-values of correlations with the target, or, for redundant columns, with another column."""
-    if test.n_contrasts == 1:  # computed on access: both follow from the statistic in one way
-        return PValues(test.p_values, decided.statistic)
+    function = partial(_p_values, test=test.p_values, rows=test.n)
+    return PValues(function, decided.statistic, decided.reason, decided.p_value)
+
+
+def _p_values(
+    statistic: FloatArray,
+    reason: npt.NDArray[np.uint8],
+    known: FloatArray,
+    *,
+    test: Callable[[FloatArray], FloatArray],
+    rows: int,
+) -> FloatArray:
     # two columns have a correlation even where a column and many classes have a correlation ratio
-    redundant = decided.reason == REDUNDANT
-    p_value = test.p_values(decided.statistic)
-    p_value[redundant] = fisher_z.p_value_given(decided.statistic[redundant], np.array(test.n - 2))
-    return np.where(np.isnan(decided.p_value), p_value, decided.p_value)
+    pairs = fisher_z.p_value_given(statistic, np.array(rows - 2))
+    p_value = np.where(reason == REDUNDANT, pairs, test(statistic))
+    p_values: FloatArray = np.where(np.isnan(known), p_value, known)
+    return p_values

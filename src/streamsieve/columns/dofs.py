@@ -255,7 +255,9 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
         classes = None
         if self.stages == "all":
             classes = np.unique(y, return_inverse=True)[1].astype(np.int64)
-        store = DiverseGroups(FisherZ(y, task, self.alpha), classes, compared=self.stages != "draw")
+        store = DiverseGroups(
+            FisherZ(y, task, self.alpha, p_value="t"), classes, compared=self.stages != "draw"
+        )
         store.config = self._config()
         return GroupProcess(store, self.group_size)
 

@@ -46,8 +46,11 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         nats; see ``SAOLA``.
     delta : float, default=0.0
         For "su" and "mutual_info": a column at or below it is irrelevant.
-    p_value : {"auto", "z"}, default="auto"
-        How p-values are computed; "z" is Fisher's transformation, as in the paper.
+    p_value : {"auto", "confirmed", "t", "z"}, default="auto"
+        How p-values of "fisher_z" are computed.  "t" is Student's t (F for more than two classes), exact if
+        y or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
+        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        "z" is Fisher's transformation, as in the paper: liberal at small levels.
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024].
@@ -181,7 +184,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         literal = self.variant == "paper"
         if self.measure == "fisher_z":
             fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
-            test = FisherZ(y, task, self.alpha, p_value=self.p_value)
+            test = FisherZ(y, task, self.alpha, p_value=self.p_value, online=self.fdr is not None)
             return GroupProcess(PairwiseCorrelationGroups(test, fdr, literal=literal), self.group_size)
         discrete = PairwiseDiscreteGroups(
             discretize_target(y, task), int(self.bins), normalized=self.measure == "su",

@@ -138,7 +138,7 @@ class OGFS(OffersGroups, ColumnSelector):
         yield cls(min_gain=0, alpha=0.5, l1=0.1, group_size=3)
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[SeparabilityGroups]:
-        test = FisherZ(y, task, self.alpha)
+        test = FisherZ(y, task, self.alpha, p_value="t")
         return GroupProcess(SeparabilityGroups(test, self.l1, self.min_gain, self.alpha), self.group_size)
 
     def _consistent(self) -> Iterator[str]:

@@ -109,8 +109,11 @@ class OnlineFDR(ColumnSelector):
     scope : {"marginal", "conditional"}, default="marginal"
         Null hypothesis of a column: it is independent of y (correlation, or for more than two classes the F
         test), or it adds nothing to a linear model of y on the columns kept so far (t test).
-    p_value : {"auto", "z"}, default="auto"
-        How the p-values of scope "marginal" are computed; "z" is Fisher's transformation.  Those of
+    p_value : {"auto", "confirmed", "t", "z"}, default="auto"
+        How the p-values of scope "marginal" are computed.  "t" is Student's t (F for more than two classes),
+        exact if y or the column is normal.  "confirmed", the default, is t, held against a test of normal
+        scores where both are skewed or heavy-tailed, and Fisher's exact test for 2 x 2 tables; see
+        ``FisherZ``.  "z" is Fisher's transformation: too liberal for the levels used here.  The p-values of
         "conditional" are exact for normal errors, and take "auto" only.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of y; "auto" takes fractional numbers for regression and everything else for labels.
@@ -133,9 +136,10 @@ class OnlineFDR(ColumnSelector):
     -----
     With "marginal" every proxy of a true feature is a true discovery, so that many redundant columns are
     kept: use ``fdr=`` of a selector with a redundancy rule (``SAOLA(fdr=...)``), or "conditional".  The
-    guarantee is for independent p-values.  Correlated neighbours break "saffron" and "alpha_investing" most:
-    simulated with a correlation of 0.8 and alpha = 0.05, their FDR was 0.12 and 0.10, that of "addis" 0.07,
-    and of "addis" with a lag of 5 it was 0.02.
+    guarantee is for independent p-values, each of which is at most u with a probability of at most u if the
+    column is independent of y; that needs independent rows.  Correlated neighbors break "saffron" and
+    "alpha_investing" most: simulated with a correlation of 0.8 and alpha = 0.05, their FDR was 0.12 and 0.10,
+    that of "addis" 0.07, and of "addis" with a lag of 5 it was 0.02.
 
     p-values hold for independent rows, or for rows whose dependence is given to ``begin`` (``serial``,
     ``groups``).  Simulated with AR(1) rows of coefficient 0.8 and alpha = 0.05, "addis" had an FDR of 0.84
@@ -228,7 +232,7 @@ class OnlineFDR(ColumnSelector):
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if self.scope == "conditional":
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
-        test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value))
+        test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value, online=True))
         return Composition(test, KeepAll(len(y)), fdr)
 
     def _offer(self, block: ColumnBlock) -> Outcome:

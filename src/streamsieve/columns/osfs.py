@@ -134,10 +134,18 @@ class MarkovBlanketSelector(Beside):
             return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
         if self.missing == "omit":
             pairs = CompletePairsFisherZ(
-                y, task, self.alpha, signed=False, observed_classes=False, p_value=self.p_value
+                y,
+                task,
+                self.alpha,
+                signed=False,
+                observed_classes=False,
+                p_value=self.p_value,
+                online=self.fdr is not None,
             )
             return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        independent = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value)
+        independent = FisherZ(
+            y, task, self.alpha, signed=False, p_value=self.p_value, online=self.fdr is not None
+        )
         test = self._dependence.test(independent)
         if isinstance(test, DependentRowsTest):
             return Composition(test, MarkovBlanketDependentRows(test, self.alpha, config), fdr)
@@ -177,9 +185,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
-    p_value : {"auto", "z", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
-        "chi2" is the limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
+        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
+        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
+        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        Partial correlations are tested by t in both.  "z" is Fisher's transformation, as in the papers:
+        liberal at small levels.  Tables: "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``test="fisher_z"``.
@@ -282,9 +293,12 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
-    p_value : {"auto", "z", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
-        "chi2" is the limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
+        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
+        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
+        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        Partial correlations are tested by t in both.  "z" is Fisher's transformation, as in the papers:
+        liberal at small levels.  Tables: "chi2" is the limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``test="fisher_z"``.

@@ -45,8 +45,9 @@ class OSSFSDD(ColumnSelector):
         What the authors' code does, or what their text says; see Notes.
     alpha : float, default=0.05
         Significance level, in (0, 1), of the test of two columns ("code") and of columns below the floor.
-    p_value : {"auto", "z"}, default="auto"
-        How p-values are computed; "z" is Fisher's transformation, as in the authors' code.
+    p_value : {"auto", "confirmed", "t", "z"}, default="auto"
+        How p-values are computed; see ``SAOLA``.  The test of two columns given y is by t, or by "z" as in
+        the authors' code.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"

@@ -57,8 +57,11 @@ class SAOLA(ColumnSelector):
     variant : {"paper", "corrected"}, default="paper"
         In the paper, F may evict K and be rejected because of a third column right after, so that K is lost
         for nothing.  "corrected" evicts only for a column that is kept.
-    p_value : {"auto", "z"}, default="auto"
-        How p-values are computed; "z" is Fisher's transformation, as in the paper.
+    p_value : {"auto", "confirmed", "t", "z"}, default="auto"
+        How p-values of "fisher_z" are computed.  "t" is Student's t (F for more than two classes), exact if
+        y or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
+        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        "z" is Fisher's transformation, as in the paper: liberal at small levels.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.
@@ -216,14 +219,18 @@ class SAOLA(ColumnSelector):
             return Composition(information, PairwiseDiscrete(information, config))
         if self.missing == "omit":
             pairs = CompletePairsFisherZ(
-                y, task, self.alpha, signed=True, observed_classes=True, p_value=self.p_value
+                y,
+                task,
+                self.alpha,
+                signed=True,
+                observed_classes=True,
+                p_value=self.p_value,
+                online=self.fdr is not None,
             )
             return Composition(pairs, PairwiseCompletePairs(len(y), config), fdr)
-        return Composition(
-            self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value)),
-            (PairwiseDependentRows if self._dependence.tested else PairwiseCorrelation)(len(y), config),
-            fdr,
-        )
+        test = FisherZ(y, task, self.alpha, p_value=self.p_value, online=self.fdr is not None)
+        rule = PairwiseDependentRows if self._dependence.tested else PairwiseCorrelation
+        return Composition(self._dependence.test(test), rule(len(y), config), fdr)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()

@@ -52,9 +52,12 @@ class TopK(ColumnSelector):
     alpha : float or None, default=0.05
         Significance level of the relevance test, in (0, 1): Fisher's z, or the G test of discretized columns.
         Columns that are not significant never enter.  None: no test.
-    p_value : {"auto", "z", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
-        "chi2" is the limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
+        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
+        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
+        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        "z" is Fisher's transformation, as in the papers: liberal at small levels.  Tables: "chi2" is the
+        limiting chi-squared distribution.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.
@@ -225,11 +228,17 @@ class TopK(ColumnSelector):
             rule = TopKDiscrete(*sizes, self.bins, normalized=normalized)
         elif self.missing == "omit":
             test = CompletePairsFisherZ(
-                y, task, self.alpha, signed=True, observed_classes=True, p_value=self.p_value
+                y,
+                task,
+                self.alpha,
+                signed=True,
+                observed_classes=True,
+                p_value=self.p_value,
+                online=self.fdr is not None,
             )
             rule = TopKCompletePairs(*sizes)
         else:
-            independent = FisherZ(y, task, self.alpha, p_value=self.p_value)
+            independent = FisherZ(y, task, self.alpha, p_value=self.p_value, online=self.fdr is not None)
             test, rule = self._dependence.test(independent), TopKCorrelation(*sizes)
         return Composition(test, rule if self.redundancy_weight > 0 else TopKBuffer(*sizes), fdr)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -11,13 +11,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import paired
-from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues
-from streamsieve.dependence.blocks import column_slices, with_missing
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues, ReplacedPValues
+from streamsieve.dependence.blocks import column_slices, dense_column, with_missing
 from streamsieve.dependence.contract import Relevance, RelevanceTest
-from streamsieve.dependence.target import class_labels
-from streamsieve.independence.fisher_z import FisherZ, p_value_given
+from streamsieve.dependence.target import contrasts as target_contrasts
+from streamsieve.independence.confirmation import Confirmation
+from streamsieve.independence.fisher_z import ONLINE_LEVEL, FisherZ, p_value_given
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
-from streamsieve.state import Array, Bool, Nested, register
+from streamsieve.state import Bool, Nested, register
 
 #: With fewer rows a correlation is no evidence.
 FEWEST_ROWS = 4
@@ -30,11 +31,7 @@ class CompletePairsFisherZ(RelevanceTest):
     ``observed_classes``: the test counts only classes that occur in the observed rows, instead of all.
     """
 
-    fields = {
-        "complete": Nested(FisherZ, shares=("rows",)),
-        "labels": Array("i8", "labels", codes=True),
-        "observed_classes": Bool(),
-    }
+    fields = {"complete": Nested(FisherZ, shares=("rows",)), "observed_classes": Bool()}
 
     def __init__(
         self,
@@ -45,17 +42,18 @@ class CompletePairsFisherZ(RelevanceTest):
         signed: bool,
         observed_classes: bool,
         p_value: str = "auto",
+        online: bool = False,
     ) -> None:
-        complete = FisherZ(y, task, alpha, signed=signed, p_value=p_value)
-        self._bind(complete, class_labels(y, task), observed_classes)
+        complete = FisherZ(y, task, alpha, signed=signed, p_value=p_value, online=online)
+        self._bind(complete, observed_classes)
 
-    def _bind(self, complete: FisherZ, labels: IntArray, observed_classes: bool) -> None:  # noqa: FBT001
+    def _bind(self, complete: FisherZ, observed_classes: bool) -> None:  # noqa: FBT001
         #: The test of complete columns.
         self.complete, self.n = complete, complete.n
         #: How p-values are computed.
         self.p_value = complete.p_value
         #: Codes of more than two classes; else nothing.
-        self.labels, self.observed_classes = labels, observed_classes
+        self.labels, self.observed_classes = complete.labels, observed_classes
 
     @property
     def _p_value_of(self) -> Callable[..., FloatArray]:
@@ -69,11 +67,45 @@ class CompletePairsFisherZ(RelevanceTest):
         m, some, rest = X.shape[1], np.flatnonzero(missing), np.flatnonzero(~missing)
         reason, statistic = np.zeros(m, np.uint8), np.zeros(m)
         freedom, contrasts = np.full(m, self.complete.freedom()), np.full(m, self.complete.n_contrasts)
+        reason[some], statistic[some], freedom[some], contrasts[some] = self._observed(X, some)
+        p_value = PValues(self._p_value_of, statistic, freedom, contrasts)
+        p_value = self._confirmed(X, some, reason, p_value)
         if len(rest):
             found = self.complete.measure(X[:, rest])
             reason[rest], statistic[rest] = found.reason, found.statistic
-        reason[some], statistic[some], freedom[some], contrasts[some] = self._observed(X, some)
-        return Relevance(reason, statistic, PValues(self._p_value_of, statistic, freedom, contrasts))
+            if isinstance(found.p_value, PValues):
+                p_value = ReplacedPValues(p_value, rest, found.p_value)
+        return Relevance(reason, statistic, p_value)
+
+    def _confirmed(
+        self, X: Matrix, some: IntArray, reason: npt.NDArray[np.uint8], p_value: PValues
+    ) -> PValues:
+        """Confirm p-values of columns with missing values, each against the target where it is observed."""
+        complete = self.complete
+        if complete.alpha is None or self.p_value != "confirmed":
+            return p_value
+        before, level = p_value[some], max(complete.alpha, ONLINE_LEVEL * complete.online)
+        looked_at = np.flatnonzero((before <= level) & np.isin(reason[some], (RELEVANT, IRRELEVANT)))
+        if not len(looked_at):
+            return p_value
+        p = np.array([self._confirm(dense_column(X, int(some[j])), before[j]) for j in looked_at.tolist()])
+        at = some[looked_at]
+        reason[at] = np.where(p <= complete.alpha, RELEVANT, IRRELEVANT)
+        return ReplacedPValues(p_value, at, p)
+
+    def _confirm(self, x: FloatArray, p_value: float) -> float:
+        seen = ~np.isnan(x)
+        x = np.ascontiguousarray(x[seen])
+        labels = np.unique(self.labels[seen], return_inverse=True)[1] if len(self.labels) else self.labels
+        task = Task.MULTICLASS if len(labels) and labels.max() > 1 else Task.REGRESSION
+        y = labels if len(labels) else self.complete.basis[seen, 0]
+        many = labels if task is Task.MULTICLASS else labels[:0]
+        confirmation = Confirmation(target_contrasts(y.astype(np.float64), task), many)
+        centered = x - x[0]
+        mean = float(x[0] + centered.mean())
+        columns = np.array([mean]), np.array([np.linalg.norm(centered - centered.mean())])
+        chosen, p = np.zeros(1, np.int64), np.array([p_value])
+        return float(confirmation.p_values(x[:, None], chosen, columns, p, exact=self.complete.online)[0])
 
     def _observed(
         self, X: Matrix, chosen: IntArray
@@ -102,13 +134,6 @@ class CompletePairsFisherZ(RelevanceTest):
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single complete column; None if it has missing values."""
         return self.complete.one(x)
-
-    @classmethod
-    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
-        complete, labels = record["complete"], record["labels"]
-        many = complete.n_contrasts > 1
-        if len(labels) != (complete.n if many else 0) or (many and labels.max() != complete.n_contrasts):
-            yield "the classes are not those of the target"
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

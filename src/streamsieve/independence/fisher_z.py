@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,22 +13,31 @@ import scipy.sparse as sp
 from scipy.special import betainc, betainccinv, betaincinv, ndtr, ndtri, stdtr
 
 from streamsieve._kernels import column_products as kernel
-from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues, ReplacedPValues
 from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
-from streamsieve.dependence.target import contrasts
+from streamsieve.dependence.target import class_labels, contrasts
+from streamsieve.independence.confirmation import Confirmation
 from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, register
 
+#: Correlation that is 1 but for rounding.
+PERFECT = 1 - 1e-12
+#: Level up to which p-values are confirmed for an online FDR procedure.
+ONLINE_LEVEL = 0.05
 
-def p_value_given(r: FloatArray, freedom: IntArray, contrasts: int = 1, way: str = "t") -> FloatArray:
+
+def p_value_given(
+    r: FloatArray, freedom: IntArray, contrasts: int = 1, way: str = "t", least: float = 0.0
+) -> FloatArray:
     """Return p-values of (partial) correlations, or correlation ratios, and their degrees of freedom.
 
     Given k columns, over n rows, r squared has a beta distribution under independence if the target is normal
     given them; its degrees of freedom are n - k - 2, or n - k - C for C classes.  That is the t test, or the
     F test.  With ``way="z"``, one contrast has Fisher's transformation, which is normal in the limit, and
-    n - k - 3.  Without freedom nothing is significant: 1.
+    n - k - 3.  Without freedom nothing is significant: 1.  ``least`` is the p-value of a perfect correlation,
+    which no model of continuous values has.
     """
     some = np.maximum(freedom, 1)
     size = np.minimum(np.abs(r), 1.0)
@@ -37,6 +46,8 @@ def p_value_given(r: FloatArray, freedom: IntArray, contrasts: int = 1, way: str
             p = 2 * ndtr(-np.arctanh(size) * np.sqrt(some))
     else:
         p = betainc(some / 2, contrasts / 2, (1 - size) * (1 + size))
+    if least > 0:
+        p = np.where(size >= PERFECT, np.maximum(p, least), p)
     p_values: FloatArray = np.where(freedom > 0, p, 1.0)
     return p_values
 
@@ -84,7 +95,13 @@ class FisherZ(RelevanceTest):
     task : what kind of target they are
     alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
     signed : whether the statistic keeps the sign of the correlation
-    p_value : "auto" or one of ``p_values.OF_CORRELATIONS``: how p-values are computed
+    p_value : {"auto", "confirmed", "t", "z"}, default="auto"
+        How p-values are computed.  "t" is exact for a normal target, or a normal column and any target.
+        "confirmed" ("auto") is t, and where column and target are both skewed or heavy-tailed, the maximum of
+        t and a test of normal scores; see ``confirmation.Confirmation``.  "z" is Fisher's transformation.
+    online : bool, default=False
+        Whether p-values go to an online FDR procedure: "confirmed" then takes Fisher's exact p-value for all
+        2 x 2 tables, and confirms all p-values up to 0.05, not only those up to alpha.
 
     References
     ----------
@@ -96,6 +113,8 @@ class FisherZ(RelevanceTest):
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "signed": Bool(),
         "p_value": Choice(*OF_CORRELATIONS),
+        "online": Bool(),
+        "labels": Array("i8", "labels", codes=True),
     }
 
     def __init__(
@@ -106,14 +125,26 @@ class FisherZ(RelevanceTest):
         *,
         signed: bool = True,
         p_value: str = "auto",
+        online: bool = False,
     ) -> None:
-        way = chosen(p_value, OF_CORRELATIONS)
-        self._bind(contrasts(y, task), alpha, signed=signed, p_value=way)
+        basis, labels, way = contrasts(y, task), class_labels(y, task), chosen(p_value, OF_CORRELATIONS)
+        self._bind(basis, alpha, labels, signed=signed, p_value=way, online=online)
 
-    def _bind(self, basis: FloatArray, alpha: float | None, *, signed: bool, p_value: str) -> None:
+    def _bind(
+        self,
+        basis: FloatArray,
+        alpha: float | None,
+        labels: IntArray,
+        *,
+        signed: bool,
+        p_value: str,
+        online: bool,
+    ) -> None:
         self.n: int = basis.shape[0]
         self.n_contrasts: int = basis.shape[1]
         self.basis, self.alpha, self.signed, self.p_value = basis, alpha, signed, p_value
+        #: Codes of more than two classes; else nothing.
+        self.labels, self.online = labels, online
         self._y = np.ascontiguousarray(basis[:, 0])
         #: Smallest significant correlation; infinite with too few rows for a test.
         self.critical = 0.0
@@ -121,6 +152,11 @@ class FisherZ(RelevanceTest):
         if alpha is not None:
             freedom = np.array(self.freedom())
             self.critical = float(critical_given(alpha, freedom, self.n_contrasts, self._way))
+        #: Correlation from which on p-values are confirmed.
+        self._looked_at = math.inf
+        if p_value == "confirmed" and alpha is not None:
+            level = max(alpha, ONLINE_LEVEL) if online else alpha
+            self._looked_at = float(critical_given(level, np.array(self.freedom()), self.n_contrasts))
 
     def freedom(self, conditioned: int = 0) -> int:
         """Return the degrees of freedom of a test given ``conditioned`` columns; below 1 there is no test."""
@@ -150,9 +186,19 @@ class FisherZ(RelevanceTest):
         shares: FloatArray = np.where(freedom > 0, share, -1.0)
         return shares
 
-    def p_values(self, r: FloatArray) -> FloatArray:
-        """Return p-values of correlations (or correlation ratios) with the target."""
-        return self.p_value_of(r, np.array(self.freedom()))
+    @cached_property
+    def _confirmation(self) -> Confirmation:
+        return Confirmation(self.basis, self.labels)
+
+    @property
+    def _least(self) -> float:
+        """P-value of a perfect correlation; t and z have 0."""
+        return self._confirmation.least if self.p_value == "confirmed" else 0.0
+
+    @property
+    def p_values(self) -> Callable[[FloatArray], FloatArray]:
+        """The function from correlations (ratios) with the target to p-values by t, F or z."""
+        return partial(self.p_value_of, freedom=np.array(self.freedom()), least=self._least)
 
     @property
     def p_value_of(self) -> Callable[..., FloatArray]:
@@ -162,9 +208,26 @@ class FisherZ(RelevanceTest):
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target; rules want the means and norms again."""
         found = self.relevance(X)
-        statistic = found.r if self.signed else np.abs(found.r, out=found.r)
-        test = partial(self.p_value_of, freedom=np.array(self.freedom()))
-        return Relevance(found.reason, statistic, PValues(test, statistic), (found.mean, found.norm))
+        reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
+        p_value: PValues = PValues(self.p_values, statistic)
+        if self.alpha is not None and self._least > self.alpha:
+            reason[(reason == RELEVANT) & (np.abs(statistic) >= PERFECT)] = IRRELEVANT
+        chosen = self._to_confirm(X, statistic, reason)
+        if len(chosen):
+            before, columns = p_value[chosen], (found.mean[chosen], found.norm[chosen])
+            p = self._confirmation.p_values(X, chosen, columns, before, exact=self.online)
+            changed = np.flatnonzero(p != before)
+            p_value = ReplacedPValues(p_value, chosen[changed], p[changed]) if len(changed) else p_value
+            reason[chosen[changed]] = np.where(p[changed] <= self.level, RELEVANT, IRRELEVANT)
+        return Relevance(reason, statistic, p_value, (found.mean, found.norm))
+
+    def _to_confirm(self, X: Matrix, r: FloatArray, reason: npt.NDArray[np.uint8]) -> IntArray:
+        """Return the columns of a block whose p-values are to be confirmed."""
+        chosen = np.flatnonzero(np.abs(r) >= self._looked_at)
+        if self._looked_at < math.inf and self.online and self._confirmation.two:
+            chosen = np.union1d(chosen, self._confirmation.two_valued(X))
+        varying: IntArray = chosen[reason[chosen] != CONSTANT]
+        return varying
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column; None if it is constant or not finite, or with several contrasts."""
@@ -176,7 +239,9 @@ class FisherZ(RelevanceTest):
             return None
         r = dot / math.sqrt(ss)
         size = abs(r)
-        if size >= 1:
+        if size >= PERFECT:
+            return None
+        if size >= self._looked_at:
             return None
         reason = _IRRELEVANT if dot * dot < critical * critical * ss else _RELEVANT
         freedom = self.n - (3 if self._way == "z" else 2)
@@ -195,6 +260,13 @@ class FisherZ(RelevanceTest):
         reason = np.empty(len(ss), np.uint8)
         kernel.grade(ss, dot, self.critical, _CODES if self.critical < math.inf else _UNTESTABLE, reason)
         return Correlations(reason, r=dot, mean=mean, norm=ss)
+
+    @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        (n, contrasts), labels = record["basis"].shape, record["labels"]
+        many = contrasts > 1
+        if len(labels) != (n if many else 0) or (many and labels.max() != contrasts):
+            yield "the classes are not those of the target"
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

@@ -11,7 +11,7 @@ from streamsieve.exceptions import ParameterError
 #: What ``p_value`` of a selector may be.
 CHOICES = ("auto", "confirmed", "t", "z", "moments", "chi2")
 #: Ways of the tests of correlation; "auto" is the first.
-OF_CORRELATIONS = ("t", "z")
+OF_CORRELATIONS = ("confirmed", "t", "z")
 #: Ways of the tests over contingency tables; "auto" is the first.
 OF_TABLES = ("chi2",)
 

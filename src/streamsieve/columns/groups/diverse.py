@@ -205,10 +205,10 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         return entries | {"compared": ("f8", (SLOT, self.n))} if self.compared else entries
 
     def _candidates(
-        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
+        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray, p_value: FloatArray
     ) -> Iterator[GroupCandidates]:
         redundancy = self.config.redundancy
-        for some, relevance, entries in super()._candidates(X, reason, statistic):
+        for some, relevance, entries in super()._candidates(X, reason, statistic, p_value):
             more: dict[str, npt.NDArray[Any]] = {}
             if redundancy is not None:
                 more["compared"] = redundancy_features(redundancy, dense_columns(X, some))

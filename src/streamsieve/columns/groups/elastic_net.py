@@ -93,7 +93,11 @@ class ElasticNetGroups(GroupStore[Judged]):
         }
 
     def _candidates(
-        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
+        self,
+        X: Matrix,
+        reason: npt.NDArray[np.uint8],
+        statistic: FloatArray,
+        p_value: FloatArray,  # noqa: ARG002
     ) -> Iterator[GroupCandidates]:
         measured = self.test.relevance(X)
         reason[:], statistic[:] = np.where(measured.norm > 0, KEPT, CONSTANT), measured.r

@@ -15,7 +15,7 @@ from streamsieve._kernels import groups as kernel
 from streamsieve.columns.deferred import DeferredDecisions, leaves
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REDUNDANT
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REDUNDANT, ReplacedPValues
 from streamsieve.dependence.blocks import DENSE_VALUES, TIE, unit_columns
 from streamsieve.dependence.information import c_log_c
 from streamsieve.independence import FisherZ
@@ -111,14 +111,16 @@ class PairwiseCorrelationGroups(PairwiseGroups):
         return {"columns": ("f8", (SLOT, self.n))}
 
     def _candidates(
-        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
+        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray, p_value: FloatArray
     ) -> Iterator[GroupCandidates]:
-        measured = self.test.relevance(X)
-        if self.fdr is not None:
-            self.fdr.retest(measured.reason, self.test.p_values(measured.r))
-        reason[:], statistic[:] = measured.reason, measured.r
-        for some, Z in unit_columns(X, np.flatnonzero(reason == KEPT), measured.mean, measured.norm):
-            yield GroupCandidates(some, np.abs(measured.r[some]), {"columns": Z})
+        measured = self.test.measure(X)
+        if self.fdr is not None and measured.p_value is not None:
+            self.fdr.retest(measured.reason, measured.p_value)
+        reason[:], statistic[:] = measured.reason, measured.statistic
+        if isinstance(measured.p_value, ReplacedPValues):
+            measured.p_value.write_to(p_value)
+        for some, Z in unit_columns(X, np.flatnonzero(reason == KEPT), *measured.columns):
+            yield GroupCandidates(some, np.abs(statistic[some]), {"columns": Z})
 
     def _pairs(self, some: IntArray, others: IntArray) -> FloatArray:
         pairs: FloatArray = kernel.correlations(self.slots["columns"], some, others)
@@ -165,7 +167,11 @@ class PairwiseDiscreteGroups(PairwiseGroups):
         return {"codes": ("u2", (SLOT, self.n)), "levels": ("i8", (SLOT,)), "entropy": ("f8", (SLOT,))}
 
     def _candidates(
-        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
+        self,
+        X: Matrix,
+        reason: npt.NDArray[np.uint8],
+        statistic: FloatArray,
+        p_value: FloatArray,  # noqa: ARG002
     ) -> Iterator[GroupCandidates]:
         size = max(1, DENSE_VALUES // self.n)
         for low in range(0, X.shape[1], size):

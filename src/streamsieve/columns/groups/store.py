@@ -71,9 +71,12 @@ class GroupStore(Part, ABC, Generic[Judged]):
 
     @abstractmethod
     def _candidates(
-        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray
+        self, X: Matrix, reason: npt.NDArray[np.uint8], statistic: FloatArray, p_value: FloatArray
     ) -> Iterator[GroupCandidates]:
-        """Measure every column of a block, set its reason and statistic, and yield candidates in order."""
+        """Measure every column of a block, set its reason and statistic, and yield candidates in order.
+
+        P-values are set where they do not follow from the statistic.
+        """
 
     @abstractmethod
     def _judge(self) -> Judged:
@@ -110,7 +113,9 @@ class GroupStore(Part, ABC, Generic[Judged]):
         decisions.resume(start)
         low = len(decisions)
         decisions.append(np.zeros(width, np.uint8), np.zeros(width))
-        measured = self._candidates(X, decisions.reason[low:], decisions.statistic[low:])
+        measured = self._candidates(
+            X, decisions.reason[low:], decisions.statistic[low:], decisions.p_value[low:]
+        )
         for at, relevance, entries in measured:
             group = before + np.searchsorted(ends, at, side="right")
             cuts = np.flatnonzero(np.diff(group, prepend=-1, append=-1)).tolist()

@@ -17,11 +17,10 @@ from streamsieve.columns.deferred import DeferredDecisions, correlation_p_values
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
 from streamsieve.columns.redundancy.waiting import Column, ThreeWayColumns
-from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, REDUNDANT, Outcome
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, REDUNDANT, Outcome, ReplacedPValues
 from streamsieve.dependence.blocks import TIE, unit_columns
 from streamsieve.dependence.contract import Relevance
 from streamsieve.independence import FisherZ
-from streamsieve.independence.fisher_z import Correlations
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, Nested, Part, register
 
@@ -85,8 +84,9 @@ class ThreeWay(Part):
         """Route every column of a block, and return the decisions that are final."""
         config, deferred = self.config, self.deferred
         deferred.resume(start)
-        measured = self.test.relevance(block.X)
-        score, counted = np.abs(measured.r), measured.norm > 0
+        measured = self.test.measure(block.X)
+        r, counted = measured.statistic, measured.columns[1] > 0
+        score = np.abs(r)
         unseen = UNSEEN - int(self.moments[0]) if config.as_coded else 0
         lower, upper = kernel.thresholds(score, counted, self.moments, config.lower, config.upper)
         self.threshold = float(upper[-1]) if len(upper) else self.threshold
@@ -96,7 +96,10 @@ class ThreeWay(Part):
         way[~counted] = DISCARD
         reason = np.where(way >= CHALLENGE, KEPT, IRRELEVANT).astype(np.uint8)
         reason[~counted] = CONSTANT
-        deferred.append(reason, measured.r)
+        p_value = np.full(len(r), np.nan)
+        if isinstance(measured.p_value, ReplacedPValues):
+            measured.p_value.write_to(p_value)
+        deferred.append(reason, r, p_value)
         self._fill_buffer(block.X, start, measured)
         self._route(block.X, start, measured, way, upper)
         self._settle(start + block.X.shape[1])
@@ -113,14 +116,14 @@ class ThreeWay(Part):
             first = self.columns.features(self.columns.waiting[:1]).tolist()
             self.deferred.settled = first[0] if first else coming
 
-    def _route(self, X: Matrix, start: int, measured: Correlations, way: IntArray, upper: FloatArray) -> None:
+    def _route(self, X: Matrix, start: int, measured: Relevance, way: IntArray, upper: FloatArray) -> None:
         """Route each surviving column: accept it, or place it in the waiting pool."""
         columns, most = self.columns, self.config.pool
-        for some, Z in unit_columns(X, np.flatnonzero(way != DISCARD), measured.mean, measured.norm):
+        for some, Z in unit_columns(X, np.flatnonzero(way != DISCARD), *measured.columns):
             products = Z @ self.test.basis
             for i, j in enumerate(some.tolist()):
                 self._settle(start + j)
-                r = float(measured.r[j])
+                r = float(measured.statistic[j])
                 column = Column(start + j, Z[i], products[i], abs(r), r)
                 if way[j] == CHALLENGE:
                     self._challenge(column, float(upper[j]))
@@ -178,15 +181,15 @@ class ThreeWay(Part):
         columns.members = sorted([*columns.members, *pairs], key=columns.slots["feature"].__getitem__)
         columns.waiting = []
 
-    def _fill_buffer(self, X: Matrix, start: int, measured: Correlations) -> None:
+    def _fill_buffer(self, X: Matrix, start: int, measured: Relevance) -> None:
         """Offer a block to the best columns so far, as long as they may be needed."""
         if self.buffer is None or self.buffer_deferred is None:
             return
-        deferred, r = self.buffer_deferred, measured.r
-        p_value = self.test.p_values(r)
+        deferred, r = self.buffer_deferred, measured.statistic
+        p_value = np.asarray(measured.p_value)
         reason = measured.reason.copy()
         chosen = np.flatnonzero(reason == KEPT)
-        found = Relevance(reason, r, p_value, (measured.mean, measured.norm))
+        found = Relevance(reason, r, p_value, measured.columns)
         new = Candidates(X, chosen, chosen + start, found.at(chosen))
         outcome = self.buffer.settle(new)
         deferred.append(reason, r, p_value)

@@ -72,10 +72,10 @@ class ByCorrelation(Separation):
 
     def __init__(self, X: Matrix, test: FisherZ, *, most: int, skip: bool) -> None:
         X = sp.csc_array(X) if sp.issparse(X) else X
-        measured = test.relevance(X)
+        measured = test.measure(X)
         # the p-values of correlations near 1 are rounding
-        r = np.abs(measured.r)
-        self.alone = Alone(measured.reason == RELEVANT, r, test.p_values(r), -r)
+        r = np.abs(measured.statistic)
+        self.alone = Alone(measured.reason == RELEVANT, r, np.asarray(measured.p_value), -r)
         self._X = without_offsets(X) if sp.issparse(X) else X
         testable = sum(test.freedom(size) > 0 for size in range(1, most + 1))
         self._most = testable if skip else most

@@ -1,0 +1,268 @@
+"""What confirms the p-value of a correlation: moments, normal scores and tables of single columns.
+
+A column is the list of its stored values, ``values[pointers[j]:pointers[j + 1]]``; rows that are not stored
+hold 0.  ``rows`` has the row of each stored value, and is not read for dense columns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.protocols import FloatArray, IntArray
+
+
+@nb.njit(nogil=True, cache=True)
+def moments(
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, mean: FloatArray,
+    norm: FloatArray, y: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Fill skewness, excess kurtosis, and the correlation with y, which sums to 0 and has length 1.
+
+    ``norm`` is the length of the centered column.  A column of an offset far larger than its spread loses
+    digits in none of them, because its mean is taken off first.
+    """
+    n = len(y)
+    for j in range(len(pointers) - 1):
+        low, high = pointers[j], pointers[j + 1]
+        unit = norm[j] / math.sqrt(n)
+        at_zero = -mean[j] / unit
+        s3 = (n - (high - low)) * at_zero**3
+        s4 = (n - (high - low)) * at_zero**4
+        dot = 0.0
+        for t in range(low, high):
+            z = (values[t] - mean[j]) / unit
+            s3 += z * z * z
+            s4 += z * z * z * z
+            # y sums to 0, so that rows that are not stored may count as 0 and the others by their difference
+            dot += (z - at_zero if high - low < n else z) * y[rows[t] if sparse else t - low]
+        out[0, j] = s3 / n
+        out[1, j] = s4 / n - 3.0
+        out[2, j] = dot / math.sqrt(n)
+
+
+@nb.njit(nogil=True, cache=True)
+def two_by_two(
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool,
+    second: npt.NDArray[np.bool_], out: IntArray,
+) -> None:  # fmt: skip
+    """Fill the 2 x 2 tables of columns of two values and a target of two classes.
+
+    ``out[0]`` is the number of rows with one of the two values, and ``out[1]`` the number of these in the
+    second class.  Both are 0 for a column of more values.
+    """
+    n = len(second)
+    for j in range(len(pointers) - 1):
+        low, high = pointers[j], pointers[j + 1]
+        base = values[low] if high - low == n else 0.0
+        other = base
+        count = 0
+        inside = 0
+        for t in range(low, high):
+            v = values[t]
+            if v == base:
+                continue
+            if count == 0:
+                other = v
+            elif v != other:
+                count = 0
+                inside = 0
+                break
+            count += 1
+            inside += second[rows[t] if sparse else t - low]
+        out[0, j] = count
+        out[1, j] = inside
+
+
+@nb.njit(nogil=True, cache=True)
+def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray) -> float:
+    """Fill the normal scores of the stored values of a column, and return that of rows not stored.
+
+    ``table[2 r]`` is the score of rank r, which for ties is their mean rank.
+    """
+    order = np.argsort(column)
+    zeros = n - len(column)  # rows that are not stored, as long as their rank is not known
+    at_zero = 0.0
+    before = 0
+    t = 0
+    while t < len(order) or zeros > 0:
+        v = column[order[t]] if t < len(order) else 0.0
+        here = 0
+        if zeros > 0 and (t == len(order) or v >= 0.0):
+            v = 0.0
+            here = zeros
+        end = t
+        while end < len(order) and column[order[end]] == v:
+            end += 1
+        s = table[2 * before + end - t + here + 1]
+        for k in range(t, end):
+            score[order[k]] = s
+        if here > 0:
+            at_zero = s
+            zeros = 0
+        before += end - t + here
+        t = end
+    return at_zero
+
+
+@nb.njit(nogil=True, cache=True)
+def scored(
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, table: FloatArray,
+    basis: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Fill skewness, excess kurtosis and correlation (ratio) with the target of columns' normal scores."""
+    n, contrasts = basis.shape
+    score = np.zeros(n)
+    dots = np.zeros(contrasts)
+    for j in range(len(pointers) - 1):
+        low, high = pointers[j], pointers[j + 1]
+        at_zero = fill_scores(values[low:high], n, table, score)
+        absent = n - (high - low)
+        mean = absent * at_zero
+        for k in range(high - low):
+            mean += score[k]
+        mean /= n
+        s2 = absent * (at_zero - mean) ** 2
+        s3 = absent * (at_zero - mean) ** 3
+        s4 = absent * (at_zero - mean) ** 4
+        dots[:] = 0.0
+        for k in range(high - low):
+            d = score[k] - mean
+            s2 += d * d
+            s3 += d * d * d
+            s4 += d * d * d * d
+            row = rows[low + k] if sparse else k
+            for c in range(contrasts):
+                dots[c] += (score[k] - at_zero if absent > 0 else d) * basis[row, c]
+        total = 0.0
+        for c in range(contrasts):
+            total += dots[c] * dots[c]
+        out[:, j] = 0.0
+        if s2 > 0.0:
+            out[0, j] = s3 / n / (s2 / n) ** 1.5
+            out[1, j] = s4 / n / (s2 / n) ** 2 - 3.0
+            out[2, j] = math.sqrt(total / s2)
+
+
+@nb.njit(nogil=True, cache=True)
+def bounds(
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, table: FloatArray,
+    codes: IntArray, counts: IntArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Fill upper bounds of the p-values of each class against the others, by the normal scores of columns.
+
+    Under independence the scores of a class are drawn from all without replacement.  The tail of their sum is
+    at most Chernoff's bound for draws with replacement (Hoeffding 1963, theorem 4).
+    """
+    n, classes = len(codes), len(counts)
+    score = np.zeros(n)
+    sums = np.zeros(classes)
+    left = np.zeros(classes, np.int64)
+    for j in range(len(pointers) - 1):
+        low, high = pointers[j], pointers[j + 1]
+        at_zero = fill_scores(values[low:high], n, table, score)
+        sums[:] = 0.0
+        left[:] = counts
+        for k in range(high - low):
+            c = codes[rows[low + k] if sparse else k]
+            sums[c] += score[k]
+            left[c] -= 1
+        sums += left * at_zero
+        for c in range(classes):
+            size, total = counts[c], sums[c]
+            if 2 * size > n:  # what the others have says the same, more precisely
+                size, total = n - size, sums.sum() - total
+            out[j, c] = _chernoff(score[: high - low], at_zero, n, size, total / size)
+
+
+@nb.njit(nogil=True, cache=True)
+def _chernoff(score: FloatArray, at_zero: float, n: int, size: int, mean: float) -> float:
+    """Return a bound of the two-sided probability that ``size`` draws have a mean as far out as this.
+
+    ``(E exp(s (score - mean)))^size`` bounds it for any s of the right sign; Newton's method looks for the
+    smallest.
+    """
+    absent = n - len(score)
+    center = (score.sum() + absent * at_zero) / n
+    sign = 1.0 if mean >= center else -1.0
+    s = 0.0
+    best = 0.0
+    for _ in range(30):
+        d = sign * (at_zero - mean)
+        e = absent * math.exp(s * d) if absent > 0 else 0.0
+        m0, m1, m2 = e, e * d, e * d * d
+        for k in range(len(score)):
+            d = sign * (score[k] - mean)
+            e = math.exp(s * d)
+            m0 += e
+            m1 += e * d
+            m2 += e * d * d
+        best = min(best, size * math.log(m0 / n))
+        slope = m1 / m0
+        curve = m2 / m0 - slope * slope
+        if curve <= 0.0 or abs(slope) < 1e-10 or s > 100.0:
+            break
+        s = min(max(s - slope / curve, 0.5 * s), 2.0 * s + 1.0)
+    return min(1.0, 2.0 * math.exp(best))
+
+
+@nb.njit(nogil=True, cache=True)
+def fisher_exact(n: int, row: int, column: int, both: int, log_factorial: FloatArray) -> float:
+    """Return the two-sided p-value of a 2 x 2 table with these margins, by probability of the tables.
+
+    Tables as probable as the observed one up to rounding count.  Sums run from the observed table, and from
+    its counterpart on the other side of the mode, outwards until terms no longer matter.
+    """
+    low, high = max(0, row + column - n), min(row, column)
+    fixed = (
+        log_factorial[row] + log_factorial[n - row] + log_factorial[column] + log_factorial[n - column]
+        - log_factorial[n]
+    )  # fmt: skip
+
+    def log_p(k: int) -> float:
+        rest = log_factorial[row - k] + log_factorial[column - k] + log_factorial[n - row - column + k]
+        return float(fixed - log_factorial[k] - rest)
+
+    observed = log_p(both)
+    mode = min(max((row + 1) * (column + 1) // (n + 2), low), high)
+    limit = observed + 1e-7
+    if log_p(mode) <= limit:
+        return 1.0
+    step = 1 if both > mode else -1
+    total = 0.0
+    k = both
+    while low <= k <= high:
+        term = math.exp(log_p(k) - observed)
+        total += term
+        if term < 1e-17 * total:
+            break
+        k += step
+    # on the other side, the place nearest to the mode that is not more probable
+    near, far = mode, (low if step == 1 else high)
+    if log_p(far) <= limit:
+        while abs(near - far) > 1:
+            middle = (near + far) // 2
+            if log_p(middle) <= limit:
+                far = middle
+            else:
+                near = middle
+        k = far
+        while low <= k <= high:
+            term = math.exp(log_p(k) - observed)
+            total += term
+            if term < 1e-17 * total:
+                break
+            k -= step
+    return min(1.0, math.exp(observed) * total)
+
+
+@nb.njit(nogil=True, cache=True)
+def fisher_exact_all(
+    n: int, row: IntArray, column: IntArray, both: IntArray, log_factorial: FloatArray, out: FloatArray
+) -> None:
+    """Fill the two-sided p-values of many 2 x 2 tables."""
+    for j in range(len(row)):
+        out[j] = fisher_exact(n, row[j], column[j], both[j], log_factorial)
