@@ -35,6 +35,7 @@ CAPABLE = [
 GROUPED = [
     *CAPABLE, ss.OnlineFDR(scope="conditional"), ss.AlphaInvesting(), ss.InformationInvesting(),
     ss.StreamwiseIC(), ss.FastOSFS(test="g2"), ss.SAOLA(measure="su"), ss.TopK(measure="mutual_info"),
+    ss.GroupSAOLA(group_size=5), ss.OSSFSDD(), ss.InteractionScan(pool=10), ss.OGFS(group_size=5),
 ]  # fmt: skip
 
 
@@ -169,7 +170,9 @@ def test_groups_with_one_target_are_tested_over_their_means(selector):
     codes = pd.factorize(groups)[0]
     means = twin.group_means(X, codes)
     first = np.unique(codes, return_index=True)[1]
-    whole, expected = fresh(selector).fit(X, y, groups=groups), fresh(selector).fit(means, y[first])
+    whole, expected = fresh(selector).begin(y, groups=groups), fresh(selector).begin(y[first])
+    whole.offer(X)
+    expected.offer(means)
     assert whole.selected_.tolist() == expected.selected_.tolist()
     for mine, theirs in zip(whole.ledger_, expected.ledger_, strict=True):
         assert mine.reason == theirs.reason
@@ -356,7 +359,9 @@ def test_selectors_without_a_test_refuse_and_name_those_that_have_one(selector):
 
 def test_models_refuse_groups():
     _, y, groups = visits()
-    with pytest.raises(CapabilityError, match="Grafting does not take groups of rows.*AlphaInvesting"):
+    with pytest.raises(
+        CapabilityError, match="Grafting has no test, and does not take groups of rows.*AlphaInvesting"
+    ):
         ss.Grafting().begin(y, groups=groups)
 
 

@@ -91,7 +91,7 @@ class InteractionScan(ColumnSelector):
     x20: kept, relevant given {x70} (statistic 394, p 2.8e-86)
     """
 
-    _traits = Traits(defers=True)
+    _traits = Traits(defers=True, grouped_rows=True)
     parameters = {
         "pool": Int(1, LARGEST_POOL),
         "alpha": Float(0, 1, open_low=True, open_high=True),
