@@ -257,8 +257,7 @@ default="addis"
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if self.scope == "conditional":
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
-        independent = FisherZ(y, task, self.alpha, p_value=self.p_value, online=True)
-        test = self._dependence.test(independent)
+        test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value, online=True))
         return Composition(test, KeepAll(len(y)), fdr)
 
     def _offer(self, block: ColumnBlock) -> Outcome:
