@@ -359,3 +359,11 @@ def test_true_columns_are_confirmed_and_few_others():
         true.append(np.sum(sure < 5) / 5)
     assert np.mean(false) <= 0.05 + 3 * np.std(false) / 60**0.5
     assert np.mean(true) > 0.95
+
+
+def test_holdout_goes_with_independent_rows_only():
+    y = np.arange(40) % 2
+    for dependent in ({"serial": 3}, {"groups": np.arange(40) // 4}):
+        with pytest.raises(CapabilityError, match="independent rows only"):
+            ss.SAOLA().begin(y, holdout=0.3, **dependent)
+    assert ss.SAOLA().begin(y, holdout=0.3, serial=False).n_samples_seen_ == 28

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamsieve._values import refuse_non_finite
+from streamsieve.base.choose import significant
 from streamsieve.base.selector import fitted_property
 from streamsieve.criteria.criterion import summary_for
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import IntArray, RowBatch
 from streamsieve.rows.drift.drift_monitor import Drift, DriftMonitor
+from streamsieve.rows.looks import next_look
 from streamsieve.state import Choice, Int, Nested
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ else:
 
 
 class DriftAdaptation(Beside):
-    """The part of ``Screen`` that serves ``on_drift`` and ``review_every``."""
+    """The part of ``Screen`` that serves ``on_drift``, ``review_every`` and ``looks``."""
 
     parameters = {
         "on_drift": Choice(None, "reset", "reweigh"),
@@ -66,6 +68,8 @@ class DriftAdaptation(Beside):
             room = n - low if monitor is None else min(n - low, monitor.room)
             if self.review_every is not None:
                 room = min(room, self.review_every - seen % self.review_every)
+            if self.looks == "any":
+                room = min(room, next_look(seen + 1).row - seen)
             part = slice(low, low + room)
             weight = None if batch.weight is None else batch.weight[part]
             yield RowBatch(batch.X[part], None if batch.y is None else batch.y[part], weight), seen + room
@@ -79,6 +83,9 @@ class DriftAdaptation(Beside):
             monitor.learn(piece.X, np.asarray(piece.y), piece.weight, self._new_block)
             if monitor.room == 0:
                 self._adapt(monitor.judge(self._criterion))
+        if self.looks == "any" and (look := next_look(rows)).row == rows:
+            chosen = significant(self.pvalues_, look.level(self.alpha), self.correction)
+            self._record_changes(np.flatnonzero(chosen), rows)
         if self.review_every is not None and rows % self.review_every == 0:
             self._record_changes(self._select(), rows)
 
