@@ -36,7 +36,7 @@ from streamsieve.protocols import Arrays
 FORMAT = 2
 #: Files that a killed process may have left in a folder of its own: the state, and safetensors' own.
 MOST_LEFT = 2
-#: Seconds after which a file that was not touched since is no longer being written.
+#: Seconds after which a file that was not touched is no longer being written.
 STALE = 3600.0
 #: What a file system answers that has no hard links.
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
