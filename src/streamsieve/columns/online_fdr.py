@@ -137,7 +137,7 @@ default="addis"
     ================= =============== ======================= ============ ===========
     lord, saffron     FDR             mFDR                    nothing      nothing
     addis, dlord      FDR [*]_        mFDR [*]_               nothing      nothing
-    alpha_investing   mFDR            nothing                 nothing      nothing
+    alpha_investing   FDR             nothing                 nothing      nothing
     lond              FDR             FDR                     FDR          nothing
     lond_any          FDR             FDR                     FDR          FDR
     alpha_spending    FWER            FWER                    FWER         FWER
