@@ -97,8 +97,8 @@ class OnlineFDR(ColumnSelector):
     fdr : {"addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", "alpha_spending"}, \
 default="addis"
         Procedure that sets the levels.  For columns that are independent of each other: "addis" has the most
-        power in simulations, and needs numeric columns (see Notes); "saffron" takes exact p-values of binary
-        columns and few rows as well; "lord" (LORD++), "dlord" and "alpha_investing" (the generalized form,
+        power in simulations, and needs numeric columns (see Notes); "saffron" takes binary and categorical
+        columns as well; "lord" (LORD++), "dlord" and "alpha_investing" (the generalized form,
         GAI) have less power.  For dependent columns: "lond".  If nothing is known about the dependence:
         "lond_any" (reshaped LOND), or "alpha_spending", which bounds the probability of any false discovery.
     alpha : float, default=0.05
