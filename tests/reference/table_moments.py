@@ -157,6 +157,11 @@ def table_p(tables, *, alpha, exact=False, given=False, tail=False):
             if exact or expected < 5:
                 return float(fisher_exact(table).pvalue)
     p = gamma_p(tables)
-    if alpha > 0 and p <= alpha and smallest_expected(tables) < 1 and (tail or exact or joint_share(tables) > 0.05):
+    if (
+        alpha > 0
+        and p <= alpha
+        and smallest_expected(tables) < 1
+        and (tail or exact or joint_share(tables) > 0.05)
+    ):
         p = max(p, valid_p(tables, MOST_DRAWS if exact else min(MOST_DRAWS, math.ceil(40 / alpha))))
     return p
