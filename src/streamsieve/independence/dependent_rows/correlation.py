@@ -43,8 +43,8 @@ class DependentRowsTest(RelevanceTest):
     def __init__(self, independent: FisherZ) -> None:
         if independent.n_contrasts >= MOST_CLASSES:
             raise TargetError(
-                f"y has {independent.n_contrasts + 1} classes; tests over dependent rows take {MOST_CLASSES} at "
-                "most, because they compare all pairs of classes"
+                f"y has {independent.n_contrasts + 1} classes; tests over dependent rows take {MOST_CLASSES} "
+                "at most, because they compare all pairs of classes"
             )
         self.independent, self.n = independent, independent.n
         self._marginal = Conditions(independent.basis, np.zeros((self.n, 0)))
