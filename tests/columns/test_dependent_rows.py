@@ -21,6 +21,7 @@ from streamsieve.exceptions import (
     ParameterError,
     SchemaError,
     StateError,
+    TargetError,
 )
 from streamsieve.independence.fisher_z import p_value_given
 from tests.helpers.tier import cases
@@ -355,6 +356,12 @@ def test_selectors_without_a_test_refuse_and_name_those_that_have_one(selector):
         selector.begin(y, serial=True)
     with pytest.raises(CapabilityError, match="within which y varies: SAOLA, TopK, OSFS"):
         selector.begin(y, groups=groups)
+
+
+def test_many_classes_are_refused():
+    y = np.random.default_rng(0).integers(0, 70, 2000)
+    with pytest.raises(TargetError, match="y has 70 classes; tests over dependent rows take 64"):
+        ss.SAOLA(task="classification").begin(y, serial=True)
 
 
 def test_models_refuse_groups():

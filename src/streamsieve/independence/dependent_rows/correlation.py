@@ -10,11 +10,14 @@ import numpy as np
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.blocks import unit_columns
 from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.exceptions import TargetError
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.protocols import FloatArray, Matrix
 
 #: Squared length, as a fraction of the column's, below which a residual is rounding error.
 COLLINEAR = 1e-12
+#: Covariances of contrasts between more classes would take too much memory.
+MOST_CLASSES = 64
 
 
 class Conditions(NamedTuple):
@@ -38,6 +41,11 @@ class DependentRowsTest(RelevanceTest):
     """
 
     def __init__(self, independent: FisherZ) -> None:
+        if independent.n_contrasts >= MOST_CLASSES:
+            raise TargetError(
+                f"y has {independent.n_contrasts + 1} classes; tests over dependent rows take {MOST_CLASSES} "
+                "at most, because they compare all pairs of classes"
+            )
         self.independent, self.n = independent, independent.n
         self._marginal = Conditions(independent.basis, np.zeros((self.n, 0)))
 
