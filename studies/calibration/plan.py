@@ -13,9 +13,10 @@ from joblib import Parallel, delayed
 
 from studies.calibration import rules, sizes
 from studies.calibration.families import DESIGNED
+from studies.calibration.held_back import HELD_BACK
 from studies.calibration.subjects import SUBJECTS
 
-FAMILIES = {family.name: family for family in DESIGNED}
+FAMILIES = {family.name: family for family in (*DESIGNED, *HELD_BACK)}
 TESTS = {subject.name: subject for subject in SUBJECTS}
 EXPERIMENTS = {experiment.name: experiment for experiment in rules.EXPERIMENTS}
 #: Targets of a cell in a round; the quick slice has fewer, and shorter experiments.
