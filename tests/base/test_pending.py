@@ -124,7 +124,7 @@ def test_text_labels_and_weights():
     X, y = rows(100)
     names = np.array(["no", "yes"])[y]
     screen = one_by_one(Screen("fisher", k=2), X, names)
-    screen.partial_fit(X[:10], names[:10], np.full(10, 2.0))
+    screen.partial_fit(X[:10], names[:10], sample_weight=np.full(10, 2.0))
     twice = np.concatenate([np.arange(100), np.repeat(np.arange(10), 2)])
     np.testing.assert_allclose(
         screen.scores_, Screen("fisher", k=2).fit(X[twice], names[twice]).scores_, rtol=1e-10

@@ -21,7 +21,9 @@ from streamsieve.exceptions import (
     ParameterError,
     SchemaError,
     StateError,
+    TargetError,
 )
+from streamsieve.independence.fisher_z import p_value_given
 from tests.helpers.tier import cases
 from tests.reference import dependent_rows as twin
 
@@ -34,6 +36,7 @@ CAPABLE = [
 GROUPED = [
     *CAPABLE, ss.OnlineFDR(scope="conditional"), ss.AlphaInvesting(), ss.InformationInvesting(),
     ss.StreamwiseIC(), ss.FastOSFS(test="g2"), ss.SAOLA(measure="su"), ss.TopK(measure="mutual_info"),
+    ss.GroupSAOLA(group_size=5), ss.OSSFSDD(), ss.InteractionScan(pool=10), ss.OGFS(group_size=5),
 ]  # fmt: skip
 
 
@@ -168,7 +171,9 @@ def test_groups_with_one_target_are_tested_over_their_means(selector):
     codes = pd.factorize(groups)[0]
     means = twin.group_means(X, codes)
     first = np.unique(codes, return_index=True)[1]
-    whole, expected = fresh(selector).fit(X, y, groups=groups), fresh(selector).fit(means, y[first])
+    whole, expected = fresh(selector).begin(y, groups=groups), fresh(selector).begin(y[first])
+    whole.offer(X)
+    expected.offer(means)
     assert whole.selected_.tolist() == expected.selected_.tolist()
     for mine, theirs in zip(whole.ledger_, expected.ledger_, strict=True):
         assert mine.reason == theirs.reason
@@ -186,9 +191,9 @@ def test_the_markov_blanket_is_that_of_the_twins_test(selector, seed, kind):
     X, y = series(seed, n=120, m=12)
     X[:, 9], X[:, 4] = X[:, 3] + X[:, 1], y - X[:, 3]
     groups = np.random.default_rng(seed).integers(0, 15, len(y))
-    labels = kind == "classes"
+    labels, n_contrasts = kind == "classes", 1
     if labels:
-        y = np.digitize(y, [-0.7, 0.7])
+        y, n_contrasts = np.digitize(y, [-0.7, 0.7]), 2
 
     class Own:
         def conditional(self, x, target, given):
@@ -199,10 +204,12 @@ def test_the_markov_blanket_is_that_of_the_twins_test(selector, seed, kind):
                 r, p = twin.clustered(x, target, given, groups)
             else:
                 r, p = twin.serial(x, target, given, 20, labels=labels)
+            if not given.shape[1]:  # relevance: at least the p-value of independent rows
+                p = max(p, p_value_given(r, np.array(len(x) - 1 - n_contrasts), n_contrasts).item())
             return r, 0.0 if np.isnan(p) else p
 
     options = {"groups": groups} if kind == "clusters" else {"serial": 20}
-    found = selector(0.1).fit(X, y, **options)
+    found = selector(0.1, p_value="t").fit(X, y, **options)
     expected = selector(0.1, test=Own()).fit(X, y, serial=False)
     assert [line[:4] + line[6:] for line in found.ledger_] == [
         line[:4] + line[6:] for line in expected.ledger_
@@ -351,9 +358,17 @@ def test_selectors_without_a_test_refuse_and_name_those_that_have_one(selector):
         selector.begin(y, groups=groups)
 
 
+def test_many_classes_are_refused():
+    y = np.random.default_rng(0).integers(0, 70, 2000)
+    with pytest.raises(TargetError, match="y has 70 classes; tests over dependent rows take 64"):
+        ss.SAOLA(task="classification").begin(y, serial=True)
+
+
 def test_models_refuse_groups():
     _, y, groups = visits()
-    with pytest.raises(CapabilityError, match="Grafting does not take groups of rows.*AlphaInvesting"):
+    with pytest.raises(
+        CapabilityError, match="Grafting has no test, and does not take groups of rows.*AlphaInvesting"
+    ):
         ss.Grafting().begin(y, groups=groups)
 
 

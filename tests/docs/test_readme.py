@@ -46,7 +46,14 @@ def test_examples_print_what_their_comments_claim(number, tmp_path, monkeypatch,
 
 @pytest.mark.parametrize(
     "name",
-    ["baselines_and_learners", "comparing", "false_discoveries", "running_a_stream", "streams_of_columns"],
+    [
+        "baselines_and_learners",
+        "comparing",
+        "false_discoveries",
+        "running_a_stream",
+        "streams_of_columns",
+        "streams_of_rows",
+    ],
 )
 def test_the_examples_of_a_page_run(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

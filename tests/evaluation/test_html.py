@@ -151,6 +151,7 @@ def test_the_ledgers_reasons_are_there(pages):
     articles = pages["screening"].text.split("<article>")[1:]
     by_name = {re.search(r"<h3>(\w+)", article)[1]: article for article in articles}
     assert "makes redundant" in by_name["saola"]
+    assert re.search(r"\d found relevant · ", by_name["saola"])
     assert "Left out, and why: the 20 that came nearest" in by_name["saola"]
     assert re.search(r'class="wrap">redundant given ', by_name["saola"])
     assert "irrelevant</td>" in by_name["saola"]

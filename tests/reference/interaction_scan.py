@@ -109,12 +109,13 @@ class Run:
         strata = tables(codes, self.y, [])
         if table_moments.occurring(strata[0]).shape == (2, 2):
             return float(scipy.stats.fisher_exact(table_moments.occurring(strata[0])).pvalue)
-        return table_moments.table_p(strata, alpha=level, given=True)
+        return table_moments.table_p(strata, alpha=level, given=True, tail=True)
 
     def given(self, a, b, level):
         """Return the p-value of the worse column given the better one."""
         a, b = self.better_first(a, b)
-        return table_moments.table_p(tables(self.codes[b], self.y, [self.codes[a]]), alpha=level, given=True)
+        strata = tables(self.codes[b], self.y, [self.codes[a]])
+        return table_moments.table_p(strata, alpha=level, given=True, tail=True)
 
     @functools.cache  # noqa: B019 - a run is short
     def information(self, j):

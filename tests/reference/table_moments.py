@@ -11,7 +11,8 @@
 2. p is the tail of the gamma distribution with that mean and variance.  No variance: there is no test, p = 1.
 3. A 2 x 2 table without strata has Fisher's p-value if an expected count is below 5, or always (``exact``).
 4. Where p <= alpha and the smallest expected count of any stratum is below 1, p must be confirmed by tests that
-   hold at every level: p = max(p, valid).  The smallest p-value of Fisher's exact tests of level i against the
+   hold at every level: p = max(p, valid).  At a fixed level only if the last term of the variance, summed over
+   strata, is more than a twentieth of it.  The smallest p-value of Fisher's exact tests of level i against the
    others and class j against the others, times their number (Bonferroni), is p_cell.  If 2 p_cell <= 1 / B,
    valid = 2 p_cell.  Else tables are drawn with the same margins: h = 10 exceedances after l draws give 10 / l
    (Besag and Clifford 1991), b < 10 after all B draws 2 min((1 + b) / (1 + B), p_cell).  B = 40 / alpha at a
@@ -61,6 +62,17 @@ def gamma_p(tables):
     """Return the p-value of the sum over strata by a gamma distribution; 1 without a test."""
     statistic, mean, variance = map(sum, zip(*(moments(table) for table in tables), strict=True))
     return float(gammaincc(mean**2 / variance, statistic * mean / variance)) if variance > 0 else 1.0
+
+
+def joint_share(tables):
+    """Return the share of the last term in the variance."""
+    last = total = 0.0
+    for table in map(occurring, tables):
+        n, variance = int(table.sum()), moments(table)[2]
+        if variance > 0:
+            w = [(n * (1 / table.sum(axis=a)).sum() - table.shape[1 - a] ** 2) / (n - 2) for a in (1, 0)]
+            last, total = last + n**2 / (n - 1) * w[0] * w[1], total + variance
+    return last / total if total else 0.0
 
 
 def smallest_expected(tables):
@@ -136,7 +148,7 @@ def valid_p(tables, most):
     return 2 * min((1 + found) / (1 + most), p)
 
 
-def table_p(tables, *, alpha, exact=False, given=False):
+def table_p(tables, *, alpha, exact=False, given=False, tail=False):
     """Return the p-value of a level of the target, given strata or (one table) nothing."""
     if not given:
         table = occurring(tables[0])
@@ -145,6 +157,11 @@ def table_p(tables, *, alpha, exact=False, given=False):
             if exact or expected < 5:
                 return float(fisher_exact(table).pvalue)
     p = gamma_p(tables)
-    if alpha > 0 and p <= alpha and smallest_expected(tables) < 1:
+    if (
+        alpha > 0
+        and p <= alpha
+        and smallest_expected(tables) < 1
+        and (tail or exact or joint_share(tables) > 0.05)
+    ):
         p = max(p, valid_p(tables, MOST_DRAWS if exact else min(MOST_DRAWS, math.ceil(40 / alpha))))
     return p

@@ -47,10 +47,10 @@ def check_classes(y: Any, classes: Any, kind: str | None) -> None:
         return
     if kind not in ("classes", "either"):
         raise TargetError("classes= announces labels, but this target is numeric or not used: leave it out")
-    announced, found = set(np.asarray(classes).ravel().tolist()), np.unique(check_target(y, len(y), kind))
+    announced, found = np.asarray(classes).ravel().tolist(), np.unique(check_target(y, len(y), kind))
     unknown = [label for label in found.tolist() if label not in announced]
     if unknown:
-        raise TargetError(f"y has the label {unknown[0]!r}, which is not among classes={list(classes)!r}")
+        raise TargetError(f"y has the label {unknown[0]!r}, which is not among classes={announced!r}")
 
 
 def _one_dimensional(y: Any) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from streamsieve._frames import names_of, take_named
 from streamsieve._validation import TASKS, matrix, task_of
 from streamsieve._values import refuse_non_finite
-from streamsieve.base.holdout import Holdout, held_out
+from streamsieve.base.holdout import Holdout
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
 from streamsieve.base.selector import Selector
@@ -203,9 +203,9 @@ class ColumnLifecycle(Beside):
             if holdout is not None:
                 if dependence.groups is not None or dependence.lag is not None:
                     raise CapabilityError(
-                        "holdout goes with independent rows only, because the test on the rows held out knows "
-                        "neither groups nor serial: begin with some of the groups, and test the kept columns "
-                        "over the others"
+                        "holdout goes with independent rows only, because the test on the rows held out "
+                        "knows neither groups nor serial: begin with some of the groups, and test the kept "
+                        "columns over the others"
                     )
                 y, rows = self._hold_out(holdout, y, rows, task), None
             self.n_samples_seen_ = len(y)
@@ -223,19 +223,6 @@ class ColumnLifecycle(Beside):
             self._begin(dependence.target(y))
             self._attach_outlook()
         return self
-
-    def _hold_out(self, holdout: Any, y: npt.NDArray[Any], rows: Any, task: Task) -> npt.NDArray[Any]:
-        """Set rows aside; return the target of the others."""
-        if self._no_holdout:
-            raise CapabilityError(f"{type(self).__name__} takes no holdout: {self._no_holdout}")
-        mask = held_out(holdout, y, task, getattr(self, "_seed", 0))
-        self._holdout_ = Holdout(mask, y, task, RowsIdentity.of(y, rows))
-        return y[~mask]
-
-    @property
-    def _all_rows(self) -> RowsIdentity:
-        """Identity of the rows over which columns are offered, held out or not."""
-        return self._holdout_.identity if "_holdout_" in self.__dict__ else self._identity_
 
     def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:
         """Make sure that a stream goes on over the rows it began with; refuse others.

@@ -1,4 +1,7 @@
-"""What can be said about a selection of columns: how many were found, and which hold on unseen rows."""
+"""What can be said about a selection of columns: how many were found, and which hold on unseen rows.
+
+Rows that are held out of selection are cut off here, and the values of kept columns are remembered.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from streamsieve._parameters import check_number
 from streamsieve._values import refuse_non_finite
-from streamsieve.base.holdout import Holdout
+from streamsieve.base.holdout import Holdout, held_out
+from streamsieve.base.row_fingerprints import RowsIdentity
 from streamsieve.decisions import IRRELEVANT, RELEVANT
 from streamsieve.dependence.contract import Relevance
-from streamsieve.exceptions import CapabilityError
+from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, Task
 
 if TYPE_CHECKING:
@@ -110,6 +115,47 @@ class Confirms(Beside):
             relevance = FisherZ(holdout.y, task, 0.5).measure(X)
         tested = (relevance.reason == RELEVANT) | (relevance.reason == IRRELEVANT)
         return relevance.statistic, np.where(tested, np.asarray(relevance.p_value), 1.0)
+
+    # ---------------------------------------------------------------- rows held out, values remembered
+
+    def _hold_out(self, holdout: Any, y: npt.NDArray[Any], rows: Any, task: Task) -> npt.NDArray[Any]:
+        """Set rows aside; return the target of the others."""
+        if self._no_holdout:
+            raise CapabilityError(f"{type(self).__name__} takes no holdout: {self._no_holdout}")
+        mask = held_out(holdout, y, task, getattr(self, "_seed", 0))
+        self._holdout_ = Holdout(mask, y, task, RowsIdentity.of(y, rows))
+        return y[~mask]
+
+    @property
+    def _all_rows(self) -> RowsIdentity:
+        """Identity of the rows over which columns are offered, held out or not."""
+        return self._holdout_.identity if "_holdout_" in self.__dict__ else self._identity_
+
+    @property
+    def _n_rows(self) -> int:
+        """Number of rows over which columns stand."""
+        return len(self._holdout_.mask) if "_holdout_" in self.__dict__ else self.n_samples_seen_
+
+    def _seen(self, X: Any) -> Any:
+        """Return the rows that selection sees: all but those held out."""
+        return self._holdout_.seen(X) if "_holdout_" in self.__dict__ else X
+
+    def _hold(self, block: ColumnBlock, start: int) -> None:
+        """Remember the held-out rows of the columns that are kept or may still be."""
+        self._holdout_.take(block.X, block.arrived(start), self._named())
+
+    def _keep_values(self, block: ColumnBlock, start: int) -> None:
+        """Remember the values of the columns that are kept or may still be, for ``stop.accuracy``."""
+        if not hasattr(self, "_values_"):
+            raise ParameterError(
+                "stop.accuracy came when columns had been offered already, whose values are gone: give it "
+                "before begin(y)"
+            )
+        self._values_.take(self._seen(block.X), block.arrived(start), self._named())
+
+    def _kept_values(self) -> FloatArray:
+        """Return the values of the kept columns, rows x kept, in order of arrival."""
+        return self._values_.of(self.selected_)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()

@@ -66,7 +66,7 @@ class RowDependence(NamedTuple):
         """Whether tests must allow for dependent rows."""
         return self.lag is not None or (self.groups is not None and self.means is None)
 
-    def test(self, independent: FisherZ) -> RelevanceTest:
+    def test(self, independent: FisherZ) -> FisherZ | DependentRowsTest:
         """Return the test of correlation over these rows, given the one for independent rows."""
         if self.lag is not None:
             return SerialCorrelation(independent, self.lag)
@@ -162,8 +162,8 @@ def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> Row
     found = RowDependence.within(codes, y)
     if found.means is not None and not traits.grouped_rows:
         raise CapabilityError(
-            f"{name} does not take groups of rows: {CAPABLE} do, and so do AlphaInvesting, "
-            "InformationInvesting and StreamwiseIC if each group has one target"
+            f"{name} has no test, and does not take groups of rows: {CAPABLE} do, and if each group has one "
+            "target so does every selector with p-values, such as AlphaInvesting"
         )
     if found.means is None and not traits.dependent_rows:
         raise CapabilityError(f"{name} has no test for groups of rows within which y varies: {CAPABLE} have")
@@ -216,7 +216,7 @@ def _warn_autocorrelated(name: str, traits: Traits, y: npt.NDArray[Any], task: T
     if not traits.dependent_rows:
         remedy = f"{name} has no test for that, but {CAPABLE} have, with serial=True"
     warnings.warn(
-        f"y is autocorrelated in the order of the rows (lag-1 autocorrelation {rho:.2f}), and p-values of "
+        f"y is autocorrelated in the order of the rows (lag-1 autocorrelation {rho:.1f}), and p-values of "
         f"dependent rows are too small.  If the rows are a time series, {remedy}; if several rows belong to "
         "one subject, pass groups=; if they are merely sorted, or are independent for another reason, "
         "shuffle them or pass serial=False",

@@ -173,7 +173,8 @@ class AlphaInvesting(ColumnSelector):
     Notes
     -----
     The defaults are the papers', and generous: with wealth and payout of 0.5 up to a quarter of the kept
-    columns may be false discoveries.  With both at 0.05 the expected proportion stays near 5 %.
+    columns may be false discoveries.  With both at 0.05 the expected proportion stays near 5 %, if columns
+    are independent of each other and rows are independent.
 
     Deviations: an explicit intercept (the toolbox takes column 1 for it, so that one all-zero column makes
     every later p-value NaN, which explains the reported failure on sparse data); a column in the span of the

@@ -125,7 +125,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     {'lab B': [2]}
     """
 
-    _traits = Traits(defers=True)
+    _traits = Traits(defers=True, grouped_rows=True)
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "measure": Choice(*MEASURES),

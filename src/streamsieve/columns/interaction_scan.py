@@ -93,7 +93,7 @@ class InteractionScan(ColumnSelector):
     x20: kept, relevant given {x70} (statistic 394, p 2.8e-86)
     """
 
-    _traits = Traits(defers=True)
+    _traits = Traits(defers=True, grouped_rows=True)
     _no_holdout: ClassVar[str] = (
         "a column kept for a pair is informative only together with its partner, but confirm tests single "
         "columns: test the pairs_ on rows of your own"

@@ -102,7 +102,7 @@ class OGFS(OffersGroups, ColumnSelector):
     {'lab B': [2, 3]}
     """
 
-    _traits = Traits(defers=True)
+    _traits = Traits(defers=True, grouped_rows=True)
     parameters = {
         "min_gain": Float(0),
         "alpha": Float(0, 1, open_low=True, open_high=True),

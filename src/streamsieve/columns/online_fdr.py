@@ -99,8 +99,8 @@ class OnlineFDR(ColumnSelector):
     fdr : {"addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", "alpha_spending"}, \
 default="addis"
         Procedure that sets the levels.  For columns that are independent of each other: "addis" has the most
-        power in simulations, and needs numeric columns (see Notes); "saffron" takes exact p-values of binary
-        columns and few rows as well; "lord" (LORD++), "dlord" and "alpha_investing" (the generalized form,
+        power in simulations, and needs numeric columns (see Notes); "saffron" takes binary and categorical
+        columns as well; "lord" (LORD++), "dlord" and "alpha_investing" (the generalized form,
         GAI) have less power.  For dependent columns: "lond".  If nothing is known about the dependence:
         "lond_any" (reshaped LOND), or "alpha_spending", which bounds the probability of any false discovery.
     alpha : float, default=0.05
@@ -145,7 +145,7 @@ default="addis"
     ================= =============== ======================= ============ ===========
     lord, saffron     FDR             mFDR                    nothing      nothing
     addis, dlord      FDR [*]_        mFDR [*]_               nothing      nothing
-    alpha_investing   mFDR            nothing                 nothing      nothing
+    alpha_investing   FDR             nothing                 nothing      nothing
     lond              FDR             FDR                     FDR          nothing
     lond_any          FDR             FDR                     FDR          FDR
     alpha_spending    FWER            FWER                    FWER         FWER
@@ -257,8 +257,7 @@ default="addis"
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if self.scope == "conditional":
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
-        independent = FisherZ(y, task, self.alpha, p_value=self.p_value, online=True)
-        test = self._dependence.test(independent)
+        test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value, online=True))
         return Composition(test, KeepAll(len(y)), fdr)
 
     def _offer(self, block: ColumnBlock) -> Outcome:

@@ -21,7 +21,6 @@ from streamsieve.independence.any_test import AnyTest
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
 from streamsieve.independence.contract import ConditionalTest
-from streamsieve.independence.dependent_rows import DependentRowsTest
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
@@ -144,12 +143,12 @@ class MarkovBlanketSelector(Beside):
                 online=self.fdr is not None,
             )
             return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        online = self.fdr is not None
-        independent = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value, online=online)
-        test = self._dependence.test(independent)
-        if isinstance(test, DependentRowsTest):
-            return Composition(test, MarkovBlanketDependentRows(test, self.alpha, config), fdr)
-        return Composition(test, MarkovBlanketCorrelation(independent, config), fdr)
+        test = self._dependence.test(
+            FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value, online=self.fdr is not None)
+        )
+        if isinstance(test, FisherZ):
+            return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
+        return Composition(test, MarkovBlanketDependentRows(test, self.alpha, config), fdr)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
@@ -170,7 +169,7 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
     test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
-        Test of independence: Fisher's z of the (partial) correlation, or the likelihood-ratio or chi-squared
+        Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
         test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
         given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3
@@ -285,7 +284,7 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
     test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
-        Test of independence: Fisher's z of the (partial) correlation, or the likelihood-ratio or chi-squared
+        Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
         test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
         given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3

@@ -102,7 +102,7 @@ class OSSFSDD(ColumnSelector):
     x17: rejected, irrelevant (statistic 0.0283, p 0.63)
     """
 
-    _traits = Traits(defers=True)
+    _traits = Traits(defers=True, grouped_rows=True)
     parameters = {
         "lower": Float(0),
         "upper": Float(),

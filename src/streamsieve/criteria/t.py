@@ -20,7 +20,8 @@ class WelchT(Criterion):
     """Score by the absolute value of Welch's t, for two classes.
 
     ``|mean_1 - mean_2| / sqrt(s_1^2 / n_1 + s_2^2 / n_2)``, with p-values by the Welch-Satterthwaite
-    degrees of freedom.
+    degrees of freedom.  If the feature is constant in a class, its spread there is unknown rather than 0, and
+    the p-value is that of the F test: a rare class is often constant by accident.
 
     Parameters
     ----------

@@ -37,9 +37,8 @@ class Confirmation:
 
     1. for a numeric target, that of the column and the normal scores of the target;
     2. if it is still in doubt, and for classes, that of the normal scores of the column;
-    3. if ties leave it in doubt, a bound that holds for any column: Hoeffding's for draws without
-       replacement, of the scores of each class; the smallest one times the number of classes.  A numeric
-       target is split at its median.
+    3. if ties leave it in doubt, Hoeffding's bound for draws without replacement, of the scores of each
+       class; the smallest one times the number of classes.  A numeric target is split at its median.
 
     A table of two classes and two values has Fisher's exact p-value where few rows are expected in a cell.
 

@@ -223,7 +223,7 @@ class TableTest(RelevanceTest):
             codes = self.encode(pieces, np.array([j]), rows, self.n)[0]
             p = float(table_p_values.p_value(tested[j], freedom[j]))
             tables = table_p_values.tables_of(codes, self.y, one)
-            tested[j], freedom[j] = table_p_values.confirmed(p, tables, draws), 0
+            tested[j], freedom[j] = table_p_values.confirmed(p, tables, draws, tail=self.exact), 0
             reason[j] = RELEVANT if tested[j] <= self.alpha else IRRELEVANT
 
     def measure(self, X: Matrix) -> Relevance:

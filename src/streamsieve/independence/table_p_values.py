@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, chdtri, gammaln
@@ -19,8 +20,12 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 #: Expected count below which a 2 x 2 table has Fisher's p-value, and any other table must be confirmed.
 FEW_FOR_FISHER, FEW_FOR_GAMMA = 5, 1
+#: Share of the variance due to skewed margins up to which the gamma distribution is within 1.5 times its level.
+LITTLE_SKEW = 0.05
 #: Random tables: the most that are drawn, and the number as extreme as the observed one that ends the drawing.
 MOST_DRAWS, STOP = 100_000, 10
+#: Rows that are drawn for all of them together, a second or so, unless these are fewer than 1,000 tables.
+MOST_ROWS = 300_000_000
 #: Ranges of degrees of freedom in an octave, and the exponents of 2 at which they begin and end.
 PER_OCTAVE, FIRST, LAST = 8, -4, 20
 
@@ -84,8 +89,18 @@ def is_significant(tested: FloatArray, freedom: FloatArray, alpha: float) -> Boo
     return significant
 
 
-def moments(tables: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return Pearson's statistic of each table, with its mean and variance over all permutations.
+class Moments(NamedTuple):
+    """Pearson's statistic of some tables, with its mean and variance over all permutations."""
+
+    statistic: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    #: The part of the variance that is due to skewed margins on both sides.
+    joint: FloatArray
+
+
+def moments(tables: IntArray) -> Moments:
+    """Return the statistic and moments of each table.
 
     Zeros where permutations do not change it, and with fewer than four rows.  References: Haldane, Biometrika
     31, 1940; Dawson, Biometrika 41, 1954.
@@ -95,10 +110,12 @@ def moments(tables: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     with np.errstate(divide="ignore", invalid="ignore"):
         (r, v1, w1, by_level), (c, v2, w2, by_class) = (_side(n, margins) for margins in sides)
         mean = n * (r - 1) * (c - 1) / (n - 1)
-        variance = 2 * n / (n - 3) * (v1 - w1) * (v2 - w2) + n / (n - 1) * n * w1 * w2
+        joint = n / (n - 1) * n * w1 * w2
+        variance = 2 * n / (n - 3) * (v1 - w1) * (v2 - w2) + joint
         statistic = n * (tables * by_level[:, :, None] * (tables * by_class[:, None, :])).sum(axis=(1, 2)) - n
         tested = (n >= 4) & (r > 1) & (c > 1) & (variance > 1e-10 * mean)
-    return tuple(np.where(tested, a, 0.0) for a in (np.maximum(statistic, 0.0), mean, variance))  # type: ignore[return-value]
+    statistic = np.maximum(statistic, 0.0)
+    return Moments(*(np.where(tested, a, 0.0) for a in (statistic, mean, variance, joint)))
 
 
 def _side(n: FloatArray, margins: IntArray) -> tuple[FloatArray, ...]:
@@ -119,18 +136,21 @@ def tables_of(x: IntArray, y: IntArray, strata: IntArray) -> list[IntArray]:
     return found
 
 
-def confirmed(p: float, tables: Sequence[IntArray], draws: int) -> float:
+def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = False) -> float:
     """Return the larger of a p-value by moments and one that is valid at every level, for sparse tables.
 
     The valid one is, if it is small enough, twice the Bonferroni p-value of Fisher's exact tests of one level
     and one class against all others; else that of up to ``draws`` random tables with the same margins, by
-    sequential stopping (Besag and Clifford, Biometrika 78, 1991).  Of tables with no expected count below 1 it
-    is p.
+    sequential stopping (Besag and Clifford, Biometrika 78, 1991).  It is p if no expected count is below 1, or,
+    unless the far ``tail`` matters, if the margins are not skewed on both sides.
     """
-    statistics = [float(moments(table[None])[0][0]) for table in tables]
-    used = [table for table in tables if moments(table[None])[2][0] > 0]
+    found = [moments(table[None]) for table in tables]
+    used = [table for table, each in zip(tables, found, strict=True) if each.variance[0] > 0]
+    observed, _, variance, joint = (math.fsum(float(a[0]) for a in part) for part in zip(*found, strict=True))
     margins = [(table.sum(axis=0), table.sum(axis=1)) for table in used]
     if all(a.min() * b.min() >= FEW_FOR_GAMMA * a.sum() for a, b in margins):
+        return p
+    if joint <= LITTLE_SKEW * variance and not tail:
         return p
     lf = log_factorial(max(int(table.sum()) for table in used))
     cells = [kernel.cell_p_value(table, lf) for table in used]
@@ -141,8 +161,9 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int) -> float:
     fewer = min((0, 1), key=lambda side: sum(sum(pair[side][:-1]) for pair in pairs))
     pairs = sorted((pair[fewer], pair[1 - fewer]) for pair in pairs)  # the order of strata means nothing
     drawn, shuffled = (_joined([pair[side] for pair in pairs]) for side in (0, 1))
-    found, made = kernel.exceedances(*drawn, *shuffled, math.fsum(statistics), draws, STOP)
-    valid = STOP / made if found == STOP else 2 * min((1 + found) / (1 + draws), by_cell)
+    draws = min(draws, max(1000, MOST_ROWS // sum(sum(pair[0][:-1]) for pair in pairs)))
+    exceeding, made = kernel.exceedances(*drawn, *shuffled, observed, draws, STOP)
+    valid = STOP / made if exceeding == STOP else 2 * min((1 + exceeding) / (1 + draws), by_cell)
     return max(p, valid)
 
 

@@ -106,19 +106,20 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     With ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.
     Under a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
 
-    p-values assume independent rows.  Those of "t", "f", "fisher" and "correlation" are exact for normal
-    features (or a normal target); with a rare class and a skewed or heavy-tailed feature they are too small:
-    lognormal features and a class of 1 % among 1,000 rows give p <= 0.0001 in 0.6 % ("f") and 2 % ("t") of
-    the cases.  Those over bins hold there.  Weights that are no counts (such as inverse probabilities)
-    make p-values too small: exponential ones give p <= 0.05 in 16 % ("f") and 31 % ("chi2").
+    p-values assume independent rows.  Those of "f", "fisher" and "correlation" are exact if the feature (or
+    the target) is normal.  With a rare class and a skewed or heavy-tailed feature they and those of "t" are
+    too small: lognormal features and a class of 1 % among 1,000 rows give p <= 0.0001 in 0.6 % ("f") and 2 %
+    ("t") of the cases.  Those over bins hold there.  Weights that are no counts, such as inverse
+    probabilities, make p-values too small: exponential ones give p <= 0.05 in 16 % ("f") and 33 % ("chi2").
 
     Reading ``selected_`` again and again and acting on the first discovery multiplies errors: of 100
     uninformative features with "bonferroni" and alpha 0.05, some are selected at one of 100 readings in
-    53 % of the streams.  With ``looks="any"`` the selection is revised after 64 rows, then four times while
-    the rows double; each look of the d-th doubling tests at level alpha / (4 d (d + 1)), and the sum is alpha.
-    By the union bound, "bonferroni" then bounds the probability that a false feature is ever selected, "none" the same for
-    each feature, and "bh" the expected largest false discovery proportion.  ``scores_`` and ``pvalues_`` are
-    those of all rows, ``selected_`` that of the last look; such screens do not merge.
+    56 % of the streams.  With ``looks="any"`` the selection is revised after 64 rows, then four times while
+    the rows double; each look of the d-th doubling tests at level alpha / (4 d (d + 1)), and the sum is
+    alpha.  By the union bound, "bonferroni" then bounds the probability that a false feature is ever
+    selected, "none" the same for each feature, and "bh" the expected largest false discovery proportion.
+    ``scores_`` and ``pvalues_`` are those of all rows, ``selected_`` that of the last look.  Such screens do
+    not merge, and do not go with ``on_drift``.
 
     Constant and absent features are left out of the mean and the standard deviation behind ``min_zscore``,
     and so are features that separate the classes perfectly, which are always kept.  Of m features none can
@@ -322,8 +323,8 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
             raise ParameterError(f"looks='any' {what}: use looks='once'")
         if getattr(self, "_spends_", self.looks == "any") != (self.looks == "any"):
             raise ParameterError(
-                f"looks={self.looks!r} was set after rows were learnt: errors are counted from the first row on; "
-                "set it before fit"
+                f"looks={self.looks!r} was set after rows were learnt, and errors are counted from the first "
+                "row on: set it before fit"
             )
 
     def _learn(self, batch: RowBatch) -> None:
@@ -382,5 +383,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
             yield "the summary has more features than there are"
         elif (summary.half_life if hasattr(summary, "half_life") else self.half_life) != self.half_life:
             yield f"the summary has another half_life than {self.half_life}"
+        elif self._spends_ is not (self.looks == "any"):
+            yield f"the selection was not made with looks={self.looks!r}"
         else:
             yield from self._proven_features(width)

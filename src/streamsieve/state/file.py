@@ -36,7 +36,7 @@ from streamsieve.protocols import Arrays
 FORMAT = 2
 #: Files that a killed process may have left in a folder of its own: the state, and safetensors' own.
 MOST_LEFT = 2
-#: Seconds after which nobody is writing any more what was not touched since.
+#: Seconds after which a file that was not touched is no longer being written.
 STALE = 3600.0
 #: What a file system answers that has no hard links.
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
@@ -244,8 +244,8 @@ def _keep(target: Path, previous: Path) -> None:
 def sweep(path: str | os.PathLike[str], *, older_than: float = 0.0) -> None:
     """Remove what processes left beside a file that were killed while they wrote it.
 
-    Unless the caller knows that no process is writing it, only what nobody has touched for some time,
-    ``older_than`` in seconds.  Whatever is not as :func:`write` makes it is left alone.
+    Only what was not touched for ``older_than`` seconds is removed, because another process may still be
+    writing; 0 is for callers who know that none is.  Whatever is not as :func:`write` makes it is left alone.
     """
     target = Path(path)
     aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")

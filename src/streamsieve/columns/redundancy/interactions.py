@@ -135,7 +135,7 @@ class Interactions(Part):
         if not self.by_moments:
             return p_value(np.where(freedom > 0, statistic, 1.0), freedom)
         counts, classes = coded.counts, self.pools.class_counts
-        value, mean, variance = moments(counts)
+        value, mean, variance, _ = moments(counts)
         scale = np.divide(2.0 * mean, variance, out=np.zeros(len(mean)), where=variance > 0)
         p = p_value(np.where(variance > 0, value * scale, 1.0), mean * scale)
         two = np.flatnonzero((coded.levels == 2) & (len(classes) == 2))
@@ -143,7 +143,8 @@ class Interactions(Part):
             fewest, corner = counts[two, 0].sum(axis=1), counts[two, 0, 1]
             p[two] = p_value_or_fisher(self.n, int(classes[1]), corner.astype(float), -fewest.astype(float))
         for j in np.flatnonzero((p <= level) & (level > 0) & (freedom > 1)).tolist():
-            p[j] = confirmed(float(p[j]), [counts[j, : coded.levels[j]]], draws_for(float(level[j])))
+            draws = draws_for(float(level[j]))
+            p[j] = confirmed(float(p[j]), [counts[j, : coded.levels[j]]], draws, tail=True)
         return p
 
     def _bound(self, level: FloatArray) -> FloatArray:
@@ -166,7 +167,7 @@ class Interactions(Part):
         if self.by_moments:
             for i in np.flatnonzero(p <= level).tolist():
                 x, given = pools.given(int(pairs.slots[i]), coded, at)
-                p[i] = confirmed(float(p[i]), tables_of(x, pools.y, given), draws_for(level))
+                p[i] = confirmed(float(p[i]), tables_of(x, pools.y, given), draws_for(level), tail=True)
         found = np.flatnonzero(p <= level)
         if not len(found):
             return chosen

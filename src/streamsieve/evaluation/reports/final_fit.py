@@ -54,7 +54,7 @@ class FinalFit:
     features: list[Feature] = field(default_factory=list)
     #: Of those left out, the ones with the largest numbers; empty where there is no ledger.
     nearest: list[Feature] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)  #: decisions of the ledger by what happened
+    counts: dict[str, int] = field(default_factory=dict)  #: columns found, and decisions by what happened
     measure: str = ""  #: what ``number`` is: "statistic", "score", or nothing
     seconds: float = math.nan
     peak_bytes: int = 0  #: peak of the allocated memory, without the data
@@ -190,7 +190,7 @@ def _from_ledger(selector: Any, columns: IntArray, names: list[str]) -> dict[str
         Feature(d.feature, place.get(d.feature, -1), d.statistic, d.p_value, str(d.reason), d.by)
         for d in out[:NEAREST]
     ]
-    counts = {**selector.ledger_.counts(), "kept": len(columns)}
+    counts = {"found relevant": selector.n_found_, **selector.ledger_.counts(), "kept": len(columns)}
     return {
         "features": features, "nearest": nearest, "counts": counts, "measure": "statistic",
         "decisions": decisions,

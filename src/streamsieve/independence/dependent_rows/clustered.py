@@ -77,9 +77,8 @@ def _hotelling(b: FloatArray, V: FloatArray, freedom: FloatArray) -> FloatArray:
     """
     k, size = b.shape[1], (b**2).sum(axis=1)
     values, vectors = np.linalg.eigh(V)
-    exact = (
-        values[:, -1] <= size * np.finfo(float).eps ** 2
-    )  # the column explains the target without residual
+    # the column explains the target without residual
+    exact = values[:, -1] <= size * np.finfo(float).eps ** 2
     unknown = ~exact & (values[:, 0] <= values[:, -1] * 1e-10)
     squares = (vectors * b[:, :, None]).sum(axis=1) ** 2
     statistic = (squares / np.where((exact | unknown)[:, None], 1, values)).sum(axis=1)

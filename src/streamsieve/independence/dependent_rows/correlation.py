@@ -10,11 +10,14 @@ import numpy as np
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.blocks import unit_columns
 from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.exceptions import TargetError
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.protocols import FloatArray, Matrix
 
 #: Squared length, as a fraction of the column's, below which a residual is rounding error.
 COLLINEAR = 1e-12
+#: Covariances of contrasts between more classes would take too much memory.
+MOST_CLASSES = 64
 
 
 class Conditions(NamedTuple):
@@ -38,6 +41,11 @@ class DependentRowsTest(RelevanceTest):
     """
 
     def __init__(self, independent: FisherZ) -> None:
+        if independent.n_contrasts >= MOST_CLASSES:
+            raise TargetError(
+                f"y has {independent.n_contrasts + 1} classes; tests over dependent rows take {MOST_CLASSES} "
+                "at most, because they compare all pairs of classes"
+            )
         self.independent, self.n = independent, independent.n
         self._marginal = Conditions(independent.basis, np.zeros((self.n, 0)))
 
@@ -59,20 +67,22 @@ class DependentRowsTest(RelevanceTest):
         """
 
     def measure(self, X: Matrix) -> Relevance:
-        """Test every column of a block against the target; rules want the means and norms again."""
-        found = self.independent.relevance(X)
-        p_value = np.full(len(found.r), np.nan)
-        varying = np.flatnonzero(found.reason != CONSTANT)
-        for some, Z in unit_columns(X, varying, found.mean, found.norm):
+        """Test every column of a block against the target; rules want the means and norms again.
+
+        A p-value is at least the one for independent rows, so what that guards against stays guarded against.
+        """
+        found = self.independent.measure(X)
+        p_value = np.full(len(found.reason), np.nan)
+        for some, Z in unit_columns(X, np.flatnonzero(found.reason != CONSTANT), *found.columns):
             p_value[some] = self.p_values(Z, self._marginal)
+        untestable = np.isnan(p_value)
+        if found.p_value is not None:
+            p_value = np.where(untestable, 1.0, np.maximum(p_value, np.asarray(found.p_value[:])))
         significant = True if self.alpha is None else p_value <= self.alpha
         reason = np.where(significant, RELEVANT, IRRELEVANT)
-        reason = np.where(np.isnan(p_value), UNRELIABLE, reason)
+        reason = np.where(untestable, UNRELIABLE, reason)
         reason = np.where(found.reason == CONSTANT, CONSTANT, reason).astype(np.uint8)
-        statistic = found.r if self.independent.signed else np.abs(found.r)
-        return Relevance(
-            reason, statistic, np.where(np.isnan(p_value), 1.0, p_value), (found.mean, found.norm)
-        )
+        return found._replace(reason=reason, p_value=p_value)
 
     def conditional(self, x: FloatArray, given: FloatArray) -> tuple[float, float]:
         """Return the partial correlation (ratio) of a column given up to three others, and its p-value.
