@@ -21,7 +21,7 @@ TESTS = {subject.name: subject for subject in SUBJECTS}
 EXPERIMENTS = {experiment.name: experiment for experiment in rules.EXPERIMENTS}
 #: Targets of a cell in a round, with few rows and with many (the first number of rows that is many); the
 #: quick slice has fewer, and shorter experiments.
-TARGETS, TARGETS_OF_MANY, MANY = 100, 40, 150
+TARGETS, TARGETS_OF_MANY, MANY = 40, 20, 150
 QUICK_TARGETS, QUICK_STREAMS = 20, 10
 #: Rows of the quick slice: the smallest number that is at least this, or the largest there is.
 QUICK_ROWS = 50
