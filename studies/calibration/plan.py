@@ -49,7 +49,9 @@ def jobs(seed: int, number: int, *, quick: bool = False) -> list[Job]:
         rows = [min([n for n in family.sizes if n >= QUICK_ROWS] or [max(family.sizes)])]
         for subject in TESTS.values():
             if subject.takes(family) and (subject.default or not quick):
-                some = [n for n in (rows if quick else family.sizes) if n <= subject.most_rows]
+                some = [
+                    n for n in (rows if quick else family.sizes) if subject.rows[0] <= n <= subject.rows[1]
+                ]
                 found += [Job(subject.name, family.name, n, subject.form, seed, number) for n in some]
     for experiment in EXPERIMENTS.values():
         for situation in experiment.situations:

@@ -21,6 +21,8 @@ LEVELS = (0.05, 0.01, 0.001, 0.0001)
 COLUMNS, STRATUM, ONE_BY_ONE = 250, 100, 25
 #: Rows up to which tests at a fixed level are measured apart from those under an online rule.
 FEW = 100
+#: Rows for which row screens are measured: fewer are no stream.
+MANY = (FEW, 10**6)
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Subject:
     panel : which picture and table of the page
     default : what the library does unless told otherwise, so that its size must hold
     columns : number of columns for one target
-    most_rows : more rows are left to a test that differs in small samples only
+    rows : fewest and most rows; tests that differ in small samples only need no others
     form : changes when the test does, so that stored results do not count any more
     """
 
@@ -45,7 +47,7 @@ class Subject:
     panel: str = "Columns"
     default: bool = False
     columns: int = COLUMNS
-    most_rows: int = 10**6
+    rows: tuple[int, int] = (0, 10**6)
     form: int = 1
 
 
@@ -210,7 +212,7 @@ def complete_pairs() -> ss.SAOLA:
 SUBJECTS = (
     Subject("correlation, z", measured(lambda: ss.OnlineFDR(p_value="z")), published),
     Subject("correlation, t", measured(lambda: ss.OnlineFDR(p_value="t")), independent),
-    Subject("correlation, fixed level", decided(ss.SAOLA), independent, default=True, most_rows=FEW),
+    Subject("correlation, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
     Subject("correlation, online", measured(ss.OnlineFDR), independent, default=True),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), published),
     Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), published),
@@ -219,20 +221,13 @@ SUBJECTS = (
         decided(lambda a: ss.FastOSFS(a, test="g2")),
         independent,
         default=True,
-        most_rows=FEW,
+        rows=(0, FEW),
     ),
     Subject(
         "tables, online",
         measured(lambda: ss.FastOSFS(0.05, test="g2", fdr="addis")),
         independent,
         default=True,
-    ),
-    Subject(
-        "information",
-        decided(lambda a: ss.TopK(alpha=a, measure="mutual_info")),
-        independent,
-        default=True,
-        most_rows=FEW,
     ),
     Subject("t in a linear model", by_p_value(stepwise), kind("given"), CONDITIONAL, default=True),
     Subject("FastOSFS", blanket(ss.FastOSFS), kind("given"), CONDITIONAL, default=True, columns=ONE_BY_ONE),
@@ -253,9 +248,9 @@ SUBJECTS = (
     ),
     Subject("correlation, not declared", measured(ss.OnlineFDR), dependent, DEPENDENT),
     Subject("statsmodels, HAC or cluster", by_p_value(robust), dependent, DEPENDENT, columns=ONE_BY_ONE),
-    Subject("rows, t", screened("t"), two_classes, ROWS, default=True),
-    Subject("rows, F", screened("f"), classes, ROWS, default=True),
-    Subject("rows, correlation", screened("correlation"), numeric, ROWS, default=True),
-    Subject("rows, chi2", screened("chi2"), classes, ROWS, default=True),
-    Subject("rows, mutual information", screened("mutual_info"), independent, ROWS, default=True),
+    Subject("rows, t", screened("t"), two_classes, ROWS, default=True, rows=MANY),
+    Subject("rows, F", screened("f"), classes, ROWS, default=True, rows=MANY),
+    Subject("rows, correlation", screened("correlation"), numeric, ROWS, default=True, rows=MANY),
+    Subject("rows, chi2", screened("chi2"), classes, ROWS, default=True, rows=MANY),
+    Subject("rows, mutual information", screened("mutual_info"), independent, ROWS, default=True, rows=MANY),
 )
