@@ -187,7 +187,8 @@ def block(rng, n, C):
 @both
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    ("way", "degrees"), [("chi2", "nominal"), ("chi2", "zero_cells"), ("chi2", "strata"), ("moments", "strata")]
+    ("way", "degrees"),
+    [("chi2", "nominal"), ("chi2", "zero_cells"), ("chi2", "strata"), ("moments", "strata")],
 )
 def test_a_block_is_judged_as_the_twin_judges_its_columns(cls, form, way, degrees):
     rng = np.random.default_rng(7)
@@ -260,7 +261,9 @@ def test_a_numeric_target_is_cut_into_five():
 def test_too_few_rows_are_reported_and_not_guessed():
     y = np.arange(24) % 3
     X = np.column_stack([y, np.arange(24) % 4])
-    measured = GSquared(y, Task.MULTICLASS, 0.05, p_value="chi2").relevance(X)  # 4 and 6 degrees: 4 can be tested
+    measured = GSquared(y, Task.MULTICLASS, 0.05, p_value="chi2").relevance(
+        X
+    )  # 4 and 6 degrees: 4 can be tested
     assert [REASONS[code] for code in measured.reason] == [Reason.RELEVANT, Reason.UNRELIABLE]
     assert measured.statistic[1] == measured.freedom[1] == 0
     measured = GSquared(y, Task.MULTICLASS, 0.05).relevance(X)

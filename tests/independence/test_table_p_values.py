@@ -42,7 +42,10 @@ def test_mean_and_variance_are_those_of_all_permutations():
         x, y = rng.integers(0, 3, (2, n))
         table = twin.occurring(counted(x, y))
         values = np.array(
-            [twin.pearson(twin.occurring(counted(x, y[list(order)]))) for order in itertools.permutations(range(n))]
+            [
+                twin.pearson(twin.occurring(counted(x, y[list(order)])))
+                for order in itertools.permutations(range(n))
+            ]
         )
         statistic, mean, variance = (a[0] for a in ours.moments(table[None])[:3])
         assert (statistic, mean, variance) == pytest.approx(twin.moments(table), abs=1e-12)
@@ -70,7 +73,7 @@ def test_moments_of_many_tables_are_those_of_each():
         assert found == pytest.approx(twin.moments(tables[j]), rel=1e-9, abs=1e-9)
 
 
-#: Rows, probabilities of levels and classes, strata, and the size at .05, .01 and .001 (6,000 to 12,000 tables).
+#: Rows, probabilities of levels and classes, strata, and the size at .05, .01, .001 (6,000 to 12,000 tables).
 SIZES = {
     "5 x 5 flat": (80, flat(5), flat(5), 1, (0.045, 0.009, 0.0008)),
     "2 x 2 given 8 strata": (80, flat(2), flat(2), 8, (0.044, 0.008, 0.0003)),
@@ -102,7 +105,7 @@ def test_sizes_by_moments_alone_are_those_published(name):
         assert np.mean(p <= level) == pytest.approx(size, abs=3 * error), level
 
 
-# ------------------------------------------------------------------------------------ the tests hold their level
+# ------------------------------------------------------------------------------------ levels are held
 
 
 def null_columns(rng, n, chance, m):
@@ -135,7 +138,9 @@ def test_sparse_tables_hold_their_level(name):
     assert size["moments"] <= alpha + 3 * error
     assert size["chi2"] > max(1.5 * alpha, liberal / 2)
     default = cls(labels, Task.MULTICLASS, alpha).relevance(X)
-    np.testing.assert_array_equal(default.reason, cls(labels, Task.MULTICLASS, alpha, p_value="moments").relevance(X).reason)
+    np.testing.assert_array_equal(
+        default.reason, cls(labels, Task.MULTICLASS, alpha, p_value="moments").relevance(X).reason
+    )
 
 
 def test_tests_given_strata_hold_their_level():
@@ -218,7 +223,10 @@ def test_behind_a_gate_two_by_two_tables_are_exact():
     rng = np.random.default_rng(6)
     y, X = np.arange(100) % 2, rng.integers(0, 2, (100, 30)).astype(float)
     wanted = [fisher_exact(counted(x.astype(int), y)).pvalue for x in X.T]
-    for sieve in (ss.FastOSFS(0.05, test="g2", max_conditioning=0, fdr="lord"), ss.TopK(40, measure="su", fdr="lord")):
+    for sieve in (
+        ss.FastOSFS(0.05, test="g2", max_conditioning=0, fdr="lord"),
+        ss.TopK(40, measure="su", fdr="lord"),
+    ):
         sieve.fit(X, y)
         assert [d.p_value for d in sieve.ledger_] == pytest.approx(wanted, rel=1e-9)
     fixed = [d.p_value for d in ss.FastOSFS(0.05, test="g2", max_conditioning=0).fit(X, y).ledger_]

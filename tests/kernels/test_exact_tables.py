@@ -56,9 +56,7 @@ def test_bounds_are_where_the_p_value_crosses_alpha(alpha):
 def random_tables(rng, most=4):
     r, c = rng.integers(2, most, 2)
     chance = np.outer(rng.dirichlet(np.ones(r)), rng.dirichlet(np.ones(c))).ravel()
-    return [
-        rng.multinomial(rng.integers(4, 25), chance).reshape(r, c) for _ in range(rng.integers(1, 4))
-    ]
+    return [rng.multinomial(rng.integers(4, 25), chance).reshape(r, c) for _ in range(rng.integers(1, 4))]
 
 
 def test_cells_are_tested_as_the_twin_does():
@@ -107,4 +105,6 @@ def test_random_tables_have_their_hypergeometric_probabilities():
         for observed in np.unique(statistic):
             wanted = min(1.0, chance[statistic >= observed * (1 - 1e-9)].sum())
             found, draws = kernel.exceedances(*flat(margins, 0), *flat(margins, 1), observed, 20_000, 10**9)
-            assert found / draws == pytest.approx(wanted, abs=4 * math.sqrt(wanted * (1 - wanted) / draws) + 1e-12)
+            assert found / draws == pytest.approx(
+                wanted, abs=4 * math.sqrt(wanted * (1 - wanted) / draws) + 1e-12
+            )

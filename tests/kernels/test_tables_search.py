@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from scipy.special import gammaincc, gammainccinv
 
 from streamsieve._kernels import tables_search as kernel
@@ -167,7 +166,9 @@ def test_a_statistic_is_significant_where_its_p_value_is(alpha):
     for _ in range(1000):
         mean, variance = 10 ** rng.uniform(-1, 4), 10 ** rng.uniform(-2, 5)
         shape = mean**2 / variance
-        statistic = gammainccinv(shape, alpha) * variance / mean * rng.choice([0.5, 0.9, 0.999, 1.001, 1.1, 2])
+        statistic = (
+            gammainccinv(shape, alpha) * variance / mean * rng.choice([0.5, 0.9, 0.999, 1.001, 1.1, 2])
+        )
         p = gammaincc(shape, statistic * mean / variance)
         if not 1e-3 < shape < 1e6 or abs(p / alpha - 1) < 1e-6:
             continue

@@ -88,11 +88,13 @@ class Answer(NamedTuple):
     is_function: bool
 
 
-def conditional(x, y, Z, degrees="strata", reliable="occupied", statistic=g_squared, p_value="chi2", alpha=1.0):
+def conditional(
+    x, y, Z, degrees="strata", reliable="occupied", statistic=g_squared, p_value="chi2", alpha=1.0
+):
     """Test levels x and classes y given the levels Z.
 
-    By "moments" the p-value is that of ``table_moments.py``.  Given nothing, a row for each degree of freedom is
-    enough; else rows must be enough as ever, for a test without power would separate everything.
+    By "moments" the p-value is that of ``table_moments.py``.  Given nothing, a row for each degree of freedom
+    is enough; else rows must be enough as ever, for a test without power would separate everything.
     """
     strata = tables(x, y, Z)
     value = sum(statistic(table) for table in strata)
