@@ -96,8 +96,8 @@ def test_sizes_by_moments_alone_are_those_published(name):
     """The gamma distribution is within a third of its level, but for skewed margins in the far tail."""
     n, x, y, strata, published = SIZES[name]
     draws = 8000
-    chance = np.tile(np.outer(x, y).ravel() / strata, strata)
-    tables = np.random.default_rng(0).multinomial(n, chance, draws).reshape(-1, len(x), len(y))
+    probability = np.tile(np.outer(x, y).ravel() / strata, strata)
+    tables = np.random.default_rng(0).multinomial(n, probability, draws).reshape(-1, len(x), len(y))
     statistic, mean, variance = (a.reshape(draws, strata).sum(axis=1) for a in ours.moments(tables)[:3])
     p = chdtrc(2 * mean**2 / variance, 2 * statistic * mean / variance)
     for level, size in zip((0.05, 0.01, 0.001), published, strict=True):
@@ -108,8 +108,8 @@ def test_sizes_by_moments_alone_are_those_published(name):
 # ------------------------------------------------------------------------------------ levels are held
 
 
-def null_columns(rng, n, chance, m):
-    return rng.choice(len(chance), (n, m), p=chance).astype(float)
+def null_columns(rng, n, probability, m):
+    return rng.choice(len(probability), (n, m), p=probability).astype(float)
 
 
 #: Where the limiting distribution exceeds the level, although there are five rows per degree of freedom: the
@@ -211,12 +211,12 @@ def test_exact_p_values_are_never_below_their_probability():
         for fewest in range(1, n // 2 + 1):
             corner = np.arange(max(0, ones + fewest - n), min(ones, fewest) + 1)
             p = ours.p_value_or_fisher(n, ones, corner.astype(float), np.full(len(corner), -float(fewest)))
-            chance = np.exp(
+            probability = np.exp(
                 lf[ones] - lf[corner] - lf[ones - corner] + lf[n - ones] - lf[fewest - corner]
                 - lf[n - ones - fewest + corner] - (lf[n] - lf[fewest] - lf[n - fewest])
             )  # fmt: skip
             for u in p:
-                assert chance[p <= u * (1 + 1e-9)].sum() <= u * (1 + 1e-6)
+                assert probability[p <= u * (1 + 1e-9)].sum() <= u * (1 + 1e-6)
 
 
 def test_behind_a_gate_two_by_two_tables_are_exact():
@@ -238,8 +238,10 @@ def test_behind_a_gate_two_by_two_tables_are_exact():
 
 def sparse_tables(rng):
     r, c, strata = rng.integers(2, 5), rng.integers(2, 4), rng.integers(1, 4)
-    chance = np.outer(rng.dirichlet(np.full(r, 0.5)), rng.dirichlet(np.full(c, 0.5))).ravel()
-    return [twin.occurring(rng.multinomial(rng.integers(4, 40), chance).reshape(r, c)) for _ in range(strata)]
+    probability = np.outer(rng.dirichlet(np.full(r, 0.5)), rng.dirichlet(np.full(c, 0.5))).ravel()
+    return [
+        twin.occurring(rng.multinomial(rng.integers(4, 40), probability).reshape(r, c)) for _ in range(strata)
+    ]
 
 
 def test_confirmed_p_values_are_those_of_the_twin():

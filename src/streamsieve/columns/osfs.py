@@ -166,9 +166,11 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
-    p_value : {"auto", "z", "chi2"}, default="auto"
+    p_value : {"auto", "z", "moments", "chi2"}, default="auto"
         How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
-        "chi2" is the limiting chi-squared distribution.
+        "moments", the default, takes the mean and variance of Pearson's statistic over all permutations, and
+        Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the limiting chi-squared
+        distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``test="fisher_z"``.
@@ -268,9 +270,11 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
-    p_value : {"auto", "z", "chi2"}, default="auto"
+    p_value : {"auto", "z", "moments", "chi2"}, default="auto"
         How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
-        "chi2" is the limiting chi-squared distribution.
+        "moments", the default, takes the mean and variance of Pearson's statistic over all permutations, and
+        Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the limiting chi-squared
+        distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``test="fisher_z"``.

@@ -52,9 +52,11 @@ class TopK(ColumnSelector):
     alpha : float or None, default=0.05
         Significance level of the relevance test, in (0, 1): Fisher's z, or the G test of discretized columns.
         Columns that are not significant never enter.  None: no test.
-    p_value : {"auto", "z", "chi2"}, default="auto"
+    p_value : {"auto", "z", "moments", "chi2"}, default="auto"
         How p-values are computed; must fit the test.  Correlations: "z" is Fisher's transformation.  Tables:
-        "chi2" is the limiting chi-squared distribution.
+        "moments", the default, takes the mean and variance of Pearson's statistic over all permutations, and
+        Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the limiting chi-squared
+        distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.
