@@ -10,7 +10,9 @@ import streamsieve as ss
 #: What the papers and their programs do with tests over codes; ours have other defaults.
 PAPER_RULE: dict[str, Any] = {"degrees": "nominal", "reliable": "nominal", "unreliable": "independent"}
 #: The G2 test for whatever columns there are; numbers are cut into three bins of equal frequency.
-G2: dict[str, Any] = {"test": "g2", "bins": 3}
+G2: dict[str, Any] = {"test": "g2", "bins": 3, "p_value": "chi2"}
+#: The p-values of the papers and their programs; ours are exact by default.
+Z: dict[str, Any] = {"p_value": "z"}
 #: Share of false ones among the columns found relevant, for all selectors with an online FDR rule.
 FDR = 0.05
 #: At most so many columns go into a decision tree; a gate alone may keep ten thousand.
@@ -21,11 +23,11 @@ Maker = Callable[[bool, float, int], Any]
 
 
 def _measure(*, codes: bool) -> dict[str, Any]:
-    return {"measure": "su" if codes else "fisher_z"}
+    return {"measure": "su"} if codes else {"measure": "fisher_z", **Z}
 
 
 def _test(*, codes: bool) -> dict[str, Any]:
-    return G2 if codes else {"test": "fisher_z"}
+    return G2 if codes else {"test": "fisher_z", **Z}
 
 
 def saola(codes: bool, alpha: float, _: int) -> Any:  # noqa: FBT001
@@ -35,9 +37,9 @@ def saola(codes: bool, alpha: float, _: int) -> Any:  # noqa: FBT001
 
 #: Methods of this library that stand in every comparison, whatever a paper compares.
 ALWAYS: dict[str, Maker] = {
-    "SAOLA + ADDIS": lambda _codes, _alpha, _k: ss.SAOLA(FDR, fdr="addis"),
+    "SAOLA + ADDIS": lambda _codes, _alpha, _k: ss.SAOLA(FDR, fdr="addis", **Z),
     "Fast-OSFS + ADDIS": lambda codes, _alpha, _k: ss.FastOSFS(FDR, fdr="addis", **_test(codes=codes)),
-    "ADDIS": lambda _codes, _alpha, _k: ss.OnlineFDR(alpha=FDR),
+    "ADDIS": lambda _codes, _alpha, _k: ss.OnlineFDR(alpha=FDR, **Z),
     "TopK": lambda codes, _alpha, k: ss.TopK(max(1, k), **_measure(codes=codes)),
     "TopK, plain": lambda codes, _alpha, k: ss.TopK(max(1, k), redundancy_weight=0, **_measure(codes=codes)),
 }

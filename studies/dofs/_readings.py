@@ -80,7 +80,7 @@ def _drawn(parameters: dict[str, Any]) -> Chooser:
 RIVALS: dict[str, Chooser] = {
     FORCED: lambda X, y, _: forced_alpha_investing(X, y),
     "Alpha-investing": _fitted(lambda _: ss.AlphaInvesting()),
-    "OSFS": _fitted(lambda _: ss.OSFS(LEVEL)),
+    "OSFS": _fitted(lambda _: ss.OSFS(LEVEL, p_value="z")),
     "Grafting": _fitted(lambda _: ss.Grafting(PENALTY, l1_ratio=0.5)),
     "OGFS": _fitted(lambda _: ss.OGFS(alpha=LEVEL, l1=PENALTY, group_size=GROUP)),
 }

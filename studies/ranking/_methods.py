@@ -11,30 +11,32 @@ import streamsieve as ss
 FDR = 0.1
 #: Groups are this many columns in a row, for the selectors that look at groups.
 GROUP = 10
+#: The p-values of correlations of the earlier ranking.
+Z: dict[str, Any] = {"p_value": "z"}
 
 #: Those of the earlier ranking that this library has.
 EARLIER: dict[str, Callable[[], Any]] = {
-    "TopK 15": lambda: ss.TopK(15),
-    "TopK 15 plain": lambda: ss.TopK(15, redundancy_weight=0),
-    "TopK 50 half": lambda: ss.TopK(50, redundancy_weight=0.5),
-    "TopK 50 plain": lambda: ss.TopK(50, redundancy_weight=0),
-    "OSSFS-DD": ss.OSSFSDD,
-    "OSSFS-DD no floor": lambda: ss.OSSFSDD(floor=0),
-    "OSSFS-DD text no floor": lambda: ss.OSSFSDD(floor=0, variant="paper"),
-    "marginal ADDIS": lambda: ss.OnlineFDR("addis", alpha=FDR),
-    "marginal LORD++": lambda: ss.OnlineFDR("lord", alpha=FDR),
+    "TopK 15": lambda: ss.TopK(15, **Z),
+    "TopK 15 plain": lambda: ss.TopK(15, redundancy_weight=0, **Z),
+    "TopK 50 half": lambda: ss.TopK(50, redundancy_weight=0.5, **Z),
+    "TopK 50 plain": lambda: ss.TopK(50, redundancy_weight=0, **Z),
+    "OSSFS-DD": lambda: ss.OSSFSDD(**Z),
+    "OSSFS-DD no floor": lambda: ss.OSSFSDD(floor=0, **Z),
+    "OSSFS-DD text no floor": lambda: ss.OSSFSDD(floor=0, variant="paper", **Z),
+    "marginal ADDIS": lambda: ss.OnlineFDR("addis", alpha=FDR, **Z),
+    "marginal LORD++": lambda: ss.OnlineFDR("lord", alpha=FDR, **Z),
     "conditional SAFFRON": lambda: ss.OnlineFDR("saffron", alpha=FDR, scope="conditional"),
     "Alpha-investing": ss.AlphaInvesting,
-    "SAOLA": ss.SAOLA,
-    "SAOLA + ADDIS": lambda: ss.SAOLA(FDR, fdr="addis"),
-    "Fast-OSFS": ss.FastOSFS,
+    "SAOLA": lambda: ss.SAOLA(**Z),
+    "SAOLA + ADDIS": lambda: ss.SAOLA(FDR, fdr="addis", **Z),
+    "Fast-OSFS": lambda: ss.FastOSFS(**Z),
 }
 
 #: Those that came since.
 LATER: dict[str, Callable[[], Any]] = {
-    "OSSFS-DD text": lambda: ss.OSSFSDD(variant="paper"),
-    "OSFS": ss.OSFS,
-    "Group-SAOLA": lambda: ss.GroupSAOLA(group_size=GROUP),
+    "OSSFS-DD text": lambda: ss.OSSFSDD(variant="paper", **Z),
+    "OSFS": lambda: ss.OSFS(**Z),
+    "Group-SAOLA": lambda: ss.GroupSAOLA(group_size=GROUP, **Z),
     "Information-investing": ss.InformationInvesting,
     "Streamwise RIC": ss.StreamwiseIC,
     "Grafting": ss.Grafting,

@@ -1,6 +1,6 @@
 """Slow twin of confirmed p-values of correlations: one column at a time, by scipy.stats.
 
-    doubt = |g_x g_y| / sqrt(n) z^3 / 6 + max(k_x k_y, 0) / n z^4 / 24,    z = Phi^-1(1 - p / 2) up to 8,
+    doubt = (g_x g_y / sqrt(n) z^3 / 6)^2 / 2 + max(k_x k_y, 0) / n z^4 / 24, z = Phi^-1(1 - p / 2) up to 8,
 
 g skewness and k excess kurtosis; of classes, the worst indicator.  From step 3 on, negative k count as 0.
 
@@ -10,8 +10,9 @@ g skewness and k excess kurtosis; of classes, the worst indicator.  From step 3 
 3. Numeric target: p = max(p, t test of x and the normal scores of y).  doubt with these <= 0.25: that is it.
 4. p = max(p, t or F test of the normal scores of x).  doubt with these <= 0.25: that is it.
 5. p = max(p, C min over classes of 2 min_s (E exp(s (a - m)))^c), a the scores of x, m their mean in the
-   class (or, if that has fewer rows, outside of it) and c its size: Hoeffding's bound.  Of two classes, one
-   counts; a numeric target is split at its median.
+   class (or, if that has fewer rows, outside of it) and c its size: Hoeffding's bound, times at most 1 and
+   (1 / s + the largest gap of a) / sqrt(2 pi c v), v the variance of a with weights exp(s a).  Of two
+   classes, one counts; a numeric target is split at its median.
 
 Normal scores are Phi^-1(rank / (n + 1)), ties have their mean rank.
 """
@@ -41,7 +42,7 @@ def doubt(p, x, targets, n, *, light=False):
     g, k = moments(x)
     skewness = max(abs(g * target[0]) for target in targets)
     kurtosis = max(max(k * target[1], 0) if light else max(k, 0) * max(target[1], 0) for target in targets)
-    return skewness / n**0.5 * z**3 / 6 + kurtosis / n * z**4 / 24
+    return (skewness / n**0.5 * z**3 / 6) ** 2 / 2 + kurtosis / n * z**4 / 24
 
 
 def bound(a, inside):
@@ -61,7 +62,13 @@ def one_bound(a, inside):
         lambda s: scipy.special.logsumexp(s * d) - np.log(len(a)), bounds=(0, 100), method="bounded",
         options={"xatol": 1e-10},
     )  # fmt: skip
-    return min(1.0, 2 * np.exp(inside.sum() * found.fun))
+    s, c = found.x, inside.sum()
+    weights = scipy.special.softmax(s * d)
+    variance = weights @ d**2 - (weights @ d) ** 2
+    within = 1e-6 < s < 99 and variance > 1e-12
+    gap = np.diff(np.unique(a)).max()
+    factor = min(1, (1 / s + gap) / np.sqrt(2 * np.pi * c * variance)) if within else 1
+    return min(1.0, 2 * np.exp(c * found.fun) * factor)
 
 
 def fisher(a, b):

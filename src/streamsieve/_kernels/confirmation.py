@@ -78,8 +78,10 @@ def two_by_two(
 
 
 @nb.njit(nogil=True, cache=True)
-def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray) -> float:
-    """Fill the normal scores of the stored values of a column, and return that of rows not stored.
+def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray) -> tuple[float, float]:
+    """Fill the normal scores of the stored values of a column; return that of rows not stored, and a gap.
+
+    The gap is the largest one between neighboring scores.
 
     ``table[2 r]`` is the score of rank r, which for ties is their mean rank.
     """
@@ -87,6 +89,8 @@ def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray
     zeros = n - len(column)  # rows that are not stored, as long as their rank is not known
     at_zero = 0.0
     before = 0
+    gap = 0.0
+    last = 0.0
     t = 0
     while t < len(order) or zeros > 0:
         v = column[order[t]] if t < len(order) else 0.0
@@ -98,6 +102,8 @@ def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray
         while end < len(order) and column[order[end]] == v:
             end += 1
         s = table[2 * before + end - t + here + 1]
+        gap = max(gap, s - last) if before > 0 else 0.0
+        last = s
         for k in range(t, end):
             score[order[k]] = s
         if here > 0:
@@ -105,7 +111,7 @@ def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray
             zeros = 0
         before += end - t + here
         t = end
-    return at_zero
+    return at_zero, gap
 
 
 @nb.njit(nogil=True, cache=True)
@@ -119,7 +125,7 @@ def scored(
     dots = np.zeros(contrasts)
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
-        at_zero = fill_scores(values[low:high], n, table, score)
+        at_zero, _ = fill_scores(values[low:high], n, table, score)
         absent = n - (high - low)
         mean = absent * at_zero
         for k in range(high - low):
@@ -152,10 +158,11 @@ def bounds(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, table: FloatArray,
     codes: IntArray, counts: IntArray, out: FloatArray,
 ) -> None:  # fmt: skip
-    """Fill upper bounds of the p-values of each class against the others, by the normal scores of columns.
+    """Fill bounds of the p-values of each class against the others, by the normal scores of columns.
 
     Under independence the scores of a class are drawn from all without replacement.  The tail of their sum is
-    at most Chernoff's bound for draws with replacement (Hoeffding 1963, theorem 4).
+    at most Chernoff's bound for draws with replacement (Hoeffding 1963, theorem 4).  With many rows the bound
+    is refined by the factor of Bahadur and Rao (1960) for sums on a lattice as wide as the largest gap.
     """
     n, classes = len(codes), len(counts)
     score = np.zeros(n)
@@ -163,7 +170,7 @@ def bounds(
     left = np.zeros(classes, np.int64)
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
-        at_zero = fill_scores(values[low:high], n, table, score)
+        at_zero, gap = fill_scores(values[low:high], n, table, score)
         sums[:] = 0.0
         left[:] = counts
         for k in range(high - low):
@@ -175,11 +182,11 @@ def bounds(
             size, total = counts[c], sums[c]
             if 2 * size > n:  # what the others have says the same, more precisely
                 size, total = n - size, sums.sum() - total
-            out[j, c] = _chernoff(score[: high - low], at_zero, n, size, total / size)
+            out[j, c] = _chernoff(score[: high - low], at_zero, gap, n, size, total / size)
 
 
 @nb.njit(nogil=True, cache=True)
-def _chernoff(score: FloatArray, at_zero: float, n: int, size: int, mean: float) -> float:
+def _chernoff(score: FloatArray, at_zero: float, gap: float, n: int, size: int, mean: float) -> float:
     """Return a bound of the two-sided probability that ``size`` draws have a mean as far out as this.
 
     ``(E exp(s (score - mean)))^size`` bounds it for any s of the right sign; Newton's method looks for the
@@ -189,7 +196,8 @@ def _chernoff(score: FloatArray, at_zero: float, n: int, size: int, mean: float)
     center = (score.sum() + absent * at_zero) / n
     sign = 1.0 if mean >= center else -1.0
     s = 0.0
-    best = 0.0
+    bound = 0.0
+    factor = 1.0
     for _ in range(30):
         d = sign * (at_zero - mean)
         e = absent * math.exp(s * d) if absent > 0 else 0.0
@@ -200,13 +208,17 @@ def _chernoff(score: FloatArray, at_zero: float, n: int, size: int, mean: float)
             m0 += e
             m1 += e * d
             m2 += e * d * d
-        best = min(best, size * math.log(m0 / n))
+        bound = min(bound, size * math.log(m0 / n))
         slope = m1 / m0
         curve = m2 / m0 - slope * slope
-        if curve <= 0.0 or abs(slope) < 1e-10 or s > 100.0:
+        if curve <= 0.0 or s > 100.0:
+            break
+        if abs(slope) < 1e-10:
+            if s > 0.0:
+                factor = min(1.0, (gap + 1.0 / s) / math.sqrt(2.0 * math.pi * size * curve))
             break
         s = min(max(s - slope / curve, 0.5 * s), 2.0 * s + 1.0)
-    return min(1.0, 2.0 * math.exp(best))
+    return min(1.0, 2.0 * math.exp(bound) * factor)
 
 
 @nb.njit(nogil=True, cache=True)

@@ -168,7 +168,7 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
     test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
-        Test of independence: Fisher's z of the (partial) correlation, or the likelihood-ratio or chi-squared
+        Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
         test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
         given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3
@@ -276,7 +276,7 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
     test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
-        Test of independence: Fisher's z of the (partial) correlation, or the likelihood-ratio or chi-squared
+        Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
         test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
         given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3

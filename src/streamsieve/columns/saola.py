@@ -99,7 +99,7 @@ class SAOLA(ColumnSelector):
     uncertainty in the toolbox; both are offered.  More than two classes: see ``FisherZ``.  The result
     depends on the order of columns; the size of blocks never matters.
 
-    With ``missing="omit"``, a correlation over c complete pairs has c - 3 degrees of freedom.  A column
+    With ``missing="omit"``, a correlation over c complete pairs has c - 2 degrees of freedom.  A column
     observed in fewer than 4 rows, or where y does not vary, is unreliable; two columns with fewer than 4
     complete pairs are not redundant.  Mean imputation instead would shrink correlations between columns and
     hide redundancy.

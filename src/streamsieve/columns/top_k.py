@@ -50,8 +50,8 @@ class TopK(ColumnSelector):
         ``dependence(x, z)``, and ``p_value(dependence, n)`` unless ``alpha=None``, is compared column by
         column: correct, but slower.
     alpha : float or None, default=0.05
-        Significance level of the relevance test, in (0, 1): Fisher's z, or the G test of discretized columns.
-        Columns that are not significant never enter.  None: no test.
+        Significance level of the relevance test, in (0, 1): of the correlation, or the G test of discretized
+        columns.  Columns that are not significant never enter.  None: no test.
     p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
         How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
         or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
@@ -96,7 +96,7 @@ class TopK(ColumnSelector):
     shares with the members, is rejected without looking at them.  With redundancy the result depends on the
     order of columns; the size of blocks never matters.
 
-    With ``missing="omit"``, a correlation over c complete pairs has c - 3 degrees of freedom.  A column
+    With ``missing="omit"``, a correlation over c complete pairs has c - 2 degrees of freedom.  A column
     observed in fewer than 4 rows, or where y does not vary, is unreliable; two columns with fewer than 4
     complete pairs are not redundant.  A column is a copy only if the member is observed wherever it is.  Mean
     imputation instead would shrink correlations between columns and hide redundancy.

@@ -1,4 +1,4 @@
-"""Fisher's z with missing values: each column is tested over the rows where it is observed."""
+"""Tests of correlation with missing values: each column is tested over the rows where it is observed."""
 
 from __future__ import annotations
 

@@ -29,15 +29,16 @@ class Confirmation:
 
     Under independence all arrangements of the target are equally probable.  Over them, the correlation with a
     column is normal up to a skewness of ``g_x g_y / sqrt(n)`` and an excess kurtosis of ``k_x k_y / n``,
-    with the skewness g and excess kurtosis k of column and target.  At the normal quantile z, they change the
-    logarithm of a p-value by about ``z^3 / 6`` and ``z^4 / 24`` times as much.  Where that exceeds the
-    tolerance, the p-value becomes the maximum of that of the t test and
+    with the skewness g and excess kurtosis k of column and target.  At the normal quantile z, one tail
+    probability becomes larger by the factor ``exp(a)`` and the other smaller, where a is the skewness times
+    ``z^3 / 6``, so that a two-sided p-value changes by ``a^2 / 2``; and both become larger by the kurtosis
+    times ``z^4 / 24``.  Where the sum exceeds the tolerance, the p-value becomes the maximum of that of the
+    t test and
 
     1. for a numeric target, that of the column and the normal scores of the target;
     2. if it is still in doubt, and for classes, that of the normal scores of the column;
-    3. if ties leave it in doubt, a bound that holds for any column: Hoeffding's for draws without
-       replacement, of the scores of each class; the smallest one times the number of classes.  A numeric
-       target is split at its median.
+    3. if ties leave it in doubt, Hoeffding's bound for draws without replacement, of the scores of each
+       class; the smallest one times the number of classes.  A numeric target is split at its median.
 
     A table of two classes and two values has Fisher's exact p-value where few rows are expected in a cell.
 
@@ -95,18 +96,19 @@ class Confirmation:
 
     def two_valued(self, X: Matrix) -> IntArray:
         """Return which columns of a block have two values, if the target has two."""
-        if not self.two:
-            return np.zeros(0, np.int64)
-        chosen = np.arange(X.shape[1])
-        if not sp.issparse(X):  # most others show a third value in the first rows
-            first = np.sort(np.asarray(X[:FIRST_ROWS]), axis=0)
-            chosen = np.flatnonzero(np.sum(first[1:] != first[:-1], axis=0) < 2)
+        chosen = np.arange(X.shape[1] if self.two else 0)
         found: IntArray = chosen[self._tables(X, chosen)[0] > 0]
         return found
 
     def _tables(self, X: Matrix, chosen: IntArray) -> IntArray:
-        tables = np.zeros((2, len(chosen)), np.int64)
-        kernel.two_by_two(*column_slices(X, chosen), sp.issparse(X), self._codes == 1, tables)
+        """Return the 2 x 2 tables of columns of two values, 0 for others."""
+        tables, at = np.zeros((2, len(chosen)), np.int64), np.arange(len(chosen))
+        if not sp.issparse(X):  # most others show a third value in the first rows
+            first = X[:FIRST_ROWS, chosen]
+            at = np.flatnonzero(np.all((first == first.min(axis=0)) | (first == first.max(axis=0)), axis=0))
+        found = np.zeros((2, len(at)), np.int64)
+        kernel.two_by_two(*column_slices(X, chosen[at]), sp.issparse(X), self._codes == 1, found)
+        tables[:, at] = found
         return tables
 
     def p_values(
@@ -130,6 +132,7 @@ class Confirmation:
             small = np.flatnonzero((ones > 0) & (exact | (expected < LEAST_EXPECTED)))
             p_value[small] = self._fisher(ones[small], np.full(len(small), self._counts[1]), both[small])
             rest = np.flatnonzero(ones == 0)
+        rest = rest[self._perhaps_doubtful(p_value[rest])]
         if not len(rest):
             return p_value
         y = self._scores if self._numeric else self._y
@@ -146,6 +149,14 @@ class Confirmation:
         if len(rest):
             p_value[rest] = np.maximum(p_value[rest], self._scored(X, chosen[rest], p_value[rest]))
         return p_value
+
+    def _perhaps_doubtful(self, p_value: FloatArray) -> BoolArray:
+        """Return which p-values some column could make doubtful; balanced classes leave most in no doubt."""
+        # no column has a larger skewness than the root of n, nor a kurtosis beyond n or below -2
+        extremes = np.array([[self.n**0.5, self.n], [self.n**0.5, -2.0]])
+        some = (_doubtful(p_value, each, self._moments, self.n, TOLERANCE) for each in extremes)
+        doubtful: BoolArray = np.logical_or(*some)
+        return doubtful
 
     def _scored(self, X: Matrix, chosen: IntArray, p_value: FloatArray) -> FloatArray:
         """Return p-values confirmed by the normal scores of columns and, where ties leave doubt, bounds."""
@@ -192,5 +203,5 @@ def _doubtful(
         kurtosis = np.maximum(np.maximum(found[1] * target[1], found[1] * target[2]), 0.0) / n
     else:  # light tails on both sides matter over few rows only, and normal scores are enough for them
         kurtosis = np.maximum(found[1], 0.0) * max(target[2], 0.0) / n
-    doubtful: BoolArray = skewness * z**3 / 6 + kurtosis * z**4 / 24 > tolerance
+    doubtful: BoolArray = (skewness * z**3 / 6) ** 2 / 2 + kurtosis * z**4 / 24 > tolerance
     return doubtful
