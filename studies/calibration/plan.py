@@ -19,8 +19,10 @@ from studies.calibration.subjects import SUBJECTS
 FAMILIES = {family.name: family for family in (*DESIGNED, *HELD_BACK)}
 TESTS = {subject.name: subject for subject in SUBJECTS}
 EXPERIMENTS = {experiment.name: experiment for experiment in rules.EXPERIMENTS}
-#: Targets of a cell in a round; the quick slice has fewer, and shorter experiments.
-TARGETS, QUICK_TARGETS, QUICK_STREAMS = 100, 20, 10
+#: Targets of a cell in a round, with few rows and with many (the first number of rows that is many); the
+#: quick slice has fewer, and shorter experiments.
+TARGETS, TARGETS_OF_MANY, MANY = 40, 20, 150
+QUICK_TARGETS, QUICK_STREAMS = 20, 10
 #: Rows of the quick slice: the smallest number that is at least this, or the largest there is.
 QUICK_ROWS = 50
 PROCESSES = 2
@@ -47,7 +49,7 @@ def jobs(seed: int, number: int, *, quick: bool = False) -> list[Job]:
         rows = [min([n for n in family.sizes if n >= QUICK_ROWS] or [max(family.sizes)])]
         for subject in TESTS.values():
             if subject.takes(family) and (subject.default or not quick):
-                some = rows if quick else family.sizes
+                some = [n for n in (rows if quick else family.sizes) if n <= subject.most_rows]
                 found += [Job(subject.name, family.name, n, subject.form, seed, number) for n in some]
     for experiment in EXPERIMENTS.values():
         for situation in experiment.situations:
@@ -59,8 +61,8 @@ def compute(job: Job, *, quick: bool = False) -> dict[str, Any]:
     """Return the counts of a job."""
     seed = (job.seed, job.round)
     if job.subject in TESTS:
-        subject, targets = TESTS[job.subject], QUICK_TARGETS if quick else TARGETS
-        return sizes.simulate(FAMILIES[job.data], job.n, subject, targets, seed)
+        targets = QUICK_TARGETS if quick else TARGETS if job.n < MANY else TARGETS_OF_MANY
+        return sizes.simulate(FAMILIES[job.data], job.n, TESTS[job.subject], targets, seed)
     experiment = EXPERIMENTS[job.subject]
     if quick:
         experiment = replace(experiment, streams=QUICK_STREAMS)

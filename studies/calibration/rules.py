@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -88,13 +87,8 @@ def rate(procedure: str, rounds: Sequence[Mapping[str, Any]]) -> Rate:
 
 def kept(make: Callable[[], Any], stream: Stream, *, rows: bool = False) -> BoolArray:
     """Return the columns that a selector keeps; ``rows``: say how rows depend."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # such as: y is autocorrelated
-        selector = make()
-        if isinstance(selector, ss.ColumnSelector):
-            selector.begin(stream.y, **stream.begin if rows else {}).offer(stream.X)
-        else:
-            selector.fit(stream.X, stream.y)
+    selector = make().begin(stream.y, **stream.begin if rows else {"serial": False})
+    selector.offer(stream.X)
     chosen = np.zeros(stream.X.shape[1], bool)
     chosen[selector.selected_] = True
     return chosen
@@ -102,7 +96,7 @@ def kept(make: Callable[[], Any], stream: Stream, *, rows: bool = False) -> Bool
 
 def all_at_once(stream: Stream) -> BoolArray:
     """Return the discoveries of Benjamini and Hochberg's procedure, over the p-values of all columns."""
-    measured = ss.OnlineFDR().begin(stream.y).measure_block(stream.X).relevance
+    measured = ss.OnlineFDR().begin(stream.y, serial=False).measure_block(stream.X).relevance
     p_values = np.asarray(measured.p_value[np.arange(stream.X.shape[1])], float)
     found: BoolArray = scipy.stats.false_discovery_control(np.minimum(p_values, 1.0)) <= ALPHA
     return found
@@ -193,4 +187,63 @@ INTERACTIONS = Experiment(
     100,
 )
 
-EXPERIMENTS = (NOISE, DEPENDENT_COLUMNS, DEPENDENT_ROWS, INTERACTIONS)
+
+def confirmed(stream: Stream, *, alpha: float) -> BoolArray:
+    """Return the columns that SAOLA keeps on 70 % of the rows and the other 30 % confirm."""
+    selector = ss.SAOLA(alpha).begin(stream.y, serial=False, holdout=0.3)
+    selector.offer(stream.X)
+    chosen = np.zeros(stream.X.shape[1], bool)
+    chosen[selector.selected_[selector.confirm(ALPHA)["confirmed"]]] = True
+    return chosen
+
+
+HELD_OUT = Experiment(
+    "Rows held out",
+    "What is left after redundant columns are removed: nothing is promised about it, unless rows that "
+    "selection has not seen confirm it. `SAOLA(alpha=0.05)` over the columns of the experiment above.",
+    tuple(
+        Situation(f"{structure}, {share:.0%} signals", dependent(structure, share), frozenset({"confirmed"}))
+        for structure in ("independent", "AR(1), 0.9", "copies")
+        for share in (0.1, 0.02)
+    ),
+    {
+        "kept": partial(kept, lambda: ss.SAOLA(ALPHA, ledger="none")),
+        "confirmed": partial(confirmed, alpha=ALPHA),
+    },
+    50,
+)
+
+
+def ever_selected(stream: Stream, *, looks: str, every: int) -> BoolArray:
+    """Return the features that a row screen has selected at any of its readings."""
+    screen = ss.Screen("f", alpha=ALPHA, correction="bonferroni", looks=looks, ledger="none")
+    chosen = np.zeros(stream.X.shape[1], bool)
+    for low in range(0, len(stream.y), every):
+        screen.partial_fit(stream.X[low : low + every], stream.y[low : low + every])
+        chosen[screen.selected_] = True
+    return chosen
+
+
+def rows_of_noise(rng: Generator) -> Stream:
+    """Return 50 features of 2,000 rows that are independent of two classes."""
+    return Stream(rng.standard_normal((2000, 50)), rng.integers(0, 2, 2000), np.zeros(50, bool))
+
+
+LOOKS = Experiment(
+    "Repeated looks",
+    '`Screen("f", alpha=0.05, correction="bonferroni")` over 2,000 rows and 50 features that are '
+    "independent of y: the probability that a feature is ever selected.",
+    (
+        Situation(
+            "Gaussian, two classes", rows_of_noise, frozenset({"read at the end", "any look, read 100 times"})
+        ),
+    ),
+    {
+        "read at the end": partial(ever_selected, looks="once", every=2000),
+        "read 100 times": partial(ever_selected, looks="once", every=20),
+        "any look, read 100 times": partial(ever_selected, looks="any", every=20),
+    },
+    200,
+)
+
+EXPERIMENTS = (NOISE, DEPENDENT_COLUMNS, DEPENDENT_ROWS, HELD_OUT, INTERACTIONS, LOOKS)
