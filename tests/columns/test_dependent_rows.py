@@ -278,7 +278,7 @@ def test_merging_needs_the_same_dependence():
     whole = ss.TopK(k=3, redundancy_weight=0).fit(X, y, serial=True)
     assert one.merge(other).selected_.tolist() == whole.selected_.tolist()
     for options in ({"serial": 3}, {"serial": False}, {"groups": np.arange(len(y)) // 5}):
-        with pytest.raises(MergeError, match="groups and serial"):
+        with pytest.raises(MergeError, match="groups, serial"):
             one.merge(ss.TopK(k=3, redundancy_weight=0).begin(y, **options))
 
 

@@ -80,7 +80,7 @@ def test_groups_behind_a_gate_are_the_groups_of_what_passes():
         rule, lag = settings(case)
         y = target(rng, TASKS[case % 3], int(rng.integers(20, 60)))
         X, variant = columns(rng, y, 24, far=False), ("corrected", "paper")[case % 2]
-        passed = passing(ss.OSFS(ALPHA, max_conditioning=0).fit(X, y), rule, lag)
+        passed = passing(ss.OSFS(ALPHA, max_conditioning=0, fdr="lord").fit(X, y), rule, lag)
         sieve = ss.GroupSAOLA(ALPHA, variant=variant, group_size=4, fdr=rule, lag=lag).begin(y)
         offered(sieve, X, rng)
         inner = ss.GroupSAOLA(0.999, variant=variant).begin(y)
