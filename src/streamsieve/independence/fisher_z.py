@@ -109,8 +109,8 @@ class FisherZ(RelevanceTest):
     A p-value of "confirmed" is never below that of t.  It holds whatever the distributions as far as an
     expansion of the permutation distribution goes: simulated for 15 families of columns and 16 of targets
     over 12 to 100 rows, at levels from 0.05 to 1e-4, no size exceeded its level by more than 30 % and the
-    simulation error; that of t did in most, by up to 700 times.  Rows must be independent.  A perfect correlation has the probability of one arrangement of the target.  Partial
-    correlations are tested by t.
+    simulation error; that of t did in most, by up to 700 times.  Rows must be independent.  A perfect
+    correlation has the probability of one arrangement of the target.  Partial correlations are tested by t.
 
     References
     ----------
