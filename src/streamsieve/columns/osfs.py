@@ -190,8 +190,8 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
         see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
-        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the limiting
-        chi-squared distribution, as in the papers: liberal in sparse tables.
+        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
         (test-wise deletion), and is for ``test="fisher_z"``.
@@ -307,8 +307,8 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
         see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
-        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the limiting
-        chi-squared distribution, as in the papers: liberal in sparse tables.
+        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
         (test-wise deletion), and is for ``test="fisher_z"``.

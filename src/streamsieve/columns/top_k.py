@@ -58,8 +58,8 @@ class TopK(ColumnSelector):
         normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
         see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
-        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the limiting
-        chi-squared distribution, as in the papers: liberal in sparse tables.
+        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.

@@ -57,8 +57,8 @@ class HITONPC(OfflineSelector):
         normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
         see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
-        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the limiting
-        chi-squared distribution, as in the papers: liberal in sparse tables.
+        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     bins : int, default=5
         For tables: features with more than 32 distinct values are cut into this number of bins of equal
         frequency, 2 to 1024.
