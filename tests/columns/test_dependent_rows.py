@@ -14,6 +14,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 
 import streamsieve as ss
+from streamsieve import state
 from streamsieve.exceptions import (
     CapabilityError,
     DependentRowsWarning,
@@ -24,6 +25,7 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.testing.states import fuzz
 from tests.helpers.tier import cases
 from tests.reference import dependent_rows as twin
 
@@ -278,7 +280,7 @@ def test_merging_needs_the_same_dependence():
     whole = ss.TopK(k=3, redundancy_weight=0).fit(X, y, serial=True)
     assert one.merge(other).selected_.tolist() == whole.selected_.tolist()
     for options in ({"serial": 3}, {"serial": False}, {"groups": np.arange(len(y)) // 5}):
-        with pytest.raises(MergeError, match="groups and serial"):
+        with pytest.raises(MergeError, match="groups, serial"):
             one.merge(ss.TopK(k=3, redundancy_weight=0).begin(y, **options))
 
 
@@ -415,3 +417,25 @@ def test_an_autocorrelated_target_warns_once_and_names_the_parameter():
         ss.SAOLA().begin(np.random.default_rng(0).permutation(y))
         ss.SAOLA().begin(np.sort(y))
         ss.Grafting().begin(y)  # it has no p-values
+
+
+# ------------------------------------------------------------------------------------ damaged states
+
+
+@pytest.mark.parametrize("selector", CAPABLE, ids=repr)
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_states_are_refused_or_work(selector, kind):
+    X, y, options = KINDS[kind]
+    header, arrays = fresh(selector).fit(X, y, **options)._saved()
+
+    def load(damaged):
+        return type(selector).from_bytes(state.to_bytes(header, damaged))
+
+    def use(sieve):
+        sieve.offer(np.random.default_rng(0).normal(size=(sieve.n_samples_seen_, 3)))
+        type(selector).from_bytes(sieve.to_bytes())
+
+    n = cases(100, 40)
+    refused, _, findings = fuzz(repr(selector), arrays, load, use, n, np.random.default_rng(1))
+    assert not findings
+    assert refused > n / 4

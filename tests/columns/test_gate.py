@@ -35,7 +35,7 @@ def fresh(sieve, **parameters):
 
 
 def passing(alone, rule, lag):
-    """Return which columns the twin's levels let through, by the p-values of a sieve that tests each alone."""
+    """Return which columns the twin's levels let through, by the p-values of a sieve without redundancy."""
     decided = [d for d in alone.ledger_ if d.event != "evicted"]
     tested = [d for d in decided if str(d.reason) not in ("constant", "unreliable test")]
     found = [passed for _, passed in twin.levels([d.p_value for d in tested], rule, ALPHA, lag)]
@@ -56,8 +56,8 @@ def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(kind, test):
         rule, lag = settings(case)
         y = target(rng, TASKS[case % 3], int(rng.integers(30, 60)))
         X = columns(rng, y, 20, far=False)
-        # with no set to condition on, a blanket tests every column for relevance, and nothing else; behind any
-        # gate 2 x 2 tables have exact p-values, whatever the rule
+        # with no set to condition on, a blanket tests every column for relevance, and nothing else; behind
+        # any gate 2 x 2 tables have exact p-values, whatever the rule
         alone = kind(ALPHA, test=test, max_conditioning=0, fdr="lord").fit(X, y)
         passed = passing(alone, rule, lag)
         sieve = offered(kind(ALPHA, test=test, fdr=rule, lag=lag).begin(y), X, rng)
@@ -80,7 +80,7 @@ def test_groups_behind_a_gate_are_the_groups_of_what_passes():
         rule, lag = settings(case)
         y = target(rng, TASKS[case % 3], int(rng.integers(20, 60)))
         X, variant = columns(rng, y, 24, far=False), ("corrected", "paper")[case % 2]
-        passed = passing(ss.OSFS(ALPHA, max_conditioning=0).fit(X, y), rule, lag)
+        passed = passing(ss.OSFS(ALPHA, max_conditioning=0, fdr="lord").fit(X, y), rule, lag)
         sieve = ss.GroupSAOLA(ALPHA, variant=variant, group_size=4, fdr=rule, lag=lag).begin(y)
         offered(sieve, X, rng)
         inner = ss.GroupSAOLA(0.999, variant=variant).begin(y)

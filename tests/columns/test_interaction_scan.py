@@ -90,13 +90,13 @@ def test_noise_of_many_levels_is_kept_in_no_more_streams_than_the_level_says(n, 
 
 
 def test_rare_levels_do_not_make_pairs_of_noise():
-    """Both margins skewed: coincidences of rare levels and rare classes are large statistics, not evidence."""
+    """Both margins skewed: a rare level that meets a rare class is a large statistic, but no evidence."""
     rng = np.random.default_rng(13)
-    streams, chance = cases(100, 40), (0.7, 0.2, 0.07, 0.03)
+    streams, share = cases(100, 40), (0.7, 0.2, 0.07, 0.03)
     kept = sum(
         len(
             InteractionScan(alpha=0.1)
-            .fit(rng.choice(4, (400, 30), p=chance), np.r_[0, 1, 2, rng.choice(3, 397, p=(0.9, 0.07, 0.03))])
+            .fit(rng.choice(4, (400, 30), p=share), np.r_[0, 1, 2, rng.choice(3, 397, p=(0.9, 0.07, 0.03))])
             .selected_
         )
         > 0

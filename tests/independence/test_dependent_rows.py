@@ -158,7 +158,9 @@ def test_blocks_and_forms_do_not_matter(form, make, task):
     assert whole.reason[4] == CONSTANT
     for j in range(20):
         one = test.measure(form(X[:, [j]]))
-        assert one.p_value[0] == whole.p_value[j]  # to the last bit
+        # to the last bit; for many classes the correlation ratio of a block is a product of matrices
+        tolerance = 1e-12 if labels(task) else 0
+        assert one.p_value[0] == pytest.approx(whole.p_value[j], rel=tolerance, abs=0)
         assert one.statistic[0] == pytest.approx(whole.statistic[j], rel=1e-12)
     np.testing.assert_allclose(test.measure(X).p_value, whole.p_value, rtol=1e-9)
     again = type(test).from_state(test.state())

@@ -73,7 +73,7 @@ def test_moments_of_many_tables_are_those_of_each():
         assert found == pytest.approx(twin.moments(tables[j]), rel=1e-9, abs=1e-9)
 
 
-#: Rows, probabilities of levels and classes, strata, and the size at .05, .01 and .001 (6,000 to 12,000 tables).
+#: Rows, probabilities of levels and classes, strata, and the size at .05, .01, .001 (6,000 to 12,000 tables).
 SIZES = {
     "5 x 5 flat": (80, flat(5), flat(5), 1, (0.045, 0.009, 0.0008)),
     "2 x 2 given 8 strata": (80, flat(2), flat(2), 8, (0.044, 0.008, 0.0003)),
@@ -105,7 +105,7 @@ def test_sizes_by_moments_alone_are_those_published(name):
         assert np.mean(p <= level) == pytest.approx(size, abs=3 * error), level
 
 
-# ------------------------------------------------------------------------------------ the tests hold their level
+# ------------------------------------------------------------------------------------ levels are held
 
 
 def null_columns(rng, n, probability, m):

@@ -55,10 +55,8 @@ def test_bounds_are_where_the_p_value_crosses_alpha(alpha):
 
 def random_tables(rng, most=4):
     r, c = rng.integers(2, most, 2)
-    probability = np.outer(rng.dirichlet(np.ones(r)), rng.dirichlet(np.ones(c))).ravel()
-    return [
-        rng.multinomial(rng.integers(4, 25), probability).reshape(r, c) for _ in range(rng.integers(1, 4))
-    ]
+    share = np.outer(rng.dirichlet(np.ones(r)), rng.dirichlet(np.ones(c))).ravel()
+    return [rng.multinomial(rng.integers(4, 25), share).reshape(r, c) for _ in range(rng.integers(1, 4))]
 
 
 def test_cells_are_tested_as_the_twin_does():
@@ -99,13 +97,13 @@ def test_random_tables_have_their_hypergeometric_probabilities():
         (ones, rest), (fewest, _) = margins[0]
         n, lf = ones + rest, log_factorial(sum(margins[0][0]))
         corners = np.arange(max(0, ones + fewest - n), min(ones, fewest) + 1)
-        probability = np.exp([kernel._log_probability(k, fewest, ones, n, lf) for k in corners])
-        assert probability.sum() == pytest.approx(1.0)
+        share = np.exp([kernel._log_probability(k, fewest, ones, n, lf) for k in corners])
+        assert share.sum() == pytest.approx(1.0)
         statistic = np.array(
             [twin.pearson(np.array([[k, fewest - k], [ones - k, n - ones - fewest + k]])) for k in corners]
         )
         for observed in np.unique(statistic):
-            wanted = min(1.0, probability[statistic >= observed * (1 - 1e-9)].sum())
+            wanted = min(1.0, share[statistic >= observed * (1 - 1e-9)].sum())
             found, draws = kernel.exceedances(*flat(margins, 0), *flat(margins, 1), observed, 20_000, 10**9)
             assert found / draws == pytest.approx(
                 wanted, abs=4 * math.sqrt(wanted * (1 - wanted) / draws) + 1e-12

@@ -135,6 +135,7 @@ def test_decisions_are_those_of_the_judge(newcomer_first, task):
         verdicts, evictions, kept = settled(judge, X, most, newcomer_first)
         share = np.array([-1.0, *(1 - judge.critical(f) ** 2 for f in range(1, 31))])
         store = Store(y, task, 8, 7)
+        store.lost = 30 - judge.freedom(30, 0)
         done, q, n_evicted = store.decide(X, share, most, newcomer_first, skip)
         assert done == 7
         assert store.feature[store.order[:q]].tolist() == [100 + j for j in kept]
@@ -145,7 +146,7 @@ def test_decisions_are_those_of_the_judge(newcomer_first, task):
                 assert tuple(i for i in store.record[k, 4:].tolist() if i >= 0) == v[2]
                 if v[0] != "unreliable test":
                     complete = judge.seen[:, [k, *(i - 100 for i in v[2])]].all(axis=1)
-                    assert store.record[k, 3] == complete.sum() - len(v[2]) - 3
+                    assert store.record[k, 3] == judge.freedom(complete.sum(), len(v[2]))
         for row, (old, new, reason, statistic, by) in enumerate(evictions, start=7):
             assert store.record[row, :3].tolist() == [old, new, CODE[reason]]
             assert store.statistic[row] == pytest.approx(statistic, abs=1e-9)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from scipy.special import gammaincc, gammainccinv
 
 from streamsieve._kernels import tables_search as kernel

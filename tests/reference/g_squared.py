@@ -93,8 +93,8 @@ def conditional(
 ):
     """Test levels x and classes y given the levels Z.
 
-    By "moments" the p-value is that of ``table_moments.py``.  Given nothing, a row for each degree of freedom is
-    enough; else rows must be enough as ever, for a test without power would separate everything.
+    By "moments" the p-value is that of ``table_moments.py``.  Given nothing, a row for each degree of freedom
+    is enough; else rows must be enough as ever, for a test without power would separate everything.
     """
     strata = tables(x, y, Z)
     value = sum(statistic(table) for table in strata)

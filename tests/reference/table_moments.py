@@ -10,13 +10,14 @@
    the same statistic, are left out.  Statistics, means and variances add up over strata.
 2. p is the tail of the gamma distribution with that mean and variance.  No variance: there is no test, p = 1.
 3. A 2 x 2 table without strata has Fisher's p-value if an expected count is below 5, or always (``exact``).
-4. Where p <= alpha and the smallest expected count of any stratum is below 1, p must be confirmed by tests that
-   hold at every level: p = max(p, valid).  At a fixed level only if the last term of the variance, summed over
-   strata, is more than a twentieth of it.  The smallest p-value of Fisher's exact tests of level i against the
-   others and class j against the others, times their number (Bonferroni), is p_cell.  If 2 p_cell <= 1 / B,
-   valid = 2 p_cell.  Else tables are drawn with the same margins: h = 10 exceedances after l draws give 10 / l
-   (Besag and Clifford 1991), b < 10 after all B draws 2 min((1 + b) / (1 + B), p_cell).  B = 40 / alpha at a
-   fixed level and 100,000 for an online rule, and 100,000 at most.
+4. Where p <= alpha and the smallest expected count of any stratum is below 1, p must be confirmed by
+   tests that hold at every level: p = max(p, valid).  At a fixed level only if the last term of the
+   variance, summed over strata, is more than a twentieth of it.  The smallest p-value of Fisher's exact
+   tests of level i against the others and class j against the others, times their number (Bonferroni),
+   is p_cell.  If 2 p_cell <= 1 / B, valid = 2 p_cell.  Else tables are drawn with the same margins: h =
+   10 exceedances after l draws give 10 / l (Besag and Clifford 1991), b < 10 after all B draws 2 min((1
+   + b) / (1 + B), p_cell).  B = 40 / alpha at a fixed level and 100,000 for an online rule, and 100,000
+   at most.
 
 Draws depend on the sorted margins only, so names of levels and order of rows mean nothing.
 """
@@ -130,7 +131,7 @@ def margins_of(tables):
     """Return the sorted margins of the strata that count; those of which fewer rows are drawn come first."""
     used = [occurring(table) for table in tables if moments(table)[2] > 0]
     both = [tuple(tuple(sorted(t.sum(axis=a).tolist())) for a in (0, 1)) for t in used]
-    fewer = sorted((sum(sum(m[a][:-1]) for m in both), a) for a in (0, 1))[0][1]
+    fewer = min((sum(sum(m[a][:-1]) for m in both), a) for a in (0, 1))[1]
     return sorted((m[fewer], m[1 - fewer]) for m in both)
 
 

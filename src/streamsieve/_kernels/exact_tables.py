@@ -1,7 +1,7 @@
 """P-values of contingency tables that hold at every level: Fisher's exact test, and random tables.
 
-A 2 x 2 table is (fewest, corner): the rows of one level, and how many of them are in one class of ``ones`` rows
-out of n.  Given the margins the corner is hypergeometric.  ``log_factorial[c]`` is ln c! for c up to n.
+A 2 x 2 table is (fewest, corner): the rows of one level, and how many of them are in one class of ``ones``
+rows out of n.  Given the margins the corner is hypergeometric.  ``lf[c]`` is ln c! for c up to n.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def fisher_one(corner: int, fewest: int, ones: int, n: int, lf: FloatArray) -> f
         p = _tail(corner, -1, fewest, ones, n, lf)
         if outside <= highest:
             p += _tail(outside, 1, fewest, ones, n, lf)
-    return min(p, 1.0)
+    return float(min(p, 1.0))
 
 
 @nb.njit(nogil=True, cache=True)

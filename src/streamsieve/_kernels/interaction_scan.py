@@ -171,9 +171,9 @@ def pair_moments(
 ) -> tuple[float, float, float]:
     """Pearson's statistic of one column and the target given the other one, its mean and its variance.
 
-    Over all permutations within the levels of the other one (Haldane 1940; Dawson 1954).  Levels with fewer than
-    four rows, or in which permutations do not change the statistic, are left out.  ``inverse[c]`` is 1 / c, and 0
-    for c = 0; ``in_class`` is room for a count per class.
+    Over all permutations within the levels of the other one (Haldane 1940; Dawson 1954).  Levels with fewer
+    than four rows, or in which permutations do not change the statistic, are left out.  ``inverse[c]`` is
+    1 / c, and 0 for c = 0; ``in_class`` is room for a count per class.
     """
     classes = table.shape[2]
     strata, levels = (a_levels, b_levels) if given_a else (b_levels, a_levels)
@@ -276,8 +276,9 @@ def scan(
     than ``rows`` rows for a degree of freedom is not tested.
 
     Returns the column at which a pair exceeds its bound, or the number of columns, and how many partners
-    were tested; these stand in ``slots``, ``statistic``, ``tested`` (a chi-squared statistic) and its degrees of
-    ``freedom``.  Pairs that do not exceed the bound have none, and 1 is tested.  That column has not joined yet.
+    were tested; these stand in ``slots``, ``statistic``, ``tested`` (a chi-squared statistic) and its degrees
+    of ``freedom``.  Pairs that do not exceed the bound have none, and 1 is tested.  That column has not
+    joined yet.
 
     By ``moments`` Pearson's statistic is tested, scaled to its mean and variance under permutation, and the
     bound is that of `might_exceed`; else the likelihood ratio, and the bound is one of it.

@@ -218,14 +218,15 @@ def measure(
 
     Writes the reason, the statistic, what is tested with its degrees of freedom, the rows of the rarest level
     and the number of levels (-1: a value is not finite).  ``codes_of`` are the ledger's codes for (relevant,
-    irrelevant, constant, unreliable test).  ``distinct`` is room for 33 values; with None only columns of zeros
-    and one other value are tested.
+    irrelevant, constant, unreliable test).  ``distinct`` is room for 33 values; with None only columns of
+    zeros and one other value are tested.
 
-    What is tested is a chi-squared statistic if there are degrees of freedom.  With ``moments`` it is Pearson's,
-    scaled to the mean and variance under permutation, and the reason is left to the caller.  Without degrees it
-    is the p-value, and 1 stands for no test.  Of a 2 x 2 table with fewer than ``len(exact_low)`` rows of the
-    rarer level, for Fisher's test, it is the number of these rows in the second class, and the degrees of
-    freedom are the rows with a minus sign; the table is significant outside ``exact_low..exact_high``.
+    What is tested is a chi-squared statistic if there are degrees of freedom.  With ``moments`` it is
+    Pearson's, scaled to the mean and variance under permutation, and the reason is left to the caller.
+    Without degrees it is the p-value, and 1 stands for no test.  Of a 2 x 2 table with fewer than
+    ``len(exact_low)`` rows of the rarer level, for Fisher's test, it is the number of these rows in the
+    second class, and the degrees of freedom are the rows with a minus sign; the table is significant outside
+    ``exact_low..exact_high``.
     """
     n, classes = len(y), len(class_counts)
     relevant, irrelevant, constant, unreliable = codes_of
@@ -293,7 +294,7 @@ def measure(
                 continue
             total = statistic[j]
             if not pearson:
-                total = _statistic(cell, counts, levels, class_counts, n, g, True)
+                total = _statistic(cell, counts, levels, class_counts, n, g, moments)
             freedom[j], tested[j] = 2.0 * mean * mean / variance, 2.0 * total * mean / variance
             continue
         degrees = nominal

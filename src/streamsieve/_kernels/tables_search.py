@@ -100,7 +100,7 @@ def count_bits(depth: int, member: Bits, edges: IntArray, ands: Bits, sums: IntA
 
 @nb.njit(nogil=True, cache=True)
 def upper_gamma(a: float, x: float) -> float:
-    """Regularized upper incomplete gamma function: a series below a + 1, above a continued fraction (Lentz)."""
+    """Regularized upper incomplete gamma function: a series below a + 1, above it a continued fraction."""
     if x <= 0.0:
         return 1.0
     front = math.exp(a * math.log(x) - x - math.lgamma(a))
@@ -155,8 +155,8 @@ def moments_of(
 ) -> tuple[float, float]:
     """Mean and variance of Pearson's statistic over all permutations (Haldane 1940; Dawson 1954).
 
-    ``by_level`` and ``by_class`` are sums of 1 / count.  Both are 0 where the statistic has one value only, and
-    with fewer than four rows.
+    ``by_level`` and ``by_class`` are sums of 1 / count.  Both are 0 where the statistic has one value only,
+    and with fewer than four rows.
     """
     if n < 4:
         return 0.0, 0.0
@@ -334,8 +334,9 @@ def judge_levels(
 ) -> tuple[float, int, int, int, bool, float, float]:  # fmt: skip
     """Return what `judge_bits` does, given ``depth`` members and one more.  Tables must be 0, and are again.
 
-    ``log[c] = ln c`` and ``inverse[c] = 1 / c``, with 0 for c = 0.  The cells of a stratum are listed by the first row that falls into each.  ``parts`` are,
-    for each level of the last member, the statistic and the sums of 1 / count of levels and classes.
+    ``log[c] = ln c`` and ``inverse[c] = 1 / c``, with 0 for c = 0.  The cells of a stratum are listed by the
+    first row that falls into each.  ``parts`` are, for each level of the last member, the statistic and the
+    sums of 1 / count of levels and classes.
     """
     row, level, label = strata[depth, 0], strata[depth, 1], strata[depth, 2]
     total = mean = variance = 0.0
@@ -419,12 +420,12 @@ def separate(
 
     Sets of 1..most of ``members[:q]``, all with ``must`` in them unless it is -1; by size, then by position.
     ``degrees`` is 0 (nominal), 1 (zero cells) or 2 (strata).  Returns (size of the set or 0, result,
-    statistic, what is tested, freedom), where 1 is independence, 2 that the column is a function of the set, 3
-    that there are too few rows for a test.  ``found`` takes the set; ``must`` comes first.  What is tested is a
-    chi-squared statistic, or without freedom the p-value, 1.
+    statistic, what is tested, freedom), where 1 is independence, 2 that the column is a function of the set,
+    3 that there are too few rows for a test.  ``found`` takes the set; ``must`` comes first.  What is tested
+    is a chi-squared statistic, or without freedom the p-value, 1.
 
-    By ``moments`` Pearson's statistic is tested, whatever is returned; ``critical`` are then the two bounds of
-    `is_significant`, and else smallest significant statistics in ``critical[0]``, by degrees of freedom.
+    By ``moments`` Pearson's statistic is tested, whatever is returned; ``critical`` are then the two bounds
+    of `is_significant`, and else smallest significant statistics in ``critical[0]``, by degrees of freedom.
 
     If sets with too few rows are passed over (``skip``), members that cannot be tested alone are dropped.
     """

@@ -184,12 +184,14 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
-    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
-        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
-        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
-        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
-        Partial correlations are tested by t in both.  "z" is Fisher's transformation, as in the papers:
-        liberal at small levels.  Tables: "chi2" is the limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
+        classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
+        normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
+        see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
+        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
         (test-wise deletion), and is for ``test="fisher_z"``.
@@ -299,12 +301,14 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
-    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
-        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
-        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
-        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
-        Partial correlations are tested by t in both.  "z" is Fisher's transformation, as in the papers:
-        liberal at small levels.  Tables: "chi2" is the limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
+        classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
+        normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
+        see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
+        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
         (test-wise deletion), and is for ``test="fisher_z"``.

@@ -52,12 +52,14 @@ class TopK(ColumnSelector):
     alpha : float or None, default=0.05
         Significance level of the relevance test, in (0, 1): of the correlation, or the G test of discretized
         columns.  Columns that are not significant never enter.  None: no test.
-    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
-        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
-        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
-        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
-        "z" is Fisher's transformation, as in the papers: liberal at small levels.  Tables: "chi2" is the
-        limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
+        classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
+        normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
+        see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
+        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.

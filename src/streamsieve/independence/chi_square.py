@@ -30,8 +30,12 @@ class ChiSquareTest(TableTest):
         Number of equal-frequency bins for columns with more than 32 distinct values, in [2, 1024].
     reliable : {"occupied", "nominal"}, default="occupied"
         Which table must have five rows for each degree of freedom; see `GSquared`.
-    p_value : {"auto", "chi2"}, default="auto"
-        How p-values are computed; "chi2" is the limiting chi-squared distribution.
+    p_value : {"auto", "moments", "chi2"}, default="auto"
+        How p-values are computed: by the mean and variance of the statistic over all permutations, the
+        default, or by its limiting chi-squared distribution, which is liberal if margins are skewed; see
+        `GSquared`.
+    exact : bool, default=False
+        Whether every 2 x 2 table has Fisher's exact p-value; see `GSquared`.
 
     Notes
     -----
@@ -49,9 +53,9 @@ class ChiSquareTest(TableTest):
     >>> from streamsieve.protocols import Task
     >>> y = np.repeat([0, 1], 10)
     >>> x = np.r_[np.zeros(8), np.ones(12)]
-    >>> measured = ChiSquareTest(y, Task.BINARY, alpha=0.01).relevance(x[:, None])
+    >>> measured = ChiSquareTest(y, Task.BINARY, alpha=0.01, p_value="chi2").relevance(x[:, None])
     >>> measured.statistic.round(3), measured.freedom
-    (array([13.333]), array([1]))
+    (array([13.333]), array([1.]))
     """
 
     _pearson: ClassVar[bool] = True

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import betainc, gammaln, ndtri
+from scipy.special import betainc, gammaln, ndtr, ndtri
 
 from streamsieve._kernels import confirmation as kernel
 from streamsieve.dependence.blocks import column_slices
@@ -132,7 +132,7 @@ class Confirmation:
             small = np.flatnonzero((ones > 0) & (exact | (expected < LEAST_EXPECTED)))
             p_value[small] = self._fisher(ones[small], np.full(len(small), self._counts[1]), both[small])
             rest = np.flatnonzero(ones == 0)
-        rest = rest[self._perhaps_doubtful(p_value[rest])]
+        rest = rest[p_value[rest] <= self._sure]
         if not len(rest):
             return p_value
         y = self._scores if self._numeric else self._y
@@ -150,13 +150,15 @@ class Confirmation:
             p_value[rest] = np.maximum(p_value[rest], self._scored(X, chosen[rest], p_value[rest]))
         return p_value
 
-    def _perhaps_doubtful(self, p_value: FloatArray) -> BoolArray:
-        """Return which p-values some column could make doubtful; balanced classes leave most in no doubt."""
+    @cached_property
+    def _sure(self) -> float:
+        """P-value above which no column leaves a doubt; balanced classes have a small one."""
         # no column has a larger skewness than the root of n, nor a kurtosis beyond n or below -2
         extremes = np.array([[self.n**0.5, self.n], [self.n**0.5, -2.0]])
-        some = (_doubtful(p_value, each, self._moments, self.n, TOLERANCE) for each in extremes)
-        doubtful: BoolArray = np.logical_or(*some)
-        return doubtful
+        z = np.linspace(0.0, FAR, 801)
+        doubtful = [_doubtful(2 * ndtr(-z), each, self._moments, self.n, TOLERANCE) for each in extremes]
+        first = int(np.argmax(np.append(np.any(doubtful, axis=0), True)))
+        return float(2 * ndtr(-z[max(first - 1, 0)])) if first < len(z) else 0.0
 
     def _scored(self, X: Matrix, chosen: IntArray, p_value: FloatArray) -> FloatArray:
         """Return p-values confirmed by the normal scores of columns and, where ties leave doubt, bounds."""

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from scipy.special import chdtri
 
 from streamsieve._kernels import table_tests as kernel
@@ -20,8 +19,9 @@ from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PV
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
 from streamsieve.dependence.target import discretize_target
-from streamsieve.exceptions import BadValueError, InputTypeError, SchemaError
+from streamsieve.exceptions import BadValueError, SchemaError
 from streamsieve.independence import table_p_values
+from streamsieve.independence.column_pieces import Pieces, begins_with_bits, pieces_of
 from streamsieve.independence.p_values import OF_TABLES, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, Int
@@ -174,7 +174,7 @@ class TableTest(RelevanceTest):
             exact = self._fisher_bounds
         else:
             critical = self.critical(self.most_levels)
-        bits = _begins_with_bits(pieces[0], pieces[2])
+        bits = begins_with_bits(pieces)
 
         def measure(low: int, high: int, room: FloatArray | None) -> int:
             done: int = kernel.measure(
@@ -206,11 +206,9 @@ class TableTest(RelevanceTest):
         """Compare tables with the level, and confirm the p-values of sparse ones."""
         reason, _, tested, freedom, _ = found
         if self.exact:  # an online rule needs all p-values, and has its own levels
-            tested[:], freedom[freedom < 0] = (
-                np.where(freedom < 0, self.p_values(tested, freedom)[:], tested),
-                0,
-            )
-            reason[(reason == IRRELEVANT) & (freedom == 0) & (tested <= self.alpha)] = RELEVANT
+            some = np.flatnonzero(freedom < 0)
+            tested[some], freedom[some] = self.p_values(tested, freedom)[some], 0
+            reason[some[tested[some] <= self.alpha]] = RELEVANT
         some = np.flatnonzero(freedom > 0)
         some = some[table_p_values.is_significant(tested[some], freedom[some], self.alpha)]
         reason[some] = RELEVANT
@@ -286,49 +284,36 @@ class TableTest(RelevanceTest):
                 depth - 1, columns[depth], levels[depth], n_strata, everything, strata, ends, tables[-2]
             )
 
-        def judge(pearson: bool, moments: bool) -> tuple[Any, ...]:  # noqa: FBT001
+        def judge(*, pearson: bool, moments: bool) -> tuple[Any, ...]:
             judged: tuple[Any, ...] = search.judge_levels(
                 len(columns) - 1, nothing, 1, levels[0], self.n_classes, n_strata, strata, ends, self.log,
                 self.inverse, pearson, moments, *tables,
             )  # fmt: skip
             return judged
 
-        statistic, freedom, rows, occupied, *_ = judge(self._pearson, False)
+        statistic, freedom, rows, occupied, *_ = judge(pearson=self._pearson, moments=False)
         joint = math.prod(levels[1:].tolist())
         nominal = int(levels[0] - 1) * (self.n_classes - 1) * joint
         reliable = self.n >= ROWS_PER_FREEDOM * nominal
         if not reliable and self.reliable == "occupied":
             reliable = freedom > 0 and rows >= ROWS_PER_FREEDOM * freedom
-        elif self.by_moments:
-            pass
-        elif self.degrees == "nominal":
+        elif not self.by_moments and self.degrees == "nominal":
             freedom = nominal
-        elif self.degrees == "zero_cells":
+        elif not self.by_moments and self.degrees == "zero_cells":
             cells = int(levels[0]) * self.n_classes * joint
             freedom = max(nominal - (cells - occupied), min(nominal, 1))
         tested = statistic if freedom > 0 else 1.0
         if self.by_moments:
-            value, *_, mean, variance = judge(True, True)
+            value, *_, mean, variance = judge(pearson=True, moments=True)
             reliable &= variance > 0 or freedom == 0
-            tested, freedom = 1.0, 0.0
-            if variance > 0:
-                tested, freedom = 2 * value * mean / variance, 2 * mean**2 / variance
+            scale = 2 * mean / variance if variance > 0 else 0.0
+            tested, freedom = value * scale if variance > 0 else 1.0, mean * scale
         p = float(table_p_values.p_value(np.array(tested), np.array(freedom)))
         return Tested(statistic, freedom, p, bool(reliable))
 
-    def pieces(self, X: Matrix) -> tuple[IntArray, npt.NDArray[np.int32], FloatArray, bool]:
-        """Return pointers, rows and values of a block, and whether it is sparse, as the kernels take them."""
-        if X.dtype.kind not in "fiub":
-            raise InputTypeError(
-                f"numbers are wanted, but the columns hold {X.dtype}: give every category a number first"
-            )
-        if X.shape[0] != self.n:
-            raise SchemaError(f"the block has {X.shape[0]} rows, but the target {self.n}: one row a label")
-        if sp.issparse(X):
-            pointers, rows = X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int32, copy=False)
-            return pointers, rows, X.data.astype(np.float64, copy=False), True
-        values = np.ascontiguousarray(X.T, np.float64).reshape(-1)
-        return np.arange(X.shape[1] + 1) * self.n, np.arange(self.n, dtype=np.int32), values, False
+    def pieces(self, X: Matrix) -> Pieces:
+        """Return the parts of a block of columns as the kernels take them."""
+        return pieces_of(X, self.n)
 
     def encode(
         self, pieces: tuple[Any, ...], chosen: IntArray, place: IntArray, width: int
@@ -369,10 +354,3 @@ class TableTest(RelevanceTest):
         test = cls.__new__(cls)
         test._bind(**record)  # noqa: SLF001
         return test
-
-
-def _begins_with_bits(pointers: IntArray, values: FloatArray) -> bool:
-    """Whether the first column of a block holds one value besides 0 at most."""
-    first = values[: pointers[1]] if len(pointers) > 1 else values[:0]
-    others = first[first != 0]
-    return bool(np.all(others == others[:1]))

@@ -224,21 +224,23 @@ class FisherZ(RelevanceTest):
         found = self.relevance(X)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
         p_value: PValues = PValues(self.p_values, statistic)
-        if self.alpha is not None and self._least > self.alpha:
-            reason[(reason == RELEVANT) & (np.abs(statistic) >= PERFECT)] = IRRELEVANT
         chosen = self._to_confirm(X, statistic, reason)
         if len(chosen):
             before, columns = p_value[chosen], (found.mean[chosen], found.norm[chosen])
             p = self._confirmation.p_values(X, chosen, columns, before, exact=self.online)
-            changed = np.flatnonzero(p != before)
+            changed = np.flatnonzero((p != before) | (np.abs(statistic[chosen]) >= PERFECT))
             p_value = ReplacedPValues(p_value, chosen[changed], p[changed]) if len(changed) else p_value
             reason[chosen[changed]] = np.where(p[changed] <= self.level, RELEVANT, IRRELEVANT)
         return Relevance(reason, statistic, p_value, (found.mean, found.norm))
 
     def _to_confirm(self, X: Matrix, r: FloatArray, reason: npt.NDArray[np.uint8]) -> IntArray:
         """Return the columns of a block whose p-values are to be confirmed."""
+        if self._looked_at == math.inf:
+            return np.zeros(0, np.int64)
+        if not self.online:
+            return np.flatnonzero(reason == RELEVANT)
         chosen = np.flatnonzero(np.abs(r) >= self._looked_at)
-        if self._looked_at < math.inf and self.online and self._confirmation.two:
+        if self._confirmation.two:
             chosen = np.union1d(chosen, self._confirmation.two_valued(X))
         varying: IntArray = chosen[reason[chosen] != CONSTANT]
         return varying

@@ -1,8 +1,8 @@
 """P-values of contingency tables: chi-squared, permutation moments, Fisher's exact test, random tables.
 
-What is tested is a chi-squared statistic with its degrees of freedom.  By "moments" both are those of the gamma
-distribution that has the mean and the variance of Pearson's statistic over all permutations: scaled, and not
-whole numbers.  Without degrees of freedom the p-value itself is given, and 1 is no test.
+What is tested is a chi-squared statistic with its degrees of freedom.  By "moments" both are those of the
+gamma distribution that has the mean and the variance of Pearson's statistic over all permutations: scaled,
+and not whole numbers.  Without degrees of freedom the p-value itself is given, and 1 is no test.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 #: Expected count below which a 2 x 2 table has Fisher's p-value, and any other table must be confirmed.
 FEW_FOR_FISHER, FEW_FOR_GAMMA = 5, 1
-#: Share of the variance due to skewed margins up to which the gamma distribution is within 1.5 times its level.
+#: Share of the variance due to skewed margins up to which the gamma distribution nearly holds its level.
 LITTLE_SKEW = 0.05
-#: Random tables: the most that are drawn, and the number as extreme as the observed one that ends the drawing.
+#: Random tables: the most that are drawn, and the number as extreme as the observed one that ends it.
 MOST_DRAWS, STOP = 100_000, 10
 #: Rows that are drawn for all of them together, a second or so, unless these are fewer than 1,000 tables.
 MOST_ROWS = 300_000_000
@@ -141,8 +141,8 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
 
     The valid one is, if it is small enough, twice the Bonferroni p-value of Fisher's exact tests of one level
     and one class against all others; else that of up to ``draws`` random tables with the same margins, by
-    sequential stopping (Besag and Clifford, Biometrika 78, 1991).  It is p if no expected count is below 1, or,
-    unless the far ``tail`` matters, if the margins are not skewed on both sides.
+    sequential stopping (Besag and Clifford, Biometrika 78, 1991).  It is p if no expected count is below 1,
+    or, unless the far ``tail`` matters, if the margins are not skewed on both sides.
     """
     found = [moments(table[None]) for table in tables]
     used = [table for table, each in zip(tables, found, strict=True) if each.variance[0] > 0]
@@ -156,7 +156,7 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
     cells = [kernel.cell_p_value(table, lf) for table in used]
     by_cell = min(1.0, min(smallest for smallest, _ in cells) * sum(tests for _, tests in cells))
     if 2 * by_cell <= 1 / draws:
-        return max(p, 2 * by_cell)
+        return float(max(p, 2 * by_cell))
     pairs = [tuple(tuple(sorted(side.tolist())) for side in both) for both in margins]
     fewer = min((0, 1), key=lambda side: sum(sum(pair[side][:-1]) for pair in pairs))
     pairs = sorted((pair[fewer], pair[1 - fewer]) for pair in pairs)  # the order of strata means nothing
@@ -164,7 +164,7 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
     draws = min(draws, max(1000, MOST_ROWS // sum(sum(pair[0][:-1]) for pair in pairs)))
     exceeding, made = kernel.exceedances(*drawn, *shuffled, observed, draws, STOP)
     valid = STOP / made if exceeding == STOP else 2 * min((1 + exceeding) / (1 + draws), by_cell)
-    return max(p, valid)
+    return float(max(p, valid))
 
 
 def _joined(pieces: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
@@ -180,7 +180,7 @@ def draws_for(alpha: float) -> int:
 def fisher_bounds(class_counts: IntArray, alpha: float, *, always: bool) -> tuple[IntArray, IntArray]:
     """Return the smallest and largest count that is not significant, by the rows of the rarer level.
 
-    For 2 x 2 tables with an expected count below 5.  With ``always`` for all of them, none of them significant.
+    For 2 x 2 tables with an expected count below 5.  With ``always`` for all, and none is significant.
     """
     n = int(class_counts.sum())
     most = n // 2 + 1

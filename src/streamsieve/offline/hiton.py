@@ -51,12 +51,14 @@ class HITONPC(OfflineSelector):
         For tables: which of them has rows enough; see ``GSquared``.
     unreliable : {"skip", "independent"}, default="skip"
         A test without enough rows: its set is passed over, or counts as separating.
-    p_value : {"auto", "confirmed", "t", "z", "chi2"}, default="auto"
-        How p-values are computed.  Correlations: "t" is Student's t (F for more than two classes), exact if y
-        or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
-        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
-        "z" is Fisher's transformation, as in the papers: liberal at small levels.  Tables: "chi2" is the
-        limiting chi-squared distribution.
+    p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
+        How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
+        classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
+        normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
+        see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
+        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     bins : int, default=5
         For tables: features with more than 32 distinct values are cut into this number of bins of equal
         frequency, 2 to 1024.

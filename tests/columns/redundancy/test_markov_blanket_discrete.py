@@ -221,8 +221,8 @@ def test_spect_is_selected_as_by_the_authors_toolbox(cls, alpha, selected, form)
         assert (sieve.selected_ + 1).tolist() == selected
 
 
-#: Number of columns that Fast-OSFS keeps of dorothea's training part; by "chi2" those of the prototypes.  Most
-#: columns are rare, and there Fisher's test is more cautious than the limit.
+#: Number of columns that Fast-OSFS keeps of dorothea's training part; by "chi2" those of the prototypes.
+#: Most columns are rare, and there Fisher's test is more cautious than the limit.
 DOROTHEA = {("chi2", 0.01): 10, ("chi2", 0.05): 20, ("moments", 0.01): 11, ("moments", 0.05): 16}
 
 

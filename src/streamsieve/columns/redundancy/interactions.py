@@ -133,7 +133,7 @@ class Interactions(Part):
     def _alone(self, coded: Coded, statistic: FloatArray, freedom: IntArray, level: FloatArray) -> FloatArray:
         """Return the p-values of columns and target; those of sparse tables are confirmed at their level."""
         if not self.by_moments:
-            return p_value(np.where(freedom > 0, statistic, 1.0), freedom)
+            return p_value(np.where(freedom > 0, statistic, 1.0), freedom.astype(np.float64))
         counts, classes = coded.counts, self.pools.class_counts
         value, mean, variance, _ = moments(counts)
         scale = np.divide(2.0 * mean, variance, out=np.zeros(len(mean)), where=variance > 0)
@@ -154,11 +154,12 @@ class Interactions(Part):
         value that the transformation of Wilson and Hilferty takes a significant statistic to: that of half a
         degree of freedom, the fewest for which it is accurate, or in the limit of many the normal quantile.
         """
-        if not self.by_moments:
-            bound: FloatArray = chdtri(1.0, level)
-            return bound
-        h = 2 / (9 * 0.5)
-        return np.minimum((np.cbrt(chdtri(0.5, level) / 0.5) - 1 + h) / np.sqrt(h), -ndtri(level)) - 0.05
+        bound: FloatArray = chdtri(1.0, level)
+        if self.by_moments:
+            h = 2 / (9 * 0.5)
+            few = (np.cbrt(chdtri(0.5, level) / 0.5) - 1 + h) / np.sqrt(h)
+            bound = np.minimum(few, -ndtri(level)) - 0.05
+        return bound
 
     def _found(self, coded: Coded, at: int, pairs: Pairs, level: float, *, chosen: bool) -> bool:
         """Keep the partners of a column, and return whether it is kept itself."""

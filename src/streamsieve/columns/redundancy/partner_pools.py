@@ -141,7 +141,7 @@ class PartnerPools(Part):
         return Pairs(at, slots[:done], *numbers[:, :done])
 
     def given(self, slot: int, coded: Coded, at: int) -> tuple[IntArray, IntArray]:
-        """Return the categories, row by row, of the worse column of a pair and of the better one, given it."""
+        """Return the categories, row by row, of the worse column of a pair and of the better one."""
         both = self._codes(self.slots["planes"][slot]), self._codes(coded.planes[at])
         better = self.slots["information"][slot] >= coded.information[at] - 1e-9  # as in the kernel
         return both[::-1] if better else both
