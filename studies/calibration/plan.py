@@ -43,15 +43,17 @@ class Job(NamedTuple):
 
 
 def jobs(seed: int, number: int, *, quick: bool = False) -> list[Job]:
-    """Return the jobs of a round."""
+    """Return the jobs of a round; the first leaves out the larger numbers of rows of a family."""
     found = []
     for family in FAMILIES.values():
-        rows = [min([n for n in family.sizes if n >= QUICK_ROWS] or [max(family.sizes)])]
+        rows = list(family.sizes)
+        if quick:
+            rows = [min([n for n in rows if n >= QUICK_ROWS] or [max(rows)])]
+        elif number == 0:
+            rows = [n for n in rows if n < MANY] or [min(rows)]
         for subject in TESTS.values():
             if subject.takes(family) and (subject.default or not quick):
-                some = [
-                    n for n in (rows if quick else family.sizes) if subject.rows[0] <= n <= subject.rows[1]
-                ]
+                some = [n for n in rows if subject.rows[0] <= n <= subject.rows[1]]
                 found += [Job(subject.name, family.name, n, subject.form, seed, number) for n in some]
     for experiment in EXPERIMENTS.values():
         for situation in experiment.situations:
@@ -103,7 +105,7 @@ class Store:
 
     def tidy(self) -> None:
         """Write the file again in a fixed order, without results that do not count any more."""
-        known = {(job.subject, job.data, job.n, job.form) for job in jobs(0, 0)}
+        known = {(job.subject, job.data, job.n, job.form) for job in jobs(0, 1)}
         kept = sorted(
             (job for job in self.results if job[:4] in known), key=lambda job: (job.round, *job[:3])
         )

@@ -160,7 +160,7 @@ def test_oracles_agree():
 def test_the_published_page_is_whole():
     text = check_page(HERE.parent / "docs" / "evidence" / "calibration.md")
     cells = plan.Store(HERE / "results" / "calibration.jsonl").cells(0)
-    assert {(job.subject, job.data, job.n) for job in plan.jobs(0, 0)} == {*cells}
+    assert {(job.subject, job.data, job.n) for job in plan.jobs(0, 0)} <= {*cells}
     assert not page.unexplained(cells)
     assert "Not explained yet" not in text
     assert "†" in text
