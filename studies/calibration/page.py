@@ -120,7 +120,7 @@ def _experiments(cells: Cells) -> Iterator[str]:
         rates = _rates(experiment, cells)
         if not rates:
             continue
-        situations = experiment.situations
+        situations = [s for s in experiment.situations if (experiment.name, s.name, 0) in cells]
         streams = sum(one["streams"] for one in cells[experiment.name, situations[0].name, 0])
         yield f"""\
 ## {experiment.name}
