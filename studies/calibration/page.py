@@ -187,7 +187,7 @@ def _explained(cells: Cells) -> str:
         where += [data] if data not in where else []
     items = []
     for sentence, subjects in about.items():
-        where = "; ".join(f"*{subject}*: {', '.join(data)}" for subject, data in subjects.items())
+        where = ". ".join(f"*{subject}*: {'; '.join(data)}" for subject, data in subjects.items())
         items.append(f"- {sentence} ({where})")
     none = "No cell is liberal."
     return "## Liberal cells: why, and what to do\n\n" + ("\n".join(items) if items else none) + "\n"

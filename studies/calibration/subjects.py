@@ -201,7 +201,7 @@ def kind(*kinds: str) -> Callable[[Family], bool]:
 
 dependent, strata = kind("serial", "grouped"), kind("strata")
 CONDITIONAL, MISSING, ROWS = "Conditional tests", "Missing values", "Row screens"
-DEPENDENT = "Dependent rows"
+DEPENDENT = "Tests over dependent rows"
 
 
 def complete_pairs() -> ss.SAOLA:
