@@ -31,9 +31,9 @@ REASONS: dict[tuple[str, str], str] = {
         The t test of a coefficient is exact for Gaussian residuals; here the residuals of y are t3 and those
         of x lognormal. Transform y (logarithm, ranks), or confirm the columns on rows held out.""",
     ("rows, t", "*"): """
-        Welch's t of a rare class and a skewed or discrete feature: the variance of the class rests on few rows.
-        A row screen has moments only, and no ranks to confirm with. Use `Screen("mutual_info")`, whose tables
-        are tested by permutation moments, or transform the feature.""",
+        Welch's t of a rare class and a skewed or discrete feature: the variance of the class rests on few
+        rows. A row screen has moments only, and no ranks to confirm with. Use `Screen("mutual_info")`, whose
+        tables are tested by permutation moments, or transform the feature.""",
     ("rows, F", "*"): """
         The F test of a skewed or discrete feature and rare classes: it is exact for Gaussian features, and a
         row screen has moments only, no ranks to confirm with. Use `Screen("mutual_info")`, or transform the

@@ -76,6 +76,12 @@ def joint_share(tables):
     return last / total if total else 0.0
 
 
+def has_rare_level(tables):
+    """Whether there is one table that is not left out, with a level or class of fewer than four rows."""
+    used = [table for table in map(occurring, tables) if moments(table)[2] > 0]
+    return len(used) == 1 and min(used[0].sum(axis=0).min(), used[0].sum(axis=1).min()) < 4
+
+
 def smallest_expected(tables):
     """Return the smallest expected count of the strata that are not left out."""
     used = [occurring(table) for table in tables if moments(table)[2] > 0]
