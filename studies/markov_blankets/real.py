@@ -51,7 +51,9 @@ def one_set(data: ColumnData, repeats: int) -> dict[str, Any]:
     splits = [split for by_seed in folds for split in (islice(by_seed, 1) if many else by_seed)]
 
     def maker(algorithm: str, reading: str) -> Any:
-        return lambda _codes, alpha, _k: ALGORITHMS[algorithm](alpha, test="g2", **READINGS[reading])
+        return lambda _codes, alpha, _k: ALGORITHMS[algorithm](
+            alpha, test="g2", p_value="chi2", **READINGS[reading]
+        )
 
     methods = {f"{a}, {reading}": maker(a, reading) for a in ALGORITHMS for reading in SHOWN}
     return compared(splits, methods | ALWAYS, codes=True, alpha=LEVEL)

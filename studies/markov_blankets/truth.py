@@ -94,17 +94,19 @@ def _selections(X: npt.NDArray[np.float64], target: int) -> dict[str, Any]:
         return others[selector.set_params(task="classification").fit(columns, y).selected_]
 
     found = {
-        _name(algorithm, reading, level): kept(make(level, test="g2", **rules))
+        _name(algorithm, reading, level): kept(make(level, test="g2", p_value="chi2", **rules))
         for algorithm, make in ALGORITHMS.items()
         for reading, rules in READINGS.items()
         for level in LEVELS
     }
-    found["Fast-OSFS + ADDIS"] = kept(ss.FastOSFS(FDR, test="g2", fdr="addis"))
+    found["Fast-OSFS + ADDIS"] = kept(ss.FastOSFS(FDR, test="g2", fdr="addis", p_value="chi2"))
     found["SAOLA"] = kept(ss.SAOLA(measure="su"))
     sizes = {"SAOLA": len(found["SAOLA"]), "Fast-OSFS": len(found[_name("Fast-OSFS", DEFAULT, LEVELS[0])])}
     for whose, k in sizes.items():
-        found[f"TopK, {whose}'s size"] = kept(ss.TopK(max(1, k), measure="su"))
-        found[f"TopK, plain, {whose}'s size"] = kept(ss.TopK(max(1, k), redundancy_weight=0, measure="su"))
+        found[f"TopK, {whose}'s size"] = kept(ss.TopK(max(1, k), measure="su", p_value="chi2"))
+        found[f"TopK, plain, {whose}'s size"] = kept(
+            ss.TopK(max(1, k), redundancy_weight=0, measure="su", p_value="chi2")
+        )
     return found
 
 
