@@ -19,6 +19,7 @@ from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels, contrasts
 from streamsieve.independence.confirmation import Confirmation
+from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
 from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, register
@@ -226,20 +227,29 @@ class FisherZ(RelevanceTest):
         p_value: PValues = PValues(self.p_values, statistic)
         if self.alpha is not None and self._least > self.alpha:
             reason[(reason == RELEVANT) & (np.abs(statistic) >= PERFECT)] = IRRELEVANT
-        chosen = self._to_confirm(X, statistic, reason)
+        distinct = distinct_values(X) if self.discrete_target else None
+        chosen = self._to_confirm(statistic, reason, distinct)
         if len(chosen):
             before, columns = p_value[chosen], (found.mean[chosen], found.norm[chosen])
             p = self._confirmation.p_values(X, chosen, columns, before, exact=self.online)
             changed = np.flatnonzero(p != before)
             p_value = ReplacedPValues(p_value, chosen[changed], p[changed]) if len(changed) else p_value
             reason[chosen[changed]] = np.where(p[changed] <= self.level, RELEVANT, IRRELEVANT)
-        return Relevance(reason, statistic, p_value, (found.mean, found.norm))
+        discrete = None if distinct is None else distinct <= few_values(self.n)
+        return Relevance(reason, statistic, p_value, (found.mean, found.norm), discrete)
 
-    def _to_confirm(self, X: Matrix, r: FloatArray, reason: npt.NDArray[np.uint8]) -> IntArray:
-        """Return the columns of a block whose p-values are to be confirmed."""
+    @cached_property
+    def discrete_target(self) -> bool:
+        """Whether an online procedure must know which columns have discrete p-values."""
+        return self.online and is_discrete(self.labels if len(self.labels) else self._y)
+
+    def _to_confirm(
+        self, r: FloatArray, reason: npt.NDArray[np.uint8], distinct: IntArray | None
+    ) -> IntArray:
+        """Return the columns of a block whose p-values are to be confirmed, by their distinct values."""
         chosen = np.flatnonzero(np.abs(r) >= self._looked_at)
-        if self._looked_at < math.inf and self.online and self._confirmation.two:
-            chosen = np.union1d(chosen, self._confirmation.two_valued(X))
+        if self._looked_at < math.inf and distinct is not None and self._confirmation.two:
+            chosen = np.union1d(chosen, np.flatnonzero(distinct == 2))
         varying: IntArray = chosen[reason[chosen] != CONSTANT]
         return varying
 
