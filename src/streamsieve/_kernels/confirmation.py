@@ -79,7 +79,7 @@ def two_by_two(
 
 @nb.njit(nogil=True, cache=True)
 def distinct(pointers: IntArray, values: FloatArray, n: int, most: int, out: IntArray) -> None:
-    """Count the distinct values of columns of n rows, without missing ones; ``most + 1`` if there are more."""
+    """Count the distinct values of columns of n rows, without missing ones, up to ``most + 1``."""
     seen = np.empty(most + 1)
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
