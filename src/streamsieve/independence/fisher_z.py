@@ -103,7 +103,8 @@ class FisherZ(RelevanceTest):
         t and a test of normal scores; see ``confirmation.Confirmation``.  "z" is Fisher's transformation.
     online : bool, default=False
         Whether p-values go to an online FDR procedure: "confirmed" then takes Fisher's exact p-value for all
-        2 x 2 tables, and confirms all p-values up to 0.05, not only those up to alpha.
+        2 x 2 tables, and confirms all p-values up to 0.05, not only those up to alpha.  The relevance says
+        which p-values are discrete: of columns of few distinct values, if the target has few.
 
     Notes
     -----
