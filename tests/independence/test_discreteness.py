@@ -29,8 +29,8 @@ def coarse_columns(rng, n):
         for k in (1, min(n, 9), min(n, 31), n // 2)
         for step in (1, -1)
     ]
-    gaps = np.where(rng.random((3, n)) < 0.3, np.nan, np.stack(columns[1:4]))
-    return np.stack([*columns, *gaps], axis=1)
+    incomplete = np.where(rng.random((3, n)) < 0.3, np.nan, np.stack(columns[1:4]))
+    return np.stack([*columns, *incomplete], axis=1)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -99,9 +99,10 @@ class OnlineFDR(ColumnSelector):
     fdr : {"addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", "alpha_spending"}, \
 default="addis"
         Procedure that sets the levels.  For columns that are independent of each other: "addis" has the most
-        power in simulations; "saffron" is the same for binary and categorical columns (see Notes); "lord"
-        (LORD++), "dlord" and "alpha_investing" (the generalized form, GAI) have less power.  For dependent columns: "lond".  If nothing is known about the dependence:
-        "lond_any" (reshaped LOND), or "alpha_spending", which bounds the probability of any false discovery.
+        power in simulations; "saffron" is the same for binary columns and classes (see Notes); "lord"
+        (LORD++), "dlord" and "alpha_investing" (the generalized form, GAI) have less power.  For
+        dependent columns: "lond".  If nothing is known about the dependence: "lond_any" (reshaped LOND), or
+        "alpha_spending", which bounds the probability of any false discovery.
     alpha : float, default=0.05
         Bound on the false discovery rate, in (0, 1); for "alpha_spending" on the family-wise error rate.
     lag : int, default=0
