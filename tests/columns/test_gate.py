@@ -34,11 +34,12 @@ def fresh(sieve, **parameters):
     return type(sieve)(**{**sieve.get_params(), **parameters})
 
 
-def passing(alone, rule, lag):
+def passing(alone, rule, lag, discrete):
     """Return which columns the twin's levels let through, by the p-values of a sieve without redundancy."""
     decided = [d for d in alone.ledger_ if d.event != "evicted"]
     tested = [d for d in decided if str(d.reason) not in ("constant", "unreliable test")]
-    found = [passed for _, passed in twin.levels([d.p_value for d in tested], rule, ALPHA, lag)]
+    p_values, discrete = [d.p_value for d in tested], [discrete[d.step] for d in tested]
+    found = [passed for _, passed in twin.levels(p_values, rule, ALPHA, lag, discrete)]
     return np.array([d.step for d, passed in zip(tested, found, strict=True) if passed], np.int64)
 
 
@@ -59,7 +60,8 @@ def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(kind, test):
         # with no set to condition on, a blanket tests every column for relevance, and nothing else; behind
         # any gate 2 x 2 tables have exact p-values, whatever the rule
         alone = kind(ALPHA, test=test, max_conditioning=0, fdr="lord").fit(X, y)
-        passed = passing(alone, rule, lag)
+        discrete = twin.discrete_columns(X, y) if test == "fisher_z" else [True] * 20
+        passed = passing(alone, rule, lag, discrete)
         sieve = offered(kind(ALPHA, test=test, fdr=rule, lag=lag).begin(y), X, rng)
         met = {j for j, event, reason, _ in lines(sieve) if event != "evicted" and reason != "irrelevant"}
         untested = {j for j, _, reason, _ in lines(alone) if reason in ("constant", "unreliable test")}
@@ -80,7 +82,8 @@ def test_groups_behind_a_gate_are_the_groups_of_what_passes():
         rule, lag = settings(case)
         y = target(rng, TASKS[case % 3], int(rng.integers(20, 60)))
         X, variant = columns(rng, y, 24, far=False), ("corrected", "paper")[case % 2]
-        passed = passing(ss.OSFS(ALPHA, max_conditioning=0, fdr="lord").fit(X, y), rule, lag)
+        alone = ss.OSFS(ALPHA, max_conditioning=0, fdr="lord").fit(X, y)
+        passed = passing(alone, rule, lag, twin.discrete_columns(X, y))
         sieve = ss.GroupSAOLA(ALPHA, variant=variant, group_size=4, fdr=rule, lag=lag).begin(y)
         offered(sieve, X, rng)
         inner = ss.GroupSAOLA(0.999, variant=variant).begin(y)
@@ -106,7 +109,8 @@ def test_a_buffer_behind_a_gate_is_the_buffer_of_what_passes(measure, redundancy
         if measure == "missing":
             X[rng.random(X.shape) < 0.1] = np.nan
         alone = ss.TopK(**{**parameters, "k": 99, "redundancy_weight": 0}, alpha=ALPHA, fdr="lord").fit(X, y)
-        passed = passing(alone, rule, lag)
+        tables = measure in ("su", "mutual_info")
+        passed = passing(alone, rule, lag, [True] * 20 if tables else twin.discrete_columns(X, y))
         sieve = ss.TopK(**parameters, alpha=ALPHA, fdr=rule, lag=lag).begin(y)
         offered(sieve, X, rng)
         inner = ss.TopK(**parameters, alpha=None).begin(y)

@@ -332,11 +332,12 @@ def test_pairs_have_the_p_values_of_their_complete_rows():
 class Gated:
     """A judge whose relevance is what passes the levels of a rule."""
 
-    def __init__(self, judge, p, rule, alpha, lag):
+    def __init__(self, judge, discrete, rule, alpha, lag):
         self.given, self.in_turn = judge.given, judge.in_turn
-        alone = [judge.relevance(j) for j in range(p)]
+        alone = [judge.relevance(j) for j in range(len(discrete))]
         tested = [j for j, (reason, *_) in enumerate(alone) if reason in (None, "irrelevant")]
-        found = [f for _, f in online_fdr.levels([alone[j][2] for j in tested], rule, alpha, lag)]
+        p_values, discrete = [alone[j][2] for j in tested], [discrete[j] for j in tested]
+        found = [f for _, f in online_fdr.levels(p_values, rule, alpha, lag, discrete)]
         words = {j: None if f else "irrelevant" for j, f in zip(tested, found, strict=True)}
         self.answers = [(words.get(j, reason), *rest) for j, (reason, *rest) in enumerate(alone)]
 
@@ -353,7 +354,8 @@ def test_a_blanket_behind_a_gate_is_the_blanket_of_what_passes(cls):
         task = TASKS[case % 3]
         y = target(rng, task, int(rng.integers(30, 60)))
         X = with_missing(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
-        judge = Gated(PairedPartialCorrelations(X, y, task, alpha=0.4), 20, rule, 0.4, lag)
+        discrete = online_fdr.discrete_columns(X, y)
+        judge = Gated(PairedPartialCorrelations(X, y, task, alpha=0.4), discrete, rule, 0.4, lag)
         twin = TWINS[cls](judge, 20)
         sieve = offered(cls(0.4, missing="omit", fdr=rule, lag=lag, p_value="t").begin(y), X, rng)
         equal_twin(sieve, twin, what=case)
@@ -370,7 +372,9 @@ def test_pairs_behind_a_gate_are_the_pairs_of_what_passes():
         X = with_missing(rng, columns(rng, y, 20, far=False), (0.0, 0.1, 0.4, 0.95))
         alone = ss.TopK(k=99, redundancy_weight=0, alpha=0.4, missing="omit", p_value="t").fit(X, y).ledger_
         tested = [d for d in alone if d.reason not in {"constant", "unreliable test"}]
-        found = [f for _, f in online_fdr.levels([d.p_value for d in tested], rule, 0.4, lag)]
+        every = online_fdr.discrete_columns(X, y)
+        p_values, discrete = [d.p_value for d in tested], [every[d.step] for d in tested]
+        found = [f for _, f in online_fdr.levels(p_values, rule, 0.4, lag, discrete)]
         passed = np.array([d.step for d, f in zip(tested, found, strict=True) if f], np.int64)
         sieve = offered(ss.SAOLA(0.4, missing="omit", fdr=rule, lag=lag, p_value="t").begin(y), X, rng)
         inner = ss.SAOLA(0.999, missing="omit", p_value="t").begin(y)

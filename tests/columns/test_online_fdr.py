@@ -10,7 +10,7 @@ import scipy.stats
 import streamsieve as ss
 from streamsieve._kernels.online_fdr import LORD, ODDS
 from streamsieve.columns.online_fdr import OnlineFDR
-from streamsieve.exceptions import StateError
+from streamsieve.exceptions import SchemaError, StateError
 from streamsieve.independence.online_fdr import RULES, OnlineFDRProcedure
 from studies.discovery._simulation import EVERY, NOTHING, SITUATIONS, Rates, known, shares, simulate
 from tests.columns.streams import (
@@ -130,12 +130,14 @@ def test_levels_equal_the_twin_with_any_lag_in_any_pieces(rule):
         p_values = mixed_p_values(rng, n, float(rng.choice([0, 0.1, 0.4, 0.8])))
         if case % 4 == 0:
             p_values = np.round(p_values, 2)  # ties with the edges at 1/4 and 1/2, and zeros
-        wanted = twin.levels(p_values.tolist(), rule, alpha, lag)
+        discrete = rng.random(n) < rng.choice([0, 0.3, 1])  # some, none or all
+        wanted = twin.levels(p_values.tolist(), rule, alpha, lag, discrete.tolist())
         gate = OnlineFDRProcedure(rule, alpha, lag)
         found, levels = [], []
         while len(found) < n:
-            part = p_values[len(found) : len(found) + int(rng.integers(1, 40))]
-            some = gate.decide(part, until_found=bool(rng.random() < 0.5))
+            part = slice(len(found), len(found) + int(rng.integers(1, 40)))
+            mask = discrete[part] if discrete.any() else None
+            some = gate.decide(p_values[part], mask, until_found=bool(rng.random() < 0.5))
             found += some[0].tolist()
             levels += some[1].tolist()
             if rng.random() < 0.2:
@@ -148,13 +150,13 @@ def test_levels_equal_the_twin_with_any_lag_in_any_pieces(rule):
 @every_rule
 def test_pieces_and_states_change_no_bit_of_a_level(rule, lag):
     rng = np.random.default_rng(2)
-    p_values = mixed_p_values(rng, 9000, 0.4)
-    found, levels = OnlineFDRProcedure(rule, 0.1, lag).decide(p_values)
+    p_values, discrete = mixed_p_values(rng, 9000, 0.4), rng.random(9000) < 0.3
+    found, levels = OnlineFDRProcedure(rule, 0.1, lag).decide(p_values, discrete)
     assert found.sum() > 64  # room had to be made
     for size in (1000, 7777):
         gate = OnlineFDRProcedure(rule, 0.1, lag)
         for low in range(0, len(p_values), size):
-            some = gate.decide(p_values[low : low + size])
+            some = gate.decide(p_values[low : low + size], discrete[low : low + size])
             assert np.array_equal(some[0], found[low : low + size])
             assert np.array_equal(some[1], levels[low : low + size])
             gate = OnlineFDRProcedure.from_state(gate.state())
@@ -178,6 +180,31 @@ def test_levels_are_right_after_half_a_million_ticks(rule):
         wanted = w0 * weight(1 + int(ticks[t]))
         wanted += sum(p * weight(1 + int(ticks[t] - o)) for p, o in zip(pays, opened, strict=True))
         assert levels[t] == pytest.approx(factor * wanted, rel=1e-10)
+
+
+@pytest.mark.parametrize("lag", [0, 7])
+@pytest.mark.parametrize(("rule", "without_discarding"), [("addis", "saffron"), ("dlord", "lord")])
+def test_of_discrete_p_values_alone_nothing_is_discarded(rule, without_discarding, lag):
+    """ADDIS is SAFFRON and D-LORD is LORD++, to the last bit; of none, a mask changes nothing."""
+    rng = np.random.default_rng(21)
+    p_values, every = mixed_p_values(rng, 3000, 0.1), np.ones(3000, bool)
+    wanted = OnlineFDRProcedure(without_discarding, 0.05, lag).decide(p_values)
+    assert np.array_equal(OnlineFDRProcedure(rule, 0.05, lag).decide(p_values, every), wanted)
+    wanted = OnlineFDRProcedure(rule, 0.05, lag).decide(p_values)
+    assert np.array_equal(OnlineFDRProcedure(rule, 0.05, lag).decide(p_values, ~every), wanted)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in ("addis", "dlord")])
+def test_rules_that_discard_nothing_make_no_difference_between_p_values(rule):
+    rng = np.random.default_rng(22)
+    p_values, some = mixed_p_values(rng, 500, 0.1), rng.random(500) < 0.5
+    wanted = OnlineFDRProcedure(rule, 0.05, 3).decide(p_values)
+    assert np.array_equal(OnlineFDRProcedure(rule, 0.05, 3).decide(p_values, some), wanted)
+
+
+def test_a_mask_of_another_length_is_refused():
+    with pytest.raises(SchemaError, match="3 p-values, but 2 entries that say which are discrete"):
+        OnlineFDRProcedure("addis", 0.05).decide(np.ones(3), np.ones(2, bool))
 
 
 @every_rule
@@ -205,8 +232,11 @@ def test_what_a_rule_reckons_with_never_exceeds_alpha(rule, lag):
     for _ in range(40):
         share, alpha = float(rng.choice([0, 0.02, 0.2, 0.6])), float(rng.choice([0.01, 0.05, 0.3]))
         p_values = mixed_p_values(rng, 500, share)
-        found, levels = OnlineFDRProcedure(rule, alpha, lag).decide(p_values)
-        reckoned = np.cumsum(RECKONED[rule](p_values, levels)) / np.maximum(1, np.cumsum(found))
+        discrete = rng.random(500) < rng.choice([0, 0.5])
+        found, levels = OnlineFDRProcedure(rule, alpha, lag).decide(p_values, discrete)
+        whole = RECKONED[{"addis": "saffron", "dlord": "lord"}.get(rule, rule)]
+        each = np.where(discrete, whole(p_values, levels), RECKONED[rule](p_values, levels))
+        reckoned = np.cumsum(each) / np.maximum(1, np.cumsum(found))
         assert reckoned.max() <= alpha * (1 + 1e-12)
 
 

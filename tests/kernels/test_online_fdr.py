@@ -56,7 +56,7 @@ class Run:
     def __call__(self, p_values, most=10**9):
         out, found = np.full(len(p_values), np.nan), np.zeros(len(p_values), bool)
         done = decide(
-            p_values, self.rule, self.lag, most, self.table, self.sequence,
+            p_values, np.zeros(0, bool), self.rule, self.rule[3:8], self.lag, most, self.table, self.sequence,
             self.counters, self.ticks, self.found_at, self.opened_at, self.ahead, out, found,
         )  # fmt: skip
         return done, out, found

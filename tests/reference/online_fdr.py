@@ -17,6 +17,12 @@ and, without a clock, with f the number of discoveries so far and g(i) = i^-1.1 
     reshaped LOND    alpha g(t) (f + 1) / (1 + 1/2 + ... + 1/t)
     alpha-spending   alpha g(t).
 
+A discrete p-value is valid, but need not be uniformly conservative, as D-LORD and ADDIS assume.  Its test is
+never discarded (tau = 1), which makes it one of
+
+    LORD++ in D-LORD    it ticks;               factor 2 (of alpha / 2), at most 1
+    SAFFRON in ADDIS    it ticks if p > 1/2;    factor 1/2,              at most 1/2.
+
 With a lag L the outcomes of the last L tests must not matter: they count as ticks, and a discovery at tau
 pays from test tau + L + 1 on.  A p-value that is 1/2 or 1/4 but for rounding is taken for it.
 
@@ -53,22 +59,29 @@ def slow_weight(i):
     return i**-1.1 / zeta(1.1)
 
 
-def levels(p_values, rule, alpha=0.05, lag=0):
+def levels(p_values, rule, alpha=0.05, lag=0, discrete=None):
+    discrete = [False] * len(p_values) if discrete is None else discrete
     found, out = [], []
     for t, p in enumerate(p_values, start=1):
-        level = RULES[rule](p_values[: t - 1], found, t, alpha, lag)
+        level = RULES[rule](p_values[: t - 1], discrete[:t], found, t, alpha, lag)
         out.append((level, p <= level))
         if p <= level:
             found.append(t)
     return out
 
 
-def _general(p, found, t, lag, ticks, weight, w0, pay):
+def discrete_columns(X, y):
+    """Return which columns have few distinct values, as y: at most 32, and at most half as many as rows."""
+    few = max(2, min(32, len(y) // 2))
+    return [len(set(y.tolist())) <= few and len(set(x[~np.isnan(x)].tolist())) <= few for x in X.T]
+
+
+def _general(p, discrete, found, t, lag, ticks, weight, w0, pay):
     """Return w0 g(..) + (pay - w0) g(..) + pay (g(..) + ...)."""
     resolved = max(0, t - 1 - lag)
 
     def clock(i):
-        return sum(ticks(v, s + 1 in found) for s, v in enumerate(p[:i]))
+        return sum(ticks(v, s + 1 in found, discrete[s]) for s, v in enumerate(p[:i]))
 
     total = w0 * weight(1 + clock(resolved) + (t - 1 - resolved))
     usable = [tau for tau in found if tau + lag <= t - 1]
@@ -79,39 +92,48 @@ def _general(p, found, t, lag, ticks, weight, w0, pay):
     return total
 
 
-def _lord(p, found, t, alpha, lag):
-    return min(1, _general(p, found, t, lag, lambda v, r: True, lord_weight, alpha / 10, alpha))
+def _lord(p, discrete, found, t, alpha, lag):
+    return min(1, _general(p, discrete, found, t, lag, lambda v, r, d: True, lord_weight, alpha / 10, alpha))
 
 
-def _dlord(p, found, t, alpha, lag):
+def _dlord(p, discrete, found, t, alpha, lag):
+    def ticks(v, r, d):
+        return d or v <= HALF
+
     pay = alpha / 2
-    return min(0.5, _general(p, found, t, lag, lambda v, r: v <= HALF, lord_weight, pay / 10, pay))
+    total = _general(p, discrete, found, t, lag, ticks, lord_weight, pay / 10, pay)
+    return min(1, 2 * total) if discrete[t - 1] else min(0.5, total)
 
 
-def _saffron(p, found, t, alpha, lag):
-    total = _general(p, found, t, lag, lambda v, r: v > HALF, power_weight, alpha / 2, alpha)
-    return min(0.5, 0.5 * total)
+def _saffron(p, discrete, found, t, alpha, lag):
+    def ticks(v, r, d):
+        return v > HALF
+
+    return min(0.5, 0.5 * _general(p, discrete, found, t, lag, ticks, power_weight, alpha / 2, alpha))
 
 
-def _addis(p, found, t, alpha, lag):
-    total = _general(p, found, t, lag, lambda v, r: QUARTER < v <= HALF, power_weight, alpha / 2, alpha)
-    return min(0.25, 0.25 * total)
+def _addis(p, discrete, found, t, alpha, lag):
+    def ticks(v, r, d):
+        return v > HALF if d else QUARTER < v <= HALF
+
+    total = _general(p, discrete, found, t, lag, ticks, power_weight, alpha / 2, alpha)
+    return min(0.5, 0.5 * total) if discrete[t - 1] else min(0.25, 0.25 * total)
 
 
-def _alpha_investing(p, found, t, alpha, lag):
-    v = _general(p, found, t, lag, lambda v, r: not r, power_weight, alpha / 2, alpha)
+def _alpha_investing(p, discrete, found, t, alpha, lag):
+    v = _general(p, discrete, found, t, lag, lambda v, r, d: not r, power_weight, alpha / 2, alpha)
     return v / (1 + v)
 
 
-def _lond(p, found, t, alpha, lag):
+def _lond(p, discrete, found, t, alpha, lag):
     return alpha * slow_weight(t) * (1 + sum(tau + lag <= t - 1 for tau in found))
 
 
-def _lond_any(p, found, t, alpha, lag):
-    return _lond(p, found, t, alpha, lag) / sum(1 / i for i in range(1, t + 1))
+def _lond_any(p, discrete, found, t, alpha, lag):
+    return _lond(p, discrete, found, t, alpha, lag) / sum(1 / i for i in range(1, t + 1))
 
 
-def _alpha_spending(p, found, t, alpha, lag):
+def _alpha_spending(p, discrete, found, t, alpha, lag):
     return alpha * slow_weight(t)
 
 
@@ -138,7 +160,8 @@ def online_fdr(X, y, task, *, fdr="addis", alpha=0.05, lag=0, scope="marginal"):
     """Return the selected columns and every decision, in order."""
     y = np.asarray(y)
     model = np.ones((len(y), 1))
-    p_values, found, selected, lines = [], [], [], []
+    p_values, discrete, found, selected, lines = [], [], [], [], []
+    coarse = [scope == "marginal" and few for few in discrete_columns(X, y)]
     for j in range(X.shape[1]):
         x = alpha_investing.unit(X[:, j])
         reason, statistic, p = marginal(x, y, task) if scope == "marginal" else conditional(model, x, y)
@@ -146,7 +169,8 @@ def online_fdr(X, y, task, *, fdr="addis", alpha=0.05, lag=0, scope="marginal"):
             lines.append(Line(j, "rejected", reason, (), statistic, p, math.nan))
             continue
         t = len(p_values) + 1
-        level = RULES[fdr](p_values, found, t, alpha, lag)
+        discrete.append(coarse[j])
+        level = RULES[fdr](p_values, discrete, found, t, alpha, lag)
         p_values.append(p)
         if p <= level:
             found.append(t)

@@ -78,6 +78,29 @@ def two_by_two(
 
 
 @nb.njit(nogil=True, cache=True)
+def distinct(pointers: IntArray, values: FloatArray, n: int, most: int, out: IntArray) -> None:
+    """Count the distinct values of columns of n rows, without missing ones, up to ``most + 1``."""
+    seen = np.empty(most + 1)
+    for j in range(len(pointers) - 1):
+        low, high = pointers[j], pointers[j + 1]
+        count = 0
+        if high - low < n:
+            seen[0] = 0.0
+            count = 1
+        for t in range(low, high):
+            v = values[t]
+            k = 0
+            while k < count and seen[k] != v:
+                k += 1
+            if k == count and not math.isnan(v):
+                seen[count] = v
+                count += 1
+                if count > most:
+                    break
+        out[j] = count
+
+
+@nb.njit(nogil=True, cache=True)
 def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray) -> tuple[float, float]:
     """Fill the normal scores of the stored values of a column; return that of rows not stored, and a gap.
 

@@ -77,8 +77,9 @@ def spent(steps: IntArray, sequence: int) -> FloatArray:
 
 @nb.njit(nogil=True, cache=True)
 def decide(
-    p_values: FloatArray,
+    p_values: FloatArray, discrete: BoolArray,
     rule: tuple[float, float, float, float, float, float, float, int, int],
+    without_discarding: tuple[float, float, float, float, int],
     lag: int, most: int,
     table: FloatArray, sequence: int,
     counters: IntArray, ticks: BoolArray, found_at: IntArray, opened_at: IntArray, ahead: FloatArray,
@@ -92,12 +93,19 @@ def decide(
     is the amount times the weight of the test's number, LOND times one more than the discoveries that may be
     used, and RESHAPED that divided by a harmonic number.
 
+    Tests that are ``discrete`` have the factor, cap, low, high and ticks of ``without_discarding``; in an
+    empty mask there are none.
+
     A test is resolved ``lag`` tests later; until then it counts as a tick, and its discovery pays nothing.
     """
-    first, second, amount, factor, cap, low, high, ticking, form = rule
+    first, second, amount = rule[0], rule[1], rule[2]
+    form = rule[8]
     for i in range(len(p_values)):
         if counters[FOUND] >= most or counters[FOUND] == len(found_at):
             return i
+        factor, cap, low, high, ticking = rule[3], rule[4], rule[5], rule[6], rule[7]
+        if len(discrete) > 0 and discrete[i]:
+            factor, cap, low, high, ticking = without_discarding
         before = counters[TESTS]
         resolved = max(0, before - lag)
         if lag > 0 and resolved > 0 and ticks[resolved % len(ticks)]:  # the test that is resolved now

@@ -129,9 +129,9 @@ class Composition(Part):
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``."""
         relevance = self._relevance(block)
-        reason, statistic, p_value, _ = relevance
+        reason, statistic, p_value = relevance[:3]
         if self.fdr is not None and p_value is not None:
-            self.fdr.retest(reason, p_value)
+            self.fdr.retest(reason, p_value, relevance.discrete)
         chosen = np.flatnonzero(reason == KEPT)
         if not len(chosen):
             return Outcome(reason, statistic, p_value, start=start, found=0)

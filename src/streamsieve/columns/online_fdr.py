@@ -99,10 +99,10 @@ class OnlineFDR(ColumnSelector):
     fdr : {"addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", "alpha_spending"}, \
 default="addis"
         Procedure that sets the levels.  For columns that are independent of each other: "addis" has the most
-        power in simulations, and needs numeric columns (see Notes); "saffron" takes binary and categorical
-        columns as well; "lord" (LORD++), "dlord" and "alpha_investing" (the generalized form,
-        GAI) have less power.  For dependent columns: "lond".  If nothing is known about the dependence:
-        "lond_any" (reshaped LOND), or "alpha_spending", which bounds the probability of any false discovery.
+        power in simulations; "saffron" is the same for binary columns and classes (see Notes); "lord"
+        (LORD++), "dlord" and "alpha_investing" (the generalized form, GAI) have less power.  For
+        dependent columns: "lond".  If nothing is known about the dependence: "lond_any" (reshaped LOND), or
+        "alpha_spending", which bounds the probability of any false discovery.
     alpha : float, default=0.05
         Bound on the false discovery rate, in (0, 1); for "alpha_spending" on the family-wise error rate.
     lag : int, default=0
@@ -151,8 +151,9 @@ default="addis"
     alpha_spending    FWER            FWER                    FWER         FWER
     ================= =============== ======================= ============ ===========
 
-    .. [*] if null p-values are uniformly conservative.  P-values of few distinct values are not: "addis"
-       charges for p-values in (1/4, 1/2] only, and where there are none in it, it charges for nothing.
+    .. [*] if null p-values of continuous columns are uniformly conservative.  Discrete p-values need not be:
+       a column of few distinct values (at most 32, and half of the rows) against such a target is tested as
+       by "saffron" in "addis" and as by "lord" in "dlord", out of the same wealth.
 
     mFDR is the ratio of the expected numbers of false discoveries and of discoveries; PRDS is a form of
     positive dependence.  Two-sided tests of correlated columns are not PRDS in general; for them the FDR of

@@ -41,7 +41,8 @@ class AnyMeasure(RelevanceTest):
                 statistic[j], p_value[j] = self._dependence(x)
         significant = statistic > self._delta if np.isnan(p_value).all() else self._tested(p_value)
         reason = np.where(constant, CONSTANT, np.where(significant, RELEVANT, IRRELEVANT))
-        return Relevance(reason.astype(np.uint8), statistic, p_value)
+        discrete = np.ones(m, bool)  # for all that is known
+        return Relevance(reason.astype(np.uint8), statistic, p_value, discrete=discrete)
 
     def _dependence(self, x: FloatArray) -> tuple[float, float]:
         dependence = float(self._measure.dependence(x, self._y))

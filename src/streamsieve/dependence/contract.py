@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.decisions import KEPT, PValues
-from streamsieve.protocols import ANY_TASK, ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
+from streamsieve.protocols import ANY_TASK, BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Part
 
 
@@ -48,6 +48,9 @@ class Relevance(NamedTuple):
     p_value: PValues | FloatArray | None
     #: What the rule wants again, one entry per column each: means and norms, or numbers of categories.
     columns: tuple[npt.NDArray[Any], ...] = ()
+    #: Which p-values are discrete, a property of column and target and not of their association; None: none.
+    #: They are valid, but need not be uniformly conservative, as "addis" and "dlord" assume of all others.
+    discrete: BoolArray | None = None
 
     @classmethod
     def unmeasured(cls, m: int) -> Self:
@@ -58,9 +61,8 @@ class Relevance(NamedTuple):
         """Return some columns."""
         p_value = None if self.p_value is None else PValues(self.p_value.__getitem__, chosen)
         columns = tuple(array[chosen] for array in self.columns)
-        return self._replace(
-            reason=self.reason[chosen], statistic=self.statistic[chosen], p_value=p_value, columns=columns
-        )
+        discrete = None if self.discrete is None else self.discrete[chosen]
+        return type(self)(self.reason[chosen], self.statistic[chosen], p_value, columns, discrete)
 
     def owned(self) -> Self:
         """Return the same numbers in arrays of their own, which may be written to."""

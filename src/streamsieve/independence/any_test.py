@@ -35,4 +35,4 @@ class AnyTest(RelevanceTest):
             if np.any(x != x[0]):
                 statistic[j], p_value[j] = self.test.conditional(x, self.y, nothing)
                 reason[j] = RELEVANT if p_value[j] <= self.alpha else IRRELEVANT
-        return Relevance(reason, statistic, p_value)
+        return Relevance(reason, statistic, p_value, discrete=np.ones(m, bool))  # for all that is known

@@ -16,6 +16,7 @@ from streamsieve.dependence.blocks import column_slices, dense_column, with_miss
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts as target_contrasts
 from streamsieve.independence.confirmation import Confirmation
+from streamsieve.independence.discreteness import distinct_values, few_values
 from streamsieve.independence.fisher_z import ONLINE_LEVEL, FisherZ, p_value_given
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Bool, Nested, register
@@ -75,7 +76,8 @@ class CompletePairsFisherZ(RelevanceTest):
             reason[rest], statistic[rest] = found.reason, found.statistic
             if isinstance(found.p_value, PValues):
                 p_value = ReplacedPValues(p_value, rest, found.p_value)
-        return Relevance(reason, statistic, p_value)
+        discrete = distinct_values(X) <= few_values(self.n) if self.complete.discrete_target else None
+        return Relevance(reason, statistic, p_value, discrete=discrete)
 
     def _confirmed(
         self, X: Matrix, some: IntArray, reason: npt.NDArray[np.uint8], p_value: PValues

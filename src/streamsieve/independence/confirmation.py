@@ -94,12 +94,6 @@ class Confirmation:
         unit: FloatArray = scores / np.sqrt(scores @ scores)
         return unit
 
-    def two_valued(self, X: Matrix) -> IntArray:
-        """Return which columns of a block have two values, if the target has two."""
-        chosen = np.arange(X.shape[1] if self.two else 0)
-        found: IntArray = chosen[self._tables(X, chosen)[0] > 0]
-        return found
-
     def _tables(self, X: Matrix, chosen: IntArray) -> IntArray:
         """Return the 2 x 2 tables of columns of two values, 0 for others."""
         tables, at = np.zeros((2, len(chosen)), np.int64), np.arange(len(chosen))

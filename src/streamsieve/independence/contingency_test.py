@@ -227,7 +227,8 @@ class TableTest(RelevanceTest):
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target; rules want the numbers of categories again."""
         reason, statistic, tested, freedom, levels = self.relevance(X)
-        return Relevance(reason, statistic, self.p_values(tested, freedom), (levels,))
+        discrete = np.ones(len(reason), bool)
+        return Relevance(reason, statistic, self.p_values(tested, freedom), (levels,), discrete)
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column of numbers; None if it is constant, not finite, or cannot be tested."""

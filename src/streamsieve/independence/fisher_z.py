@@ -19,6 +19,7 @@ from streamsieve.dependence.blocks import column_products, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels, contrasts
 from streamsieve.independence.confirmation import Confirmation
+from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
 from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, register
@@ -102,7 +103,8 @@ class FisherZ(RelevanceTest):
         t and a test of normal scores; see ``confirmation.Confirmation``.  "z" is Fisher's transformation.
     online : bool, default=False
         Whether p-values go to an online FDR procedure: "confirmed" then takes Fisher's exact p-value for all
-        2 x 2 tables, and confirms all p-values up to 0.05, not only those up to alpha.
+        2 x 2 tables, and confirms all p-values up to 0.05, not only those up to alpha.  The relevance says
+        which p-values are discrete: of columns of few distinct values, if the target has few.
 
     Notes
     -----
@@ -224,24 +226,33 @@ class FisherZ(RelevanceTest):
         found = self.relevance(X)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
         p_value: PValues = PValues(self.p_values, statistic)
-        chosen = self._to_confirm(X, statistic, reason)
+        distinct = distinct_values(X) if self.discrete_target else None
+        chosen = self._to_confirm(statistic, reason, distinct)
         if len(chosen):
             before, columns = p_value[chosen], (found.mean[chosen], found.norm[chosen])
             p = self._confirmation.p_values(X, chosen, columns, before, exact=self.online)
             changed = np.flatnonzero((p != before) | (np.abs(statistic[chosen]) >= PERFECT))
             p_value = ReplacedPValues(p_value, chosen[changed], p[changed]) if len(changed) else p_value
             reason[chosen[changed]] = np.where(p[changed] <= self.level, RELEVANT, IRRELEVANT)
-        return Relevance(reason, statistic, p_value, (found.mean, found.norm))
+        discrete = None if distinct is None else distinct <= few_values(self.n)
+        return Relevance(reason, statistic, p_value, (found.mean, found.norm), discrete)
 
-    def _to_confirm(self, X: Matrix, r: FloatArray, reason: npt.NDArray[np.uint8]) -> IntArray:
-        """Return the columns of a block whose p-values are to be confirmed."""
+    @cached_property
+    def discrete_target(self) -> bool:
+        """Whether an online procedure must know which columns have discrete p-values."""
+        return self.online and is_discrete(self.labels if len(self.labels) else self._y)
+
+    def _to_confirm(
+        self, r: FloatArray, reason: npt.NDArray[np.uint8], distinct: IntArray | None
+    ) -> IntArray:
+        """Return the columns of a block whose p-values are to be confirmed, by their distinct values."""
         if self._looked_at == math.inf:
             return np.zeros(0, np.int64)
         if not self.online:
             return np.flatnonzero(reason == RELEVANT)
         chosen = np.flatnonzero(np.abs(r) >= self._looked_at)
-        if self._confirmation.two:
-            chosen = np.union1d(chosen, self._confirmation.two_valued(X))
+        if distinct is not None and self._confirmation.two:
+            chosen = np.union1d(chosen, np.flatnonzero(distinct == 2))
         varying: IntArray = chosen[reason[chosen] != CONSTANT]
         return varying
 

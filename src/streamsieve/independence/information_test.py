@@ -83,12 +83,14 @@ class InformationTest(RelevanceTest):
             reason = tables.reason
             if self.alpha is None:
                 reason = np.where(levels == 1, CONSTANT, RELEVANT).astype(np.uint8)
-            return Relevance(reason, shared / whole, self._tables.p_values(tables.tested, tables.freedom))
+            p_value = self._tables.p_values(tables.tested, tables.freedom)
+            return Relevance(reason, shared / whole, p_value, discrete=np.ones(m, bool))
         freedom = np.maximum((levels - 1) * (len(self._counts) - 1), 1)
         g = 2 * shared
         significant = True if self.alpha is None else g >= _critical(self.alpha, freedom)
         reason = np.where(levels == 1, CONSTANT, np.where(significant, RELEVANT, IRRELEVANT))
-        return Relevance(reason.astype(np.uint8), shared / whole, PValues(_p_value, g, freedom))
+        p_value = PValues(_p_value, g, freedom)
+        return Relevance(reason.astype(np.uint8), shared / whole, p_value, discrete=np.ones(m, bool))
 
 
 def _p_value(g: FloatArray, freedom: IntArray) -> FloatArray:

@@ -115,7 +115,7 @@ class PairwiseCorrelationGroups(PairwiseGroups):
     ) -> Iterator[GroupCandidates]:
         measured = self.test.measure(X)
         if self.fdr is not None and measured.p_value is not None:
-            self.fdr.retest(measured.reason, measured.p_value)
+            self.fdr.retest(measured.reason, measured.p_value, measured.discrete)
         reason[:], statistic[:] = measured.reason, measured.statistic
         if isinstance(measured.p_value, ReplacedPValues):
             measured.p_value.write_to(p_value)

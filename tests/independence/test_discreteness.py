@@ -1,0 +1,92 @@
+"""Which p-values are discrete: a property of columns and target, not of their order or form."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve.dependence.contract import Relevance
+from streamsieve.independence import ChiSquareTest, FisherZ, GSquared
+from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
+from streamsieve.protocols import Task
+
+FORMS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "csc": sp.csc_array, "float32": np.float32}
+
+
+def coarse_columns(rng, n):
+    """Return columns of 1 to n distinct values, rare ones first or last, far from 0, and missing values."""
+    columns = [rng.integers(0, k, n).astype(float) for k in (1, 2, 3, 16, 31, 32, 33, 34, 60, n)]
+    columns += [
+        rng.normal(size=n),
+        np.arange(n),
+        1e6 + (np.arange(n) % 7),
+        np.where(columns[1] > 0, -0.0, 0.0),
+    ]
+    columns += [
+        np.r_[np.arange(k), np.zeros(n - k)][::step]
+        for k in (1, min(n, 9), min(n, 31), n // 2)
+        for step in (1, -1)
+    ]
+    incomplete = np.where(rng.random((3, n)) < 0.3, np.nan, np.stack(columns[1:4]))
+    return np.stack([*columns, *incomplete], axis=1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_distinct_values_are_counted_up_to_few(form):
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 12, 33, 63, 64, 65, 200):
+        X = FORMS[form](coarse_columns(rng, n))
+        dense = X.toarray() if sp.issparse(X) else X
+        wanted = [len(np.unique(x[~np.isnan(x)])) for x in dense.T]
+        np.testing.assert_array_equal(distinct_values(X), np.minimum(wanted, few_values(n) + 1))
+
+
+def test_few_values_are_32_or_half_of_the_rows_but_always_two():
+    assert [few_values(n) for n in (1, 4, 5, 12, 63, 64, 10_000)] == [2, 2, 2, 6, 31, 32, 32]
+    assert is_discrete(np.arange(100) % 32)
+    assert not is_discrete(np.arange(100) % 33)
+    assert not is_discrete(np.arange(5.0))
+
+
+def test_tests_say_which_p_values_are_discrete():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=80), rng.integers(0, 2, 80), rng.integers(0, 5, 80), rng.random(80)])
+    y, numbers = rng.integers(0, 2, 80), rng.normal(size=80)
+    some = [False, True, True, False]
+    for target, task in ((y, Task.BINARY), (rng.integers(0, 3, 80), Task.MULTICLASS), (y, Task.REGRESSION)):
+        for way in ("confirmed", "t", "z"):
+            test = FisherZ(target, task, 0.05, p_value=way, online=True)
+            assert test.measure(X).discrete.tolist() == some
+            assert FisherZ.from_state(test.state()).measure(sp.csc_array(X)).discrete.tolist() == some
+    assert FisherZ(numbers, Task.REGRESSION, 0.05, online=True).measure(X).discrete is None
+    assert FisherZ(y, Task.BINARY, 0.05).measure(X).discrete is None  # no procedure asks
+    for test in (GSquared(y, Task.BINARY, 0.05), ChiSquareTest(y, Task.BINARY, 0.05)):
+        assert test.measure(X).discrete.all()
+
+
+def test_columns_with_missing_values_are_discrete_by_their_observed_ones():
+    rng = np.random.default_rng(2)
+    X = np.column_stack(
+        [rng.normal(size=80), rng.integers(0, 2, 80), rng.normal(size=80), rng.integers(0, 4, 80)]
+    )
+    X[:7, :2] = np.nan
+    sieve = ss.SAOLA(0.05, missing="omit", fdr="addis").begin(rng.integers(0, 2, 80))
+    assert sieve.measure_block(X).relevance.discrete.tolist() == [False, True, False, True]
+
+
+def test_some_columns_of_a_block_keep_what_is_known_of_them():
+    rng = np.random.default_rng(3)
+    X, y = (
+        np.where(np.arange(9) % 3 == 0, rng.integers(0, 2, (60, 9)), rng.normal(size=(60, 9))),
+        np.arange(60) % 2,
+    )
+    sieve = ss.OnlineFDR().begin(y)
+    block = pickle.loads(pickle.dumps(sieve.measure_block(X)))  # noqa: S301
+    assert block.relevance.owned().discrete.tolist() == (np.arange(9) % 3 == 0).tolist()
+    assert block.relevance.at(np.array([3, 1, 6])).discrete.tolist() == [True, False, True]
+    assert block.cut(slice(2, 5)).relevance.discrete.tolist() == [False, True, False]
+    assert Relevance.unmeasured(3).at(np.arange(2)).discrete is None
+    measured = [sieve.offer(block), ss.OnlineFDR().begin(y).offer(X)]
+    assert list(measured[0]) == list(measured[1])
