@@ -144,7 +144,7 @@ SELECTORS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:Grafting could not fit")
+@pytest.mark.filterwarnings("ignore:Grafting could not fit", "ignore:the elastic net is")
 @pytest.mark.parametrize(("selector", "use"), SELECTORS.values(), ids=SELECTORS)
 def test_damaged_selectors(selector, use):
     header, arrays = selector.fit(X, y)._saved()

@@ -106,7 +106,7 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(method, task):
         X = columns(rng, y, int(rng.integers(1, 20)), far=case % 3 == 0)
         parameters, size = method.parameters(rng, task), int(rng.choice([1, 2, 3, 5, 30]))
         *twin, groups = method.twin(X, y, task, slices(X.shape[1], size), **parameters)
-        sieve = offered(method.make(group_size=size, **parameters).begin(y), X, rng)
+        sieve = offered(by_t(method.make(group_size=size, **parameters)).begin(y), X, rng)
         what = (case, size, parameters)
         equal_twin(sieve, twin, what=what, p_values=method.make is not ss.GroupSAOLA or has_freedom(y, task))
         assert kept_by_group(sieve) == groups, what

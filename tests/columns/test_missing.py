@@ -99,7 +99,8 @@ def test_rows_added_in_blocks_decide_as_all_rows_at_once(cls, task):
         order = np.argsort(y if case % 2 else X[:, 0], kind="stable")  # whole blocks of one class
         X, y = with_missing(rng, X, (0.0, 0.05, 0.2, 0.6))[order], y[order]
         twin = by_twin(cls, X, y, task, alpha=0.01)
-        equal_twin(offered(cls(0.01, missing="omit").begin(y), X, rng), twin, what=case)
+        sieve = by_t(cls(0.01, missing="omit")).begin(y, serial=False)
+        equal_twin(offered(sieve, X, rng), twin, what=case)
         sizes.update(len(line.by) for line in twin[1])
     assert {1, 2} <= set(sizes), sizes
 

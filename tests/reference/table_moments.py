@@ -12,7 +12,8 @@
 3. A 2 x 2 table without strata has Fisher's p-value if an expected count is below 5, or always (``exact``).
 4. Where p <= alpha and the smallest expected count of any stratum is below 1, p must be confirmed by
    tests that hold at every level: p = max(p, valid).  At a fixed level only if the last term of the
-   variance, summed over strata, is more than a twentieth of it.  The smallest p-value of Fisher's exact
+   variance, summed over strata, is more than a twentieth of it, or a single table has a level or class of
+   fewer than four rows.  The smallest p-value of Fisher's exact
    tests of level i against the others and class j against the others, times their number (Bonferroni),
    is p_cell.  If 2 p_cell <= 1 / B, valid = 2 p_cell.  Else tables are drawn with the same margins: h =
    10 exceedances after l draws give 10 / l (Besag and Clifford 1991), b < 10 after all B draws 2 min((1
@@ -168,7 +169,7 @@ def table_p(tables, *, alpha, exact=False, given=False, tail=False):
         alpha > 0
         and p <= alpha
         and smallest_expected(tables) < 1
-        and (tail or exact or joint_share(tables) > 0.05)
+        and (tail or exact or joint_share(tables) > 0.05 or has_rare_level(tables))
     ):
         p = max(p, valid_p(tables, MOST_DRAWS if exact else min(MOST_DRAWS, math.ceil(40 / alpha))))
     return p

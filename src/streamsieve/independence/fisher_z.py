@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import betainc, betainccinv, betaincinv, betaln, ndtr, ndtri
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, ndtr, ndtri
 
 from streamsieve._kernels import column_products as kernel
 from streamsieve._kernels import student_t
@@ -47,7 +47,10 @@ def p_value_given(
         with np.errstate(divide="ignore"):
             p = 2 * ndtr(-np.arctanh(size) * np.sqrt(some))
     else:
-        p = betainc(some / 2, contrasts / 2, (1 - size) * (1 + size))
+        p = betaincc(contrasts / 2, some / 2, size * size)
+        near = size > 0.5  # there the other tail has the digits
+        if np.any(near):
+            p = np.where(near, betainc(some / 2, contrasts / 2, (1 - size) * (1 + size)), p)
     if least > 0:
         p = np.where(size >= PERFECT, np.maximum(p, least), p)
     p_values: FloatArray = np.where(freedom > 0, p, 1.0)
