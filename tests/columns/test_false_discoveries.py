@@ -122,7 +122,7 @@ class Exact:
 @pytest.mark.parametrize(
     "sieve",
     [
-        ss.OnlineFDR("addis"), ss.OnlineFDR("addis", p_value="t"), ss.SAOLA(0.05, fdr="addis"),
+        ss.OnlineFDR("addis"), ss.SAOLA(0.05, fdr="addis"),
         ss.GroupSAOLA(0.05, group_size=50, fdr="addis"), ss.FastOSFS(0.05, test="g2", fdr="addis"),
         ss.OSFS(0.05, test="chi2", fdr="addis"), ss.TopK(3, alpha=0.05, measure="su", fdr="addis"),
         ss.TopK(3, alpha=0.05, missing="omit", fdr="addis"),

@@ -12,7 +12,13 @@ from streamsieve.independence import ChiSquareTest, FisherZ, GSquared
 from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
 from streamsieve.protocols import Task
 
-FORMS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "csc": sp.csc_array, "float32": np.float32}
+FORMS = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "csc": sp.csc_array,
+    "float32": np.float32,
+    "csc of float32": lambda X: sp.csc_array(X.astype(np.float32)),
+}
 
 
 def coarse_columns(rng, n):

@@ -80,20 +80,32 @@ def two_by_two(
 @nb.njit(nogil=True, cache=True)
 def distinct(pointers: IntArray, values: FloatArray, n: int, most: int, out: IntArray) -> None:
     """Count the distinct values of columns of n rows, without missing ones, up to ``most + 1``."""
-    seen = np.empty(most + 1)
+    # a hash table, at most a quarter full, whose slots belong to the column that their stamp names
+    size = 8
+    while size < 4 * (most + 2):
+        size *= 2
+    seen, stamp = np.empty(size), np.full(size, -1)
+    patterns = values.view(np.int64)
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
         count = 0
         if high - low < n:
             seen[0] = 0.0
+            stamp[0] = j
             count = 1
         for t in range(low, high):
             v = values[t]
-            k = 0
-            while k < count and seen[k] != v:
-                k += 1
-            if k == count and not math.isnan(v):
-                seen[count] = v
+            if math.isnan(v):
+                continue
+            at = patterns[t] if v != 0.0 else 0  # zeros have two signs
+            for shift in (32, 16, 8):
+                at ^= at >> shift
+            at &= size - 1
+            while stamp[at] == j and seen[at] != v:
+                at = (at + 1) & (size - 1)
+            if stamp[at] != j:
+                stamp[at] = j
+                seen[at] = v
                 count += 1
                 if count > most:
                     break

@@ -37,6 +37,6 @@ def distinct_values(X: Matrix) -> IntArray:
         chosen = np.flatnonzero(counts <= most)
     pointers, _, values = column_slices(X, chosen)
     some = np.empty(len(chosen), np.int64)
-    kernel.distinct(pointers, values, n, most, some)
+    kernel.distinct(pointers, values.astype(np.float64, copy=False), n, most, some)
     counts[chosen] = some
     return counts
