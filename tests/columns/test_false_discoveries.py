@@ -118,6 +118,9 @@ class Exact:
     def p_value(self, dependence, n):
         return fisher(round(n / 4 * (1 + dependence)), n // 2)
 
+    def __repr__(self):
+        return "Exact()"
+
 
 @pytest.mark.parametrize(
     "sieve",
