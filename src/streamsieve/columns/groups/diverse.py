@@ -278,6 +278,12 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         return {**super()._record(), "classes": self.classes, "factor": self._factor.rows}
 
     @classmethod
+    def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:
+        yield from super()._misfits(record)
+        if np.any(np.diagonal(record["factor"]) <= 0):
+            yield "the factor of the similarities has a diagonal that is not positive"
+
+    @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         store = super()._rebuilt(record)
         # computed again, it would differ by roundings
