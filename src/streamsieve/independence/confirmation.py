@@ -10,6 +10,7 @@ from scipy.special import betainc, gammaln, ndtr, ndtri
 
 from streamsieve._kernels import confirmation as kernel
 from streamsieve.dependence.blocks import column_slices
+from streamsieve.independence.table_p_values import fisher
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
 
 #: Relative error of a p-value that is tolerated, as the first terms of its expansion estimate it.
@@ -80,11 +81,6 @@ class Confirmation:
         return table
 
     @cached_property
-    def _log_factorial(self) -> FloatArray:
-        factorials: FloatArray = gammaln(np.arange(self.n + 1.0) + 1)
-        return factorials
-
-    @cached_property
     def _scores(self) -> FloatArray:
         """Normal scores of a numeric target, centered and of unit length."""
         _, codes, counts = np.unique(self._y, return_inverse=True, return_counts=True)
@@ -124,7 +120,7 @@ class Confirmation:
             ones, both = self._tables(X, chosen)
             expected = np.minimum(ones, self.n - ones) * float(self._counts.min()) / self.n
             small = np.flatnonzero((ones > 0) & (exact | (expected < LEAST_EXPECTED)))
-            p_value[small] = self._fisher(ones[small], np.full(len(small), self._counts[1]), both[small])
+            p_value[small] = fisher(self.n, int(self._counts[1]), ones[small], both[small])
             rest = np.flatnonzero(ones == 0)
         rest = rest[p_value[rest] <= self._sure]
         if not len(rest):
@@ -174,11 +170,6 @@ class Confirmation:
         """Return p-values of correlations (ratios) with normal scores."""
         size, freedom = np.minimum(np.abs(r), 1.0), self.n - self._contrasts - 1
         p_value: FloatArray = betainc(freedom / 2, self._contrasts / 2, (1 - size) * (1 + size))
-        return p_value
-
-    def _fisher(self, row: IntArray, column: IntArray, both: IntArray) -> FloatArray:
-        p_value = np.empty(len(row))
-        kernel.fisher_exact_all(self.n, row, column, both, self._log_factorial, p_value)
         return p_value
 
 

@@ -47,11 +47,19 @@ def p_value_or_fisher(n: int, ones: int, tested: FloatArray, freedom: FloatArray
     p = p_value(tested, freedom)
     exact = np.atleast_1d(freedom < 0)
     if exact.any():
-        found = np.empty(int(exact.sum()))
         corner, fewest = (np.atleast_1d(a)[exact].astype(np.int64) for a in (tested, -freedom))
-        kernel.fisher(corner, fewest, ones, n, log_factorial(n), found)
-        np.atleast_1d(p)[exact] = found
+        np.atleast_1d(p)[exact] = fisher(n, ones, fewest, corner)
     return p
+
+
+def fisher(n: int, ones: int, rows: IntArray, corner: IntArray) -> FloatArray:
+    """Return Fisher's p-values of 2 x 2 tables: ``corner`` of the ``rows`` of a level are in one class.
+
+    The class has ``ones`` of all n rows.
+    """
+    found = np.empty(len(rows))
+    kernel.fisher(corner, rows, ones, n, log_factorial(n), found)
+    return found
 
 
 @lru_cache(maxsize=4)
