@@ -283,3 +283,12 @@ def test_a_target_that_a_part_is_not_made_for_is_refused(selector):
         selector.begin(np.arange(60) % 3)
     selector.begin(np.arange(60) % 2)
     selector.begin(np.arange(60) + 0.5)
+
+
+def test_a_marginal_p_value_that_is_none_is_an_error_too():
+    class Undecided:
+        def conditional(self, x, y, given):
+            return 0.0, float("nan")
+
+    with pytest.raises(ValueError, match="returned a p-value of nan given 0 columns"):
+        ss.FastOSFS(test=Undecided()).fit(np.arange(12.0).reshape(6, 2) ** 2, [0, 1, 0, 1, 1, 0])

@@ -7,7 +7,7 @@ import numpy as np
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Relevance, RelevanceTest
-from streamsieve.independence.contract import ConditionalTest
+from streamsieve.independence.contract import ConditionalTest, tested
 from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.state import Array, Encoded, Float, register
 
@@ -33,6 +33,6 @@ class AnyTest(RelevanceTest):
         for j in range(m):
             x = dense_column(X, j)
             if np.any(x != x[0]):
-                statistic[j], p_value[j] = self.test.conditional(x, self.y, nothing)
+                statistic[j], p_value[j] = tested(self.test, x, self.y, nothing)
                 reason[j] = RELEVANT if p_value[j] <= self.alpha else IRRELEVANT
         return Relevance(reason, statistic, p_value, discrete=np.ones(m, bool))  # for all that is known
