@@ -144,16 +144,16 @@ default="addis"
     procedure         independent     local, within ``lag``   PRDS         arbitrary
     ================= =============== ======================= ============ ===========
     lord, saffron     FDR             mFDR                    nothing      nothing
-    addis, dlord      FDR [*]_        mFDR [*]_               nothing      nothing
+    addis, dlord      FDR (1)         mFDR (1)                nothing      nothing
     alpha_investing   FDR             nothing                 nothing      nothing
     lond              FDR             FDR                     FDR          nothing
     lond_any          FDR             FDR                     FDR          FDR
     alpha_spending    FWER            FWER                    FWER         FWER
     ================= =============== ======================= ============ ===========
 
-    .. [*] if null p-values of continuous columns are uniformly conservative.  Discrete p-values need not be:
-       a column of few distinct values (at most 32, and half of the rows) against such a target is tested as
-       by "saffron" in "addis" and as by "lord" in "dlord", out of the same wealth.
+    (1) if null p-values of continuous columns are uniformly conservative.  Discrete p-values need not be:
+    a column of few distinct values (at most 32, and half of the rows) against such a target is tested as
+    by "saffron" in "addis" and as by "lord" in "dlord", out of the same wealth.
 
     mFDR is the ratio of the expected numbers of false discoveries and of discoveries; PRDS is a form of
     positive dependence.  Two-sided tests of correlated columns are not PRDS in general; for them the FDR of

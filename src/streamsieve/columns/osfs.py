@@ -230,9 +230,9 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     tried again; the paper repeats them all, with the same result.
 
     "fisher_z" with more than two classes: y is all contrasts between classes, and the test the analysis of
-    covariance, F with C - 1 and n - |Z| - C degrees of freedom, of the partial correlation ratio.  A column
-    that is a linear function of the set is redundant (reason "collinear"); a set with such a column in it is
-    passed over, since a smaller one was tried.  No test has a meaning below 1 degree of freedom.
+    covariance of the partial correlation ratio, F with C - 1 and ``n - |Z| - C`` degrees of freedom.  A
+    column that is a linear function of the set is redundant (reason "collinear"); a set with such a column in
+    it is passed over, since a smaller one was tried.  No test has a meaning below 1 degree of freedom.
 
     The authors' toolbox skips columns whose *sum* is 0; here only constant columns are.  Relevance is asked
     column by column, so of two columns that matter only together (exclusive or) neither is found.  The

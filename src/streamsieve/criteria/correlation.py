@@ -43,7 +43,7 @@ class Correlation(Criterion):
     needs: ClassVar[Needs] = Needs.COMOMENTS
 
     def score(self, block: CoMomentsBlock) -> FloatArray:
-        """|covariance| over both standard deviations, at most 1."""
+        """Absolute covariance over both standard deviations, at most 1."""
         spread = np.sqrt(block.variance) * np.sqrt(block.target_variance)
         return np.minimum(np.where(spread > 0, ratio(np.abs(block.covariance), spread), 0.0), 1.0)
 

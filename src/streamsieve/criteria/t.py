@@ -51,7 +51,7 @@ class WelchT(Criterion):
     ddof: int = 1
 
     def score(self, block: MomentsBlock) -> FloatArray:
-        """|difference of means| over its standard error."""
+        """Absolute difference of means over its standard error."""
         if len(block.mean) < 2:
             return np.zeros(block.mean.shape[1])
         difference, errors = self._parts(block)

@@ -91,8 +91,8 @@ class FisherZ(RelevanceTest):
     """Correlation with a target, tested at a level, for whole blocks of columns.
 
     Two classes count as 0 and 1.  For more, the label is no number: the correlation ratio eta (the square
-    root of the share of variance between classes, which is |r| for two) takes its place, and the F test
-    that of t.
+    root of the share of variance between classes, which is the absolute correlation for two) takes its place,
+    and the F test that of t.
 
     Parameters
     ----------

@@ -1,0 +1,1 @@
+"""What the site has beyond its pages: generated pages, and formulas as MathML."""

@@ -1,0 +1,95 @@
+"""The API by family: every public name, from docstrings."""
+
+import importlib
+import inspect
+
+from streamsieve import _exports, registry
+
+#: What each public module is for, in the order of the page.
+MODULES = {
+    "base": "base classes of selectors",
+    "sources": "where streams come from",
+    "running": "a stream to its end, with checkpoints",
+    "ledger": "why each feature was kept, rejected or evicted",
+    "evaluation": "comparing selectors: protocols, tests, pictures, reports",
+    "datasets": "data by name",
+    "criteria": "scores over a summary",
+    "summaries": "what is remembered of streaming rows",
+    "dependence": "how strongly columns depend on each other",
+    "independence": "tests of independence",
+    "decisions": "what became of a block of columns",
+    "state": "how states are declared, written and read",
+    "protocols": "the vocabulary: batches, blocks, decisions, traits",
+    "exceptions": "errors and warnings",
+    "registry": "what there is, by name",
+    "testing": "checks for parts of your own",
+}
+#: Families whose members have a card each.
+CARDED = ("rows", "columns", "offline", "learners")
+
+
+def pages() -> dict[str, str]:
+    """Return a page per public module, and the page that lists all names."""
+    listed = {name: names_of(name) for name in MODULES}
+    modules = {f"reference/api/{name}.md": _page(name, names) for name, names in listed.items() if names}
+    return {**modules, "reference/api/index.md": _index(listed)}
+
+
+def names_of(module: str) -> list[str]:
+    """Return the public names that a module defines or re-exports."""
+    found = importlib.import_module(f"streamsieve.{module}")
+    names = getattr(found, "__all__", None)
+    if names is None:
+        names = [
+            name
+            for name, value in vars(found).items()
+            if not name.startswith("_")
+            and f"{getattr(value, '__module__', '')}.".startswith(f"{found.__name__}.")
+        ]
+    return [name for name in names if inspect.isclass(getattr(found, name)) or callable(getattr(found, name))]
+
+
+def _page(module: str, names: list[str]) -> str:
+    found = importlib.import_module(f"streamsieve.{module}")
+    lines = [f"# streamsieve.{module}", "", (found.__doc__ or "").partition("\n")[0], ""]
+    for name in names:
+        kind = "class" if inspect.isclass(getattr(found, name)) else "function"
+        members = (
+            "\n   :members:\n   :exclude-members: set_fit_request, set_partial_fit_request"
+            if kind == "class"
+            else ""
+        )
+        if module == "criteria" and name != "Criterion":  # each has a card
+            members = "\n   :no-index:\n   :no-members:"
+        lines += [
+            f"## {name}",
+            "",
+            f"```{{eval-rst}}\n.. auto{kind}:: {_full_name(module, name)}{members}\n```",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _full_name(module: str, name: str) -> str:
+    """Return the shortest public name."""
+    return f"streamsieve.{name}" if _exports.EXPORTS.get(name) == module else f"streamsieve.{module}.{name}"
+
+
+def _index(listed: dict[str, list[str]]) -> str:
+    lines = ["# API", "", "Every public name. `import streamsieve as ss` has the most used ones at hand.", ""]
+    lines += ["## At the top level", "", "| name | where |", "|---|---|"]
+    carded = {cls.__name__: name for name, cls in registry.selectors().items()}
+    for name, module in _exports.EXPORTS.items():
+        if name in carded:
+            link = f"[card](/methods/{carded[name]}.md)"
+        elif module in CARDED:
+            link = "[learners](/methods/index.md)"
+        else:
+            link = f"[streamsieve.{module}]({module}.md)"
+        lines.append(f"| `ss.{name}` | {link} |")
+    lines += ["", "## Modules", "", "| module | what it holds |", "|---|---|"]
+    lines += [
+        f"| [streamsieve.{name}]({name}.md) | {MODULES[name]} |" for name, names in listed.items() if names
+    ]
+    toctree = [name for name, names in listed.items() if names]
+    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *toctree, "```", ""])
