@@ -24,6 +24,8 @@ MODULES = {
     "registry": "what there is, by name",
     "testing": "checks for parts of your own",
 }
+#: Of a class; scikit-learn documents the two that route metadata.
+MEMBERS = "\n   :members:\n   :exclude-members: set_fit_request, set_partial_fit_request"
 #: Families whose members have a card each.
 CARDED = ("rows", "columns", "offline", "learners")
 
@@ -40,11 +42,11 @@ def names_of(module: str) -> list[str]:
     found = importlib.import_module(f"streamsieve.{module}")
     names = getattr(found, "__all__", None)
     if names is None:
+        own = {name: f"{getattr(value, '__module__', '')}." for name, value in vars(found).items()}
         names = [
             name
-            for name, value in vars(found).items()
-            if not name.startswith("_")
-            and f"{getattr(value, '__module__', '')}.".startswith(f"{found.__name__}.")
+            for name, home in own.items()
+            if not name.startswith("_") and home.startswith(f"{found.__name__}.")
         ]
     return [name for name in names if inspect.isclass(getattr(found, name)) or callable(getattr(found, name))]
 
@@ -54,11 +56,7 @@ def _page(module: str, names: list[str]) -> str:
     lines = [f"# streamsieve.{module}", "", (found.__doc__ or "").partition("\n")[0], ""]
     for name in names:
         kind = "class" if inspect.isclass(getattr(found, name)) else "function"
-        members = (
-            "\n   :members:\n   :exclude-members: set_fit_request, set_partial_fit_request"
-            if kind == "class"
-            else ""
-        )
+        members = MEMBERS if kind == "class" else ""
         if module == "criteria" and name != "Criterion":  # each has a card
             members = "\n   :no-index:\n   :no-members:"
         lines += [

@@ -1,7 +1,7 @@
 """Method cards: one page per selector, learner, criterion and online FDR procedure, from what the code says.
 
-A card draws on the docstring (rendered by numpydoc), the traits, the benchmarks' results and the studies' pages,
-so that nothing on it is written twice.
+A card draws on the docstring (rendered by numpydoc), the traits, the benchmarks' results and the studies'
+pages, so that nothing on it is written twice.
 """
 
 import inspect

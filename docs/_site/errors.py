@@ -41,8 +41,8 @@ def pages() -> dict[str, str]:
     lines = [
         "# Errors",
         "",
-        "Every message says what was wrong, what is accepted and what to do. `...` stands for a value. Search this page for",
-        "a few words of the message that you met; all classes are in `streamsieve.exceptions`.",
+        "Every message says what was wrong, what is accepted and what to do. `...` stands for a value.",
+        "Search this page for a few words of the message; all classes are in `streamsieve.exceptions`.",
         "",
     ]
     for area in dict.fromkeys(AREAS.values()):

@@ -1,4 +1,4 @@
-"""Pages that are written by the build: a card per method, the API by family, and pages that live outside docs."""
+"""Pages that the build writes: method cards, the API by family, and pages that live outside docs."""
 
 import re
 import shutil
