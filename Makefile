@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint bench studies calibration campaigns docs docs-open docs-check exports clean
+.PHONY: help demo test test-full lint bench studies calibration campaigns docs docs-open docs-check exports release-check clean
 
 # The newest Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -22,6 +22,7 @@ help:
 	@echo "make calibration sizes of tests and false discovery rates of rules under many nulls; rewrites docs/evidence"
 	@echo "make campaigns   try to break it for a minute each: inputs, states, files, kills; rewrites docs/evidence"
 	@echo "make exports     write the tables of public names and methods after a class was added"
+	@echo "make release-check  build wheel and sdist, install each extra into an empty environment, use it"
 	@echo "make docs        the site, in docs/_build/html; make docs-open serves it"
 	@echo "make docs-check  README and docs say what the code does"
 
@@ -75,6 +76,9 @@ docs-open: docs
 
 docs-check: .venv/with-dev
 	$(BIN)/python -m pytest -q tests/docs
+
+release-check: .venv/with-dev
+	$(BIN)/python -m tools.release
 
 clean:
 	rm -rf .venv demo docs/_build

@@ -179,3 +179,10 @@ def test_methods_are_found_in_any_spelling():
         assert ss.registry.selector(spelling).__name__.lower() == spelling.lower().replace("-", "").replace(
             "_", ""
         )
+
+
+def test_names_of_an_array_are_plain_text():
+    y = np.arange(40) % 2
+    sieve = ss.SAOLA().begin(y)
+    sieve.offer(np.c_[y, np.zeros(40)], names=np.array(["kept", "constant"]))
+    assert [type(name) for name in sieve.get_feature_names_out()] == [str]

@@ -1,0 +1,1 @@
+"""Check what would be released: ``python -m tools.release``."""
