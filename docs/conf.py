@@ -22,8 +22,7 @@ extensions = [
     "_site.pages",
     "_site.mathml",
 ]
-exclude_patterns = ["_build", "_site", "_templates"]
-templates_path = ["_templates"]
+exclude_patterns = ["_build", "_chart", "_site"]
 nitpicky = True
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]

@@ -1,0 +1,100 @@
+"""The chart of methods, as an SVG whose boxes are links: what streams in, what is wanted, which method."""
+
+from html import escape
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """What is wanted, and the cards to open for it."""
+
+    wanted: str
+    methods: tuple[str, ...]
+
+
+#: What streams in, and the rows below it; the first is where to start.
+CHART = {
+    "Rows arrive": (
+        Row("the best features by a score", ("screen",)),
+        Row("relevance that drifts", ("screen", "velocity_screen")),
+        Row("a sparse linear classifier", ("ofs", "sofs", "fires", "barda")),
+        Row("more features than memory", ("mission",)),
+        Row("a linear model of all rows", ("running_averages",)),
+        Row("no target", ("fsds",)),
+    ),
+    "Columns arrive": (
+        Row("a small set, without redundancy", ("fast_osfs", "osfs")),
+        Row("the same, of millions of columns", ("saola",)),
+        Row("few false discoveries", ("online_fdr",)),
+        Row("exactly k columns", ("top_k", "online_substitution")),
+        Row("pairs that matter together", ("interaction_scan",)),
+        Row("groups of columns", ("group_saola", "ogfs", "dofs")),
+        Row("a linear model or lasso", ("alpha_investing", "grafting")),
+    ),
+    "Both arrive": (Row("columns now, rows later", ("two_way",)),),
+    "Nothing streams": (
+        Row("few features that share little", ("mrmr", "fcbf")),
+        Row("interactions", ("relief_f",)),
+        Row("parents and children", ("hitonpc",)),
+        Row("a linear path", ("lars",)),
+        Row("no target", ("spec", "inf_fs")),
+    ),
+}
+#: The columns of the chart, from left to right.
+COLUMNS = (("Rows arrive",), ("Columns arrive",), ("Nothing streams", "Both arrive"))
+WIDTH, GAP, LINE, HEADING = 300, 24, 64, 52
+
+
+def pages() -> dict[str, str]:
+    """Return the chart, and the same as a table."""
+    return {"_chart/chart.html": svg(), "_chart/table.md": table()}
+
+
+def titles() -> dict[str, str]:
+    """Return the class names of the methods in the chart."""
+    from streamsieve import registry  # noqa: PLC0415 - only while the site is built
+
+    return {name: cls.__name__ for name, cls in registry.selectors().items()}
+
+
+def table() -> str:
+    """Return the chart as a Markdown table."""
+    lines = ["| what arrives | what you want | take |", "|---|---|---|"]
+    named = titles()
+    for arrives, rows in CHART.items():
+        for row in rows:
+            links = ", ".join(f"[{named[name]}](/methods/{name}.md)" for name in row.methods)
+            lines.append(f"| {arrives.lower()} | {row.wanted} | {links} |")
+    return "\n".join(lines) + "\n"
+
+
+def svg() -> str:
+    """Return the chart: a box per want, with links to cards in it."""
+    named, boxes, lowest = titles(), [], 0
+    for number, axes in enumerate(COLUMNS):
+        left, y = number * (WIDTH + GAP), 0
+        for arrives in axes:
+            middle = left + WIDTH / 2
+            boxes.append(
+                f'<text class="axis" x="{middle}" y="{y + 30}" text-anchor="middle">{arrives}</text>'
+            )
+            y += HEADING
+            for place, row in enumerate(CHART[arrives]):
+                boxes += _box(row, left, y, named, first=place == 0)
+                y += LINE
+        lowest = max(lowest, y)
+    width = len(COLUMNS) * (WIDTH + GAP) - GAP
+    opening = (
+        f'<div class="chart"><svg viewBox="-2 0 {width + 4} {lowest}" role="img" aria-labelledby="chart">'
+    )
+    title = '<title id="chart">Which method: by what arrives and what you want</title>'
+    return "\n".join([opening, title, *boxes, "</svg></div>", ""])
+
+
+def _box(row: Row, x: float, y: float, named: dict[str, str], *, first: bool) -> list[str]:
+    kind = "box start" if first else "box"
+    links = [f'<a href="methods/{name}.html"><tspan>{named[name]}</tspan></a>' for name in row.methods]
+    return [
+        f'<rect class="{kind}" x="{x}" y="{y}" width="{WIDTH}" height="{LINE - 10}" rx="6"/>',
+        f'<text class="want" x="{x + 12}" y="{y + 21}">{escape(row.wanted)}</text>',
+        f'<text class="take" x="{x + 12}" y="{y + 43}">{", ".join(links)}</text>',
+    ]
