@@ -19,6 +19,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "_site.pages",
     "_site.mathml",
 ]
@@ -40,6 +41,16 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/gallery"],
+    "gallery_dirs": ["gallery"],
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 10_000,
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+}
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
