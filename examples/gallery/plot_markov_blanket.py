@@ -16,7 +16,8 @@ import streamsieve as ss
 plt.style.use("style.mplstyle")
 rng = np.random.default_rng(4)
 p, target = 60, 30
-parents = {j: rng.choice(j, min(j, 2), replace=False) if j else np.array([], int) for j in range(p)}
+parents = {j: rng.choice(j, min(j, 3), replace=False) if j else np.array([], int) for j in range(p)}
+weights = {j: rng.uniform(0.15, 0.6, len(parents[j])) for j in range(p)}
 true = set(parents[target].tolist()) | {j for j in range(p) if target in parents[j]}
 
 
@@ -24,7 +25,7 @@ def draw(n):
     """Return n rows of the network."""
     X = np.zeros((n, p))
     for j in range(p):
-        X[:, j] = X[:, parents[j]] @ rng.uniform(0.6, 1.0, len(parents[j])) + rng.normal(size=n)
+        X[:, j] = X[:, parents[j]] @ weights[j] + rng.normal(size=n)
     return X
 
 

@@ -6,7 +6,7 @@ Sparse rows over 2**20 hashed words. A screen keeps counts of what occurs and no
 """
 
 # %%
-# Documents of two topics: most words are common to both, 200 words are three times as frequent in one of them.
+# Documents of two topics: most words are common to both, 200 words are three times as frequent in one of them, and rare in both.
 import time
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ def documents(n):
     """Return n rows of word counts and their topics."""
     y = rng.integers(0, 2, n)
     words = (WIDTH * rng.random((n, WORDS)) ** 3).astype(np.int64)  # a few words are common, most are rare
-    special = rng.random((n, WORDS)) < np.where(y == 1, 0.15, 0.05)[:, None]
+    special = rng.random((n, WORDS)) < np.where(y == 1, 0.03, 0.01)[:, None]
     words[special] = rng.choice(topic_words, special.sum())
     rows = np.repeat(np.arange(n), WORDS)
     return sp.csr_array((np.ones(n * WORDS), (rows, words.ravel())), shape=(n, WIDTH)), y
