@@ -5,8 +5,7 @@ import pytest
 import scipy.stats
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, lars_path, orthogonal_mp
 
-from streamsieve.rows.covariance_models import MODELS
-from streamsieve.rows.covariance_models import ols
+from streamsieve.rows.covariance_models import MODELS, ols
 from streamsieve.rows.covariance_models.ols import largest_eigenvalue
 from streamsieve.rows.covariance_models.path import first_with
 from streamsieve.rows.covariance_models.problem import Problem
