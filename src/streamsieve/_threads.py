@@ -81,8 +81,8 @@ def answering(call: Callable[[], T]) -> T:
     """Return ``call()``, made in a thread of its own while this one answers Ctrl-C.
 
     For one long call into a library that cannot be interrupted but releases the GIL, such as NumPy's LAPACK
-    functions (SciPy's hold the GIL).  After Ctrl-C it works on to its end, though the caller has gone on, so it must
-    not write to anything that others use.
+    functions (SciPy's hold the GIL).  After Ctrl-C it works on to its end, though the caller has gone on, so
+    it must not write to anything that others use.
     """
     ended: Future[T] = Future()
     context = copy_context()  # NumPy's error state is part of it
