@@ -198,9 +198,7 @@ class _Plain:
 def thread_guard(size: Size) -> Race:
     calls, rounds = size(20_000, 1_000), size(200, 20)
     one = _Plain()
-    note = (
-        "what the guard adds to a call that does nothing, the peer; the best of many rounds in turn"
-    )
+    note = "what the guard adds to a call that does nothing, the peer; the best of many rounds in turn"
 
     def measured() -> tuple[float, float]:
         guarded, plain = interleave(_calling(one.guarded, calls), _calling(one.method, calls), rounds=rounds)
