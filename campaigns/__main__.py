@@ -31,6 +31,7 @@ def main() -> int:
         importlib.import_module("campaigns.subjects").only = options.only
     reached = True
     for name in options.names or NAMES:
+        getattr(importlib.import_module(f"campaigns.{name}"), "prepare", lambda: None)()
         tally = run(name, seed=options.seed, minutes=options.minutes, cases=options.cases)
         reached &= tally.reached
         _say(tally.line() + f", {tally.seconds:.0f} s")

@@ -24,7 +24,7 @@ from streamsieve.summaries import (
     Window,
 )
 from streamsieve.summaries.nesting import innermost
-from streamsieve.testing.states import fuzz
+from streamsieve.testing.states import fuzz, mutants
 from tests.helpers.tier import cases
 
 MUTANTS = int(os.environ.get("MUTANTS", str(cases(200))))
@@ -172,3 +172,15 @@ def test_damaged_rows_held_out(selector):
     refused, _, findings = fuzz(repr(selector), arrays, load, use, MUTANTS, np.random.default_rng(1))
     assert not findings
     assert refused > MUTANTS / 3
+
+
+def test_a_seed_finds_its_mutant_again_whatever_the_order_of_the_arrays():
+    arrays = Moments().state() | learnt(Moments(), X).state()
+    backwards = dict(reversed(arrays.items()))
+    for seed in range(40):
+        ((one, name, a),) = mutants(arrays, 1, np.random.default_rng(seed))
+        ((other, again, b),) = mutants(backwards, 1, np.random.default_rng(seed))
+        assert (one, name) == (other, again)
+        assert {key: array.tobytes() for key, array in a.items()} == {
+            key: array.tobytes() for key, array in b.items()
+        }

@@ -210,6 +210,63 @@ def test_a_class_that_nobody_knows_is_refused_by_load(path):
         Screen.load(path)
 
 
+# ------------------------------------------------------------------------------------ what no check foresaw
+
+
+class Fragile(state.Part):
+    """A part whose rebuilding divides by what the file holds."""
+
+    fields = {"n": state.Int(0, 9)}
+
+    def __init__(self, n):
+        self.n = n
+
+    @classmethod
+    def _rebuilt(cls, record):
+        return cls(36 // record["n"])
+
+
+class Owner(state.Part):
+    """A part that holds a fragile one."""
+
+    fields = {"inside": state.Nested(Fragile)}
+
+
+class Demanding(Fragile):
+    """A part whose check after rebuilding takes too much."""
+
+    def _consistent(self):
+        raise MemoryError
+        yield
+
+
+@pytest.mark.parametrize(
+    ("kind", "arrays", "message"),
+    [
+        (Fragile, {"n": np.int64(0)}, "the state's Fragile does not fit: ZeroDivisionError"),
+        (Owner, {"inside/n": np.int64(0)}, "the state's inside does not fit: ZeroDivisionError"),
+        (Demanding, {"n": np.int64(1)}, "the state's Demanding does not fit: MemoryError"),
+    ],
+)
+def test_whatever_is_raised_while_a_part_is_loaded_is_a_state_error(kind, arrays, message):
+    with pytest.raises(StateError, match=message):
+        kind.from_state({name: np.asarray(value) for name, value in arrays.items()})
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("division by zero"), MemoryError(), RecursionError()])
+def test_whatever_is_raised_while_a_selector_is_loaded_is_a_state_error(path, monkeypatch, error):
+    tampered(path, lambda header, arrays: None)
+
+    def raising(self):
+        raise error
+
+    monkeypatch.setattr(Screen, "_restored", raising)
+    with pytest.raises(
+        StateError, match=rf"toy\.sieve: the state's Screen does not fit: {type(error).__name__}"
+    ):
+        Screen.load(path)
+
+
 # ------------------------------------------------------------------------------------ forged files
 
 rng = np.random.default_rng(0)

@@ -1,5 +1,6 @@
 """Threads share the features out, each exactly once, and pass errors on."""
 
+import signal
 import threading
 
 import numpy as np
@@ -96,3 +97,32 @@ def test_a_forked_child_makes_a_pool_of_its_own(monkeypatch):
     threads.over_features(16, LARGE, lambda low, high: None)
     assert threads._pool not in {None, pool}
     threads._pool.shutdown()
+
+
+def test_an_answering_call_returns_and_raises_as_if_it_were_made_here():
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        threads.answering(lambda: np.ones(1) / 0)
+    with np.errstate(divide="ignore"):
+        assert np.isinf(threads.answering(lambda: np.ones(1) / 0)).all()
+    with pytest.raises(ValueError, match="of the call"):
+        threads.answering(lambda: int("of the call"))
+
+
+def test_ctrl_c_does_not_wait_for_an_answering_call():
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def call():
+        begun.set()
+        assert go.wait(60)
+        ended.set()
+
+    def interrupt():
+        assert begun.wait(60)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        threads.answering(call)
+    assert not ended.is_set()
+    go.set()
+    assert ended.wait(60)

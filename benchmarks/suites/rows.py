@@ -12,6 +12,8 @@ from sklearn.feature_selection import f_classif
 import streamsieve as ss
 from benchmarks._cases import Race, Size, SkipCase, case
 from benchmarks._data import batches, dense, uniform_csr
+from benchmarks._measure import interleave
+from streamsieve._one_thread import changes
 
 BATCH = 2_000
 CSR_BATCH = 4_000
@@ -174,5 +176,40 @@ def _river(rows: list[dict[str, float]], labels: list[int]) -> Callable[[], Any]
         for row, label in zip(rows, labels, strict=True):
             selector.learn_one(row, label)
         return selector
+
+    return run
+
+
+# ------------------------------------------------------------------------------------ one call
+
+
+class _Plain:
+    """An object with a method that does nothing, and the same method behind the guard against threads."""
+
+    __slots__ = ("_users",)
+
+    def method(self, X: Any) -> Any:
+        return X
+
+    guarded = changes(method)
+
+
+@case("one object, one thread: the guard of a million calls", bar="ours <= 0.1 s")
+def thread_guard(size: Size) -> Race:
+    calls, rounds = size(20_000, 1_000), size(200, 20)
+    one = _Plain()
+    note = "what the guard adds to a call that does nothing, the peer; the best of many rounds in turn"
+
+    def measured() -> tuple[float, float]:
+        guarded, plain = interleave(_calling(one.guarded, calls), _calling(one.method, calls), rounds=rounds)
+        return (guarded - plain) * 1e6 / calls, plain * 1e6 / calls
+
+    return Race(lambda: None, None, "a million calls without it", note=note, measured=measured)
+
+
+def _calling(method: Callable[[Any], Any], times: int) -> Callable[[], None]:
+    def run() -> None:
+        for _ in range(times):
+            method(None)
 
     return run

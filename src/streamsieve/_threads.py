@@ -10,6 +10,11 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from contextvars import copy_context
+from threading import Thread
+from typing import TypeVar
+
+T = TypeVar("T")
 
 MOST = 8
 #: Fewer values than this (a few tenths of a millisecond) are done before a second thread has woken up.
@@ -20,6 +25,8 @@ PIECE = 2**26
 LONG = 2**30
 #: Features of a cache line of float64.
 LINE = 8
+#: Seconds between two looks at whether a call that cannot be interrupted has ended.
+LOOK = 0.1
 
 _pool: ThreadPoolExecutor | None = None
 
@@ -68,6 +75,30 @@ def over_features(n_features: int, n_values: int, work: Callable[[int, int], Non
         while any(not part.done() for part in parts):
             with suppress(KeyboardInterrupt):  # the first one is on its way already
                 wait(parts)
+
+
+def answering(call: Callable[[], T]) -> T:
+    """Return ``call()``, made in a thread of its own while this one answers Ctrl-C.
+
+    For one long call into a library that cannot be interrupted but releases the GIL, such as NumPy's LAPACK
+    functions (SciPy's hold the GIL).  After Ctrl-C it works on to its end, though the caller has gone on, so
+    it must not write to anything that others use.
+    """
+    ended: Future[T] = Future()
+    context = copy_context()  # NumPy's error state is part of it
+
+    def work() -> None:
+        try:
+            ended.set_result(context.run(call))
+        except BaseException as error:  # noqa: BLE001 - raised again where the call was made
+            ended.set_exception(error)
+
+    Thread(
+        target=work, name="streamsieve-answering", daemon=True
+    ).start()  # the interpreter may end meanwhile
+    while not ended.done():
+        wait([ended], LOOK)  # a signal that reaches the other thread does not wake this one
+    return ended.result()
 
 
 def _step(n_features: int, n_values: int) -> int:

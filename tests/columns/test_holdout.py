@@ -10,7 +10,7 @@ import statsmodels.stats.multitest
 import streamsieve as ss
 from streamsieve import registry
 from streamsieve.base import ColumnSelector
-from streamsieve.base.confirmation import adjusted_p_values
+from streamsieve.base.holdout_validation import adjusted_p_values
 from streamsieve.exceptions import (
     BadValueError,
     CapabilityError,

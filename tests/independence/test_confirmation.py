@@ -105,7 +105,7 @@ def test_columns_with_missing_values_are_confirmed_over_the_rows_that_are_observ
     rng = np.random.default_rng(1)
     for X, y, task in draws(target, 1, cases(10), (20, 40)):
         X[rng.random(X.shape) < 0.2] = np.nan
-        test = CompletePairsFisherZ(y, task, 0.5, signed=True, observed_classes=True)
+        test = CompletePairsFisherZ(FisherZ(y, task, 0.5), observed_classes=True)
         found = test.measure(X)
         p = np.asarray(found.p_value)
         for j in range(X.shape[1]):

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, lars_path, orthogonal_mp
 
-from streamsieve.rows.covariance_models import MODELS
+from streamsieve.rows.covariance_models import MODELS, ols
 from streamsieve.rows.covariance_models.ols import largest_eigenvalue
 from streamsieve.rows.covariance_models.path import first_with
 from streamsieve.rows.covariance_models.problem import Problem
@@ -98,7 +98,11 @@ def test_scores_fall_along_the_selection_and_are_0_outside(model):
             assert not others.any()
 
 
-def test_tests_are_the_textbooks():
+@pytest.mark.parametrize("large", [False, True])
+def test_tests_are_the_textbooks(monkeypatch, large):
+    if large:  # as for thousands of features: LAPACK in another thread, a few columns at a time
+        monkeypatch.setattr(ols, "LARGE", 1)
+        monkeypatch.setattr(ols, "PIECE", 70)
     for seed in range(20):
         X, y = regression(seed, n=60)
         selector = learnt(X, y, model="t_test")

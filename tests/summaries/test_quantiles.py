@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from streamsieve.protocols import Stateful
 from streamsieve.summaries import Quantiles
@@ -54,6 +55,22 @@ def test_forgetting_is_as_if_nan_had_come(rows, half_life):
         feed(wanted, part)
         same(forgot, wanted)
     check_bound(forgot, missing, half_life)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("rows", [9, 40, 3333])
+def test_a_class_without_values_of_a_feature_has_no_mass_in_it(rows, form):
+    rng = np.random.default_rng(rows)
+    stream = Stream(rng.normal(size=(rows, 2)), np.arange(rows) % 2, rng.exponential(size=rows))
+    stream.X[stream.y == 1, 0] = np.nan
+    X = stream.X if form == "dense" else sp.csr_array(stream.X)
+    for half_life in (None, 7.0):
+        summary = Quantiles(QUICK, half_life=half_life)
+        summary.update(X, stream.y, stream.weight)
+        counts, _ = all_tables(summary, 5)
+        assert counts[0, 0].sum() > 0
+        assert not counts[0, 1].any()  # not even the rounding of two sums of the same weights
+        assert counts[1].any(axis=1).all()
 
 
 def near_answers(a, b):

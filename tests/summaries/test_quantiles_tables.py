@@ -25,7 +25,7 @@ from tests.summaries.streams import Stream
 
 def cuts_and_counts(summary, bins, scale):
     """Return our cuts, and counts as shares of the same mass as the twin's."""
-    _, cuts = summary._store.tables(0, summary.n_features, bins, whole=summary._whole)
+    _, cuts = summary._store.tables(0, summary.n_features, bins, summary._rows, whole=summary._whole)
     counts, _ = all_tables(summary, bins)
     return cuts, counts / scale
 

@@ -132,20 +132,13 @@ class MarkovBlanketSelector(Beside):
                 exact=self.fdr is not None,
             )  # fmt: skip
             return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
-        if self.missing == "omit":
-            pairs = CompletePairsFisherZ(
-                y,
-                task,
-                self.alpha,
-                signed=False,
-                observed_classes=False,
-                p_value=self.p_value,
-                online=self.fdr is not None,
-            )
-            return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        test = self._dependence.test(
-            FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value, online=self.fdr is not None)
+        complete = FisherZ(
+            y, task, self.alpha, signed=False, p_value=self.p_value, online=self.fdr is not None
         )
+        if self.missing == "omit":
+            pairs = CompletePairsFisherZ(complete, observed_classes=False)
+            return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
+        test = self._dependence.test(complete)
         if isinstance(test, FisherZ):
             return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
         return Composition(test, MarkovBlanketDependentRows(test, self.alpha, config), fdr)

@@ -222,18 +222,10 @@ class SAOLA(ColumnSelector):
             codes, normalized = discretize_target(y, task), self.measure == "su"
             information = Information(codes, self.bins, normalized=normalized, delta=self.delta)
             return Composition(information, PairwiseDiscrete(information, config))
-        if self.missing == "omit":
-            pairs = CompletePairsFisherZ(
-                y,
-                task,
-                self.alpha,
-                signed=True,
-                observed_classes=True,
-                p_value=self.p_value,
-                online=self.fdr is not None,
-            )
-            return Composition(pairs, PairwiseCompletePairs(len(y), config), fdr)
         test = FisherZ(y, task, self.alpha, p_value=self.p_value, online=self.fdr is not None)
+        if self.missing == "omit":
+            pairs = CompletePairsFisherZ(test, observed_classes=True)
+            return Composition(pairs, PairwiseCompletePairs(len(y), config), fdr)
         rule = PairwiseDependentRows if self._dependence.tested else PairwiseCorrelation
         return Composition(self._dependence.test(test), rule(len(y), config), fdr)
 

@@ -237,20 +237,12 @@ class TopK(ColumnSelector):
                 exact=self.fdr is not None,
             )  # fmt: skip
             rule = TopKDiscrete(*sizes, self.bins, normalized=normalized)
-        elif self.missing == "omit":
-            test = CompletePairsFisherZ(
-                y,
-                task,
-                self.alpha,
-                signed=True,
-                observed_classes=True,
-                p_value=self.p_value,
-                online=self.fdr is not None,
-            )
-            rule = TopKCompletePairs(*sizes)
         else:
-            independent = FisherZ(y, task, self.alpha, p_value=self.p_value, online=self.fdr is not None)
-            test, rule = self._dependence.test(independent), TopKCorrelation(*sizes)
+            complete = FisherZ(y, task, self.alpha, p_value=self.p_value, online=self.fdr is not None)
+            if self.missing == "omit":
+                test, rule = CompletePairsFisherZ(complete, observed_classes=True), TopKCompletePairs(*sizes)
+            else:
+                test, rule = self._dependence.test(complete), TopKCorrelation(*sizes)
         return Composition(test, rule if self.redundancy_weight > 0 else TopKBuffer(*sizes), fdr)
 
     @property

@@ -29,23 +29,15 @@ FEWEST_ROWS = 4
 class CompletePairsFisherZ(RelevanceTest):
     """Correlation with a target over the rows where a column is observed (test-wise deletion).
 
-    ``observed_classes``: the test counts only classes that occur in the observed rows, instead of all.
+    Parameters
+    ----------
+    complete : the test of columns without missing values
+    observed_classes : whether the test counts only classes that occur in the observed rows, instead of all
     """
 
     fields = {"complete": Nested(FisherZ, shares=("rows",)), "observed_classes": Bool()}
 
-    def __init__(
-        self,
-        y: npt.NDArray[Any],
-        task: Task,
-        alpha: float | None,
-        *,
-        signed: bool,
-        observed_classes: bool,
-        p_value: str = "auto",
-        online: bool = False,
-    ) -> None:
-        complete = FisherZ(y, task, alpha, signed=signed, p_value=p_value, online=online)
+    def __init__(self, complete: FisherZ, *, observed_classes: bool) -> None:
         self._bind(complete, observed_classes)
 
     def _bind(self, complete: FisherZ, observed_classes: bool) -> None:  # noqa: FBT001

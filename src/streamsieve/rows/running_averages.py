@@ -16,7 +16,7 @@ from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ANY_TASK, CLASSIFICATION, BoolArray, FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.covariance_models import MODELS
-from streamsieve.rows.covariance_models.ols import FLAT, Tests, conditional_tests
+from streamsieve.rows.covariance_models.ols import Tests, conditional_tests, pseudo_inverse
 from streamsieve.rows.covariance_models.problem import Problem, Standardised, standardised
 from streamsieve.rows.summarized import SummarizedRows
 from streamsieve.state import Bool, Choice, Float, Int, Nested
@@ -312,7 +312,7 @@ class RunningAverages(SummarizedRows, RowSelector):
             support, known = self._support(), self._standardised()
             chosen = np.flatnonzero(support[known.live])
             some = known.R[np.ix_(chosen, chosen)]
-            beta = known.c[:, chosen] @ np.linalg.pinv(some, rcond=FLAT, hermitian=True)
+            beta = known.c[:, chosen] @ pseudo_inverse(some)
             columns = known.live[chosen]
             slopes = np.zeros((len(known.c), self.n_features_in_))
             # labels are -1 and 1 here, but 0 and 1 in the summary

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._one_thread import guard
-from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
 from streamsieve.state.registry import name_of, registered
@@ -87,10 +87,11 @@ class Part:
     @classmethod
     def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         """Rebuild from arrays, or raise ``StateError`` before anything large is allocated."""
-        node, place = nested(arrays), Place()
-        cls.check_tree(node, place)
-        check_sizes(place)
-        return cls.from_tree(node, "")
+        with Place(cls.__name__).loading():
+            node, place = nested(arrays), Place()
+            cls.check_tree(node, place)
+            check_sizes(place)
+            return cls.from_tree(node, "")
 
     def copy(self) -> Self:
         """Return a twin that shares nothing."""
@@ -111,21 +112,19 @@ class Part:
     @classmethod
     def from_tree(cls, node: dict[str, Node], path: str) -> Self:
         """Build an instance from checked arrays."""
-        record: dict[str, Any] = {}
-        for name, field in cls.fields.items():
-            saved = saved_name(name)
-            found = node.get(saved, field.absent)
-            record[name] = None if found is None else field.read(found, f"{path}/{saved}".strip("/"))
         place = Place(path or cls.__name__)
-        for problem in cls._misfits(record):
-            place.refuse(f"does not fit together: {problem}")
-        try:
+        with place.loading():
+            record: dict[str, Any] = {}
+            for name, field in cls.fields.items():
+                saved = saved_name(name)
+                found = node.get(saved, field.absent)
+                record[name] = None if found is None else field.read(found, f"{path}/{saved}".strip("/"))
+            for problem in cls._misfits(record):
+                place.refuse(f"does not fit together: {problem}")
             made = cls._rebuilt(record)
-        except ParameterError as error:  # a constructor that refuses its arguments refuses the state
-            place.refuse(f"does not fit: {error}")
-        for problem in made._consistent():  # noqa: SLF001
-            place.refuse(f"does not fit together: {problem}")
-        return made
+            for problem in made._consistent():  # noqa: SLF001
+                place.refuse(f"does not fit together: {problem}")
+            return made
 
 
 def written(fields: Mapping[str, Field], record: Mapping[str, Any]) -> dict[str, Node]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.exceptions import StateError
+from streamsieve.exceptions import StateError, StreamSieveError
 from streamsieve.protocols import Arrays
 
 #: Arrays at the leaves, one level of names per nested part.
@@ -66,6 +67,24 @@ class Place:
     def refuse(self, why: str) -> NoReturn:
         """Raise the error that names this place."""
         raise StateError(f"the state's {self.path or 'arrays'} {why}")
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Turn whatever the body raises into a ``StateError``: a state that does not fit may raise anything.
+
+        Checks and declarations say why in their own words; this is for what they did not foresee, from a
+        constructor's ``ValueError`` to a compiler's error or a lack of memory.
+        """
+        try:
+            yield
+        except StateError:
+            raise
+        except Exception as error:
+            named = isinstance(error, StreamSieveError)  # a sentence of ours; others may be one word
+            raise StateError(
+                f"the state's {self.path or 'arrays'} does not fit: "
+                f"{error if named else f'{type(error).__name__}: {error}'}"
+            ) from error
 
 
 def check_sizes(place: Place) -> None:

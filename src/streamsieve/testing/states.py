@@ -156,9 +156,12 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def mutants(state: Arrays, n: int, rng: np.random.Generator) -> Iterator[tuple[str, str, Arrays]]:
-    """Yield n damaged states, each with the mutation and the array it began with; some are damaged twice."""
+    """Yield n damaged states, each with the mutation and the array it began with; some are damaged twice.
+
+    Names are drawn in sorted order: a file may list its arrays in any, and a seed must find its case again.
+    """
     for _ in range(n):
-        out, what = dict(state), []
+        out, what = dict(sorted(state.items())), []
         for _ in range(1 + int(rng.random() < 0.2)):
             name = list(out)[rng.integers(len(out))]
             mutation = MUTATIONS[rng.integers(len(MUTATIONS))]

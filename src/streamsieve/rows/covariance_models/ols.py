@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack
+from scipy.linalg import LinAlgError, cho_solve, solve_triangular
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from scipy.special import stdtr
 
 from streamsieve._kernels.annealing import anneal
+from streamsieve._threads import answering
 from streamsieve.protocols import BoolArray, FloatArray
 from streamsieve.rows.covariance_models.problem import Problem, strongest
 
 #: Up to here all eigenvalues are found faster than one.
 SMALL = 100
+#: Features from which a call of LAPACK takes tenths of a second.
+LARGE = 1000
+#: Multiplications between two returns to the interpreter, which answers Ctrl-C then: some tenths of a second.
+PIECE = 2**32
 
 
 def ofsa(problem: Problem) -> FloatArray:
@@ -41,7 +47,7 @@ def largest_eigenvalue(R: FloatArray) -> float:
             pass
         else:
             return float(found[0])
-    return float(np.linalg.eigvalsh(R)[-1])
+    return float(decomposed(np.linalg.eigvalsh, R)[-1])
 
 
 #: Rows beyond the features that a test needs.
@@ -64,10 +70,22 @@ def ridge_coefficients(problem: Problem) -> FloatArray:
     A = problem.R.copy()
     A[np.diag_indices(len(A))] += problem.ridge
     try:
-        beta: FloatArray = cho_solve(cho_factor(A, overwrite_a=True), problem.c.T).T
+        factor = decomposed(np.linalg.cholesky, A)
     except LinAlgError:  # without a ridge, and more features than rows
-        beta = problem.c @ np.linalg.pinv(problem.R, rcond=FLAT, hermitian=True)
-    return beta
+        return np.asarray(problem.c @ pseudo_inverse(problem.R))
+    return np.asarray(cho_solve((factor, True), problem.c.T).T)
+
+
+def pseudo_inverse(R: FloatArray) -> FloatArray:
+    """Return the inverse of a correlation matrix in the directions in which the features vary."""
+    return np.asarray(decomposed(np.linalg.pinv, R, rcond=FLAT, hermitian=True))
+
+
+def decomposed(function: Callable[..., Any], R: FloatArray, **options: Any) -> Any:
+    """Return ``function(R)`` of ``numpy.linalg``; Ctrl-C is answered while LAPACK works on a large matrix."""
+    if len(R) < LARGE:
+        return function(R, **options)
+    return answering(lambda: function(R, **options))
 
 
 class Tests(NamedTuple):
@@ -101,27 +119,47 @@ def conditional_tests(problem: Problem) -> Tests:
             f"{problem.n:.6g} rows are too few for tests given all of {p} features: more than "
             f"{p + SPARE_ROWS} are needed; wait for more rows, or screen first",
         )
-    inverse, rank, estimable = _inverse(problem.R)
-    beta = problem.c @ inverse
+    beta, variances, rank, estimable = _regression(problem.R, problem.c)
     rest = np.maximum(1.0 - np.sum(problem.c * beta, axis=1), LEAST_REST)
     freedom = problem.n - rank - 1
-    spread = np.sqrt(np.maximum(np.outer(rest, np.diagonal(inverse)), 0.0) / freedom)
+    spread = np.sqrt(np.maximum(np.outer(rest, variances), 0.0) / freedom)
     t = np.divide(np.abs(beta), spread, out=np.zeros_like(beta), where=estimable & (spread > 0))
     strong = t.max(axis=0)
     p_values = np.minimum(1.0, 2.0 * stdtr(freedom, -strong) * len(problem.c))
     return Tests(strong, p_values, "")
 
 
-def _inverse(R: FloatArray) -> tuple[FloatArray, int, BoolArray]:
-    """Return the inverse, the rank, and which features have a coefficient of their own."""
+def _regression(R: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray, int, BoolArray]:
+    """Return coefficients, the diagonal of the inverse, the rank, and which features have a coefficient."""
     p = len(R)
-    factor, failed = lapack.dpotrf(R, lower=1)
-    if not failed and np.min(np.diagonal(factor)) ** 2 > FLAT:
-        inverse, _ = lapack.dpotri(factor, lower=1)
-        inverse = np.tril(inverse)
-        return inverse + np.tril(inverse, -1).T, p, np.ones(p, bool)
-    values, vectors = np.linalg.eigh(R)
+    try:
+        factor = decomposed(np.linalg.cholesky, R)
+    except LinAlgError:
+        factor = np.zeros_like(R)
+    if np.min(np.diagonal(factor)) ** 2 > FLAT:
+        beta = cho_solve((factor, True), c.T).T
+        return beta, _inverse_diagonal(factor), p, np.ones(p, bool)
+    values, vectors = decomposed(np.linalg.eigh, R)
     steep = values > FLAT
     some = vectors[:, steep]
     nowhere = np.sum(vectors[:, ~steep] ** 2, axis=1)
-    return (some / values[steep]) @ some.T, int(steep.sum()), nowhere < FLAT
+    turned = some / values[steep]
+    return (c @ turned) @ some.T, np.sum(turned * some, axis=1), int(steep.sum()), nowhere < FLAT
+
+
+def _inverse_diagonal(factor: FloatArray) -> FloatArray:
+    """Return the diagonal of the inverse of ``factor @ factor.T``: sums of squares of the inverse factor.
+
+    A column of that inverse is 0 above the diagonal, so the columns from ``low`` on need the corner from
+    there on only; they are solved for some at a time.
+    """
+    p = len(factor)
+    out = np.empty(p)
+    low = 0
+    while low < p:
+        rows = p - low
+        width = min(rows, max(1, PIECE // rows**2))
+        columns = solve_triangular(factor[low:, low:], np.eye(rows, width), lower=True, check_finite=False)
+        out[low : low + width] = np.sum(columns**2, axis=0)
+        low += width
+    return out

@@ -132,7 +132,7 @@ class Quantiles(ClassTotals):
         for low in range(0, self.n_features, step):
             high = min(low + step, self.n_features)
             if isinstance(store, DenseQuantiles):
-                counts, _ = store.tables(low, high, bins, whole=self._whole)
+                counts, _ = store.tables(low, high, bins, self._rows, whole=self._whole)
             else:
                 counts = store.tables(low, high, bins, self._mass, self._rows, self._whole)
             yield table_block(counts, self._mass, self._squares, ordered=True)

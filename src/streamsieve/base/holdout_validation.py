@@ -26,7 +26,7 @@ else:
     Beside = object
 
 
-class Confirms(Beside):
+class HoldoutValidation(Beside):
     """Counts of columns found and kept, and the test of the kept ones on rows that selection never saw."""
 
     @property
@@ -91,14 +91,14 @@ class Confirms(Beside):
                 "fit(X, y, holdout=0.3)"
             )
         names = self.get_feature_names_out().tolist()
-        statistic, p_value = self._confirmation(self._holdout_)
+        statistic, p_value = self._validated(self._holdout_)
         adjusted = adjusted_p_values(p_value)
         return {
             "feature": names, "statistic": statistic.tolist(), "p_value": p_value.tolist(),
             "adjusted": adjusted.tolist(), "confirmed": (adjusted <= alpha).tolist(),
         }  # fmt: skip
 
-    def _confirmation(self, holdout: Holdout) -> tuple[FloatArray, FloatArray]:
+    def _validated(self, holdout: Holdout) -> tuple[FloatArray, FloatArray]:
         """Return statistics and p-values of the kept columns over the rows held out."""
         from streamsieve.independence import FisherZ  # noqa: PLC0415 - with its kernels, and seldom needed
 
