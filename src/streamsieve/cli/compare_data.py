@@ -16,7 +16,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve.cli.select import opened
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Matrix, Task
-from streamsieve.sources.checks import SVMLIGHT, TABLES
+from streamsieve.sources.formats import SVMLIGHT, TABLES
 
 ROWS = 65_536
 

@@ -11,7 +11,7 @@ import numpy as np
 from streamsieve.base import ColumnSelector
 from streamsieve.cli.output import say
 from streamsieve.exceptions import DependentRowsWarning, ParameterError, SourceError
-from streamsieve.sources.checks import SVMLIGHT
+from streamsieve.sources.formats import SVMLIGHT
 
 #: Names of columns that say to whom a row belongs.
 _IDENTIFIER = re.compile(

@@ -21,7 +21,7 @@ from streamsieve.cli.progress import progress
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError
 from streamsieve.running import run
 from streamsieve.running.checkpoint import CheckpointFile
-from streamsieve.sources.checks import SVMLIGHT
+from streamsieve.sources.formats import SVMLIGHT
 from streamsieve.state import replacing
 
 DEFAULT = "saola"

@@ -1,10 +1,9 @@
-"""Tables in files: Parquet, CSV, Arrow IPC."""
+"""Tables in files: Parquet, text, Arrow IPC, workbooks, databases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,14 @@ import numpy.typing as npt
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
-from streamsieve.sources.checks import (
-    TABLES,
-    Paths,
-    beyond,
-    check_size,
-    check_start,
-    resolve,
-    spans,
-    suffix_of,
-)
+from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, some, spans
 from streamsieve.sources.identity import comparing, names_identity, same, same_names
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
-from streamsieve.sources.tables.files import CsvTable, IpcTable, ParquetTable, TableFile
+from streamsieve.sources.tables.files import IpcTable, ParquetTable, TableFile
 from streamsieve.sources.tables.fingerprint import check_files, check_last_line
+from streamsieve.sources.tables.reading import Reading, as_list
+from streamsieve.sources.tables.text import TextTable
 from streamsieve.sources.tables.transpose import converted, scratch_folder
 
 #: Files that stay open while columns are streamed; with more, each is opened for every block.
@@ -42,9 +34,11 @@ class ArrowSource:
 
     Parameters
     ----------
-    paths : path, pattern, or list of either
-        Parquet (.parquet, .pq), CSV (.csv, .tsv) or Arrow IPC (.arrow, .feather, .ipc) files.  Several
-        files form one stream, in the order given; those of a pattern in natural order (2 before 10).
+    paths : path, pattern, folder, or list of these
+        Parquet (.parquet, .pq), text with separators (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson,
+        .json), Arrow IPC (.arrow, .feather, .ipc), workbooks (.xlsx, .xls, .ods), SQLite and DuckDB (.sqlite,
+        .db, .duckdb).  Text may be compressed (.gz, .bz2, .xz, .zst).  "-" is standard input.  Several files
+        form one stream, in the order given; those of a pattern or a folder in natural order (2 before 10).
         All must have the same columns, in any order.
     target : str, default=None
         The column that holds the target: numbers, or text for class labels.  It may have no missing values.
@@ -52,6 +46,20 @@ class ArrowSource:
         Leave out columns that do not hold numbers (text, dates, nested values) instead of refusing them.
     exclude : sequence of str, default=()
         Columns that are not features: identifiers, times.  They may hold anything; :meth:`column` reads them.
+    sep : str, default=None
+        Separator of text files, one character.  If None, the comma, semicolon, tab or vertical bar that gives
+        most columns.
+    decimal : {".", ","}, default=None
+        Decimal mark of text files.  If None, a comma where the separator is another character and numbers are
+        written so.
+    encoding : str, default=None
+        Encoding of text files, as Python names it.  If None, UTF-8, or UTF-16 where the file begins so.
+    na : str or sequence of str, default=()
+        Texts that mean a missing value, besides the empty one, "NA", "NaN", "null" and the like.
+    sheet : str, default=None
+        Sheet of a workbook.  If None, the first.
+    sql : str, default=None
+        Query whose result is read from a database; it is opened to be read only.
 
     Attributes
     ----------
@@ -59,6 +67,8 @@ class ArrowSource:
     n_rows : int or None (a CSV file does not say)
     n_columns : number of features
     files : paths of the files, in order
+    remarks : list of str
+        What was found out about the way the files are written, and files of a folder that were ignored.
 
     Notes
     -----
@@ -67,11 +77,12 @@ class ArrowSource:
     they are the row numbers that pandas writes.
 
     Text is read up to its last whole line at the moment of opening: what is appended later belongs to the
-    next run, see :func:`streamsieve.run`.
+    next run, see :func:`streamsieve.run`.  Compressed text is read to its end, and may not grow between runs.
 
-    Columns are read by projection: memory is one block of columns and one batch of rows.  CSV has no
+    Columns are read by projection: memory is one block of columns and one batch of rows.  Text has no
     columns to project; its files are converted to a temporary Arrow file (8 bytes per value, under
-    ``TMPDIR``) when columns or the whole target are first asked for.
+    ``TMPDIR``) when columns or the whole target are first asked for.  Results of queries are written to such
+    a file in batches; workbooks and JSON arrays are in memory while they are converted.
 
     Examples
     --------
@@ -90,11 +101,29 @@ class ArrowSource:
     """
 
     def __init__(
-        self, paths: Paths, target: str | None = None, *, skip_text: bool = False, exclude: Sequence[str] = ()
+        self,
+        paths: Paths,
+        target: str | None = None,
+        *,
+        skip_text: bool = False,
+        exclude: Sequence[str] = (),
+        sep: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        na: str | Sequence[str] = (),
+        sheet: str | None = None,
+        sql: str | None = None,
     ) -> None:
         table_files.need_pyarrow()
-        self._files = [_table(path) for path in resolve(paths)]
+        self._reading = Reading(sep, decimal, encoding, as_list("na", na), sheet, sql)
+        resolved = resolve(paths)
+        self._files = [self._reading.table(path, self) for path in resolved]
         self.files = [file.path for file in self._files]
+        self.remarks = list(dict.fromkeys(remark for file in self._files for remark in file.remarks))
+        if resolved.ignored:
+            self.remarks.append(
+                f"{len(resolved.ignored)} other files ignored ({some(p.name for p in resolved.ignored)})"
+            )
         self._layout = table_layout.layout_of(self._files, target, skip_text=skip_text, exclude=exclude)
         known = [file.n_rows for file in self._files if file.n_rows is not None]
         self.names: list[str] | None = self._layout.features
@@ -141,6 +170,7 @@ class ArrowSource:
             "target": self._layout.target,
             "labels": self._layout.labels,
             "files": [file.lasting().identity() for file in self._files],
+            "reading": self._reading.said(),
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
@@ -151,7 +181,8 @@ class ArrowSource:
             same("the target's type", known["labels"], self._layout.labels)
             files = [file.lasting() for file in self._files]
             check_files(known["files"], files)
-            if isinstance(self._files[len(known["files"]) - 1], CsvTable):
+            same("the way of reading", known.get("reading", {}), self._reading.said())
+            if self._files[len(known["files"]) - 1].by_lines:
                 check_last_line(known["files"], files)
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
@@ -228,7 +259,7 @@ class ArrowSource:
         """Return files that can be read by column: these, or if CSV is among them, a converted copy."""
         if self._columnar is None:
             self._columnar = self._files
-            if any(isinstance(file, CsvTable) for file in self._files):
+            if any(isinstance(file, TextTable) for file in self._files):
                 begin = check_start(self, None, _POSITION)
                 size = max(1, min(table_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
                 batches = (pieces for pieces, _ in self._batches(size, begin))
@@ -238,7 +269,7 @@ class ArrowSource:
         return self._columnar
 
     def _no_rows(self) -> SourceError:
-        return SourceError(f"{self._files[0].path} holds no rows: there is nothing to stream")
+        return SourceError(f"{self._files[0].shown} holds no rows: there is nothing to stream")
 
     def __getstate__(self) -> dict[str, Any]:
         # a copy in another process makes its own temporary file: this one goes away with its owner
@@ -266,10 +297,3 @@ def _block(files: Sequence[TableFile], names: list[str], n: int) -> npt.NDArray[
 
 def _joined(pieces: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-
-def _table(path: Path) -> TableFile:
-    suffix = suffix_of(path)
-    if suffix not in TABLES:
-        raise SourceError(f"{path} is svmlight text, not a table: use SvmlightSource, or open() by itself")
-    return table_files.FORMATS[TABLES[suffix]](path)

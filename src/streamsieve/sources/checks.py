@@ -18,6 +18,7 @@ import numpy as np
 
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
+from streamsieve.sources.formats import COMPRESSED, STDIN, SVMLIGHT, TABLES, UNCERTAIN
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -124,19 +125,14 @@ def some(names: Any, few: int = 8) -> str:
     return ", ".join(repr(str(name)) for name in names[:few]) + more
 
 
-Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+#: Suffixes of the files that are taken from a folder.
+_SUFFIXES = tuple(
+    suffix + more
+    for suffix in (*(s for s in TABLES if s not in UNCERTAIN), *SVMLIGHT)
+    for more in ("", *COMPRESSED)
+)
 
-#: How a table is stored, by suffix.
-TABLES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".arrow": "ipc",
-    ".feather": "ipc",
-    ".ipc": "ipc",
-}
-SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def is_paths(data: Any) -> bool:
@@ -147,11 +143,16 @@ def is_paths(data: Any) -> bool:
 
 
 class Resolved(list[Path]):
-    """Files that :func:`resolve` has found; it takes them as they are."""
+    """Files that :func:`resolve` has found; it takes them as they are.
+
+    ``ignored`` are the files of a folder that are no tables.
+    """
+
+    ignored: tuple[Path, ...] = ()
 
 
 def resolve(paths: Paths) -> Resolved:
-    """Return the files meant, in the order given; those of a pattern in natural order (2 before 10).
+    """Return the files meant, in the order given; of a pattern or a folder in natural order (2 before 10).
 
     Every file is there and not empty, or a ``SourceError`` says which is not.
     """
@@ -160,28 +161,21 @@ def resolve(paths: Paths) -> Resolved:
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise SourceError("no file was given: pass a path, a pattern such as 'data/*.parquet', or a list")
-    files = Resolved(file for path in given for file in _expand(path))
+    files, ignored = Resolved(), list[Path]()
+    for path in given:
+        files += _expand(path, ignored)
+    files.ignored = tuple(ignored)
     for file in files:
         _check(file)
     return files
 
 
-def suffix_of(file: Path) -> str:
-    """Return the suffix that determines the format, or raise an error that lists the known ones."""
-    suffix = file.suffix.lower()
-    if suffix in TABLES or suffix in SVMLIGHT:
-        return suffix
-    known = " ".join((*TABLES, *SVMLIGHT))
-    raise SourceError(
-        f"cannot tell the format of {file} by its suffix {suffix!r}: rename it to end in one of {known}, "
-        "or, for svmlight text of any name, use SvmlightSource"
-    )
-
-
-def _expand(path: Any) -> list[Path]:
+def _expand(path: Any, ignored: list[Path]) -> list[Path]:
     if not isinstance(path, (str, os.PathLike)):
         raise SourceError(f"a path must be text or a Path; got {type(path).__name__}")
     file = Path(path).expanduser()
+    if file.is_dir():
+        return _inside(file, ignored)
     # A file whose very name holds a bracket or a star is meant literally.
     if file.exists() or not glob.has_magic(str(file)):
         return [file]
@@ -194,14 +188,28 @@ def _expand(path: Any) -> list[Path]:
     return found
 
 
+def _inside(folder: Path, ignored: list[Path]) -> list[Path]:
+    """Return the tables of a folder; hidden files and those of another kind are ignored."""
+    there = sorted((file for file in folder.iterdir() if file.is_file()), key=_natural)
+    there = [file for file in there if not file.name.startswith((".", "_"))]
+    known = [file for file in there if file.name.lower().endswith(_SUFFIXES)]
+    if not known:
+        raise SourceError(
+            f"the folder {folder} holds no table: name its files, for example "
+            f"{str(folder / '**' / '*.parquet')!r} for those of its folders"
+        )
+    ignored += [file for file in there if file not in known]
+    return known
+
+
 def _natural(file: Path) -> list[tuple[int, str]]:
     """Sort Day2 before Day10: the order of a stream matters."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", str(file))]
 
 
 def _check(file: Path) -> None:
-    if file.is_dir():
-        raise SourceError(f"{file} is a folder: name its files, for example {str(file / '*.parquet')!r}")
+    if file == STDIN:
+        return
     if not file.exists():
         folder = file.parent
         siblings = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 - names, not paths
