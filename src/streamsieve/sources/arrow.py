@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._parameters import check_choice
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
 from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, some, spans
-from streamsieve.sources.identity import comparing, names_identity, same, same_names
+from streamsieve.sources.identity import comparing, digest, names_identity, same, same_names
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
+from streamsieve.sources.tables.conditions import conditions
 from streamsieve.sources.tables.files import IpcTable, ParquetTable, TableFile
 from streamsieve.sources.tables.fingerprint import check_files, check_last_line
 from streamsieve.sources.tables.reading import Reading, as_list
@@ -44,8 +46,23 @@ class ArrowSource:
         The column that holds the target: numbers, or text for class labels.  It may have no missing values.
     skip_text : bool, default=False
         Leave out columns that do not hold numbers (text, dates, nested values) instead of refusing them.
-    exclude : sequence of str, default=()
+    exclude : str or sequence of str, default=()
         Columns that are not features: identifiers, times.  They may hold anything; :meth:`column` reads them.
+    features : str or sequence of str, default=()
+        Columns that may be features.  If empty, all but the target and those excluded.
+    categories : {"refuse", "auto", "drop"}, default="refuse"
+        What to do with text.  "auto": one indicator column per category, named ``city=Rome``, by
+        scikit-learn's OneHotEncoder; of two categories, the second alone.  A missing text is a category
+        ``missing``.  Text of one value or more than 50, and nested values, are left out.
+    dates : {"refuse", "drop", "number"}, default="refuse"
+        What to do with dates.  "number": days since 1970.
+    where : str or sequence of str, default=()
+        Conditions that a row must fulfil, such as "age>=18" or "city=Rome"; a missing value fulfils none.
+    drop_missing_target : bool, default=False
+        Leave out rows whose target is missing instead of refusing them.
+    missing : {"keep", "impute", "refuse"}, default="keep"
+        What to do with missing numbers.  "keep": NaN; "impute": the mean of the column, which takes a pass
+        over all rows.
     sep : str, default=None
         Separator of text files, one character.  If None, the comma, semicolon, tab or vertical bar that gives
         most columns.
@@ -69,6 +86,8 @@ class ArrowSource:
     files : paths of the files, in order
     remarks : list of str
         What was found out about the way the files are written, and files of a folder that were ignored.
+    left_out : columns that are no features, by the reason
+    encoded : text columns, and the features that were made of them
 
     Notes
     -----
@@ -106,7 +125,13 @@ class ArrowSource:
         target: str | None = None,
         *,
         skip_text: bool = False,
-        exclude: Sequence[str] = (),
+        exclude: str | Sequence[str] = (),
+        features: str | Sequence[str] = (),
+        categories: str = "refuse",
+        dates: str = "refuse",
+        where: str | Sequence[str] = (),
+        drop_missing_target: bool = False,
+        missing: str = "keep",
         sep: str | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
@@ -124,16 +149,44 @@ class ArrowSource:
             self.remarks.append(
                 f"{len(resolved.ignored)} other files ignored ({some(p.name for p in resolved.ignored)})"
             )
-        self._layout = table_layout.layout_of(self._files, target, skip_text=skip_text, exclude=exclude)
+        choice = table_layout.Choice(
+            as_list("features", features),
+            as_list("exclude", exclude),
+            "drop" if skip_text else check_choice("categories", categories, ("refuse", "auto", "drop")),
+            "drop"
+            if skip_text and dates == "refuse"
+            else check_choice("dates", dates, ("refuse", "drop", "number")),
+            conditions(as_list("where", where)),
+            drop_missing_target,
+        )
+        self._missing = check_choice("missing", missing, ("keep", "impute", "refuse"))
+        self._layout = table_layout.layout_of(self._files, target, choice)
         known = [file.n_rows for file in self._files if file.n_rows is not None]
+        all_known = len(known) == len(self._files) and not self._layout.filters
         self.names: list[str] | None = self._layout.features
-        self.n_rows: int | None = sum(known) if len(known) == len(self._files) else None
+        self.n_rows: int | None = sum(known) if all_known else None
         self.n_columns: int | None = len(self._layout.features)
         self._columnar: list[TableFile] | None = None
         self._y: npt.NDArray[Any] | None = None
         self._counted: int | None = None
+        self._means: npt.NDArray[np.float64] | None = None
         if self.n_rows == 0:
             raise self._no_rows()
+
+    @property
+    def left_out(self) -> dict[str, list[str]]:
+        """Columns that are no features, by the reason."""
+        return self._layout.left_out
+
+    @property
+    def encoded(self) -> dict[str, list[str]]:
+        """Text columns, and the features that were made of them."""
+        return {name: each.names for name, each in self._layout.encoders.items()}
+
+    @property
+    def rows_filtered(self) -> bool:
+        """Whether rows are left out, so that rows of the stream are not numbered as those of the files."""
+        return self._layout.filters
 
     @property
     def y(self) -> npt.NDArray[Any] | None:
@@ -153,10 +206,12 @@ class ArrowSource:
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return all values of one column, whatever they are; a missing value is None, NaN or NaT."""
         table_layout.check_names(self._files[0], [name])
+        layout = self._layout
+        asked = list(dict.fromkeys([name, *layout.filter_columns]))
         pieces = [
-            batch.column(0).to_numpy(zero_copy_only=False)
+            layout.filtered(batch, file).column(name).to_numpy(zero_copy_only=False)
             for file in self._files
-            for batch in file.batches([name])
+            for batch in file.batches(asked)
         ]
         if not pieces:
             raise self._no_rows()
@@ -170,7 +225,7 @@ class ArrowSource:
             "target": self._layout.target,
             "labels": self._layout.labels,
             "files": [file.lasting().identity() for file in self._files],
-            "reading": self._reading.said(),
+            "reading": self._said(),
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
@@ -181,9 +236,14 @@ class ArrowSource:
             same("the target's type", known["labels"], self._layout.labels)
             files = [file.lasting() for file in self._files]
             check_files(known["files"], files)
-            same("the way of reading", known.get("reading", {}), self._reading.said())
+            same("the way of reading", known.get("reading", {}), self._said())
             if self._files[len(known["files"]) - 1].by_lines:
                 check_last_line(known["files"], files)
+
+    def _said(self) -> dict[str, Any]:
+        """Return the options that decide on rows and values; imputed values depend on all rows."""
+        imputed = {"imputed": digest(self._imputed_means().tobytes())} if self._missing == "impute" else {}
+        return {**self._reading.said(), **self._layout.choice.said(), **imputed}
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in batches; only the last may be smaller.  Begin just after ``start``."""
@@ -200,7 +260,7 @@ class ArrowSource:
             y = None
             if target is not None:
                 y = _joined([table_layout.labels(b.column(target), self._layout, file) for file, b in pieces])
-            yield RowBatch(X, y, None, self.names, position)
+            yield RowBatch(self._without_missing(X, slice(None)), y, None, self.names, position)
 
     def _batches(
         self, size: int, start: dict[str, int]
@@ -215,9 +275,11 @@ class ArrowSource:
                 low = 0
                 while low < batch.num_rows:
                     piece = batch.slice(low, room)
-                    taken = piece.num_rows
-                    pieces.append((file, piece))
-                    low, in_file, row, room = low + taken, in_file + taken, row + taken, room - taken
+                    low, in_file = low + piece.num_rows, in_file + piece.num_rows
+                    ready = self._layout.prepared(piece, file)
+                    if ready.num_rows or not self._layout.filters:
+                        pieces.append((file, ready))
+                    row, room = row + ready.num_rows, room - ready.num_rows
                     position = {"file": number, "row_in_file": in_file, "row": row}
                     if room == 0:
                         yield pieces, position
@@ -243,7 +305,36 @@ class ArrowSource:
                     stack.enter_context(file.kept_open())
             for columns in pieces:
                 names = features[columns]
-                yield ColumnBlock(_block(files, names, n), names, {"column": columns.stop})
+                X = self._without_missing(_block(files, names, n), columns)
+                yield ColumnBlock(X, names, {"column": columns.stop})
+
+    def _without_missing(self, X: npt.NDArray[Any], columns: slice) -> npt.NDArray[Any]:
+        """Return values after what was said about missing ones."""
+        if self._missing == "keep":
+            return X
+        missing = np.isnan(X)
+        if self._missing == "impute":
+            means = self._imputed_means()[columns]
+            return np.where(missing, means, X) if missing.any() else X
+        places = np.flatnonzero(missing.any(axis=0))
+        if len(places):
+            names = self._layout.features[columns]
+            raise SourceError(
+                f"{self._files[0].shown}: missing values in {some(names[j] for j in places)}: "
+                "missing='impute' (--missing impute) fills in the mean of the column"
+            )
+        return X
+
+    def _imputed_means(self) -> npt.NDArray[np.float64]:
+        """Return the mean of every column over its known values; 0 where there is none."""
+        if self._means is None:
+            n, total = np.zeros(len(self._layout.features)), np.zeros(len(self._layout.features))
+            for pieces, _ in self._batches(self._read_rows(), check_start(self, None, _POSITION)):
+                for file, batch in pieces:
+                    X = table_layout.matrix(batch, self._layout.features, file, row_major=False)
+                    n, total = n + np.sum(~np.isnan(X), axis=0), total + np.nansum(X, axis=0)
+            self._means = total / np.maximum(n, 1)
+        return self._means
 
     def _count(self) -> int:
         """Count the rows by reading one column: what a damaged file claims must not size an array."""
@@ -259,16 +350,22 @@ class ArrowSource:
         """Return files that can be read by column: these, or if CSV is among them, a converted copy."""
         if self._columnar is None:
             self._columnar = self._files
-            if any(isinstance(file, TextTable) for file in self._files):
+            if self._layout.prepares or any(isinstance(file, TextTable) for file in self._files):
                 begin = check_start(self, None, _POSITION)
-                size = max(1, min(table_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
-                batches = (pieces for pieces, _ in self._batches(size, begin))
+                batches = (pieces for pieces, _ in self._batches(self._read_rows(), begin))
                 path = converted(batches, self._layout, scratch_folder(self))
                 more = f" and {len(self.files) - 1} more files" if len(self.files) > 1 else ""
                 self._columnar = [IpcTable(path, f"{self.files[0]}{more}")]
         return self._columnar
 
+    def _read_rows(self) -> int:
+        """Return the number of rows that are read together when all of them are read."""
+        return max(1, min(table_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
+
     def _no_rows(self) -> SourceError:
+        if self._layout.filters:
+            said = ", ".join(map(str, self._layout.choice.where)) or "with a target"
+            return SourceError(f"{self._files[0].shown} holds no row {said}: there is nothing to stream")
         return SourceError(f"{self._files[0].shown} holds no rows: there is nothing to stream")
 
     def __getstate__(self) -> dict[str, Any]:
