@@ -13,10 +13,10 @@ import scipy.sparse as sp
 
 from streamsieve import datasets
 from streamsieve._parameters import did_you_mean
+from streamsieve._paths import SVMLIGHT, TABLES
 from streamsieve.cli.select import opened
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Matrix, Task
-from streamsieve.sources.formats import SVMLIGHT, TABLES
 
 ROWS = 65_536
 

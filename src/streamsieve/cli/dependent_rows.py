@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from streamsieve._paths import SVMLIGHT
 from streamsieve.base import ColumnSelector
 from streamsieve.cli.output import say
 from streamsieve.exceptions import DependentRowsWarning, ParameterError, SourceError
-from streamsieve.sources.formats import SVMLIGHT
 
 #: Names of columns that say to whom a row belongs.
 _IDENTIFIER = re.compile(

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from streamsieve import registry, sources, state
 from streamsieve._parameters import did_you_mean
+from streamsieve._paths import SVMLIGHT
 from streamsieve._text import shown, write_csv
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli.dependent_rows import DependentRows
@@ -21,7 +22,6 @@ from streamsieve.cli.progress import progress
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError
 from streamsieve.running import run
 from streamsieve.running.checkpoint import CheckpointFile
-from streamsieve.sources.formats import SVMLIGHT
 from streamsieve.state import replacing
 
 DEFAULT = "saola"

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_choice
+from streamsieve._paths import Paths, resolve
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
-from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, some, spans
+from streamsieve.sources.checks import beyond, check_size, check_start, some, spans
 from streamsieve.sources.identity import comparing, digest, names_identity, same, same_names
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout

@@ -6,19 +6,13 @@ must be cheap.
 
 from __future__ import annotations
 
-import glob
 import numbers
-import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
-from streamsieve.sources.formats import COMPRESSED, STDIN, SVMLIGHT, TABLES, UNCERTAIN
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -123,102 +117,3 @@ def some(names: Any, few: int = 8) -> str:
     names = list(names)
     more = f" and {len(names) - few} more" if len(names) > few else ""
     return ", ".join(repr(str(name)) for name in names[:few]) + more
-
-
-#: Suffixes of the files that are taken from a folder.
-_SUFFIXES = tuple(
-    suffix + more
-    for suffix in (*(s for s in TABLES if s not in UNCERTAIN), *SVMLIGHT)
-    for more in ("", *COMPRESSED)
-)
-
-Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-
-
-def is_paths(data: Any) -> bool:
-    """Whether something names files: a path, or a list of nothing but paths."""
-    if isinstance(data, (str, os.PathLike)):
-        return True
-    return isinstance(data, (list, tuple)) and all(isinstance(item, (str, os.PathLike)) for item in data)
-
-
-class Resolved(list[Path]):
-    """Files that :func:`resolve` has found; it takes them as they are.
-
-    ``ignored`` are the files of a folder that are no tables.
-    """
-
-    ignored: tuple[Path, ...] = ()
-
-
-def resolve(paths: Paths) -> Resolved:
-    """Return the files meant, in the order given; of a pattern or a folder in natural order (2 before 10).
-
-    Every file is there and not empty, or a ``SourceError`` says which is not.
-    """
-    if isinstance(paths, Resolved):
-        return paths
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if not given:
-        raise SourceError("no file was given: pass a path, a pattern such as 'data/*.parquet', or a list")
-    files, ignored = Resolved(), list[Path]()
-    for path in given:
-        files += _expand(path, ignored)
-    files.ignored = tuple(ignored)
-    for file in files:
-        _check(file)
-    return files
-
-
-def _expand(path: Any, ignored: list[Path]) -> list[Path]:
-    if not isinstance(path, (str, os.PathLike)):
-        raise SourceError(f"a path must be text or a Path; got {type(path).__name__}")
-    file = Path(path).expanduser()
-    if file.is_dir():
-        return _inside(file, ignored)
-    # A file whose very name holds a bracket or a star is meant literally.
-    if file.exists() or not glob.has_magic(str(file)):
-        return [file]
-    found = [Path(name) for name in glob.glob(str(file), recursive=True)]  # noqa: PTH207 - takes any pattern
-    found = sorted((name for name in found if name.is_file()), key=_natural)
-    if not found:
-        raise SourceError(
-            f"no file matches the pattern {str(path)!r} (looked from {Path.cwd()}): check folder and suffix"
-        )
-    return found
-
-
-def _inside(folder: Path, ignored: list[Path]) -> list[Path]:
-    """Return the tables of a folder; hidden files and those of another kind are ignored."""
-    there = sorted((file for file in folder.iterdir() if file.is_file()), key=_natural)
-    there = [file for file in there if not file.name.startswith((".", "_"))]
-    known = [file for file in there if file.name.lower().endswith(_SUFFIXES)]
-    if not known:
-        raise SourceError(
-            f"the folder {folder} holds no table: name its files, for example "
-            f"{str(folder / '**' / '*.parquet')!r} for those of its folders"
-        )
-    ignored += [file for file in there if file not in known]
-    return known
-
-
-def _natural(file: Path) -> list[tuple[int, str]]:
-    """Sort Day2 before Day10: the order of a stream matters."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", str(file))]
-
-
-def _check(file: Path) -> None:
-    if file == STDIN:
-        return
-    if not file.exists():
-        folder = file.parent
-        siblings = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 - names, not paths
-        where = "" if folder.is_dir() else f", nor a folder {folder}"
-        raise SourceError(
-            f"there is no file {file}{where}{did_you_mean(file.name, siblings)} "
-            f"(the current folder is {Path.cwd()})"
-        )
-    if not file.is_file():
-        raise SourceError(f"{file} is not a regular file, so it cannot be read twice: copy it to a file")
-    if file.stat().st_size == 0:
-        raise SourceError(f"{file} is empty (0 bytes): write it again, or leave it out")

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from streamsieve._parameters import did_you_mean
+from streamsieve._paths import format_of, is_paths, resolve
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
-from streamsieve.sources.checks import is_paths, no_axis, resolve
+from streamsieve.sources.checks import no_axis
 from streamsieve.sources.computed.transformed import Transformed
-from streamsieve.sources.formats import format_of
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
 from streamsieve.sources.svmlight import SvmlightSource

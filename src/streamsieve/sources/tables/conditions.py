@@ -41,13 +41,16 @@ class Condition:
         column = batch.column(self.column)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        type_ = pa.float64() if _is_number(column.type) else column.type
+        scalar = self.scalar(column.type)
         with named(file.shown):
-            return getattr(pc, _FUNCTIONS[self.operator])(column.cast(type_), self._scalar(type_))
+            return getattr(pc, _FUNCTIONS[self.operator])(column.cast(scalar.type), scalar)
 
-    def _scalar(self, type_: Any) -> Any:
+    def scalar(self, type_: Any) -> Any:
+        """Return the value in the type of the column, or say why they cannot be compared."""
         import pyarrow as pa  # noqa: PLC0415
 
+        type_ = type_.value_type if pa.types.is_dictionary(type_) else type_
+        type_ = pa.float64() if _is_number(type_) else type_
         text = pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)
         if text and self.operator not in ("=", "==", "!="):
             raise ParameterError(

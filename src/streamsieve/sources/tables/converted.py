@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from streamsieve._parameters import did_you_mean
+from streamsieve._paths import STDIN
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
-from streamsieve.sources.formats import STDIN
 from streamsieve.sources.tables.files import READ_ROWS, IpcTable
 from streamsieve.sources.tables.fingerprint import StablePrefix
 from streamsieve.sources.tables.transpose import full_disk_named, scratch_folder

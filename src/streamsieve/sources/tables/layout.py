@@ -125,6 +125,8 @@ def layout_of(files: Sequence[TableFile], target: str | None, choice: Choice) ->
             f"its columns are {some(kinds)}"
         )
     check_names(first, [*choice.exclude, *choice.features, *(each.column for each in choice.where)])
+    for condition in choice.where:
+        condition.scalar(first.schema.field(condition.column).type)
     for file in files[1:]:
         _refuse_difference(first, kinds, file, _kinds(file)[0])
     left_out = {"row numbers": row_numbers, "excluded": [n for n in choice.exclude if n != target]}

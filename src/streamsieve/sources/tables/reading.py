@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from streamsieve._paths import STDIN, TABLES, format_of
 from streamsieve.exceptions import ParameterError, SourceError
-from streamsieve.sources.formats import STDIN, TABLES, format_of
 from streamsieve.sources.tables.converted import DuckTable, ExcelTable, JsonArrayTable, SqliteTable, spooled
 from streamsieve.sources.tables.dialect import Dialect
 from streamsieve.sources.tables.files import IpcTable, ParquetTable, TableFile

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from streamsieve._paths import UNCERTAIN
 from streamsieve.exceptions import SourceError
-from streamsieve.sources.formats import UNCERTAIN
 from streamsieve.sources.tables.dialect import (
     SAMPLE,
     SEPARATORS,
