@@ -72,7 +72,9 @@ EXPORTS = {
 MODULES = (
     "adapters",
     "base",
+    "choosing",
     "cli",
+    "column_types",
     "columns",
     "criteria",
     "datasets",

@@ -99,14 +99,27 @@ def refuse_text(X: Any) -> None:
         if not _is_array(X) and nw.dependencies.is_polars_lazyframe(X):
             raise InputTypeError("X is a lazy frame, which holds no data yet: call .collect() first")
         return
-    bad = _text_columns(as_frame(X))
-    if bad:
-        more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+    frame = as_frame(X)
+    bad = _text_columns(frame)
+    dates = [name for name in bad if frame.schema[name].is_temporal()]
+    if dates:
         raise InputTypeError(
-            f"could not convert string to float: column {', '.join(map(repr, bad[:3]))}{more} does not "
-            "hold numbers; encode it (for example with OrdinalEncoder), leave it out, or take text as "
-            "categories: Screen(criteria.MutualInfo(discrete=True))"
+            f"{_columns(dates)} {'hold' if len(dates) > 1 else 'holds'} dates or times, not numbers: convert "
+            "them (for example to days since a fixed date, or to the weekday), or leave them out"
         )
+    if bad:
+        them = "them" if len(bad) > 1 else "it"
+        raise InputTypeError(
+            f"could not convert string to float: {_columns(bad)} {'do' if len(bad) > 1 else 'does'} not "
+            f"hold numbers; encode {them} (for example with OrdinalEncoder), leave {them} out, or take text "
+            "as categories: Screen(criteria.MutualInfo(discrete=True))"
+        )
+
+
+def _columns(names: Sequence[str], few: int = 5) -> str:
+    """Return "column 'a'" or "columns 'a', 'b' and 7 more"."""
+    more = f" and {len(names) - few} more" if len(names) > few else ""
+    return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names[:few]))}{more}"
 
 
 def is_frame(X: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice
-from streamsieve._validation import TASKS, check_rows, task_of
+from streamsieve._validation import TASKS, check_rows, question_labels, task_of
 from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.base.selector import Selector, fitted_property
 from streamsieve.decisions import KEPT, REASON_CODE, Decisions, FeatureNames, Outcome
@@ -180,6 +180,8 @@ class OfflineSelector(Selector):
                 f"{type(self).__name__} needs numbers, but y holds text such as {str(y[0])!r}: "
                 f"{self._elsewhere}"
             )
+        if Task.MULTICLASS in tasks and Task.REGRESSION not in tasks and not hasattr(self, "task"):
+            question_labels(y, type(self).__name__, has_task=False)
         y, task = task_of(y, self._asked_task)
         if task not in tasks:
             known = " or ".join(sorted(tasks))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from streamsieve._one_thread import changes
-from streamsieve._validation import check_classes, check_named_rows, check_rows
+from streamsieve._validation import check_classes, check_named_rows, check_rows, question_labels
 from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
@@ -92,7 +92,7 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
 
     @property
     def _target(self) -> str | None:
-        """What ``y`` must be: "classes", "numeric", "either", or None if it is not needed."""
+        """What ``y`` must be: "classes", "numeric", "auto" (its values decide), or None if not needed."""
         return "classes"
 
     @abstractmethod
@@ -214,6 +214,10 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
     def _begin_rows(self, batch: RowBatch) -> None:
         if batch.weight is not None and not batch.weight.any():
             raise InputError("all sample weights are zero: there is nothing to learn from")
+        tasks, has_task = self.traits.tasks, hasattr(self, "task")
+        unsure = self._target == "classes" and Task.MULTICLASS in tasks
+        if unsure and batch.y is not None and getattr(self, "task", "auto") == "auto":
+            question_labels(batch.y, type(self).__name__, has_task=has_task)
         self._fixed_ = True
         self._begin(batch)
 
