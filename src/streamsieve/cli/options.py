@@ -32,9 +32,7 @@ Overwrite = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-HalfLife = Annotated[
-    float | None, typer.Option(metavar="ROWS", help="Rows after which a row weighs half.")
-]
+HalfLife = Annotated[float | None, typer.Option(metavar="ROWS", help="Rows after which a row weighs half.")]
 Window = Annotated[
     int | None, typer.Option(metavar="ROWS", help="Use the last rows only, this number of them.", min=1)
 ]
@@ -45,8 +43,7 @@ class Reading:
     """How the data is read, and which of its columns and rows are used."""
 
     target: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column to predict (not needed for svmlight files)."),
+        str | None, typer.Option(metavar="COLUMN", help="Column to predict (not needed for svmlight files).")
     ] = None
     features: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="Use these columns only, as features.")
@@ -61,8 +58,8 @@ class Reading:
         str,
         typer.Option(
             metavar="HOW",
-            help="Text columns: auto (an indicator column per category, such as city=Rome; text of more than 50 "
-            "values is left out), drop, refuse.",
+            help="Text columns: auto (an indicator column per category, such as city=Rome; text of more "
+            "than 50 values is left out), drop, refuse.",
         ),
     ] = "auto"
     dates: Annotated[
@@ -84,9 +81,7 @@ class Reading:
     drop_missing_target: Annotated[
         bool, typer.Option("--drop-missing-target", help="Leave out rows whose target is missing.")
     ] = False
-    skip_text: Annotated[
-        bool, typer.Option("--skip-text", help="The same as --categories drop.")
-    ] = False
+    skip_text: Annotated[bool, typer.Option("--skip-text", help="The same as --categories drop.")] = False
     sep: Annotated[
         str | None, typer.Option(metavar="CHAR", help="Separator of text files; default: found out.")
     ] = None
@@ -102,9 +97,9 @@ class Reading:
     sheet: Annotated[
         str | None, typer.Option(metavar="NAME", help="Sheet of a workbook; default the first.")
     ] = None
-    sql: Annotated[
-        str | None, typer.Option(metavar="QUERY", help="Query to an SQLite or DuckDB file.")
-    ] = None
+    sql: Annotated[str | None, typer.Option(metavar="QUERY", help="Query to an SQLite or DuckDB file.")] = (
+        None
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -119,7 +114,9 @@ class Output:
     ] = None
     write_data: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the table with the kept features only (.parquet, .csv, .arrow)."),
+        typer.Option(
+            metavar="FILE", help="Write the table with the kept features only (.parquet, .csv, .arrow)."
+        ),
     ] = None
     ledger: Annotated[
         Path | None, typer.Option("--ledger", metavar="FILE", help="Write every decision here, as CSV.")
@@ -139,9 +136,13 @@ class Output:
     ] = None
     every: Annotated[
         str | None,
-        typer.Option("--every", metavar="TIME", help="With --checkpoint: how often, as 10s, 2min or 5000 (rows)."),
+        typer.Option(
+            "--every", metavar="TIME", help="With --checkpoint: how often, as 10s, 2min or 5000 (rows)."
+        ),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = (
+        False
+    )
     verify: Annotated[
         str | None,
         typer.Option(
@@ -175,7 +176,10 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
         groups[name] = [field.name for field in dataclasses.fields(kind)]
         parameters += [
             inspect.Parameter(
-                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=types[field.name]
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=types[field.name],
             )
             for field in dataclasses.fields(kind)
         ]
@@ -191,3 +195,19 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     with_groups.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     with_groups.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return with_groups
+
+
+def examples(*lines: str) -> str:
+    """Return examples for the end of a help text, each on a line of its own."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+def check_data(data: list[str], *, names: bool = False) -> None:
+    """Refuse files that are not there, before anything heavy is imported; ``names`` of data sets are none."""
+    from streamsieve._paths import format_of, resolve  # noqa: PLC0415
+
+    files = [path for path in data if "://" not in path]
+    if names and len(data) == 1 and "." not in data[0] and not Path(data[0]).exists():
+        return
+    for file in resolve(files) if files else ():
+        format_of(file)

@@ -17,7 +17,8 @@ from streamsieve.sources.checks import beyond, check_size, check_start, some, sp
 from streamsieve.sources.identity import comparing, digest, names_identity, same, same_names
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
-from streamsieve.sources.tables.conditions import conditions
+from streamsieve.sources.tables.conditions import Condition, conditions
+from streamsieve.sources.tables.dialect import Dialect
 from streamsieve.sources.tables.files import IpcTable, ParquetTable, TableFile
 from streamsieve.sources.tables.fingerprint import check_files, check_last_line
 from streamsieve.sources.tables.reading import Reading, as_list
@@ -183,6 +184,21 @@ class ArrowSource:
     def encoded(self) -> dict[str, list[str]]:
         """Text columns, and the features that were made of them."""
         return {name: each.names for name, each in self._layout.encoders.items()}
+
+    @property
+    def dates(self) -> list[str]:
+        """Features that are dates, as days since 1970."""
+        return [name for name in self._layout.raw if name in self._layout.dates]
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Conditions that every row fulfils."""
+        return self._layout.choice.where
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How the first file is written, if it is text with separators."""
+        return getattr(self._files[0], "dialect", None)
 
     @property
     def rows_filtered(self) -> bool:
