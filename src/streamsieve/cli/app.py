@@ -20,6 +20,7 @@ from streamsieve.cli.options import (
     Json,
     Output,
     Overwrite,
+    PlainCommand,
     Quiet,
     Raw,
     Reading,
@@ -81,14 +82,12 @@ def _root(
 
 
 @app.command(
+    cls=PlainCommand,
     short_help="List the methods, or explain one.",
-    epilog=examples(
-        "streamsieve methods --columns --task regression    # by what streams, and by the target",
-        "streamsieve methods fast_osfs                      # parameters, defaults, paper, example",
-    ),
+    epilog=examples("streamsieve methods --columns --task regression", "streamsieve methods fast_osfs"),
 )
 def methods(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Explain this method.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this method.")] = None,
     rows: Annotated[bool, typer.Option("--rows", help="Methods for rows that stream in.")] = False,
     columns: Annotated[bool, typer.Option("--columns", help="Methods for columns that stream in.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Methods for the whole matrix.")] = False,
@@ -109,20 +108,20 @@ def methods(
 
 
 @app.command(
+    cls=PlainCommand,
     short_help="Select features of a table with any method, and say why.",
     epilog=examples(
         "streamsieve select patients.csv --target diagnosis",
-        "streamsieve select churn.csv.gz --target churned --id customer --missing impute",
-        "streamsieve select genes.parquet --target type --method saola --param alpha=0.001",
-        "streamsieve select sales.xlsx --target price --where 'year>=2020' --write-data small.parquet",
-        "streamsieve select shop.sqlite --sql 'select * from orders' --target paid --code",
+        "streamsieve select churn.csv.gz --target churned --id user --missing impute",
+        "streamsieve select genes.parquet --target type --method saola",
+        "streamsieve select sales.xlsx --target price --write-data small.parquet",
+        "streamsieve select shop.db --sql 'select * from orders' --target paid",
     ),
 )
 @shared_options
 def select(
+    *,
     data: Data,
-    reading: Reading,
-    output: Output,
     method: Annotated[
         str | None, typer.Option(metavar="NAME", help="See `streamsieve methods`; default by the data.")
     ] = None,
@@ -144,6 +143,8 @@ def select(
         str | None, typer.Option(metavar="COLUMN", help="No feature: the time by which the rows are sorted.")
     ] = None,
     block: Annotated[int, typer.Option(metavar="N", help="Columns (or rows) read at a time.", min=1)] = 1024,
+    reading: Reading,
+    output: Output,
 ) -> None:
     """Stream the columns (or rows) of a table through a method; print what it keeps, and why."""
     check_data(data)
@@ -156,18 +157,18 @@ def select(
 
 
 @app.command(
+    cls=PlainCommand,
     short_help="Rank the features of streaming rows by a score.",
     epilog=examples(
         "streamsieve screen clicks.csv --target bought --k 20",
-        "streamsieve screen 'clicks/*.parquet' --target bought --criterion mutual_info --half-life 1e6",
-        "streamsieve screen log.parquet --target y --k 50 --checkpoint log.sieve --resume",
+        "streamsieve screen 'clicks/*.parquet' --target bought --half-life 1e6",
+        "streamsieve screen log.csv --target y --checkpoint log.sieve --resume",
     ),
 )
 @shared_options
 def screen(
+    *,
     data: Data,
-    reading: Reading,
-    output: Output,
     criterion: Annotated[
         str,
         typer.Option(
@@ -196,6 +197,8 @@ def screen(
         int | None, typer.Option(metavar="ROWS", help="Rows between two looks for changes.")
     ] = None,
     batch: Annotated[int, typer.Option(metavar="N", help="Rows read at a time.", min=1)] = 4096,
+    reading: Reading,
+    output: Output,
 ) -> None:
     """Stream the rows of a table through a screen; print the best features."""
     check_data(data)
@@ -211,26 +214,27 @@ def screen(
 
 
 @app.command(
+    cls=PlainCommand,
     short_help="Compare selectors and learners; write a report.",
     epilog=examples(
         "streamsieve compare breast_cancer --out report",
-        "streamsieve compare leukemia.csv --target type --selectors saola,top_k --learners knn --out report",
+        "streamsieve compare genes.csv --target type --selectors saola,f --out report",
     ),
 )
 @shared_options
 def compare(
+    *,
     context: typer.Context,
     data: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Files, patterns or a folder, or the name of a data set such as breast_cancer.",
         ),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the report and its files.")
     ],
-    reading: Reading,
     selectors: Annotated[
         str | None,
         typer.Option(metavar="A,B", help="As saola,fast_osfs,top_k,none; see `streamsieve methods`."),
@@ -260,6 +264,7 @@ def compare(
     raw: Raw = False,
     quiet: Quiet = False,
     json: Json = False,
+    reading: Reading,
 ) -> None:
     """Compare selectors and learners on your data; write a report that says what to use."""
     check_data(data, names=True)
@@ -275,13 +280,14 @@ def compare(
 
 
 @app.command(
+    cls=PlainCommand,
     short_help="Merge saved row selectors of parts of a stream.",
     epilog=examples("streamsieve merge monday.sieve tuesday.sieve --out week.sieve"),
 )
 def merge(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Saved selectors or checkpoints, in order of their rows."),
+        typer.Argument(metavar="FILE", help="Saved selectors or checkpoints, in order of their rows."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the merged selector here.")],
     overwrite: Overwrite = False,
@@ -295,6 +301,7 @@ def merge(
 
 
 @app.command(
+    cls=PlainCommand,
     short_help="Show what a saved selector or a checkpoint holds.",
     epilog=examples("streamsieve show week.sieve --top 20"),
 )
@@ -311,7 +318,9 @@ def show(
 
 
 @app.command(
-    short_help="Run both kinds of selectors on embedded data.", epilog=examples("streamsieve demo --out demo")
+    cls=PlainCommand,
+    short_help="Run both kinds of selectors on embedded data.",
+    epilog=examples("streamsieve demo --out demo"),
 )
 def demo(
     out: Annotated[

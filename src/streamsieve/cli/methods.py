@@ -94,8 +94,11 @@ def _clause(text: str, room: int) -> str:
     if len(text) <= room:
         return text
     head = text[: room + 1]
-    cut = max((head.rfind(mark) for mark in (":", ",", ";", " (")), default=-1)
-    return head[:cut] if cut > room // 3 else head[: head.rfind(" ")]
+    cut = max(head.rfind(mark) for mark in (":", ",", ";", " ("))
+    if cut > room // 3:
+        return head[:cut]
+    head = text[: room - 3]
+    return f"{head[: head.rfind(' ')]} ..."
 
 
 # ------------------------------------------------------------------------------------ one method
@@ -119,11 +122,13 @@ def explain(name: str, *, as_json: bool) -> None:
         f"takes     {', '.join(takes) or 'dense values without gaps'}",
         "",
         "Parameters (--param NAME=VALUE)",
-        *(line for line in parts.pop("Parameters", "").splitlines()),
+        *_reflowed(parts.pop("Parameters", "")),
     )
-    for heading in ("Notes", "References", "Examples"):
+    for heading in ("Notes", "References"):
         if heading in parts:
-            say("", heading, *parts[heading].splitlines())
+            say("", heading, *_wrapped(parts[heading]))
+    if "Examples" in parts:
+        say("", "Examples", *parts["Examples"].splitlines())
     say("", f"streamsieve select data.csv --target COLUMN --method {facts['method']}{_example(parameters)}")
 
 
@@ -136,6 +141,16 @@ def _sections(text: str) -> dict[str, str]:
 def _wrapped(text: str) -> list[str]:
     paragraphs = text.split("\n\n")
     return [line for p in paragraphs for line in ("", *textwrap.wrap(" ".join(p.split()), WIDTH))][1:]
+
+
+def _reflowed(text: str) -> Iterator[str]:
+    """Yield a list of parameters, wrapped to the width of a terminal."""
+    for entry in re.split(r"\n(?=\S)", text):
+        head, _, about = entry.partition("\n")
+        yield from textwrap.wrap(head, WIDTH, subsequent_indent="    ")
+        yield from textwrap.wrap(
+            " ".join(about.split()), WIDTH, initial_indent="    ", subsequent_indent="    "
+        )
 
 
 def _example(parameters: dict[str, Any]) -> str:

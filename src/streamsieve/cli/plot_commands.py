@@ -11,6 +11,7 @@ from streamsieve.cli.options import (
     Data,
     HalfLife,
     Overwrite,
+    PlainCommand,
     Quiet,
     Raw,
     Reading,
@@ -37,14 +38,15 @@ Table = Annotated[
 
 @plot.command(
     "scores",
+    cls=PlainCommand,
     short_help="Draw how the scores of the best features rose and fell.",
-    epilog=examples("streamsieve plot scores log.parquet --target y --half-life 5000 --out scores.png"),
+    epilog=examples("streamsieve plot scores log.csv --target y --half-life 5000 --out s.png"),
 )
 @shared_options
 def plot_scores(
+    *,
     data: Data,
     out: Picture,
-    reading: Reading,
     criterion: Annotated[str, typer.Option(metavar="NAME", help="t, fisher, f, correlation, ...")] = "f",
     k: Annotated[
         int | None, typer.Option(metavar="K", help="Features the screen keeps; default 10.", min=1)
@@ -58,6 +60,7 @@ def plot_scores(
     raw: Raw = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
+    reading: Reading,
 ) -> None:
     """Stream the rows of a table through a screen; draw how the best features' scores rose and fell."""
     check_data(data)
@@ -70,8 +73,9 @@ def plot_scores(
 
 @plot.command(
     "detection",
+    cls=PlainCommand,
     short_help="Draw how many drifting features screens find.",
-    epilog=examples("streamsieve plot detection --half-life 1000 --half-life 5000 --out drift.png"),
+    epilog=examples("streamsieve plot detection --half-life 1000 --out drift.png"),
 )
 def plot_detection(
     out: Picture,
