@@ -23,6 +23,7 @@ from streamsieve.sources.checks import (
     suffix_of,
 )
 from streamsieve.sources.identity import comparing, names_identity, same, same_names
+from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.files import CsvTable, IpcTable, ParquetTable, TableFile
@@ -37,7 +38,7 @@ READ_VALUES = 2**22
 _POSITION = ("file", "row_in_file", "row")
 
 
-class ArrowSource:
+class ArrowSource(ShownSource):
     r"""Stream tables in files by rows or by columns, out of core.
 
     Parameters
