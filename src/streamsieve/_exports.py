@@ -68,6 +68,7 @@ EXPORTS = {
     "load": "registry",
     "open": "sources",
     "run": "running",
+    "select": "selecting",
 }
 MODULES = (
     "adapters",
@@ -90,6 +91,7 @@ MODULES = (
     "registry",
     "rows",
     "running",
+    "selecting",
     "sources",
     "state",
     "summaries",

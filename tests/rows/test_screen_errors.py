@@ -14,7 +14,6 @@ INFINITE = X.copy()
 INFINITE[9, 3] = np.inf
 
 PARAMETERS = [
-    ({"k": 5}, r"k=5, but the rows have 4 features: choose k <= 4, or percentile"),
     ({"k": 0}, r"k must be a whole number at least 1; got 0"),
     ({"k": 2.5}, r"k must be a whole number at least 1; got 2\.5"),
     ({"k": True}, r"k must be a whole number at least 1; got True"),

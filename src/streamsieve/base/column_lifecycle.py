@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve._frames import names_of, take_named
-from streamsieve._validation import TASKS, check_length, matrix, task_of
+from streamsieve._validation import TASKS, check_length, describe_target, matrix, task_of
 from streamsieve._values import refuse_non_finite
 from streamsieve.base.holdout import Holdout
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
@@ -222,6 +222,7 @@ class ColumnLifecycle(Beside):
             self._dependence = dependence
             self._begin(dependence.target(y))
             self._attach_outlook()
+            self._target_text = describe_target(y, task=str(task)).removeprefix("target: ")
         return self
 
     def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:

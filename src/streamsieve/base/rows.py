@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from streamsieve._one_thread import changes
+from streamsieve._text import shown
 from streamsieve._validation import check_classes, check_named_rows, check_rows, question_labels
 from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
@@ -22,6 +23,9 @@ from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import IntArray, RowBatch, Task
 from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts, untouched_on_error
 from streamsieve.state.tree import UNPROVEN
+
+#: Labels that the text of a selector names.
+SHOWN_LABELS = 6
 
 
 class RowSelector(OpenFeatures, RankedFeatures, Selector):
@@ -300,6 +304,15 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         if n_labels == 0:
             raise AttributeError(f"{type(self).__name__} remembers no labels, so there is no task_")
         return str(Task.BINARY if n_labels <= 2 else Task.MULTICLASS)
+
+    def _target_line(self) -> str:
+        if self._target is None:
+            return ""
+        if self._learns_numbers:
+            return "target: numeric"
+        labels = sorted(map(shown, self._remembered_labels()))
+        some = f"{', '.join(labels[:SHOWN_LABELS])}{', ...' * (len(labels) > SHOWN_LABELS)}"
+        return f"target: {len(labels)} class{'es' * (len(labels) != 1)} ({some})" if labels else ""
 
     def _remembered_labels(self) -> Iterable[Any]:
         """Return the labels seen, or nothing if they are not remembered."""

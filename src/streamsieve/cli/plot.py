@@ -48,10 +48,10 @@ def scores(
     """Draw the scores of the best features of a file over time."""
     request.check(data)
     source = opened(data, reading)
-    for line in described(source, reading):
-        _say(request, line)
     seen = _tracked(request, source, {parameters["criterion"]: Screen(**parameters)})
     shown = seen[parameters["criterion"]]
+    for line in described(source, reading):
+        _say(request, line)
     _finish(request, plots.scores(seen, top=top), seen)
     _say(
         request,

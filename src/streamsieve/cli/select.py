@@ -191,8 +191,9 @@ def _check(request: Request, selector: Any) -> None:
             if given:
                 raise ParameterError(f"{option} is about a checkpoint: say which, --checkpoint PATH")
     elif isinstance(selector, (ColumnSelector, OfflineSelector)):
+        how = "streams columns" if isinstance(selector, ColumnSelector) else "needs the whole matrix"
         raise CapabilityError(
-            f"{type(selector).method_name()} takes columns, and checkpoints are made of streams of rows: "
+            f"{type(selector).method_name()} {how}, and checkpoints are made of streams of rows: "
             "leave --checkpoint out; --save keeps what was learnt"
         )
     else:

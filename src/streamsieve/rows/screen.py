@@ -155,7 +155,6 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     """
 
     _buffers_rows: ClassVar[bool] = True
-    _instead_of_k: ClassVar[str] = ", or percentile"
 
     parameters = {
         "criterion": CriterionParameter(AUTO),

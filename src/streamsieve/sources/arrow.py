@@ -15,6 +15,7 @@ from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
 from streamsieve.sources.checks import beyond, check_size, check_start, some, spans
 from streamsieve.sources.identity import comparing, digest, names_identity, same, same_names
+from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.conditions import Condition, conditions
@@ -33,7 +34,7 @@ READ_VALUES = 2**22
 _POSITION = ("file", "row_in_file", "row")
 
 
-class ArrowSource:
+class ArrowSource(ShownSource):
     r"""Stream tables in files by rows or by columns, out of core.
 
     Parameters
