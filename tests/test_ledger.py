@@ -202,9 +202,7 @@ def test_why_gives_the_last_decision_on_a_feature():
 
 @pytest.mark.parametrize("feature", ["other", "x0", "x8", "x99", ""])
 def test_why_of_an_unknown_feature_says_so(feature):
-    with pytest.raises(
-        KeyError, match=f"has no decision on '{feature}': was it offered, and was it spelt so"
-    ):
+    with pytest.raises(KeyError, match=f"no feature named '{feature}' in the ledger"):
         filled().why(feature)
 
 

@@ -251,15 +251,18 @@ def test_a_column_vector_is_taken_with_scikit_learns_warning():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (None, "requires y to be passed, but the target y is None: give one label a row"),
-        (Y[:3], "X has 4 rows, but y has 3: one label a row is wanted"),
-        (X, r"y must be one-dimensional, one label a row; got shape \(4, 2\)"),
-        (3, r"y must be one-dimensional, one label a row; got shape \(\)"),
-        ([[1], [1, 2], [1], [1]], "one label a row; got a ragged list"),
-        ([0, 1, np.nan, 1], "y contains NaN or infinity: drop those rows or fill them in"),
+        (None, "requires y to be passed, but the target y is None: give one label per row"),
+        (Y[:3], "X has 4 rows, but y has 3: one label per row is needed"),
+        (X, r"y must be one-dimensional, one label per row; got shape \(4, 2\)"),
+        (3, r"y must be one-dimensional, one label per row; got shape \(\)"),
+        ([[1], [1, 2], [1], [1]], "one label per row; got a ragged list"),
+        ([0, 1, np.nan, 1], "y contains NaN or infinity in 1 of 4 rows .*: drop those rows or fill them in"),
         ([0, 1, np.inf, 1], "y contains NaN or infinity"),
         ([0.5, 1, 0, 1], "y holds fractional numbers, but this method needs class labels"),
-        (["a", None, "b", "a"], r"y has missing labels \(None\): drop those rows or give them a label"),
+        (
+            ["a", None, "b", "a"],
+            r"y has missing labels \(None\) in 1 of 4 rows .*row 1, .*: drop those rows or give them a label",
+        ),
         (np.array(["a", 1, "b", "a"], dtype=object), "y mixes text and other types"),
         (np.array([[], {}, (), 1], dtype=object), "y must hold numbers or text; got other objects"),
         (Y * 1j, "Complex data not supported: y holds complex numbers"),
@@ -276,7 +279,7 @@ def test_unusable_labels_are_refused(y, message):
     [
         (
             ["a", "b", "a", "b"],
-            "a numeric target is wanted, but y holds text such as .*'a'.*criterion, for classes",
+            "a numeric target is needed, but y holds labels such as .*'a'.*criterion for classes",
         ),
         ([0.5, np.nan, 1, 2], "y contains NaN or infinity"),
         ([0.5, -np.inf, 1, 2], "y contains NaN or infinity"),
@@ -323,7 +326,7 @@ def test_the_task_is_read_off_the_target(y, task, kind):
         ([], "auto", TargetError, "y is empty: at least two rows are needed"),
         (None, "auto", TargetError, "the target y is None"),
         ([0.5, 1.0], "classification", TargetError, "y holds fractional numbers"),
-        (["a", "b"], "regression", TargetError, "a numeric target is wanted"),
+        (["a", "b"], "regression", TargetError, "a numeric target is needed"),
         (Y, "regresion", ParameterError, r"got 'regresion'; did you mean 'regression'\?"),
     ],
 )
@@ -455,13 +458,15 @@ def test_nothing_at_all_is_fine():
 
 
 @pytest.mark.parametrize("wrap", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_text_columns_are_named_three_at_most(wrap):
+def test_text_columns_are_named_five_at_most(wrap):
     good, text = [1.0, 2.0], ["a", "b"]
     frames.refuse_text(wrap({"a": good, "flag": [True, False], "n": [1, 2]}))
     with pytest.raises(InputTypeError, match=r"column 'b' does not hold numbers; encode it .* leave it out"):
         frames.refuse_text(wrap({"a": good, "b": text}))
-    with pytest.raises(InputTypeError, match="column 'a', 'b', 'c' and 2 more does not hold numbers"):
-        frames.refuse_text(wrap(dict.fromkeys("abcde", text)))
+    with pytest.raises(
+        InputTypeError, match="columns 'a', 'b', 'c', 'd', 'e' and 2 more do not hold numbers"
+    ):
+        frames.refuse_text(wrap(dict.fromkeys("abcdefg", text)))
 
 
 @pytest.mark.parametrize(
@@ -514,8 +519,10 @@ def test_dates_and_categories_are_no_numbers():
     frame = pd.DataFrame(
         {"when": pd.to_datetime(["2020-01-01", "2021-01-01"]), "kind": pd.Categorical(["a", "b"])}
     )
-    with pytest.raises(InputTypeError, match="column 'when', 'kind' does not hold numbers"):
+    with pytest.raises(InputTypeError, match="column 'when' holds dates or times, not numbers: convert"):
         frames.refuse_text(frame)
+    with pytest.raises(InputTypeError, match="column 'kind' does not hold numbers"):
+        frames.refuse_text(frame[["kind"]])
 
 
 def test_names_are_those_of_text_columns_only():

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from streamsieve.registry import load as load
     from streamsieve.rows import *  # noqa: F403
     from streamsieve.running import run as run
+    from streamsieve.selecting import select as select
     from streamsieve.sources import *  # noqa: F403
 
 

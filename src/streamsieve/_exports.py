@@ -68,11 +68,14 @@ EXPORTS = {
     "load": "registry",
     "open": "sources",
     "run": "running",
+    "select": "selecting",
 }
 MODULES = (
     "adapters",
     "base",
+    "choosing",
     "cli",
+    "column_types",
     "columns",
     "criteria",
     "datasets",
@@ -88,6 +91,7 @@ MODULES = (
     "registry",
     "rows",
     "running",
+    "selecting",
     "sources",
     "state",
     "summaries",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
@@ -11,9 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve._parameters import did_you_mean
+from streamsieve._extras import needs
+from streamsieve._parameters import check_choice, did_you_mean
 from streamsieve.exceptions import InputTypeError, SchemaError
 
+#: Libraries of dataframes that are made here, in order of preference.
+LIBRARIES = ("pandas", "polars", "pyarrow")
 #: Types of NumPy that narwhals has a name for.
 _PLAIN = frozenset(map(np.dtype, ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?")))
 
@@ -27,6 +31,20 @@ def names_of(X: Any) -> list[str] | None:
         name = nw.from_native(X, series_only=True).name
         return [name] if isinstance(name, str) and name else None
     return None
+
+
+def library_of(X: Any) -> str | None:
+    """Return the library of a dataframe, one of ``LIBRARIES``; None for anything else."""
+    module = type(X).__module__.partition(".")[0]
+    return module if module in LIBRARIES else None
+
+
+def new_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
+    """Make a dataframe of columns in a library; None takes the first one that is installed."""
+    if library is None:
+        library = next((name for name in LIBRARIES if find_spec(name) is not None), LIBRARIES[0])
+    module = needs(check_choice("library", library, LIBRARIES), "a dataframe")
+    return (module.table if library == "pyarrow" else module.DataFrame)(dict(columns))
 
 
 def as_frame(X: Any) -> Any:
@@ -99,14 +117,27 @@ def refuse_text(X: Any) -> None:
         if not _is_array(X) and nw.dependencies.is_polars_lazyframe(X):
             raise InputTypeError("X is a lazy frame, which holds no data yet: call .collect() first")
         return
-    bad = _text_columns(as_frame(X))
-    if bad:
-        more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+    frame = as_frame(X)
+    bad = _text_columns(frame)
+    dates = [name for name in bad if frame.schema[name].is_temporal()]
+    if dates:
         raise InputTypeError(
-            f"could not convert string to float: column {', '.join(map(repr, bad[:3]))}{more} does not "
-            "hold numbers; encode it (for example with OrdinalEncoder), leave it out, or take text as "
-            "categories: Screen(criteria.MutualInfo(discrete=True))"
+            f"{_columns(dates)} {'hold' if len(dates) > 1 else 'holds'} dates or times, not numbers: convert "
+            "them (for example to days since a fixed date, or to the weekday), or leave them out"
         )
+    if bad:
+        them = "them" if len(bad) > 1 else "it"
+        raise InputTypeError(
+            f"could not convert string to float: {_columns(bad)} {'do' if len(bad) > 1 else 'does'} not "
+            f"hold numbers; encode {them} (for example with OrdinalEncoder), leave {them} out, or take text "
+            "as categories: Screen(criteria.MutualInfo(discrete=True))"
+        )
+
+
+def _columns(names: Sequence[str], few: int = 5) -> str:
+    """Return "column 'a'" or "columns 'a', 'b' and 7 more"."""
+    more = f" and {len(names) - few} more" if len(names) > few else ""
+    return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names[:few]))}{more}"
 
 
 def is_frame(X: Any) -> bool:

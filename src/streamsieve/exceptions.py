@@ -18,6 +18,7 @@
     └── ProtocolError (RuntimeError)     parts of a comparison failed; it brings the report of the others
 
     DependentRowsWarning (UserWarning)   the rows do not look independent, and p-values would be too small
+    TargetWarning (UserWarning)          whole numbers in y were taken for a quantity, or for classes
 
 A message says what was wanted, what came, and what to do about it.
 """
@@ -87,6 +88,10 @@ class ConcurrentUseError(StreamSieveError, RuntimeError):
 
 class DependentRowsWarning(UserWarning):
     """The rows do not look independent, so that p-values would be too small; or nothing says they are not."""
+
+
+class TargetWarning(UserWarning):
+    """Many different whole numbers in y were taken for a quantity, or for classes; ``task`` decides."""
 
 
 class ProtocolError(StreamSieveError, RuntimeError):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import escape
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
+from streamsieve._extras import needs
 from streamsieve._files import refuse_foreign
-from streamsieve._text import write_csv
+from streamsieve._parameters import did_you_mean
+from streamsieve._text import shown, write_csv
 from streamsieve.decisions import EVENT_CODE, EVENTS, KEPT, REASON_CODE, REASONS, Decisions
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import Arrays, Decision, Event, FloatArray, Reason
@@ -22,6 +26,11 @@ if TYPE_CHECKING:
     import os
 
 KEEP = ("all", "kept", "none")
+#: Lines at either end of a ledger that a page shows.
+PAGE_LINES = 10
+#: Lines of a ledger whose names are compared with a name that is not known.
+MOST_COMPARED = 100_000
+_NUMBERED = re.compile(r"x\d+")
 
 
 @register
@@ -132,10 +141,21 @@ class Ledger(Part, Sequence[Decision]):
                 found = next((d for d in reversed(chunk) if d.feature == feature), None)
             if found is not None:
                 return found
-        raise KeyError(
-            f"the ledger (keep={self.keep!r}) has no decision on {feature!r}: "
-            "was it offered, and was it spelt so?"
-        )
+        raise KeyError(self._unknown(feature))
+
+    def _unknown(self, feature: str) -> str:
+        """Return the message about a feature without a decision."""
+        known = list(dict.fromkeys(row.feature for row in islice(self, MOST_COMPARED)))
+        if self.keep == "none" or not known:
+            return f"no decision on {feature!r}: the ledger (keep={self.keep!r}) is empty"
+        near = did_you_mean(feature, known)
+        if not near and all(_NUMBERED.fullmatch(name) for name in known):
+            near = (
+                f"; the features came without names, as {known[0]} to {known[-1]}: in a pipeline, "
+                "set_output(transform='pandas') of the steps before keeps names"
+            )
+        partial = "; ledger='kept' leaves out rejected features" if self.keep == "kept" and not near else ""
+        return f"no feature named {feature!r} in the ledger{near}{partial}"
 
     def counts(self) -> dict[str, int]:
         """Count the decisions by what happened and why, as ``{"kept": 4, "irrelevant": 963, ...}``."""
@@ -200,13 +220,21 @@ class Ledger(Part, Sequence[Decision]):
 
     def to_arrow(self) -> Any:
         """Return the whole ledger as a pyarrow table (needs the ``cli`` extra)."""
-        import pyarrow as pa  # noqa: PLC0415
-
+        pa = needs("pyarrow", "an Arrow table")
         text, number = pa.string(), pa.float64()
         kinds = (pa.int64(), text, text, text, number, number, pa.list_(text), number)
         table = self.columns()
         # seconds are there or not
         return pa.table(table, schema=pa.schema(list(zip(table, kinds, strict=False))))
+
+    def to_pandas(self) -> Any:
+        """Return the whole ledger as a pandas dataframe."""
+        return needs("pandas", "a pandas dataframe").DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """Return the whole ledger as a polars dataframe."""
+        text = needs("polars", "a polars dataframe")
+        return text.DataFrame(self.columns(), schema_overrides={"by": text.List(text.String)})
 
     def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False, overwrite: bool = False) -> None:
         """Write the whole ledger as CSV; ``by`` is joined with semicolons.
@@ -229,6 +257,14 @@ class Ledger(Part, Sequence[Decision]):
 
     def __repr__(self) -> str:
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return the first and the last decisions as a table, for notebooks."""
+        n, rows = len(self), self[:]
+        some = rows if n <= 2 * PAGE_LINES else [*rows[:PAGE_LINES], None, *rows[-PAGE_LINES:]]
+        lines = "".join(map(_html_line, some))
+        head = "".join(f"<th>{name}</th>" for name in Decision._fields)
+        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{lines}</table>"
 
     def _record(self) -> Mapping[str, Any]:
         final = chain.from_iterable(Ledger._parts(self))
@@ -293,6 +329,15 @@ class ProvisionalLedger(Ledger):
         open_ = 0 if self.outlook is None else len(self.outlook().outcome.reason)
         note = f", the last {open_} columns provisional: {self.because}" if open_ else ""
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}{note}>"
+
+
+def _html_line(row: Decision | None) -> str:
+    """Return a line of a table; None stands for lines left out."""
+    if row is None:
+        return f"<tr>{'<td>...</td>' * len(Decision._fields)}</tr>"
+    numbers = f"{row.statistic:.4g}", f"{row.p_value:.2g}"
+    cells = (str(row.step), row.feature, str(row.event), str(row.reason), *numbers, ", ".join(row.by))
+    return f"<tr>{''.join(f'<td>{escape(shown(cell))}</td>' for cell in cells)}</tr>"
 
 
 def _columns(rows: list[Decision]) -> Arrays:

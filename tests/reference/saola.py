@@ -13,7 +13,7 @@ For a new column F, with dep(., .) the measure and d_F = dep(F, y):
 and of two equals the newcomer goes.  "su", "mutual_info": dep is over codes, in nats; "reaches" is >, and
 equals leave each other alone.  "Equal" is up to 1e-12, since sums in another order differ in the last bits.
 
-Columns with more than 32 distinct values are cut: cut_i is the (i floor(n / K))-th smallest value, and a
+Columns whose values are no levels (levels.py) are cut: cut_i is the (i floor(n / K))-th smallest value, and a
 value's code is the number of cuts below it.  A numeric target is cut so with K = 5.
 
 Source: Yu, Wu, Ding, Pei (2014), Algorithm 1; ALGORITHMS.md 0.2, 0.4, 0.5, 6.1.
@@ -22,10 +22,10 @@ Source: Yu, Wu, Ding, Pei (2014), Algorithm 1; ALGORITHMS.md 0.2, 0.4, 0.5, 6.1.
 import numpy as np
 
 from tests.reference import fisher_z
+from tests.reference.levels import are_levels
 from tests.reference.lines import Line
 
 TIE = 1e-12
-LEVELS = 32
 TARGET_BINS = 5
 
 
@@ -118,7 +118,7 @@ class Codes:
         self.measure, self.delta, self.bins = measure, delta, bins
 
     def prepare(self, x):
-        return cut(x, self.bins) if len(np.unique(x)) > LEVELS else x
+        return x if are_levels(x) else cut(x, self.bins)
 
     def relevance(self, x):
         return self.pair(x, self.y)

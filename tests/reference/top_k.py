@@ -29,8 +29,9 @@ import numpy as np
 import scipy.stats
 
 from tests.reference import fisher_z, g_squared
+from tests.reference.levels import are_levels
 from tests.reference.lines import Line
-from tests.reference.saola import LEVELS, TARGET_BINS, TIE, cut, entropies
+from tests.reference.saola import TARGET_BINS, TIE, cut, entropies
 
 FEWEST = 4
 
@@ -142,7 +143,7 @@ class Codes:
         self.measure, self.bins = measure, bins
 
     def prepare(self, x):
-        return cut(x, self.bins) if len(np.unique(x)) > LEVELS else x
+        return x if are_levels(x) else cut(x, self.bins)
 
     def relevance(self, x, alpha):
         """Return (reason to reject or None, statistic, p-value)."""

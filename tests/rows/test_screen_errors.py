@@ -14,7 +14,6 @@ INFINITE = X.copy()
 INFINITE[9, 3] = np.inf
 
 PARAMETERS = [
-    ({"k": 5}, r"k=5, but the rows have 4 features: choose k <= 4, or percentile"),
     ({"k": 0}, r"k must be a whole number at least 1; got 0"),
     ({"k": 2.5}, r"k must be a whole number at least 1; got 2\.5"),
     ({"k": True}, r"k must be a whole number at least 1; got True"),
@@ -56,7 +55,7 @@ INPUTS = {
     "no target": ({"y": None}, ex.TargetError, "requires y to be passed, but the target y is None"),
     "fractions": ({"y": Y + 0.5}, ex.TargetError, "fractional numbers, but this method needs class"),
     "short target": ({"y": Y[:-1]}, ex.TargetError, "X has 60 rows, but y has 59"),
-    "a matrix": ({"y": X}, ex.TargetError, r"one-dimensional, one label a row; got shape \(60, 4\)"),
+    "a matrix": ({"y": X}, ex.TargetError, r"one-dimensional, one label per row; got shape \(60, 4\)"),
     "one dimension": ({"X": X[0], "y": Y[:4]}, ex.InputError, "Expected 2D array, got 1D array"),
     "three dimensions": ({"X": X[None]}, ex.InputError, "Found array with dim 3"),
     "no rows": ({"X": X[:0], "y": Y[:0]}, ex.InputError, "0 sample"),
@@ -87,7 +86,7 @@ def test_unusable_input_is_refused(name):
     ("criterion", "y", "message"),
     [
         ("t", Y, "compares 2 classes, but y holds 3"),
-        ("correlation", Y.astype(str), "numeric target is wanted"),
+        ("correlation", Y.astype(str), "numeric target is needed"),
     ],
 )
 def test_targets_that_a_criterion_has_no_meaning_for_are_refused(criterion, y, message):
@@ -105,7 +104,7 @@ def test_targets_that_a_criterion_has_no_meaning_for_are_refused(criterion, y, m
 )
 def test_a_text_column_of_a_dataframe_is_named(text):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(colour=text, shape=text)
-    with pytest.raises(ex.InputTypeError, match="column 'colour', 'shape' does not hold numbers; encode it"):
+    with pytest.raises(ex.InputTypeError, match="columns 'colour', 'shape' do not hold numbers; encode them"):
         Screen(k=2).fit(frame, Y)
 
 

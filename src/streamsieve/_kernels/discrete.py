@@ -1,11 +1,14 @@
 """Discretized columns: coding, entropy, mutual information, and SAOLA's pairwise rule over them.
 
-Up to 32 distinct values are codes of their own; more are cut into bins of equal frequency.  Codes are
-names: any permutation gives the same information.  The value zero has code 0, so that a sparse column costs
-only its stored values.  Information and entropies are in nats times the rows, and ``g[c] = c ln c``.
+Up to 32 distinct values are codes of their own, and up to ``most_levels(n)`` if they are whole numbers; more
+are cut into bins of equal frequency.  Codes are names: any permutation gives the same information.  The value
+zero has code 0, so that a sparse column costs only its stored values.  Information and entropies are in nats
+times the rows, and ``g[c] = c ln c``.
 """
 
 from __future__ import annotations
+
+import math
 
 import numba as nb
 import numpy as np
@@ -13,8 +16,11 @@ import numpy.typing as npt
 
 from streamsieve.protocols import FloatArray, IntArray
 
-#: Distinct values that are codes of their own; with one more place for the value zero.
-LEVELS = 32
+
+@nb.njit(nogil=True, cache=True)
+def most_levels(n: int) -> int:
+    """Number of distinct whole numbers that are levels of their own over n rows: 20 rows each, 32 to 256."""
+    return min(256, max(32, n // 20))
 
 
 @nb.njit(nogil=True, cache=True)
@@ -26,7 +32,8 @@ def encode(
 
     Of the n rows ``stored`` are given; the others are 0.  Returns (rows listed, number of codes).
     """
-    distinct = np.empty(33)
+    most = most_levels(n) + 1  # with a place for the value 0, which need not occur
+    distinct = np.empty(most)
     distinct[0] = 0.0
     levels = 1
     length = 0
@@ -40,7 +47,9 @@ def encode(
                 code = a
                 break
         if code < 0:
-            if levels == 33:
+            if v != math.floor(v):
+                most = 33
+            if levels >= most:
                 overflow = True
                 break
             distinct[levels] = v
@@ -51,7 +60,7 @@ def encode(
             out_codes[length] = code
             counts[code] += 1
             length += 1
-    if not overflow and levels - (1 if length == n else 0) <= 32:
+    if not overflow and levels - (1 if length == n else 0) < most:
         counts[0] = n - length
         return length, levels
     return _bin(values, rows, stored, n, bins, out_rows, out_codes, counts)  # type: ignore[no-any-return]
@@ -116,7 +125,8 @@ def encode_stored(
     stored = len(values)
     order = np.argsort(values)
     zeros = n - stored
-    cuts = np.empty(max(34, bins))  # one value too many, and zero
+    most = most_levels(n)
+    cuts = np.empty(max(most + 2, bins))  # one value too many, and zero
     distinct = 0
     negative = 0
     last = np.nan
@@ -126,17 +136,19 @@ def encode_stored(
             cuts[distinct] = 0.0
             distinct += 1
             last = 0.0
-        if t == stored or distinct > 32:
+        if t == stored or distinct > most:
             break
         v = values[order[t]]
         if v < 0.0:
             negative += 1
         if v != last:
+            if v != math.floor(v):
+                most = 32
             cuts[distinct] = v
             distinct += 1
             last = v
     size = distinct - 1
-    if distinct > 32:
+    if distinct > most:
         size = min(bins, n) - 1
         negative = 0
         while negative < stored and values[order[negative]] < 0.0:
@@ -211,7 +223,7 @@ def measure(
     """Columns first..last of a CSC block: information about y, entropy, and number of codes."""
     n = len(y)
     codes = np.empty(n, np.uint16)
-    counts = np.zeros(max(33, bins), np.int64)
+    counts = np.zeros(max(most_levels(n) + 1, bins), np.int64)
     cell = np.empty(len(counts) * len(y_counts), np.int64)
     for j in range(first, last):
         low, high = indptr[j], indptr[j + 1]
@@ -289,7 +301,7 @@ def decide(
     code_kept, code_constant, code_irrelevant, code_redundant = codes_of
     rows = np.empty(n, np.int32)
     codes = np.empty(n, np.uint16)
-    counts = np.empty(max(33, bins), np.int64)
+    counts = np.empty(max(most_levels(n) + 1, bins), np.int64)
     pairs = np.empty(len(kept))
     dropped = np.empty(len(kept), np.bool_)
     for j in range(first, len(indptr) - 1):

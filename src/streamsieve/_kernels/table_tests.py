@@ -1,8 +1,8 @@
 """Columns as levels, and the test of each against the classes, for a whole block at once.
 
-Levels are names: any permutation gives the same test.  Up to 32 distinct values are levels of their own, more
-are cut into bins of equal frequency.  A column is handled as the list of rows whose level is not that of the
-value 0, so a sparse one costs what it stores.
+Levels are names: any permutation gives the same test.  Up to 32 distinct values are levels of their own, and
+up to ``most_levels(n)`` if they are whole numbers; more are cut into bins of equal frequency.  A column is
+handled as the list of rows whose level is not that of the value 0, so a sparse one costs what it stores.
 
 Sorting into levels takes long to compile, and most wide data is 0 and 1: blocks without other values are
 measured and encoded by functions compiled without it.
@@ -23,6 +23,12 @@ from streamsieve.protocols import FloatArray, IntArray
 
 
 @nb.njit(nogil=True, cache=True)
+def most_levels(n: int) -> int:
+    """Number of distinct whole numbers that are levels of their own over n rows: 20 rows each, 32 to 256."""
+    return min(256, max(32, n // 20))
+
+
+@nb.njit(nogil=True, cache=True)
 def _encode(
     values: FloatArray, rows: npt.NDArray[np.int32], n: int, bins: int, distinct: FloatArray,
     out_rows: npt.NDArray[np.int32], out_levels: npt.NDArray[np.uint16], counts: IntArray,
@@ -36,6 +42,7 @@ def _encode(
     counts[0] = 0
     used = 1
     length = 0
+    most = most_levels(n) + 1  # with a place for the value 0, which need not occur
     stored = len(values)
     for t in range(stored):
         v = values[t]
@@ -45,8 +52,10 @@ def _encode(
         if level == used:
             if not math.isfinite(v):
                 return 0, -1
-            if used == 33:
-                used = 34
+            if v != math.floor(v):
+                most = 33
+            if used >= most:
+                used = most + 1
                 break
             distinct[used] = v
             counts[used] = 0
@@ -57,7 +66,7 @@ def _encode(
             counts[level] += 1
             length += 1
     counts[0] = n - length
-    if used - (1 if length == n else 0) > 32:
+    if used - (1 if length == n else 0) > most - 1:
         length, used = _bin(values, rows, n, bins, out_rows, out_levels, counts)
     return length, _without_gaps(out_levels, length, counts, used)
 
@@ -217,9 +226,9 @@ def measure(
     """Test columns first..last against the classes; return the first that was not tested, or ``last``.
 
     Writes the reason, the statistic, what is tested with its degrees of freedom, the rows of the rarest level
-    and the number of levels (-1: a value is not finite).  ``codes_of`` are the ledger's codes for (relevant,
-    irrelevant, constant, unreliable test).  ``distinct`` is room for 33 values; with None only columns of
-    zeros and one other value are tested.
+    and the number of levels (-1: a value is not finite). ``codes_of`` are the ledger's codes for (relevant,
+    irrelevant, constant, unreliable test). ``distinct`` is room for ``most_levels(n) + 1`` values; with None
+    only columns of zeros and one other value are tested.
 
     What is tested is a chi-squared statistic if there are degrees of freedom.  With ``moments`` it is
     Pearson's, scaled to the mean and variance under permutation, and the reason is left to the caller.
@@ -230,7 +239,7 @@ def measure(
     """
     n, classes = len(y), len(class_counts)
     relevant, irrelevant, constant, unreliable = codes_of
-    most = max(33, bins)
+    most = max(most_levels(n) + 1, bins)
     listed = np.empty(n, np.int32)
     level_of = np.empty(n, np.uint16)
     counts = np.empty(most, np.int64)
@@ -317,10 +326,11 @@ def encode(
 ) -> None:  # fmt: skip
     """Write the levels of chosen columns, that of row i to ``place[i]``.  ``out`` must be 0."""
     n = len(place)
-    distinct = np.empty(33)
+    most = most_levels(n) + 1
+    distinct = np.empty(most)
     listed = np.empty(n, np.int32)
     level_of = np.empty(n, np.uint16)
-    counts = np.empty(max(33, bins), np.int64)
+    counts = np.empty(max(most, bins), np.int64)
     for k in range(len(chosen)):
         low, high = pointers[chosen[k]], pointers[chosen[k] + 1]
         where = rows[low:high] if sparse else rows

@@ -30,5 +30,11 @@ from streamsieve._validation.rows import check_traits as check_traits
 from streamsieve._validation.sparse import clean_sparse as clean_sparse
 from streamsieve._validation.targets import TASKS as TASKS
 from streamsieve._validation.targets import check_classes as check_classes
+from streamsieve._validation.targets import check_length as check_length
 from streamsieve._validation.targets import check_target as check_target
+from streamsieve._validation.targets import classes_text as classes_text
+from streamsieve._validation.targets import describe_target as describe_target
+from streamsieve._validation.targets import is_numeric as is_numeric
+from streamsieve._validation.targets import question_labels as question_labels
+from streamsieve._validation.targets import range_text as range_text
 from streamsieve._validation.targets import task_of as task_of

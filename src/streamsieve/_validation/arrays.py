@@ -8,7 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
-from streamsieve._frames import as_objects, holds_text, names_of, refuse_text, with_dense_columns
+from streamsieve._frames import (
+    as_objects,
+    holds_text,
+    is_frame,
+    library_of,
+    names_of,
+    refuse_text,
+    with_dense_columns,
+)
 from streamsieve._validation.sparse import clean_sparse
 from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import InputError, InputTypeError
@@ -45,7 +53,11 @@ def clean(X: Any, sparse: str) -> Any:
 def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
     """Validate X through scikit-learn, so that widths and feature names follow its conventions."""
     refuse_sparse(selector, X)
+    if reset and getattr(selector, "_library", "") != (library := library_of(X)):
+        selector._library = library  # noqa: SLF001 - what it shows comes in the same library
     X = clean(X, sparse)
+    if is_frame(X) and X.shape[1] == 0:  # scikit-learn's look at its types would fail in NumPy's words
+        raise InputError(f"Found array with 0 feature(s) (shape={X.shape}): X has no columns to select from")
     if _is_plain(X):
         if reset:
             selector.n_features_in_ = X.shape[1]

@@ -23,7 +23,7 @@ def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None
     """Validate a batch of rows; ``target`` is "classes", "numeric" or None (no target needed)."""
     X = matrix(selector, X, reset=reset, sparse="csr")
     n = X.shape[0]
-    check_traits(selector, X, weight)
+    check_traits(selector, X, weight, getattr(selector, "feature_names_in_", None))
     y = None if target is None else check_target(y, n, target)
     return RowBatch(CheckedRows.of(X) if sp.issparse(X) else X, y, _weight(weight, n))
 

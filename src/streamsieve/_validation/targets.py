@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -10,30 +12,42 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 
+from streamsieve._caller import caller_level
 from streamsieve._frames import is_series
 from streamsieve._parameters import check_choice
+from streamsieve._text import shown
 from streamsieve._values import LIMIT
-from streamsieve.exceptions import TargetError
-from streamsieve.protocols import FloatArray, Task
+from streamsieve.exceptions import TargetError, TargetWarning
+from streamsieve.protocols import ANY_TASK, FloatArray, Task
 
-#: More different whole numbers than this, and than a tenth of the rows, are not taken for labels unasked.
+#: Whole numbers of more different values than this are not taken for labels unasked.
 MANY_CLASSES = 20
+#: ... and are taken for a quantity where fewer rows than this, on average, share a value.
+ROWS_PER_CLASS = 10
 TASKS = ("auto", "classification", "regression")
+#: Classes whose counts are shown.
+SHOWN_CLASSES = 6
+#: Types of pandas' missing values, by name: pandas may not be installed.
+MISSING = ("NAType", "NaTType")
 
 
 def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
-    """Validate ``n`` targets: "classes", "numeric", or "either" (fractional numbers are numeric)."""
-    if not _is_plain_target(y):
-        y = _one_dimensional(y)
-    if y.shape[0] != n:
-        raise TargetError(f"X has {n} rows, but y has {y.shape[0]}: one label a row is wanted")
-    if kind == "either" and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y)):
+    """Validate ``n`` targets.
+
+    ``kind`` is "classes", "numeric", "auto" (the values decide, by the rule of :func:`is_numeric`), or
+    "either" (fractional numbers are numeric, and what whole numbers are is decided elsewhere).
+    """
+    y = as_target_values(y)
+    check_length(y, n)
+    if kind == "auto":
+        kind = "numeric" if is_numeric(y) else "classes"
+    if kind == "either" and _is_fractional(y):
         kind = "numeric"
     if kind == "numeric":
         return _numeric_target(y)
     if y.dtype.kind == "f":
         _refuse_missing_target(y)
-        if not np.array_equal(y, np.floor(y)):
+        if _is_fractional(y):
             raise TargetError(
                 "y holds fractional numbers, but this method needs class labels; for a numeric target "
                 "use criterion='correlation' or 'mutual_info' (rows) or task='regression', or bin y first"
@@ -41,11 +55,70 @@ def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
     return np.asarray(y)
 
 
+def check_length(y: Any, n: int) -> None:
+    """Refuse a target of another length than ``n``; what has no length is refused elsewhere."""
+    found = len(y) if hasattr(y, "__len__") and np.ndim(y) else n
+    if found != n:
+        raise TargetError(f"X has {n} rows, but y has {found}: one label per row is needed")
+
+
+def is_numeric(y: Any, *, tell: bool = True) -> bool:
+    """Whether a checked target is numeric: the one rule for targets of which nothing else is known.
+
+    Text, bool and up to 20 different whole numbers are classes; fractional numbers are numeric.  More
+    different whole numbers are numeric if fewer than 10 rows share a value on average, which is said in a
+    ``TargetWarning`` if ``tell``; if more do, both readings are plausible, and the target is refused.
+    """
+    if y.dtype.kind not in "fiu":
+        return False
+    if y.dtype.kind == "f":
+        _refuse_missing_target(y)
+        if _is_fractional(y):
+            return True
+    values = _many_whole_numbers(y)
+    if not values:
+        return False
+    what = f"y holds {values:,} different whole numbers over {len(y):,} rows"
+    if values * ROWS_PER_CLASS <= len(y):
+        raise TargetError(
+            f"{what}, which may be classes or a quantity: say task='classification' or task='regression' "
+            "(--task)"
+        )
+    if tell:
+        _tell(f"{what}, so it is taken for a numeric target; say task='classification' if they are labels")
+    return True
+
+
+def question_labels(y: npt.NDArray[Any], method: str, *, has_task: bool) -> None:
+    """Warn if the labels for a method that compares classes look like a quantity."""
+    values = _many_whole_numbers(y) if y.dtype.kind in "fiu" else 0
+    if values * ROWS_PER_CLASS > len(y):
+        confirm = "; task='classification' says that this is meant" if has_task else ""
+        _tell(
+            f"y holds {values:,} different whole numbers over {len(y):,} rows, and {method} takes each for a "
+            f"class: for a quantity use a method for numeric targets, or bin y first{confirm}"
+        )
+
+
+def _many_whole_numbers(y: npt.NDArray[Any]) -> int:
+    """Return the number of different values if they are too many to be labels for certain, else 0."""
+    values = len(np.unique(y))
+    return values if values > MANY_CLASSES else 0
+
+
+def _is_fractional(y: npt.NDArray[Any]) -> bool:
+    return y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
+
+
+def _tell(message: str) -> None:
+    warnings.warn(message, TargetWarning, stacklevel=caller_level())
+
+
 def check_classes(y: Any, classes: Any, kind: str | None) -> None:
     """Refuse labels that are not among the announced ``classes``; None announces nothing."""
     if classes is None:
         return
-    if kind not in ("classes", "either"):
+    if kind not in ("classes", "either", "auto") or (kind == "auto" and is_numeric(as_target_values(y))):
         raise TargetError("classes= announces labels, but this target is numeric or not used: leave it out")
     announced, found = np.asarray(classes).ravel().tolist(), np.unique(check_target(y, len(y), kind))
     unknown = [label for label in found.tolist() if label not in announced]
@@ -53,28 +126,31 @@ def check_classes(y: Any, classes: Any, kind: str | None) -> None:
         raise TargetError(f"y has the label {unknown[0]!r}, which is not among classes={announced!r}")
 
 
-def _one_dimensional(y: Any) -> npt.NDArray[Any]:
+def as_target_values(y: Any) -> npt.NDArray[Any]:
+    """Return a target of any container as a one-dimensional array of numbers, bool or text."""
+    if _is_plain_target(y):
+        return y  # type: ignore[no-any-return]
     if y is None:
         raise TargetError(
-            "this selector requires y to be passed, but the target y is None: give one label a row"
+            "this selector requires y to be passed, but the target y is None: give one label per row"
         )
     if is_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
-    elif hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
-        y = y.to_numpy()
     if np.ma.is_masked(y):
         raise TargetError("y has missing labels (masked values): drop those rows or give them a label")
     try:
-        y = np.asarray(y)
+        values = np.asarray(y)
+        # of a list NumPy makes text, also of a NaN or a number among it
+        y = np.asarray(y, object) if values.dtype.kind == "U" and isinstance(y, (list, tuple)) else values
     except ValueError as error:
-        raise TargetError("y must be one-dimensional, one label a row; got a ragged list") from error
+        raise TargetError("y must be one-dimensional, one label per row; got a ragged list") from error
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4
         )
         y = y.ravel()
     if y.ndim != 1:
-        raise TargetError(f"y must be one-dimensional, one label a row; got shape {y.shape}")
+        raise TargetError(f"y must be one-dimensional, one label per row; got shape {y.shape}")
     return _numbers_or_text(y)
 
 
@@ -94,11 +170,16 @@ def _numbers_or_text(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Turn an object array into text or numbers; refuse mixtures and missing labels."""
-    kinds = {type(v) for v in y.tolist()}
+    values = y.tolist()
+    missing = [row for row, value in enumerate(values) if _is_missing(value)]
+    if missing:
+        raise TargetError(
+            f"y has missing labels ({values[missing[0]]}) {_where(missing, len(y))}: drop those rows or give "
+            "them a label"
+        )
+    kinds = {type(value) for value in values}
     if kinds <= {str}:
         return y.astype(str)
-    if type(None) in kinds:
-        raise TargetError("y has missing labels (None): drop those rows or give them a label")
     if str in kinds:
         raise TargetError("y mixes text and other types: make all labels text or all numbers")
     try:
@@ -108,11 +189,23 @@ def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(numeric, np.int64 if kinds <= {int, bool} else np.float64)
 
 
+def _is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or pandas' mark of a missing one, which equals nothing."""
+    return (
+        value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in MISSING
+    )
+
+
+def _where(rows: Sequence[int], n: int) -> str:
+    """Say how many rows are concerned, and which is the first."""
+    return f"in {len(rows):,} of {n:,} rows (the first is row {rows[0]:,}, counted from 0)"
+
+
 def _numeric_target(y: npt.NDArray[Any]) -> FloatArray:
     if y.dtype.kind in "USO":
         raise TargetError(
-            f"a numeric target is wanted, but y holds text such as {str(y[0])!r}; "
-            "class labels want a method, or a criterion, for classes"
+            f"a numeric target is needed, but y holds labels such as {str(y[0])!r}: use a method or a "
+            "criterion for classes ('f', 'fisher' or 'mutual_info'), or task='classification'"
         )
     y = np.ascontiguousarray(y, np.float64)
     _refuse_missing_target(y)
@@ -121,20 +214,33 @@ def _numeric_target(y: npt.NDArray[Any]) -> FloatArray:
 
 def _refuse_missing_target(y: npt.NDArray[Any]) -> None:
     if not np.all(np.isfinite(y)):
-        raise TargetError("y contains NaN or infinity: drop those rows or fill them in")
+        where = _where(np.flatnonzero(~np.isfinite(y)).tolist(), len(y))
+        raise TargetError(f"y contains NaN or infinity {where}: drop those rows or fill them in")
     if y.size and max(abs(float(y.max())), abs(float(y.min()))) > LIMIT:
         raise TargetError(f"y holds values beyond {LIMIT:g}, whose squares overflow: rescale it")
 
 
-def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
-    """Validate the whole target of a column stream and say what kind it is."""
+def task_of(
+    y: Any, task: str, tasks: frozenset[Task] = ANY_TASK, method: str = ""
+) -> tuple[npt.NDArray[Any], Task]:
+    """Validate a whole target and say what kind it is.
+
+    Parameters
+    ----------
+    y : the target, in any container
+    task : one of ``TASKS``; "auto" leaves it to the values, see :func:`is_numeric`
+    tasks : what the method can do: one for classes only takes whole numbers for labels, with a warning if
+        they look like a quantity
+    method : its name, for that warning
+    """
     check_choice("task", task, TASKS)
-    if not _is_plain_target(y):
-        y = _one_dimensional(y)
+    y = as_target_values(y)
     if y.shape[0] == 0:
         raise TargetError("y is empty: at least two rows are needed")
-    continuous = y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
-    if task == "regression" or (task == "auto" and continuous):
+    if task == "auto" and Task.REGRESSION not in tasks and not _is_fractional(y):
+        question_labels(y, method, has_task=True)
+        task = "classification"
+    if task == "regression" or (task == "auto" and is_numeric(y)):
         y = _numeric_target(y)
         if y.min() == y.max():
             raise TargetError(
@@ -143,17 +249,43 @@ def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
         return y, Task.REGRESSION
     y = check_target(y, y.shape[0], "classes")
     classes = len(np.unique(y))
-    if task == "auto" and y.dtype.kind in "fiu" and classes > max(MANY_CLASSES, len(y) / 10):
-        raise TargetError(
-            f"y holds {classes} different whole numbers over {len(y)} rows, which may be classes or a "
-            "quantity: say task='classification' or task='regression' (--task)"
-        )
     if classes < 2:
         raise TargetError(
             f"y holds one class only ({y[0].item()!r}), so no feature can tell classes apart: "
             "give rows of at least two classes"
         )
     return y, Task.BINARY if classes == 2 else Task.MULTICLASS
+
+
+def describe_target(y: Any, name: str | None = None, task: str = "auto") -> str:
+    """Say in one line what a target is taken for.
+
+    ``target: churned, 2 classes (no 4,512, yes 488)`` or ``target: price, numeric (12.5 to 310)``.
+
+    Parameters
+    ----------
+    y : the target, in any container
+    name : of its column; None leaves it out
+    task : "classification" or "regression" (or a ``Task``), if it is known; "auto" decides as selectors do,
+        without their warning
+    """
+    y = as_target_values(y)
+    numeric = is_numeric(y, tell=False) if task == "auto" else task == "regression"
+    what = range_text(_numeric_target(y)) if numeric else classes_text(*np.unique(y, return_counts=True))
+    return f"target: {what}" if name is None else f"target: {shown(name)}, {what}"
+
+
+def range_text(y: FloatArray) -> str:
+    """Say from where to where a numeric target reaches: ``numeric (12.5 to 310)``."""
+    return f"numeric ({y.min():g} to {y.max():g})" if len(y) else "numeric"
+
+
+def classes_text(labels: Iterable[Any], counts: Iterable[float]) -> str:
+    """Say what classes there are: ``3 classes (a 50, b 30, c 20)``; of many, the first few."""
+    parts = [f"{shown(label)} {count:,.0f}" for label, count in zip(labels, counts, strict=True)]
+    more = f", and {len(parts) - SHOWN_CLASSES} more" if len(parts) > SHOWN_CLASSES else ""
+    known = f" ({', '.join(parts[:SHOWN_CLASSES])}{more})" if parts else ""
+    return f"{len(parts)} class{'es' * (len(parts) != 1)}{known}"
 
 
 def _is_plain_target(y: Any) -> bool:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
+from streamsieve._caller import caller_level
 from streamsieve.criteria.criterion import LARGEST
 from streamsieve.protocols import BoolArray, FloatArray
 
 #: Scores closer to a threshold than this fraction of the largest one count as equal to it: sums are rounded.
 TIE = 1e-9
+
+
+def warn_if_beyond(k: int | None, n_features: int) -> None:
+    """Warn, in scikit-learn's words, about a k above the number of features: a grid over k goes on."""
+    if k is not None and k > n_features:
+        warnings.warn(
+            f"k={k} is greater than n_features={n_features}. All the features will be returned.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
 
 
 def best(scores: FloatArray, k: int) -> BoolArray:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve._frames import names_of, take_named
-from streamsieve._validation import TASKS, matrix, task_of
+from streamsieve._validation import TASKS, check_length, describe_target, matrix, task_of
 from streamsieve._values import refuse_non_finite
 from streamsieve.base.holdout import Holdout
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
@@ -188,7 +188,7 @@ class ColumnLifecycle(Beside):
                 )
         with untouched_on_error(self):
             rows = index_of(y) if rows is None else rows
-            y, task = task_of(y, self.task)
+            y, task = task_of(y, self.task, self.traits.tasks, type(self).__name__)
             if task not in self.traits.tasks:
                 known = " or ".join(sorted(self.traits.tasks))
                 advice = self._elsewhere or "use another selector, or another measure or test in it"
@@ -222,6 +222,7 @@ class ColumnLifecycle(Beside):
             self._dependence = dependence
             self._begin(dependence.target(y))
             self._attach_outlook()
+            self._target_text = describe_target(y, task=str(task)).removeprefix("target: ")
         return self
 
     def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:
@@ -254,7 +255,8 @@ class ColumnLifecycle(Beside):
                 "the rows have no identifiers to compare with: pass begin(y, rows=...), or compare y alone"
             )
         if y is not None:
-            self._all_rows.check_target(task_of(y, self.task)[0])
+            known = {Task.REGRESSION: "regression"}.get(Task(self.task_), "classification")
+            self._all_rows.check_target(task_of(y, known)[0])
             rows = index_of(y) if rows is None else rows
         if rows is not None:
             self._all_rows.check_rows(rows)
@@ -279,9 +281,8 @@ class ColumnLifecycle(Beside):
         self.__dict__.pop("feature_names_in_", None)
         X = matrix(self, X, reset=True, sparse="csc")
         feature_names = self.__dict__.get("feature_names_in_")
+        check_length(y, X.shape[0])  # first: a part of y may hold one class only
         self.begin(y, groups=groups, serial=serial, holdout=holdout)
-        if X.shape[0] != self._n_rows:
-            raise TargetError(f"X has {X.shape[0]} rows, but y has {self._n_rows}: one label a row")
         if rows is not None:  # X and y belong together by order, as everywhere in scikit-learn
             if "_holdout_" in self.__dict__:
                 self._holdout_.identity = self._all_rows.over(rows)

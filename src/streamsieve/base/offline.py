@@ -12,11 +12,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice
-from streamsieve._validation import TASKS, check_rows, task_of
+from streamsieve._validation import TASKS, check_rows, describe_target, question_labels, task_of
+from streamsieve.base.choose import warn_if_beyond
 from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.base.selector import Selector, fitted_property
 from streamsieve.decisions import KEPT, REASON_CODE, Decisions, FeatureNames, Outcome
-from streamsieve.exceptions import InputError, ParameterError, TargetError
+from streamsieve.exceptions import InputError, TargetError
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, RowBatch, Task
 from streamsieve.state import Array, Choice, Field, Int, Nested, Texts, untouched_on_error
@@ -115,7 +116,7 @@ class OfflineSelector(Selector):
 
     def _fit(self, batch: RowBatch) -> None:
         self._check_parameters()
-        self._check_features()
+        warn_if_beyond(self.k, self.n_features_in_)
         if batch.X.shape[0] < 2:
             raise InputError(
                 f"X has n_samples = {batch.X.shape[0]}: at least two rows are needed to compare features"
@@ -124,21 +125,26 @@ class OfflineSelector(Selector):
         self.ranked_ = np.asarray(self._choose(batch.X, y, self._wanted), np.int64)
         self.ledger_ = self._explained(batch.X)
 
-    def _check_features(self) -> None:
-        """Raise ``ParameterError`` unless the parameters are legal for the features of the data."""
-        p = self.n_features_in_
-        if self.k is not None and self.k > p:
-            raise ParameterError(f"k={self.k}, but X has {p} features: choose k <= {p}, or None")
-
     @property
     def _wanted(self) -> int:
         """Number of features to keep."""
-        return min(DEFAULT_K, self.n_features_in_) if self.k is None else int(self.k)
+        return int(min(DEFAULT_K if self.k is None else self.k, self.n_features_in_))
 
     @fitted_property
     def selected_(self) -> IntArray:
         """Columns of the selected features, in column order."""
         return np.sort(self.ranked_)
+
+    def _ranking(self) -> tuple[list[str], list[float], list[float]]:
+        out, ranked = self.get_feature_names_out(), self.ranked_
+        place = {int(column): str(name) for column, name in zip(self.selected_, out, strict=True)}
+        names = [place[int(column)] for column in ranked]
+        lines = {line.feature: line for line in self.ledger_.kept()}
+        if hasattr(self, "scores_"):
+            scores = self.scores_[ranked].tolist()
+        else:
+            scores = [lines[name].statistic if name in lines else np.nan for name in names]
+        return names, scores, [lines[name].p_value if name in lines else np.nan for name in names]
 
     def _support(self) -> BoolArray:
         mask = np.zeros(self.n_features_in_, bool)
@@ -180,6 +186,8 @@ class OfflineSelector(Selector):
                 f"{type(self).__name__} needs numbers, but y holds text such as {str(y[0])!r}: "
                 f"{self._elsewhere}"
             )
+        if Task.MULTICLASS in tasks and Task.REGRESSION not in tasks and not hasattr(self, "task"):
+            question_labels(y, type(self).__name__, has_task=False)
         y, task = task_of(y, self._asked_task)
         if task not in tasks:
             known = " or ".join(sorted(tasks))
@@ -187,6 +195,7 @@ class OfflineSelector(Selector):
                 f"{type(self).__name__} needs a {known} target, but y is {task}: {self._elsewhere}"
             )
         self.task_ = str(task)
+        self._target_text = describe_target(y, task=str(task)).removeprefix("target: ")
         return y
 
     @property
@@ -212,7 +221,6 @@ class OfflineSelector(Selector):
     # ---------------------------------------------------------------- loading
 
     def _consistent(self) -> Iterator[str]:
-        self._check_features()
         p = self.n_features_in_
         if len(self.ranked_) and self.ranked_.max() >= p:
             yield "a selected feature is none of the features"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from streamsieve._frames import take_columns, zero_columns
 from streamsieve._one_thread import alone, changes
 from streamsieve._validation import check_output
-from streamsieve.base.choose import best
+from streamsieve.base.choose import best, warn_if_beyond
 from streamsieve.base.selector import fitted_property
-from streamsieve.exceptions import ParameterError
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, Decision, Event, FloatArray, IntArray, Reason
 from streamsieve.state import Array, Part, Texts, register
@@ -36,8 +35,6 @@ class RankedFeatures:
     k: int | None = None
     output: str = "drop"
     ledger: str = "all"
-    #: What the error about a k that is too large proposes besides.
-    _instead_of_k: ClassVar[str] = ""
 
     # ---------------------------------------------------------------- hooks
 
@@ -75,12 +72,9 @@ class RankedFeatures:
         return int(min(self.n_features_in_, self._most))
 
     def _check_k(self: Any) -> None:
-        """Refuse a k above the number of features."""
-        if self.k is not None and self._fixed_ and self.k > self.n_features_in_:
-            p = self.n_features_in_
-            raise ParameterError(
-                f"k={self.k}, but the rows have {p} features: choose k <= {p}{self._instead_of_k}"
-            )
+        """Warn about a k above the number of features, which selects all of them."""
+        if self._fixed_:
+            warn_if_beyond(self.k, self.n_features_in_)
 
     # ---------------------------------------------------------------- choosing
 
@@ -120,6 +114,19 @@ class RankedFeatures:
         """Columns of the selected features, best first."""
         features = self._selection()
         return self._columns(features)[self._ranked(features)]  # type: ignore[no-any-return]
+
+    def _ranking(self: Any) -> tuple[list[str], list[float], list[float]]:
+        """Return names, scores and p-values of the selected features, best first."""
+        features = self._selection()
+        order = self._ranked(features)
+        names, scores = self._names_of(features), self._scores_of(features)[order].tolist()
+        has_p_values = not self._forgets_names and hasattr(self, "pvalues_")
+        p_values = self.pvalues_[features[order]].tolist() if has_p_values else [float("nan")] * len(order)
+        return [str(names[i]) for i in order], scores, p_values
+
+    def _progress(self: Any) -> str:
+        n = self.n_samples_seen_  # to count the selected features would change the ledger
+        return f"{n:,} row{'s' * (n != 1)} of {self.n_features_in_:,} features seen"
 
     def _selection(self: Any) -> IntArray:
         """Return the ids of the selected features, after recording what has changed."""

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from streamsieve._one_thread import changes
-from streamsieve._validation import check_classes, check_named_rows, check_rows
+from streamsieve._text import shown
+from streamsieve._validation import check_classes, check_named_rows, check_rows, question_labels
 from streamsieve._values import bad_value
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
@@ -22,6 +23,9 @@ from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import IntArray, RowBatch, Task
 from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts, untouched_on_error
 from streamsieve.state.tree import UNPROVEN
+
+#: Labels that the text of a selector names.
+SHOWN_LABELS = 6
 
 
 class RowSelector(OpenFeatures, RankedFeatures, Selector):
@@ -92,7 +96,7 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
 
     @property
     def _target(self) -> str | None:
-        """What ``y`` must be: "classes", "numeric", "either", or None if it is not needed."""
+        """What ``y`` must be: "classes", "numeric", "auto" (its values decide), or None if not needed."""
         return "classes"
 
     @abstractmethod
@@ -214,6 +218,10 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
     def _begin_rows(self, batch: RowBatch) -> None:
         if batch.weight is not None and not batch.weight.any():
             raise InputError("all sample weights are zero: there is nothing to learn from")
+        tasks, has_task = self.traits.tasks, hasattr(self, "task")
+        unsure = self._target == "classes" and Task.MULTICLASS in tasks
+        if unsure and batch.y is not None and getattr(self, "task", "auto") == "auto":
+            question_labels(batch.y, type(self).__name__, has_task=has_task)
         self._fixed_ = True
         self._begin(batch)
 
@@ -296,6 +304,15 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         if n_labels == 0:
             raise AttributeError(f"{type(self).__name__} remembers no labels, so there is no task_")
         return str(Task.BINARY if n_labels <= 2 else Task.MULTICLASS)
+
+    def _target_line(self) -> str:
+        if self._target is None:
+            return ""
+        if self._learns_numbers:
+            return "target: numeric"
+        labels = sorted(map(shown, self._remembered_labels()))
+        some = f"{', '.join(labels[:SHOWN_LABELS])}{', ...' * (len(labels) > SHOWN_LABELS)}"
+        return f"target: {len(labels)} class{'es' * (len(labels) != 1)} ({some})" if labels else ""
 
     def _remembered_labels(self) -> Iterable[Any]:
         """Return the labels seen, or nothing if they are not remembered."""

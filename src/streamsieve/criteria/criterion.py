@@ -27,6 +27,8 @@ from streamsieve.summaries import (
 from streamsieve.summaries.moments import MomentsBlock
 
 LARGEST = float(np.finfo(np.float64).max)
+#: The name that stands for a criterion which fits the target.
+AUTO = "auto"
 
 
 class Needs(StrEnum):
@@ -332,11 +334,17 @@ def named_criteria() -> dict[str, Criterion]:
 
 
 class CriterionParameter:
-    """A parameter that is the name of a criterion or a :class:`Criterion`."""
+    """A parameter that is the name of a criterion or a :class:`Criterion`, or one of some ``other`` words."""
+
+    def __init__(self, *other: str) -> None:
+        self.other = other
 
     def check_value(self, name: str, value: Any) -> None:
         """Raise ``ParameterError`` unless the value is a criterion with legal parameters."""
-        self.of(name, value).check_values()
+        if isinstance(value, str):
+            check_choice(name, value, (*self.other, *named_criteria()))
+        if value not in self.other:
+            self.of(name, value).check_values()
 
     @staticmethod
     def of(name: str, value: Any) -> Criterion:

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from streamsieve._kernels import discrete as kernel
-from streamsieve._kernels.discrete import LEVELS
 from streamsieve.decisions import CONSTANT, IRRELEVANT, REDUNDANT, RELEVANT
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.contract import Relevance, RelevanceTest
@@ -52,7 +51,7 @@ class Information(RelevanceTest):
         #: The target as the kernel takes it: codes, counts, entropy in nats times n.
         self.target = y, counts, kernel.entropy(counts, len(counts), self.n, self.g)
         #: Categories that a column may have.
-        self.width = max(LEVELS + 1, bins)
+        self.width = max(kernel.most_levels(self.n) + 1, bins)
 
     def measure(self, X: Matrix) -> Relevance:
         """Measure every column of a block: the kernel that settles, with no column kept and none relevant."""

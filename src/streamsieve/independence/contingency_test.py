@@ -32,8 +32,6 @@ DEGREES = ("nominal", "zero_cells", "strata")
 RELIABLE = ("nominal", "occupied")
 #: Rows that a degree of freedom needs.
 ROWS_PER_FREEDOM = 5
-#: Distinct values that are levels of their own.
-LEVELS = 32
 MOST_BINS = 1024
 
 _CODES = (RELEVANT, IRRELEVANT, CONSTANT, UNRELIABLE)
@@ -116,7 +114,7 @@ class TableTest(RelevanceTest):
     @property
     def most_levels(self) -> int:
         """Levels that a column can have."""
-        return max(LEVELS, self.bins)
+        return max(kernel.most_levels(self.n), self.bins)
 
     @property
     def by_moments(self) -> bool:
@@ -188,7 +186,7 @@ class TableTest(RelevanceTest):
             # what knows nothing but bits is compiled in a third of the time, and all that most data needs
             done = measure(low, high, None) if bits else low
             if done < high:
-                measure(done, high, np.empty(LEVELS + 1))
+                measure(done, high, np.empty(kernel.most_levels(self.n) + 1))
 
         over_features(m, 32 * (len(pieces[2]) + m), work)  # values may have to be sorted
         if np.any(levels < 0):

@@ -202,14 +202,12 @@ class RunningAverages(SummarizedRows, RowSelector):
         if hasattr(self, "_regression_"):
             return "numeric" if self._regression_ else "classes"
         check_choice("task", self.task, TASKS)
-        return {"auto": "either", "regression": "numeric"}.get(self.task, "classes")
+        return {"auto": "auto", "regression": "numeric"}.get(self.task, "classes")
 
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        y = batch.y
-        fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
-        self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
+        self._regression_ = self._takes_numbers(batch)
         self._summary_ = CrossProducts(self.half_life, target="numeric" if self._regression_ else "classes")
 
     def _check_together(self) -> None:

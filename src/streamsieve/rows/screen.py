@@ -15,6 +15,7 @@ from streamsieve.base.choose import above_mean, best, significant
 from streamsieve.base.selector import fitted_property
 from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.criterion import (
+    AUTO,
     CriterionParameter,
     named_criteria,
     serves,
@@ -23,7 +24,7 @@ from streamsieve.criteria.criterion import (
     target_of,
 )
 from streamsieve.exceptions import CapabilityError, ParameterError
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
+from streamsieve.protocols import ANY_TASK, BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
 from streamsieve.rows.drift.adaptation import DriftAdaptation
 from streamsieve.rows.drift.drift_monitor import DriftMonitor
 from streamsieve.rows.summarized import SummarizedRows
@@ -39,8 +40,9 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
 
     Parameters
     ----------
-    criterion : str or criterion, default="f"
-        "t" (two classes), "fisher", "f" (any number of classes), "correlation" (numeric target); over bins
+    criterion : str or criterion, default="auto"
+        "auto" is "f" for classes and "correlation" for a numeric target.  By name: "t" (two classes),
+        "fisher", "f" (any number of classes), "correlation" (numeric target); over bins
         of the values "mutual_info", "chi2", "gini", "su"; by nearest neighbors "ksg", which always looks at
         a window; or an object from ``streamsieve.criteria``, such as ``MutualInfo(bins=10)``.
     k : int or None, default=None
@@ -72,8 +74,10 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     detector : {"page_hinkley", "adwin"}, default="page_hinkley"
         Test for a change of relevance; "adwin" needs river, and is slow with very many features.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is, where the criterion can do both ("mutual_info", "ksg").  "auto" takes fractional numbers
-        for a numeric target and all else for labels.
+        What y is, where the criterion can do both ("auto", "mutual_info", "ksg").  "auto" decides by the
+        first batch: text, bool and up to 20 different whole numbers are classes, fractional numbers are
+        numeric; more whole numbers are numeric with a ``TargetWarning``, or refused if 10 rows or more share
+        a value on average.
     max_rank_error : float, default=1e-3
         For criteria over bins: the largest error of a rank, as a share of the rows; see
         :class:`streamsieve.summaries.Quantiles`.
@@ -151,10 +155,9 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     """
 
     _buffers_rows: ClassVar[bool] = True
-    _instead_of_k: ClassVar[str] = ", or percentile"
 
     parameters = {
-        "criterion": CriterionParameter(),
+        "criterion": CriterionParameter(AUTO),
         "percentile": Float(0, 100, open_low=True, optional=True),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "correction": Choice("none", "bonferroni", "bh"),
@@ -171,7 +174,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
 
     def __init__(
         self,
-        criterion: str | Criterion = "f",
+        criterion: str | Criterion = AUTO,
         *,
         k: int | None = None,
         percentile: float | None = None,
@@ -215,6 +218,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """One screen for every criterion, and the other ways of choosing, adapting and putting out."""
+        yield cls()
         for name in named_criteria():
             # neighbours score uninformative features 0: of a few features, the ten best depend on their order
             yield cls(name, percentile=20 if name == "ksg" else None)
@@ -236,13 +240,18 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
 
     @property
     def _criterion(self) -> Criterion:
+        if self.criterion == AUTO:
+            numeric = getattr(self, "_regression_", self.task == "regression")
+            return named_criteria()["correlation" if numeric else "f"]
         return CriterionParameter.of("criterion", self.criterion)
 
     @property
     def traits(self) -> Traits:
         """What the screen can do with its criterion."""
-        known = isinstance(self.criterion, Criterion) or self.criterion in named_criteria()
+        known = isinstance(self.criterion, Criterion) or self.criterion in (AUTO, *named_criteria())
         needs, tasks = (self._criterion.needs, self._criterion.tasks) if known else (None, frozenset())
+        if self.criterion == AUTO:
+            tasks = ANY_TASK
         if self.task == "regression":
             tasks &= {Task.REGRESSION}
         elif self.task == "classification":
@@ -263,15 +272,14 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         check_choice("task", self.task, TASKS)
         if target_of(criterion) == "numeric" or self.task == "regression":
             return "numeric"
-        return "either" if self.task == "auto" and Task.REGRESSION in criterion.tasks else "classes"
+        both = Task.REGRESSION in criterion.tasks or self.criterion == AUTO
+        return "auto" if self.task == "auto" and both else "classes"
 
     # ---------------------------------------------------------------- learning
 
     def _start(self, batch: RowBatch) -> None:
-        y = batch.y
-        fractional = y is not None and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
         self._spends_ = self.looks == "any"
-        self._regression_ = self._target == "numeric" or (self._target == "either" and fractional)
+        self._regression_ = self._takes_numbers(batch)
         self._summary_ = self._new_summary()
         if self.on_drift is not None:
             self._monitor_ = DriftMonitor(self.drift_every, self.detector)

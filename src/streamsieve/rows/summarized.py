@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Self
 
+from streamsieve._validation import is_numeric
 from streamsieve.base import WeightedRows
 from streamsieve.base.selector import fitted_property
-from streamsieve.protocols import IntArray
+from streamsieve.protocols import IntArray, RowBatch
 
 
 class SummarizedRows(WeightedRows):
@@ -15,6 +16,10 @@ class SummarizedRows(WeightedRows):
 
     _summary_: Any
     _regression_: bool
+
+    def _takes_numbers(self, batch: RowBatch) -> bool:
+        """Whether the target of the first batch is numeric: by the parameters, or by its values."""
+        return self._target == "numeric" or (self._target == "auto" and is_numeric(batch.y, tell=False))
 
     def _known_labels(self) -> Iterable[Any]:
         return () if self._regression_ else self._summary_.classes

@@ -23,14 +23,16 @@ from streamsieve.running.place import bad_values_placed, files_of
 from streamsieve.running.resume import resumed
 from streamsieve.running.schedule import Schedule
 from streamsieve.running.verify import RowDigest
+from streamsieve.sources import open as open_source
 
 S = TypeVar("S", bound=RowSelector | ColumnSelector)
 
 
 def run(
-    source: RowSource | ColumnSource,
+    source: RowSource | ColumnSource | str | os.PathLike[str],
     selector: S,
     *,
+    target: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: str | int = "10s",
     resume: bool = False,
@@ -49,10 +51,13 @@ def run(
     Parameters
     ----------
     source : source of rows or columns
-        What :func:`streamsieve.open` and :func:`streamsieve.features` return.
+        What :func:`streamsieve.open` and :func:`streamsieve.features` return; or a path, a pattern or a
+        dataframe, which is opened with ``target``.
     selector : selector over rows or over columns
         Fresh, or fitted on other rows or columns before: it goes on.  A fresh one over columns begins with
         the target of the source; for one that has begun, the target must be the same.
+    target : str or array, default=None
+        The target of data that is not open yet, as :func:`streamsieve.open` takes it.
     checkpoint : path, default=None
         A file for the selector's state together with its place in the stream.  It is written now and then,
         and at the end; the one before is kept as ``PATH.previous``.  ``streamsieve.load`` reads both.
@@ -122,6 +127,8 @@ def run(
     ('max_offers=3', ['constant', 'irrelevant', 'irrelevant'], {'column': 3})
     """
     notify = progress or (lambda _: None)
+    if target is not None or isinstance(source, (str, os.PathLike)):
+        source = open_source(source, target=target)
     _check(source, selector, checkpoint, resume=resume)
     if isinstance(selector, ColumnSelector):
         offer_all(cast(ColumnSource, source), selector, start, block_size, notify)

@@ -21,13 +21,14 @@ from streamsieve.sources.identity import (
     same,
     same_names,
 )
+from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import frames
 
 #: How much of the data is looked at to know it again.
 SAMPLED_ROWS, SAMPLED_VALUES, SAMPLED_LABELS = 64, 2**20, 2**14
 
 
-class ArraySource:
+class ArraySource(ShownSource):
     """Stream data in memory by rows or by columns.
 
     Parameters

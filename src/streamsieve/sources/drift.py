@@ -10,6 +10,7 @@ import numpy as np
 from streamsieve.protocols import FloatArray, IntArray, Position, RowBatch
 from streamsieve.sources.checks import check_size, no_axis, spans
 from streamsieve.sources.identity import comparing, not_fewer, same
+from streamsieve.sources.shown import ShownSource
 
 #: Weight of what all features share; the correlation of any two is NU^2 / (1 + NU^2) = 0.2.
 NU = 0.5
@@ -17,7 +18,7 @@ NU = 0.5
 CHUNK_VALUES, CHUNK_ROWS = 2**20, 4096
 
 
-class DriftingStream:
+class DriftingStream(ShownSource):
     """Make a stream of rows with two classes in which the set of relevant features drifts.
 
     All features are equally correlated, ``x = 0.5 z 1 + eps`` with z and eps standard normal.  The label

@@ -15,9 +15,10 @@ from streamsieve.protocols import ColumnBlock, Position
 from streamsieve.sources.checks import as_target, beyond, check_size, check_start, no_axis
 from streamsieve.sources.computed.compute import Computed, Failed, Item, Items, Maker, One, outcome, said
 from streamsieve.sources.computed.workers import in_order, parcel
+from streamsieve.sources.shown import ShownSource
 
 
-class Features:
+class Features(ShownSource):
     """Stream columns that are computed on demand, in this process or by worker processes.
 
     Only one block of columns exists at a time, and a selector that stops early leaves the rest uncomputed.

@@ -28,11 +28,12 @@ from streamsieve.sources.messages.parser import (
     names_of,
 )
 from streamsieve.sources.messages.partition_order import Message, PartitionOrder, lost
+from streamsieve.sources.shown import ShownSource
 
 _POSITION = ("next", "row", "skipped")
 
 
-class KafkaSource:
+class KafkaSource(ShownSource):
     """Stream rows from a Kafka topic, each message a JSON object such as ``{"age": 31, "bought": "no"}``.
 
     Where the stream stands is in the positions of the batches, and so in your checkpoint: nothing is

@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve._paths import Paths, resolve
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, FloatArray, Position, RowBatch
-from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, spans
+from streamsieve.sources.checks import beyond, check_size, check_start, spans
 from streamsieve.sources.identity import another_stream, comparing, same
+from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables.fingerprint import StablePrefix, check_files, is_line_end
 from streamsieve.sources.tables.transpose import ColumnsOnDisk, scratch_folder, to_columns
 from streamsieve.sources.text_extent import TextExtent
@@ -27,7 +29,7 @@ SLAB_BYTES = 2**24
 HIGHEST = 2**31 - 2
 
 
-class SvmlightSource:
+class SvmlightSource(ShownSource):
     r"""Stream sparse rows from svmlight text, by rows or (after one conversion) by columns, out of core.
 
     Parameters

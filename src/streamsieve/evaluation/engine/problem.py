@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._frames import names_of
-from streamsieve._validation import matrix, task_of
+from streamsieve._validation import check_length, matrix, task_of
 from streamsieve._values import refuse_non_finite
 from streamsieve.base.open_features import NullEstimator
 from streamsieve.evaluation.engine.settings import fingerprint
@@ -39,9 +39,8 @@ class Problem:
                 f"names has {len(given)} entries for {X.shape[1]} columns: give one name per column"
             )
         refuse_non_finite(X, given)
+        check_length(y, X.shape[0])
         y, kind = task_of(y, task)
-        if len(y) != X.shape[0]:
-            raise TargetError(f"X has {X.shape[0]} rows, but y has {len(y)}: one label per row is wanted")
         if kind is Task.REGRESSION:
             return cls(X, y, kind, (), given)
         labels, codes = np.unique(y, return_inverse=True)

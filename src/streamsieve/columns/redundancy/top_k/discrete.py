@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from streamsieve._kernels import discrete as kernel
-from streamsieve._kernels.discrete import LEVELS
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.columns.redundancy.top_k.correlation import KERNEL_OUTSCORED, Entries, Fates, TopKBuffer
@@ -36,7 +35,7 @@ class TopKDiscrete(TopKBuffer):
         super().__init__(n, k, weight)
 
     def _columns(self) -> dict[str, tuple[str, Shape]]:
-        width = max(LEVELS + 1, self._bins)
+        width = max(kernel.most_levels(self.n) + 1, self._bins)
         return {"codes": ("u2", (SLOT, self.n)), "counts": ("i8", (SLOT, width)), "entropy": ("f8", (SLOT,))}
 
     def _decide(self, candidates: Candidates, new: Entries) -> Fates:

@@ -1,0 +1,31 @@
+"""Optional packages: imported when they are needed, or named with the extra that brings them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from streamsieve.exceptions import CapabilityError
+
+#: The extra of this package that installs another one; those not here are installed under their own name.
+_EXTRA = {"pyarrow": "streamsieve[cli]", "matplotlib": "streamsieve[cli]"}
+
+
+def needs(module: str, what: str) -> Any:
+    """Import a module of an optional package, or say how to install it.
+
+    Parameters
+    ----------
+    module : such as "matplotlib.pyplot"
+    what : that needs it, for the message
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if error.name is not None and error.name.partition(".")[0] != package:
+            raise
+        raise CapabilityError(
+            f"{what} need{'s' * (not what.endswith('s'))} {package}, which is not installed: "
+            f"pip install '{_EXTRA.get(package, package)}'"
+        ) from error

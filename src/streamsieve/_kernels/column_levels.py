@@ -1,0 +1,74 @@
+"""Count the distinct values of columns of whole numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from streamsieve.protocols import FloatArray, IntArray
+
+
+@nb.njit(nogil=True, cache=True)
+def _place(v: float, table: FloatArray, used: npt.NDArray[np.bool_]) -> int:
+    """Return where a value is, or where it should be put, in a hash table that is never full."""
+    size = len(table)
+    at = int(abs(v) % size)
+    while used[at] and table[at] != v:
+        at = (at + 1) % size
+    return at
+
+
+@nb.njit(nogil=True, cache=True)
+def _count(
+    values: npt.NDArray[np.floating], zeros: bool, most: int, table: FloatArray, used: npt.NDArray[np.bool_]
+) -> int:
+    """Count distinct values; 0 if they are more than ``most``, or more than two and not all whole.
+
+    NaN is skipped.  ``zeros`` says whether there is a 0 beside the values.
+    """
+    used[:] = False
+    found = 0
+    whole = True
+    if zeros:
+        used[0] = True
+        table[0] = 0.0
+        found = 1
+    for t in range(len(values)):
+        v = float(values[t])
+        if math.isnan(v):
+            continue
+        at = _place(v, table, used) if math.isfinite(v) else -1
+        if at < 0:
+            return 0
+        if not used[at]:
+            used[at] = True
+            table[at] = v
+            found += 1
+            whole = whole and v == math.floor(v)
+            if found > most or (found > 2 and not whole):
+                return 0
+    return found
+
+
+@nb.njit(nogil=True, cache=True)
+def levels_dense(X: npt.NDArray[np.floating], most: int, out: IntArray) -> None:
+    """Write the number of levels of every column; 0 for a column without levels."""
+    table = np.empty(2 * most + 2)
+    used = np.empty(2 * most + 2, np.bool_)
+    for j in range(X.shape[1]):
+        out[j] = _count(X[:, j], False, most, table, used)  # noqa: FBT003
+
+
+@nb.njit(nogil=True, cache=True)
+def levels_csc(
+    pointers: npt.NDArray[np.integer], values: npt.NDArray[np.floating], n: int, most: int, out: IntArray
+) -> None:
+    """Do what `levels_dense` does for a sparse matrix by columns."""
+    table = np.empty(2 * most + 2)
+    used = np.empty(2 * most + 2, np.bool_)
+    for j in range(len(out)):
+        low, high = pointers[j], pointers[j + 1]
+        out[j] = _count(values[low:high], high - low < n, most, table, used)

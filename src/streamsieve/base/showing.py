@@ -1,0 +1,133 @@
+"""What a fitted selector shows: a ranking as a frame, a picture, its text, and its page in a notebook."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from streamsieve._extras import needs
+from streamsieve._frames import new_frame
+from streamsieve._text import shown
+
+#: Kept features that a page lists.
+LISTED = 20
+
+
+class Shown(BaseEstimator):
+    """The part of a selector that shows what it did."""
+
+    #: What the target was taken for, as ``describe_target`` says it; empty where it is not known.
+    _target_text: str = ""
+    #: Why this method was chosen, where `streamsieve.select` chose it.
+    _chosen_by: str = ""
+    #: Library of the dataframe that was learnt from; None: any.
+    _library: str | None = None
+
+    def ranking(self: Any, library: str | None = None) -> Any:
+        """Return the kept features as a dataframe, best first.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"} or None, default=None
+            What kind of dataframe; None is that of the data, or the first of these that is installed.
+
+        Returns
+        -------
+        dataframe with the columns ``rank``, ``feature``, ``score`` and ``p_value``; the score of a column
+        selector is the statistic by which the feature was kept, and what is not known is NaN
+        """
+        names, scores, p_values = self._ranking()
+        columns = {
+            "rank": list(range(1, len(names) + 1)),
+            "feature": names,
+            "score": scores,
+            "p_value": p_values,
+        }
+        return new_frame(columns, self._library if library is None else library)
+
+    def _ranking(self: Any) -> tuple[list[str], list[float], list[float]]:
+        """Return names, scores and p-values of the kept features, best first."""
+        names = [str(name) for name in self.get_feature_names_out()]
+        lines = {line.feature: line for line in self.ledger_.kept()}
+        scores = np.array([lines[name].statistic if name in lines else np.nan for name in names])
+        p_values = np.array([lines[name].p_value if name in lines else np.nan for name in names])
+        order = np.lexsort((-np.abs(np.nan_to_num(scores)), np.nan_to_num(p_values, nan=1.0)))
+        return [names[i] for i in order], scores[order].tolist(), p_values[order].tolist()
+
+    def plot(self: Any, ax: Any = None, *, k: int = LISTED) -> Any:
+        """Draw the kept features as bars of their scores, best first.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a figure.
+        k : int, default=20
+            Number of features to draw at most.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        pyplot = needs("matplotlib.pyplot", "pictures")
+        names, scores, _ = (part[:k] for part in self._ranking())
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(6, 1 + 0.25 * max(1, len(names))), layout="constrained")
+        sizes = np.nan_to_num(np.array(scores, np.float64), posinf=np.nan)
+        ax.barh(range(len(names)), sizes, color="#4477aa")
+        # a name is text, not a formula
+        ax.set_yticks(range(len(names)), [shown(name).replace("$", r"\$") for name in names])
+        ax.invert_yaxis()
+        ax.set_xlabel("score")
+        ax.set_title(f"{type(self).__name__}: {self._progress()}")
+        return ax
+
+    # ---------------------------------------------------------------- text and page
+
+    def _progress(self: Any) -> str:
+        """Return how far it is, without computing or changing anything."""
+        kept, n = len(self.selected_), self.n_features_in_
+        return f"{kept:,} of {n:,} feature{'s' * (n != 1)} kept"
+
+    def _target_line(self) -> str:
+        """Return what the target was taken for; empty if the selector had none or does not know it."""
+        return f"target: {self._target_text}" if self._target_text else ""
+
+    def _facts(self: Any) -> list[str]:
+        """Return what is to be said about a fitted selector, a line each; nothing if it is not fitted."""
+        if not {"ledger_", "_ledger_"} & self.__dict__.keys():
+            return []
+        return [line for line in (self._chosen_by, self._target_line(), self._progress()) if line]
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text: str = super().__repr__(N_CHAR_MAX)
+        facts = self._facts()
+        return f"{text}  # {'; '.join(facts)}" if facts else text
+
+    def _repr_html_inner(self) -> str:
+        return f"{super()._repr_html_inner()}{self._page()}"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def _page(self: Any) -> str:
+        """Return what was kept and why, as HTML; nothing before a fit."""
+        facts = self._facts()
+        if not facts:
+            return ""
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in facts)
+        names, scores, p_values = self._ranking()
+        cells = [
+            f"<tr><td>{i}</td><td>{html.escape(shown(name))}</td><td>{score:.4g}</td><td>{p:.2g}</td></tr>"
+            for i, (name, score, p) in enumerate(zip(names, scores, p_values, strict=True), 1)
+        ]
+        more = f"<p>and {len(cells) - LISTED:,} more</p>" if len(cells) > LISTED else ""
+        head = "<tr><th>rank</th><th>feature</th><th>score</th><th>p</th></tr>"
+        table = f"<table>{head}{''.join(cells[:LISTED])}</table>{more}" if cells else ""
+        why = "<p><code>ledger_.why(name)</code> says why a feature was kept or not.</p>"
+        return f"<div>{lines}{table}{why}</div>"

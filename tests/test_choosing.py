@@ -1,0 +1,60 @@
+"""The method by rule: each line of the table, and every choice runs."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from streamsieve.choosing import GOALS, Profile, choose
+from streamsieve.exceptions import ParameterError
+from streamsieve.protocols import Task
+from streamsieve.registry import selectors
+
+
+def profile(rows=500, columns=30, classes=2):
+    task = Task.REGRESSION if classes == 0 else Task.BINARY if classes == 2 else Task.MULTICLASS
+    return Profile(rows=rows, columns=columns, task=task, classes=classes)
+
+
+@pytest.mark.parametrize(
+    ("goal", "shape", "method"),
+    [
+        ("accurate", {}, "fast_osfs"),
+        ("accurate", {"columns": 500}, "saola"),
+        ("accurate", {"classes": 26}, "saola"),
+        ("accurate", {"classes": 0}, "fast_osfs"),
+        ("smallest", {"columns": 5000}, "fast_osfs"),
+        ("smallest", {"columns": 20_001}, "saola"),
+        ("smallest", {"classes": 11}, "saola"),
+        ("fdr", {}, "online_fdr"),
+        ("explain", {}, "interaction_scan"),
+    ],
+)
+def test_the_table(goal, shape, method):
+    assert choose(profile(**shape), goal).method == method
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("shape", [{}, {"columns": 50_000}, {"classes": 0}, {"classes": 40}])
+def test_methods_and_rivals_exist_and_take_the_parameters(goal, shape):
+    choice = choose(profile(**shape), goal)
+    assert {choice.method, choice.rival} <= set(selectors())
+    assert choice.method != choice.rival
+    assert type(choice.selector()).method_name() == choice.method
+    assert choice.selector(alpha=0.2).alpha == 0.2
+    assert choice.reason in str(choice)
+
+
+def test_the_profile_of_a_matrix():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=200), rng.integers(0, 2, 200), rng.integers(1, 6, 200)]
+    found = Profile.of(X, rng.integers(0, 3, 200))
+    assert (found.rows, found.columns, found.classes, found.task) == (200, 3, 3, Task.MULTICLASS)
+    assert found.types == {"numeric": 1, "binary": 1, "ordinal": 1}
+    sparse = Profile.of(sp.csr_array(X), X[:, 0])
+    assert (sparse.classes, sparse.task, sparse.types) == (0, Task.REGRESSION, found.types)
+    assert sparse.density == found.density == np.count_nonzero(X) / 600
+
+
+def test_an_unknown_goal_is_refused():
+    with pytest.raises(ParameterError, match="goal must be one of .*did you mean 'accurate'"):
+        choose(profile(), "acurate")

@@ -1,0 +1,44 @@
+"""Types of columns: the guess equals its slow twin on random and nasty columns."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from streamsieve.column_types import BINARY, NUMERIC, ORDINAL, few_levels, guessed_types
+
+
+def slow_guess(x):
+    """The rule, from its text."""
+    values = np.unique(x[~np.isnan(x)])
+    if len(values) == 2:
+        return BINARY
+    whole = np.all(values == np.floor(values))
+    return ORDINAL if whole and 2 < len(values) <= few_levels(len(x)) else NUMERIC
+
+
+def columns(rng, n):
+    yield rng.normal(size=n)
+    yield rng.integers(-3, int(rng.integers(-2, n)), n).astype(float)
+    yield rng.poisson(rng.gamma(2.0), n).astype(float)
+    yield rng.choice([0.5, 0.7, 1.0][: int(rng.integers(1, 4))], n)
+    yield rng.integers(0, few_levels(n) + int(rng.integers(0, 3)), n).astype(float)
+    yield np.where(rng.random(n) < 0.3, np.nan, rng.integers(0, 3, n))
+    yield rng.integers(0, 4, n) * 1e9 - 1e15
+    yield np.zeros(n)
+    yield np.where(rng.random(n) < 0.5, -0.0, 0.0) + (rng.random(n) < 0.1)
+    yield np.full(n, np.nan)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 60, 81, 400, 6000])
+def test_the_guess_equals_its_slow_twin(n):
+    rng = np.random.default_rng(n)
+    for _ in range(30):
+        X = np.column_stack(list(columns(rng, n)))
+        wanted = [slow_guess(x) for x in X.T]
+        for same in (X, np.asfortranarray(X), sp.csc_array(X), sp.csr_array(X)):
+            assert guessed_types(same).tolist() == wanted
+
+
+@pytest.mark.parametrize(("n", "levels"), [(10, 4), (100, 5), (1000, 50), (100_000, 256)])
+def test_how_many_levels_are_few(n, levels):
+    assert few_levels(n) == levels
