@@ -17,6 +17,7 @@
     ├── ConcurrentUseError (RuntimeError)  two threads used one object at the same time
     └── ProtocolError (RuntimeError)     parts of a comparison failed; it brings the report of the others
 
+    ManyLevelsWarning (UserWarning)      the rarest levels of a nominal column were pooled
     DependentRowsWarning (UserWarning)   the rows do not look independent, and p-values would be too small
 
 A message says what was wanted, what came, and what to do about it.
@@ -87,6 +88,10 @@ class ConcurrentUseError(StreamSieveError, RuntimeError):
 
 class DependentRowsWarning(UserWarning):
     """The rows do not look independent, so that p-values would be too small; or nothing says they are not."""
+
+
+class ManyLevelsWarning(UserWarning):
+    """A nominal column has more levels than tables take, and the rarest were pooled."""
 
 
 class ProtocolError(StreamSieveError, RuntimeError):
