@@ -29,6 +29,10 @@ from streamsieve.state import Choice, Int, Nested, Part, register
 from streamsieve.state.tree import flat
 
 MISSING = ("refuse", "omit")
+#: Measures and tests of correlation; "auto" is one where rows depend on each other or values are missing.
+CORRELATIONS = ("auto", "fisher_z")
+#: Measures that take levels.
+TYPED = ("auto", "su", "mutual_info")
 
 #: Parameters that every selector with a composition has, besides its own.
 COMPOSITION_PARAMETERS: Mapping[str, Any] = {
@@ -43,7 +47,7 @@ COMPOSITION_PARAMETERS: Mapping[str, Any] = {
 
 def check_missing(missing: str, name: str, part: Any) -> None:
     """Refuse ``missing="omit"`` for a measure or test (parameter ``name``) that needs complete columns."""
-    if missing == "omit" and part not in ("auto", "fisher_z"):
+    if missing == "omit" and part not in CORRELATIONS:
         raise ParameterError(
             f"missing='omit' goes with {name}='fisher_z'; got {name}={part!r}: "
             "give missing values a code of their own, or use missing='refuse'"
@@ -59,6 +63,12 @@ def check_types(types: ColumnTypes, name: str, part: Any) -> None:
         )
 
 
+def ways_of(test: Any) -> tuple[str, ...]:
+    """Return how a test computes p-values; one that chooses by type has several ways."""
+    ways = getattr(test, "p_value", "auto")
+    return ways if isinstance(ways, tuple) else (ways,)
+
+
 def problems(
     process: Composition,
     rule: type[RedundancyRule],
@@ -71,7 +81,7 @@ def problems(
         yield f"a {type(process.rule).__name__} does not go with the parameters: they need a {rule.__name__}"
     elif np.any(process.features >= offered):
         yield "a kept column was never offered"
-    elif p_value not in ("auto", getattr(process.test, "p_value", "auto")):
+    elif p_value not in ("auto", *ways_of(process.test)):
         yield f"the test has other p-values than p_value={p_value!r}"
     elif (process.fdr is None) is not (fdr[0] is None):
         yield "there is an FDR procedure too many or too few"

@@ -11,6 +11,7 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.column_types import ColumnTypes
 from streamsieve.columns.composition import (
     COMPOSITION_PARAMETERS,
+    CORRELATIONS,
     Composition,
     check_missing,
     check_types,
@@ -115,7 +116,7 @@ class MarkovBlanketSelector(Beside):
             missing=self.missing == "omit",
             text=self.missing == "refuse" and self.test in ("auto", *TABLE_TESTS),
             grouped_rows=True,
-            dependent_rows=self.test in ("auto", "fisher_z") and self.missing == "refuse",
+            dependent_rows=self.test in CORRELATIONS and self.missing == "refuse",
         )
 
     def _check_together(self) -> None:
@@ -137,7 +138,7 @@ class MarkovBlanketSelector(Beside):
         """The Markov-blanket rule for the way in which columns are compared."""
         if self._by_type:
             return MarkovBlanketByType
-        if self.test not in ("auto", "fisher_z"):
+        if self.test not in CORRELATIONS:
             return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
         if self.missing == "omit":
             return MarkovBlanketCompletePairs
@@ -156,7 +157,7 @@ class MarkovBlanketSelector(Beside):
                 degrees=self.degrees, reliable=self.reliable,
             )  # fmt: skip
             return Composition(by_type, MarkovBlanketByType(by_type, config), fdr)
-        if self.test not in ("auto", "fisher_z"):
+        if self.test not in CORRELATIONS:
             table = TABLE_TESTS[self.test](
                 y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value,
                 exact=self.fdr is not None,

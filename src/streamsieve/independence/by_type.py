@@ -58,6 +58,11 @@ class RelevanceByType(RelevanceTest):
         self.n, self.correlation, self.tables = correlation.n, correlation, tables
         self.comparable = comparable
 
+    @property
+    def p_value(self) -> tuple[str, ...]:
+        """How p-values of numbers and of tables are computed."""
+        return (self.correlation.p_value, *(OF_TABLES if self.tables is None else [self.tables.p_value]))
+
     def ways(self, types: IntArray) -> IntArray:
         """Return how columns of these types are tested."""
         if self.tables is None:
@@ -103,13 +108,13 @@ class RelevanceByType(RelevanceTest):
             found = self.tables.measure(X)
             (levels,) = found.columns
             if self.comparable:
-                found = found._replace(statistic=self._strengths(found.statistic, levels))
+                freedom = (levels - 1) * (self.tables.n_classes - 1)
+                found = found._replace(statistic=self._strengths(found.statistic, freedom))
             return found._replace(columns=(*zeros, levels, types))
         return self._contrasts(X, types)
 
-    def _strengths(self, g: FloatArray, levels: IntArray) -> FloatArray:
-        classes = 2 if self.tables is None else self.tables.n_classes
-        freedom = (levels - 1) * (classes - 1)
+    def _strengths(self, g: FloatArray, freedom: IntArray) -> FloatArray:
+        """Return likelihood-ratio statistics on the scale of a correlation."""
         pairs = zip(g.tolist(), freedom.tolist(), strict=True)
         return np.array([information_strength(value, degrees, self.n) for value, degrees in pairs])
 
@@ -128,6 +133,9 @@ class RelevanceByType(RelevanceTest):
         reason = np.where(levels < 2, CONSTANT, np.where(p <= level, RELEVANT, IRRELEVANT)).astype(np.uint8)
         p_value = PValues(partial(joint_p_values, n=self.n), ratio, levels)
         columns = np.zeros(m), np.zeros(m), levels, types
+        if self.comparable:
+            g = -self.n * np.log1p(-np.minimum(share, 1.0 - 1e-15))
+            ratio = self._strengths(g, levels - 1)
         return Relevance(reason, ratio, p_value, columns, np.zeros(m, bool))
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:

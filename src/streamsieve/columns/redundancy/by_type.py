@@ -28,15 +28,15 @@ MODES = ("empty", "numbers", "levels", "mixed")
 
 
 class KeptColumns(NamedTuple):
-    """The columns that move from one rule to another, in order of arrival."""
+    """The columns that move from one rule to another, in the order of its record."""
 
     feature: IntArray
     #: Positions in ``column_types.TYPES``.
     types: IntArray
     #: One row per column; of numbers centred and scaled, which changes no test.
     values: FloatArray
-    #: Dependence on the target, where the rule compares it.
-    relevance: FloatArray
+    #: All that the rule has on record.
+    record: Mapping[str, Any]
 
 
 class RuleByType(RedundancyRule):
@@ -121,15 +121,12 @@ class RuleByType(RedundancyRule):
         self._values = {}
 
     def _kept_columns(self) -> KeptColumns:
-        feature = self.features
-        types = np.array([self._types[j] for j in feature.tolist()], np.int64)
         record: Mapping[str, Any] = {} if self.rule is None else self.rule._record()  # noqa: SLF001 - a part of it
-        if self.mode == "levels":
-            values = np.array([self._values[j] for j in feature.tolist()])
-        else:  # the rule may hold its columns in another order than that of arrival
-            values = record["columns"][np.argsort(record["feature"])]
-        relevance = record.get("relevance", np.zeros(len(feature)))
-        return KeptColumns(feature, types, values, relevance)
+        feature = record["feature"]
+        types = np.array([self._types[j] for j in feature.tolist()], np.int64)
+        levels = self.mode == "levels"
+        values = np.array([self._values[j] for j in feature.tolist()]) if levels else record["columns"]
+        return KeptColumns(feature, types, values, record)
 
     def _settle_some(self, candidates: Candidates, some: IntArray) -> Outcome:
         X, at, feature, relevance = candidates
@@ -221,7 +218,7 @@ def _joined(parts: list[Outcome]) -> Outcome:
     return Outcome(
         np.concatenate([part.reason for part in parts]),
         np.concatenate([part.statistic for part in parts]),
-        np.concatenate([part.p_values() for part in parts]),
+        None if parts[0].p_value is None else np.concatenate([part.p_values() for part in parts]),
         by,
         left,
     )
