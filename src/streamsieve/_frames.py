@@ -21,6 +21,9 @@ LIBRARIES = ("pandas", "polars", "pyarrow")
 #: Types of NumPy that narwhals has a name for.
 _PLAIN = frozenset(map(np.dtype, ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?")))
 
+#: Types of columns that hold names.
+_CATEGORIES = (nw.String, nw.Categorical, nw.Enum)
+
 
 def names_of(X: Any) -> list[str] | None:
     """Return the column names of a dataframe, the name of a named series, or None."""
@@ -98,6 +101,44 @@ def _text_columns(frame: Any) -> list[str]:
         for name, dtype in frame.schema.items()
         if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Unknown))
     ]
+
+
+def with_codes(X: Any) -> tuple[Any, dict[str, bool]]:
+    """Return a dataframe or series whose categories and text are codes 0, 1, 2, ..., missing ones NaN.
+
+    Also returns the names of these columns, and whether their categories are ordered.  Other columns stay
+    what they are, and anything else is returned as it is.
+    """
+    if is_series(X):
+        series = nw.from_native(X, series_only=True)
+        if series.dtype not in _CATEGORIES:
+            return X, {}
+        codes, ordered = _codes(series)
+        return codes.to_native(), {series.name or "": ordered}
+    if not is_frame(X):
+        return X, {}
+    frame = as_frame(X)
+    found = {name: _codes(frame[name]) for name, dtype in frame.schema.items() if dtype in _CATEGORIES}
+    if not found:
+        return X, {}
+    coded = frame.with_columns(codes for codes, _ in found.values()).to_native()
+    return coded, {name: ordered for name, (_, ordered) in found.items()}
+
+
+def _codes(series: Any) -> tuple[Any, bool]:
+    """Return a column of categories or text as numbers, and whether its categories are ordered."""
+    native = series.to_native()
+    if getattr(getattr(native, "cat", None), "ordered", False):  # pandas
+        codes = np.asarray(native.cat.codes, np.float64)
+        ordered = True
+    else:
+        places: dict[Any, int] = {}
+        values = (None if value is None or value != value else value for value in series.to_list())  # noqa: PLR0124
+        codes = np.array([np.nan if v is None else places.setdefault(v, len(places)) for v in values], float)
+        ordered = False
+    codes = np.where(codes < 0, np.nan, codes)  # how pandas codes what is missing
+    made = nw.new_series(series.name, codes, nw.Float64, backend=nw.get_native_namespace(series))
+    return made, ordered
 
 
 def as_objects(X: Any) -> npt.NDArray[Any]:

@@ -7,19 +7,25 @@ Text and categories of a dataframe are nominal, which is never guessed from numb
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from streamsieve._kernels import column_levels as kernel
-from streamsieve.protocols import IntArray, Matrix
+from streamsieve._parameters import did_you_mean
+from streamsieve.exceptions import ManyLevelsWarning, ParameterError
+from streamsieve.protocols import FloatArray, IntArray, Matrix
 
 #: Rows per distinct value from which on whole numbers count as levels.
 ROWS_PER_LEVEL = 20
 #: Levels that a column can have at most, unless it is declared nominal.
 MOST_LEVELS = 256
+#: Levels that tables take over any number of rows.
+TABLE_LEVELS = 32
 #: Number of distinct values up to which whole numbers are levels over any number of rows.
 ALWAYS_FEW = 4
 
@@ -33,6 +39,8 @@ class ColumnType(StrEnum):
     BINARY = "binary"
 
 
+#: The parameter ``types`` of selectors: the type of each column by name, one type for all, or None.
+ColumnTypes: TypeAlias = Mapping[str, str] | str | None
 TYPES = tuple(str(kind) for kind in ColumnType)
 NUMERIC, ORDINAL, NOMINAL, BINARY = range(len(TYPES))
 
@@ -60,3 +68,70 @@ def guessed_types(X: Matrix) -> IntArray:
 def type_names(codes: Iterable[int]) -> list[str]:
     """Return types by their positions in `TYPES`."""
     return [TYPES[code] for code in codes]
+
+
+class TypesParameter:
+    """A parameter that declares types of columns: a mapping from names, one type for all columns, or None."""
+
+    def check_value(self, name: str, value: Any) -> None:
+        """Raise ``ParameterError`` unless the value declares types."""
+        if value is None:
+            return
+        declared = value if isinstance(value, Mapping) else {"": value}
+        for column, kind in declared.items():
+            if not isinstance(column, str) or kind not in TYPES:
+                at = f"{name}[{column!r}]" if isinstance(value, Mapping) else name
+                raise ParameterError(
+                    f"{at} must be one of {', '.join(map(repr, TYPES))}, by names of columns or for all of "
+                    f"them; got {kind!r}{did_you_mean(kind, TYPES)}"
+                )
+
+
+def declared_type(types: ColumnTypes, name: str) -> int | None:
+    """Return the type that is declared for a column, as its position in `TYPES`, or None."""
+    kind = types.get(name) if isinstance(types, Mapping) else types
+    return None if kind is None else TYPES.index(kind)
+
+
+def known_types(X: Matrix, names: Sequence[str], types: ColumnTypes, found: Mapping[str, int]) -> IntArray:
+    """Return the types of a float matrix: declared, else ``found`` by their dtypes, else guessed."""
+    out = guessed_types(X)
+    for j, name in enumerate(names):
+        kind = declared_type(types, name)
+        kind = found.get(name) if kind is None else kind
+        out[j] = out[j] if kind is None else kind
+    return out
+
+
+def as_levels(x: FloatArray, name: str) -> FloatArray:
+    """Return a nominal column as codes 0, 1, 2, ...; NaN stays NaN.
+
+    Of too many levels the rarest become one, with a warning.
+    """
+    present = ~np.isnan(x)
+    levels, codes, counts = np.unique(x[present], return_inverse=True, return_counts=True)
+    most = max(TABLE_LEVELS, few_levels(len(x)))
+    if len(levels) > most:
+        warnings.warn(
+            f"column {name!r} has {len(levels):,} levels over {len(x):,} rows; the "
+            f"{len(levels) - most + 1:,} rarest are pooled into one, because tables take {most:,}: group the "
+            "levels by meaning, or leave the column out",
+            ManyLevelsWarning,
+            stacklevel=2,
+        )
+        rank = np.empty(len(levels), np.int64)
+        rank[np.argsort(-counts, kind="stable")] = np.arange(len(levels))
+        codes = np.minimum(rank[codes], most - 1)
+    out = np.full(len(x), np.nan)
+    out[present] = codes
+    return out
+
+
+def as_quantity(x: FloatArray) -> FloatArray:
+    """Return a column scaled so that tables cut it into bins, as they do with fractions.
+
+    Tables take whole numbers that repeat for levels.  Bins do not depend on the unit, so a unit in which the
+    smallest value other than 0 is a half says that these numbers are quantities.
+    """
+    size = np.abs(x[x != 0])
+    return x * (0.5 / size.min()) if len(size) else x

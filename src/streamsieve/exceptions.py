@@ -17,6 +17,7 @@
     ├── ConcurrentUseError (RuntimeError)  two threads used one object at the same time
     └── ProtocolError (RuntimeError)     parts of a comparison failed; it brings the report of the others
 
+    ManyLevelsWarning (UserWarning)      the rarest levels of a nominal column were pooled
     DependentRowsWarning (UserWarning)   the rows do not look independent, and p-values would be too small
     TargetWarning (UserWarning)          whole numbers in y were taken for a quantity, or for classes
 
@@ -92,6 +93,10 @@ class DependentRowsWarning(UserWarning):
 
 class TargetWarning(UserWarning):
     """Many different whole numbers in y were taken for a quantity, or for classes; ``task`` decides."""
+
+
+class ManyLevelsWarning(UserWarning):
+    """A nominal column has more levels than tables take, and the rarest were pooled."""
 
 
 class ProtocolError(StreamSieveError, RuntimeError):

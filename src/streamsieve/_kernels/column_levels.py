@@ -32,13 +32,14 @@ def _count(
     used[:] = False
     found = 0
     whole = True
+    first = second = math.nan  # most columns of few values have two, which need no hash table
     if zeros:
         used[0] = True
-        table[0] = 0.0
+        table[0] = first = 0.0
         found = 1
     for t in range(len(values)):
         v = float(values[t])
-        if math.isnan(v):
+        if v == first or v == second or math.isnan(v):  # noqa: PLR1714, SIM109 - twice as fast
             continue
         at = _place(v, table, used) if math.isfinite(v) else -1
         if at < 0:
@@ -47,6 +48,10 @@ def _count(
             used[at] = True
             table[at] = v
             found += 1
+            if found == 1:
+                first = v
+            elif found == 2:
+                second = v
             whole = whole and v == math.floor(v)
             if found > most or (found > 2 and not whole):
                 return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ from streamsieve._values import refuse_non_finite
 from streamsieve.base.holdout import Holdout
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
-from streamsieve.base.selector import Selector
 from streamsieve.base.stop import KeptValues, Stop
+from streamsieve.base.typed_columns import ColumnTypesRecord, TypedColumns, check_declared
 from streamsieve.decisions import FeatureNames, Outcome
 from streamsieve.exceptions import CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.ledger import KEEP, Ledger, ProvisionalLedger
@@ -35,11 +35,6 @@ from streamsieve.state import (
     untouched_on_error,
 )
 from streamsieve.state.tree import UNPROVEN
-
-if TYPE_CHECKING:
-    Beside = Selector
-else:
-    Beside = object
 
 #: Values in a block when a whole matrix is offered: 8 MB, so that a block passes through the cache.
 BLOCK_VALUES = 2**20
@@ -73,7 +68,7 @@ class ColumnProcess(Protocol):
         """Reject a single column at once, or leave it to `offer`."""
 
 
-class ColumnLifecycle(Beside):
+class ColumnLifecycle(TypedColumns):
     """What a column selector does besides deciding on blocks; stands before `Selector`."""
 
     #: Parameters and attributes of every selector of columns; a subclass adds its own to them.
@@ -95,6 +90,7 @@ class ColumnLifecycle(Beside):
         "names_": Nested(FeatureNames),
         "ledger_": Nested(Ledger),
         "_found_": Int(0),
+        "_types_": Nested(ColumnTypesRecord, optional=True),
         "_values_": Nested(KeptValues, optional=True),
         "_holdout_": Nested(Holdout, optional=True),
     }
@@ -220,6 +216,8 @@ class ColumnLifecycle(Beside):
             if self.stop is not None and self.stop.accuracy is not None:
                 self._values_ = KeptValues(len(y))
             self._dependence = dependence
+            if self._knows_types:
+                self._types_ = ColumnTypesRecord()
             self._begin(dependence.target(y))
             self._attach_outlook()
             self._target_text = describe_target(y, task=str(task)).removeprefix("target: ")
@@ -279,7 +277,9 @@ class ColumnLifecycle(Beside):
         """Begin, and yield the blocks to offer."""
         names, rows = names_of(X), index_of(X)
         self.__dict__.pop("feature_names_in_", None)
+        X, ordered = self._coded(X)
         X = matrix(self, X, reset=True, sparse="csc")
+        check_declared(getattr(self, "types", None), names, X.shape[1])
         feature_names = self.__dict__.get("feature_names_in_")
         check_length(y, X.shape[0])  # first: a part of y may hold one class only
         self.begin(y, groups=groups, serial=serial, holdout=holdout)
@@ -293,7 +293,7 @@ class ColumnLifecycle(Beside):
             piece = X if part == slice(0, X.shape[1]) else X[:, part]
             piece = piece.astype(np.float64, copy=False)
             refuse_non_finite(piece, some, missing=self.traits.missing)  # all else was looked at above
-            yield ColumnBlock(piece, some)
+            yield self._typed(ColumnBlock(piece, some), ordered)
         self.n_features_in_ = X.shape[1]
         if feature_names is not None:
             self.feature_names_in_ = feature_names
@@ -356,6 +356,9 @@ class ColumnLifecycle(Beside):
             yield f"there are {p:,} columns, but {len(self.ledger_):,} decisions"
         if not isinstance(self.stopped_, (str, type(None))) or not _is_position(self._position_):
             yield "stopped_ is not text, or the position in the source is not one"
+        types = self.__dict__.get("_types_")
+        if (types is not None) != self._knows_types or (types is not None and len(types.codes) != p):
+            yield f"there are not the types of {p} columns"
         if len(self.__dict__.get("feature_names_in_", range(p))) != p:
             yield f"there are {len(self.feature_names_in_)} names for {p} columns"
 

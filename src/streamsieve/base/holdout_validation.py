@@ -18,7 +18,7 @@ from streamsieve.base.row_fingerprints import RowsIdentity
 from streamsieve.decisions import IRRELEVANT, RELEVANT
 from streamsieve.dependence.contract import Relevance
 from streamsieve.exceptions import CapabilityError, ParameterError
-from streamsieve.protocols import ColumnBlock, FloatArray, Task
+from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Task
 
 if TYPE_CHECKING:
     from streamsieve.base.column_lifecycle import ColumnLifecycle as Beside
@@ -110,11 +110,17 @@ class HoldoutValidation(Beside):
             task = Task.BINARY if len(np.unique(holdout.y)) == 2 else Task.MULTICLASS
         relevance: Relevance | None = None
         if hasattr(self.__dict__.get("_process_"), "measure"):
-            relevance = self._compose(holdout.y, task).measure(ColumnBlock(X)).relevance  # type: ignore[attr-defined]
+            process: Any = self._compose(holdout.y, task)
+            relevance = process.measure(ColumnBlock(X, types=self._kept_types())).relevance
         if relevance is None or relevance.p_value is None:
             relevance = FisherZ(holdout.y, task, 0.5).measure(X)
         tested = (relevance.reason == RELEVANT) | (relevance.reason == IRRELEVANT)
         return relevance.statistic, np.where(tested, np.asarray(relevance.p_value), 1.0)
+
+    def _kept_types(self) -> IntArray | None:
+        """Return the types of the kept columns, if they matter."""
+        types: IntArray | None = self._types_.codes[self.selected_] if "_types_" in self.__dict__ else None
+        return types
 
     # ---------------------------------------------------------------- rows held out, values remembered
 

@@ -62,6 +62,11 @@ class RowDependence(NamedTuple):
         return n if self.means is None else self.means.n_groups
 
     @property
+    def independent(self) -> bool:
+        """Whether rows are independent of each other."""
+        return self.lag is None and self.groups is None
+
+    @property
     def tested(self) -> bool:
         """Whether tests must allow for dependent rows."""
         return self.lag is not None or (self.groups is not None and self.means is None)

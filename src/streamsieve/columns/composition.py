@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.decisions import KEPT, Outcome, PValues, ReplacedPValues
 from streamsieve.dependence.contract import MeasuredBlock, Relevance, RelevanceTest
@@ -28,12 +29,17 @@ from streamsieve.state import Choice, Int, Nested, Part, register
 from streamsieve.state.tree import flat
 
 MISSING = ("refuse", "omit")
+#: Measures and tests of correlation; "auto" is one where rows depend on each other or values are missing.
+CORRELATIONS = ("auto", "fisher_z")
+#: Measures that take levels.
+TYPED = ("auto", "su", "mutual_info")
 
 #: Parameters that every selector with a composition has, besides its own.
 COMPOSITION_PARAMETERS: Mapping[str, Any] = {
     "p_value": Choice(*CHOICES),
     "missing": Choice(*MISSING),
     "bins": Int(2, 1024),
+    "types": TypesParameter(),
     "fdr": Choice(None, *RULES),
     "lag": Int(0, LONGEST_LAG),
 }
@@ -41,11 +47,26 @@ COMPOSITION_PARAMETERS: Mapping[str, Any] = {
 
 def check_missing(missing: str, name: str, part: Any) -> None:
     """Refuse ``missing="omit"`` for a measure or test (parameter ``name``) that needs complete columns."""
-    if missing == "omit" and part != "fisher_z":
+    if missing == "omit" and part not in CORRELATIONS:
         raise ParameterError(
             f"missing='omit' goes with {name}='fisher_z'; got {name}={part!r}: "
             "give missing values a code of their own, or use missing='refuse'"
         )
+
+
+def check_types(types: ColumnTypes, name: str, part: Any) -> None:
+    """Refuse ``types`` for a measure or test (parameter ``name``) that takes all columns for numbers."""
+    if types is not None and (part == "fisher_z" or not isinstance(part, str)):
+        raise ParameterError(
+            f"types={types!r} does not go with {name}={part!r}, which has its own idea of columns: take "
+            f"{name}='auto'"
+        )
+
+
+def ways_of(test: Any) -> tuple[str, ...]:
+    """Return how a test computes p-values; one that chooses by type has several ways."""
+    ways = getattr(test, "p_value", "auto")
+    return ways if isinstance(ways, tuple) else (ways,)
 
 
 def problems(
@@ -60,7 +81,7 @@ def problems(
         yield f"a {type(process.rule).__name__} does not go with the parameters: they need a {rule.__name__}"
     elif np.any(process.features >= offered):
         yield "a kept column was never offered"
-    elif p_value not in ("auto", getattr(process.test, "p_value", "auto")):
+    elif p_value not in ("auto", *ways_of(process.test)):
         yield f"the test has other p-values than p_value={p_value!r}"
     elif (process.fdr is None) is not (fdr[0] is None):
         yield "there is an FDR procedure too many or too few"
@@ -97,12 +118,12 @@ class Composition(Part):
 
     def measure(self, block: ColumnBlock) -> MeasuredBlock:
         """Measure the relevance of a block; changes nothing."""
-        relevance = self.test.measure(block.X)
+        relevance = self.test.measure_block(block)
         held = np.arange(len(relevance.reason))
         if self.fdr is None:
             held = np.flatnonzero(relevance.reason == KEPT)
         return MeasuredBlock(
-            block.X[:, held], block.names, block.position, block.seconds,
+            block.X[:, held], block.names, block.position, block.seconds, block.types,
             relevance=relevance, held=held, measured_by=self.fingerprint,
         )  # fmt: skip
 
@@ -149,7 +170,7 @@ class Composition(Part):
             return block.relevance.owned()
         if self.rule.measures:
             return Relevance.unmeasured(block.X.shape[1])
-        return self.test.measure(block.X)
+        return self.test.measure_block(block)
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""

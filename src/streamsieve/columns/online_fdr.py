@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -11,20 +12,24 @@ import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.selector import fitted_property
-from streamsieve.columns.composition import Composition, problems
+from streamsieve.column_types import ColumnTypes, TypesParameter
+from streamsieve.columns.composition import Composition, check_types, problems
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import Stepwise, Tested
 from streamsieve.columns.redundancy.keep_all import KeepAll
 from streamsieve.decisions import KEPT, Outcome
-from streamsieve.dependence.target import numeric_target
+from streamsieve.dependence.target import TARGET_BINS, numeric_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
+from streamsieve.independence.by_type import relevance_by_type
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.independence.p_values import OF_CORRELATIONS
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
+#: Tests of scope "marginal".
+MARGINAL = ("auto", "fisher_z")
 CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
 
 
@@ -207,6 +212,8 @@ default="addis"
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "lag": Int(0, LONGEST_LAG),
         "scope": Choice(*TESTS),
+        "test": Choice(*MARGINAL),
+        "types": TypesParameter(),
         "p_value": Choice("auto", *OF_CORRELATIONS),
     }
     _process_: Composition | ConditionalFDR
@@ -219,6 +226,8 @@ default="addis"
         alpha: float = 0.05,
         lag: int = 0,
         scope: str = "marginal",
+        test: str = "auto",
+        types: ColumnTypes = None,
         p_value: str = "auto",
         task: str = "auto",
         ledger: str = "all",
@@ -228,6 +237,8 @@ default="addis"
         self.alpha = alpha
         self.lag = lag
         self.scope = scope
+        self.test = test
+        self.types = types
         self.p_value = p_value
         self.task = task
         self.ledger = ledger
@@ -244,11 +255,17 @@ default="addis"
     @property
     def traits(self) -> Traits:
         """What the selector can do: the conditional test is not defined for more than two classes."""
-        return CONDITIONAL if self.scope == "conditional" else self._traits
+        return CONDITIONAL if self.scope == "conditional" else replace(self._traits, text=self.test == "auto")
 
     def _check_together(self) -> None:
         if self.scope == "conditional" and self.p_value != "auto":
             raise ParameterError(f"p_value={self.p_value!r} goes with scope='marginal': take p_value='auto'")
+
+        check_types(self.types, "test", self.test if self.scope == "marginal" else "fisher_z")
+
+    @property
+    def _knows_types(self) -> bool:
+        return self.scope == "marginal" and self.test == "auto" and self._dependence.independent
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
         super()._begin(y)
@@ -258,6 +275,11 @@ default="addis"
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if self.scope == "conditional":
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
+        if self._knows_types:
+            by_type = relevance_by_type(
+                y, task, self.alpha, self.p_value, TARGET_BINS, online=True, comparable=True
+            )
+            return Composition(by_type, KeepAll(len(y)), fdr)
         test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value, online=True))
         return Composition(test, KeepAll(len(y)), fdr)
 

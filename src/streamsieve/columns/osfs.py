@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition, check_missing, problems
+from streamsieve.column_types import ColumnTypes
+from streamsieve.columns.composition import (
+    COMPOSITION_PARAMETERS,
+    CORRELATIONS,
+    Composition,
+    check_missing,
+    check_types,
+    problems,
+)
 from streamsieve.columns.redundancy.contract import RedundancyRule
+from streamsieve.columns.redundancy.markov_blanket.by_type import MarkovBlanketByType
 from streamsieve.columns.redundancy.markov_blanket.complete_pairs import MarkovBlanketCompletePairs
 from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlanketCorrelation
 from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovBlanketDependentRows
@@ -18,6 +27,7 @@ from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, Mark
 from streamsieve.dependence.contract import tasks_of
 from streamsieve.dependence.target import numeric_target
 from streamsieve.independence.any_test import AnyTest
+from streamsieve.independence.by_type import relevance_by_type
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
 from streamsieve.independence.contract import ConditionalTest
@@ -27,7 +37,7 @@ from streamsieve.independence.p_values import check_p_value
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
 
-TESTS = ("fisher_z", *TABLE_TESTS)
+TESTS = ("auto", "fisher_z", *TABLE_TESTS)
 UNRELIABLE = ("independent", "skip")
 
 if TYPE_CHECKING:
@@ -58,7 +68,7 @@ class MarkovBlanketSelector(Beside):
         self,
         alpha: float = 0.01,
         *,
-        test: str | ConditionalTest = "fisher_z",
+        test: str | ConditionalTest = "auto",
         max_conditioning: int = 3,
         degrees: str = "strata",
         reliable: str = "occupied",
@@ -66,6 +76,7 @@ class MarkovBlanketSelector(Beside):
         p_value: str = "auto",
         missing: str = "refuse",
         bins: int = 5,
+        types: ColumnTypes = None,
         fdr: str | None = None,
         lag: int = 0,
         task: str = "auto",
@@ -81,6 +92,7 @@ class MarkovBlanketSelector(Beside):
         self.p_value = p_value
         self.missing = missing
         self.bins = bins
+        self.types = types
         self.fdr = fdr
         self.lag = lag
         self.task = task
@@ -102,18 +114,31 @@ class MarkovBlanketSelector(Beside):
         return Traits(
             tasks=tasks_of(self.test),
             missing=self.missing == "omit",
+            text=self.missing == "refuse" and self.test in ("auto", *TABLE_TESTS),
             grouped_rows=True,
-            dependent_rows=self.test == "fisher_z" and self.missing == "refuse",
+            dependent_rows=self.test in CORRELATIONS and self.missing == "refuse",
         )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "test", self.test)
         check_p_value(self.p_value, "test", self.test)
+        check_types(self.types, "test", self.test)
+
+    @property
+    def _knows_types(self) -> bool:
+        return self._by_type or (self.test in TABLE_TESTS and self._dependence.independent)
+
+    @property
+    def _by_type(self) -> bool:
+        """Whether the type of a column chooses its test; dependent rows have tests of correlation only."""
+        return self.test == "auto" and self.missing == "refuse" and self._dependence.independent
 
     @property
     def _rule(self) -> type[RedundancyRule]:
         """The Markov-blanket rule for the way in which columns are compared."""
-        if self.test != "fisher_z":
+        if self._by_type:
+            return MarkovBlanketByType
+        if self.test not in CORRELATIONS:
             return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
         if self.missing == "omit":
             return MarkovBlanketCompletePairs
@@ -126,7 +151,13 @@ class MarkovBlanketSelector(Beside):
             numbers = numeric_target(y, task)
             rule = MarkovBlanket(self.test, numbers, self.alpha, config)
             return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
-        if self.test != "fisher_z":
+        if self._by_type:
+            by_type = relevance_by_type(
+                y, task, self.alpha, self.p_value, self.bins, online=self.fdr is not None,
+                degrees=self.degrees, reliable=self.reliable,
+            )  # fmt: skip
+            return Composition(by_type, MarkovBlanketByType(by_type, config), fdr)
+        if self.test not in CORRELATIONS:
             table = TABLE_TESTS[self.test](
                 y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value,
                 exact=self.fdr is not None,

@@ -8,18 +8,29 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition, check_missing, problems
+from streamsieve.column_types import ColumnTypes
+from streamsieve.columns.composition import (
+    COMPOSITION_PARAMETERS,
+    CORRELATIONS,
+    TYPED,
+    Composition,
+    check_missing,
+    check_types,
+    problems,
+)
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.pairwise.complete_pairs import PairwiseCompletePairs
 from streamsieve.columns.redundancy.pairwise.correlation import PairwiseCorrelation
 from streamsieve.columns.redundancy.pairwise.dependent_rows import PairwiseDependentRows
 from streamsieve.columns.redundancy.pairwise.discrete import PairwiseDiscrete
+from streamsieve.columns.redundancy.pairwise.mixed import PairwiseByType
 from streamsieve.columns.redundancy.pairwise.rule import Pairwise, PairwiseConfig
 from streamsieve.dependence.any_measure import AnyMeasure
 from streamsieve.dependence.contract import Measure, tasks_of
 from streamsieve.dependence.information import Information
 from streamsieve.dependence.target import discretize_target, numeric_target
 from streamsieve.exceptions import ParameterError
+from streamsieve.independence.by_type import relevance_by_type
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
@@ -27,7 +38,7 @@ from streamsieve.independence.p_values import check_p_value
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, NameOrObject, Nested
 
-MEASURES = ("fisher_z", "su", "mutual_info")
+MEASURES = ("auto", "fisher_z", "su", "mutual_info")
 BOUNDS = ("min", "max")
 VARIANTS = ("paper", "corrected")
 
@@ -147,13 +158,14 @@ class SAOLA(ColumnSelector):
         self,
         alpha: float = 0.01,
         *,
-        measure: str | Measure = "fisher_z",
+        measure: str | Measure = "auto",
         delta: float = 0.0,
         bound: str = "min",
         variant: str = "paper",
         p_value: str = "auto",
         missing: str = "refuse",
         bins: int = 5,
+        types: ColumnTypes = None,
         fdr: str | None = None,
         lag: int = 0,
         task: str = "auto",
@@ -168,6 +180,7 @@ class SAOLA(ColumnSelector):
         self.p_value = p_value
         self.missing = missing
         self.bins = bins
+        self.types = types
         self.fdr = fdr
         self.lag = lag
         self.task = task
@@ -189,24 +202,38 @@ class SAOLA(ColumnSelector):
         return Traits(
             tasks=tasks_of(self.measure),
             missing=self.missing == "omit",
+            text=self.missing == "refuse" and self.measure in TYPED,
             grouped_rows=True,
-            dependent_rows=self.measure == "fisher_z" and self.missing == "refuse",
+            dependent_rows=self.measure in CORRELATIONS and self.missing == "refuse",
         )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "measure", self.measure)
         check_p_value(self.p_value, "measure", self.measure, tables=False)
-        tested = self.measure == "fisher_z" or callable(getattr(self.measure, "p_value", None))
+        check_types(self.types, "measure", self.measure)
+        tested = self.measure in CORRELATIONS or callable(getattr(self.measure, "p_value", None))
         if self.fdr is not None and not tested:
             raise ParameterError(
                 f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
-                "measure='fisher_z' or an object with `p_value(dependence, n)`, or fdr=None and delta"
+                "measure='auto' or 'fisher_z', an object with `p_value(dependence, n)`, or fdr=None and delta"
             )
+
+    @property
+    def _by_type(self) -> bool:
+        """Whether the type of a column chooses its test; dependent rows have tests of correlation only."""
+        return self.measure == "auto" and self.missing == "refuse" and self._dependence.independent
+
+    @property
+    def _knows_types(self) -> bool:
+        discrete = self.measure in TYPED and self.measure != "auto"
+        return self._by_type or (discrete and self._dependence.independent)
 
     @property
     def _rule(self) -> type[RedundancyRule]:
         """The pairwise rule for the way in which columns are compared."""
-        if self.measure != "fisher_z":
+        if self._by_type:
+            return PairwiseByType
+        if self.measure not in CORRELATIONS:
             return PairwiseDiscrete if isinstance(self.measure, str) else Pairwise
         if self.missing == "omit":
             return PairwiseCompletePairs
@@ -218,7 +245,12 @@ class SAOLA(ColumnSelector):
         if isinstance(self.measure, Measure):
             measure = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, self.delta)
             return Composition(measure, Pairwise(len(y), self.measure, config), fdr)
-        if self.measure != "fisher_z":
+        if self._by_type:
+            by_type = relevance_by_type(
+                y, task, self.alpha, self.p_value, self.bins, online=self.fdr is not None, comparable=True
+            )
+            return Composition(by_type, PairwiseByType(by_type, config), fdr)
+        if self.measure not in CORRELATIONS:
             codes, normalized = discretize_target(y, task), self.measure == "su"
             information = Information(codes, self.bins, normalized=normalized, delta=self.delta)
             return Composition(information, PairwiseDiscrete(information, config))

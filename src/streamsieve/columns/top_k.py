@@ -9,16 +9,27 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns.composition import COMPOSITION_PARAMETERS, Composition, check_missing, problems
+from streamsieve.column_types import ColumnTypes
+from streamsieve.columns.composition import (
+    COMPOSITION_PARAMETERS,
+    CORRELATIONS,
+    TYPED,
+    Composition,
+    check_missing,
+    check_types,
+    problems,
+)
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.top_k.complete_pairs import TopKCompletePairs
 from streamsieve.columns.redundancy.top_k.correlation import TopKBuffer, TopKCorrelation
 from streamsieve.columns.redundancy.top_k.discrete import TopKDiscrete
+from streamsieve.columns.redundancy.top_k.mixed import TopKByType
 from streamsieve.columns.redundancy.top_k.rule import TopKMeasured
 from streamsieve.dependence.any_measure import AnyMeasure
 from streamsieve.dependence.contract import Measure, RelevanceTest, tasks_of
 from streamsieve.dependence.target import discretize_target, numeric_target
 from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, SchemaError
+from streamsieve.independence.by_type import relevance_by_type
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.information_test import InformationTest
@@ -27,7 +38,7 @@ from streamsieve.independence.p_values import check_p_value
 from streamsieve.protocols import Decision, Event, Reason, Task, Traits
 from streamsieve.state import Float, Int, NameOrObject, Nested
 
-MEASURES = ("fisher_z", "su", "mutual_info")
+MEASURES = ("auto", "fisher_z", "su", "mutual_info")
 
 
 class TopK(ColumnSelector):
@@ -151,11 +162,12 @@ class TopK(ColumnSelector):
         k: int = 15,
         *,
         redundancy_weight: float = 1.0,
-        measure: str | Measure = "fisher_z",
+        measure: str | Measure = "auto",
         alpha: float | None = 0.05,
         p_value: str = "auto",
         missing: str = "refuse",
         bins: int = 5,
+        types: ColumnTypes = None,
         fdr: str | None = None,
         lag: int = 0,
         task: str = "auto",
@@ -169,6 +181,7 @@ class TopK(ColumnSelector):
         self.p_value = p_value
         self.missing = missing
         self.bins = bins
+        self.types = types
         self.fdr = fdr
         self.lag = lag
         self.task = task
@@ -192,15 +205,17 @@ class TopK(ColumnSelector):
         return Traits(
             tasks=tasks_of(self.measure),
             missing=self.missing == "omit",
+            text=self.missing == "refuse" and self.measure in TYPED,
             merges=self.redundancy_weight == 0 and self.fdr is None,
             size_parameter="k",
             grouped_rows=True,
-            dependent_rows=self.measure == "fisher_z" and self.missing == "refuse",
+            dependent_rows=self.measure in CORRELATIONS and self.missing == "refuse",
         )
 
     def _check_together(self) -> None:
         check_missing(self.missing, "measure", self.measure)
         check_p_value(self.p_value, "measure", self.measure)
+        check_types(self.types, "measure", self.measure)
         if self.fdr is not None and self.alpha is None:
             raise ParameterError(
                 f"fdr={self.fdr!r} needs a rate to keep to, but alpha is None: take alpha=0.05"
@@ -213,11 +228,23 @@ class TopK(ColumnSelector):
             )
 
     @property
+    def _by_type(self) -> bool:
+        """Whether the type of a column chooses its test; dependent rows have tests of correlation only."""
+        return self.measure == "auto" and self.missing == "refuse" and self._dependence.independent
+
+    @property
+    def _knows_types(self) -> bool:
+        discrete = self.measure in TYPED and self.measure != "auto"
+        return self._by_type or (discrete and self._dependence.independent)
+
+    @property
     def _rule(self) -> type[RedundancyRule]:
         """The top-k rule for the way in which columns are compared; without a weight none is."""
         if self.redundancy_weight == 0:
             return TopKBuffer
-        if self.measure != "fisher_z":
+        if self._by_type:
+            return TopKByType
+        if self.measure not in CORRELATIONS:
             return TopKDiscrete if isinstance(self.measure, str) else TopKMeasured
         return TopKCompletePairs if self.missing == "omit" else TopKCorrelation
 
@@ -225,12 +252,17 @@ class TopK(ColumnSelector):
         sizes = len(y), int(self.k), float(self.redundancy_weight)
         fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self._rate, self.lag)
         test: RelevanceTest
-        rule: TopKBuffer
+        rule: TopKBuffer | TopKByType
         if isinstance(self.measure, Measure):
             below_all = -1.0  # a dependence is at least 0; a state file holds no infinity
             test = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, below_all)
             rule = TopKMeasured(*sizes, self.measure)
-        elif self.measure != "fisher_z":
+        elif self._by_type:
+            test = relevance_by_type(
+                y, task, self.alpha, self.p_value, self.bins, online=self.fdr is not None, comparable=True
+            )
+            rule = TopKByType(test, *sizes[1:])
+        elif self.measure not in CORRELATIONS:
             codes, normalized = discretize_target(y, task), self.measure == "su"
             test = InformationTest(
                 codes, self.bins, self.alpha, normalized=normalized, p_value=self.p_value,
@@ -255,7 +287,8 @@ class TopK(ColumnSelector):
         fdr = self.fdr, self._rate, self.lag
         yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
         rule = self._process_.rule
-        if isinstance(rule, TopKBuffer) and (rule.k, rule.weight) != (self.k, self.redundancy_weight):
+        sizes = self.k, self.redundancy_weight
+        if isinstance(rule, (TopKBuffer, TopKByType)) and (rule.k, rule.weight) != sizes:
             yield "the rule has another k or redundancy_weight"
 
     def merge(self, other: Self) -> Self:
@@ -308,6 +341,8 @@ class TopK(ColumnSelector):
         self._found_ += other._found_
         self.stopped_ = self.stopped_ or other.stopped_
         mine.rows = theirs.rows if mine.rows is None else mine.rows
+        if "_types_" in self.__dict__:
+            self._types_.append(other._types_.codes)
         if held is not None and other_held is not None:
             held.columns.absorb(other_held.columns, shift, self._selected())
         self.__dict__.pop("feature_names_in_", None)

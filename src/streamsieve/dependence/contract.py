@@ -94,12 +94,12 @@ class MeasuredBlock(ColumnBlock):
         """Return consecutive columns, without their names."""
         low, high, _ = part.indices(len(self.relevance.reason))
         relevance = self.relevance.at(np.arange(low, high))
+        types = None if self.types is None else self.types[part]
+        some = replace(self, names=None, relevance=relevance, types=types)
         if self.held is None:
-            return replace(self, X=self.X[:, part], names=None, relevance=relevance)
+            return replace(some, X=self.X[:, part])
         inside = np.flatnonzero((self.held >= low) & (self.held < high))
-        return replace(
-            self, X=self.X[:, inside], names=None, relevance=relevance, held=self.held[inside] - low
-        )
+        return replace(some, X=self.X[:, inside], held=self.held[inside] - low)
 
 
 class RelevanceTest(Part, ABC):
@@ -111,6 +111,10 @@ class RelevanceTest(Part, ABC):
     @abstractmethod
     def measure(self, X: Matrix) -> Relevance:
         """Measure every column of a block; changes nothing."""
+
+    def measure_block(self, block: ColumnBlock) -> Relevance:
+        """Measure every column of a block that may know their types; most tests need none."""
+        return self.measure(block.X)
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:  # noqa: ARG002 - optional
         """Measure a single column quickly: (reason, statistic, p-value), or None to leave it to `measure`.

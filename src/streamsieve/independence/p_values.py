@@ -28,7 +28,9 @@ def check_p_value(p_value: str, name: str, part: Any, *, tables: bool = True) ->
     ``tables``: whether discretized columns are tested; objects and other measures have one way, their own.
     """
     ways: Sequence[str] = ()
-    if part == "fisher_z":
+    if part == "auto":
+        ways = (*OF_CORRELATIONS, *OF_TABLES)
+    elif part == "fisher_z":
         ways = OF_CORRELATIONS
     elif tables and isinstance(part, str):
         ways = OF_TABLES

@@ -84,6 +84,10 @@ class MarkovBlanketCorrelation(SlottedRule):
         decided = np.where(verdict == 0, relevance.statistic, statistic)
         return Outcome(self._reason(verdict), decided, p_value, sets(feature, by), left)
 
+    def with_config(self, config: MarkovBlanketConfig) -> Self:
+        """Return a rule with the same columns that is asked to do something else."""
+        return self._rebuilt({**self._record(), **config._asdict()})
+
     def _reason(self, verdict: IntArray) -> npt.NDArray[np.uint8]:
         """Return codes for sizes of sets; a size is negative where the column is a function of the set."""
         reason = np.where(verdict < 0, COLLINEAR, REDUNDANT).astype(np.uint8)

@@ -93,8 +93,8 @@ class MarkovBlanket(RedundancyRule):
         """Let candidates compete with the kept columns, one after the other."""
         found: list[Separation | None] = []
         evicted: list[Eviction] = []
-        for at, feature in zip(candidates.at.tolist(), candidates.feature.tolist(), strict=True):
-            new = Kept(feature, dense_column(candidates.X, at))
+        for j in range(len(candidates.at)):
+            new = self._arrived(candidates, j)
             if self._config.newcomer_first:
                 separation = self._separation(new, self._kept)
                 if separation is None:
@@ -115,6 +115,10 @@ class MarkovBlanket(RedundancyRule):
             evicted,
         )
 
+    def _arrived(self, candidates: Candidates, j: int) -> Kept:
+        """Return a candidate with its values."""
+        return Kept(int(candidates.feature[j]), dense_column(candidates.X, candidates.at[j]))
+
     def _evict(self, new: Kept) -> list[Eviction]:
         """Remove each kept column that a set with the newcomer separates from the target."""
         evicted = []
@@ -134,19 +138,22 @@ class MarkovBlanket(RedundancyRule):
         fixed = () if new is None else (new,)
         for size in range(1 - len(fixed), self._config.max_size + 1 - len(fixed)):
             for members in combinations(others, size):
-                given = np.column_stack([kept.column for kept in (*members, *fixed)])
-                statistic, p_value = self._tested(column.column, given)
+                statistic, p_value = self._tested_given(column, (*members, *fixed))
                 if p_value > self._alpha:
                     features = tuple(kept.feature for kept in (*members, *fixed))
                     return Separation(features, statistic, p_value)
         return None
+
+    def _tested_given(self, column: Kept, members: Sequence[Kept]) -> tuple[float, float]:
+        """Return statistic and p-value of a column and the target given others."""
+        return self._tested(column.column, np.column_stack([kept.column for kept in members]))
 
     def _values(self) -> FloatArray:
         """Return the values of the kept columns, one row per column."""
         return np.array([kept.column for kept in self._kept]).reshape(-1, self.n)
 
     def _tested(self, x: FloatArray, given: FloatArray) -> tuple[float, float]:
-        """Return statistic and p-value of a column and the target given others."""
+        """Return statistic and p-value of a column and the target given the columns of an array."""
         return tested(self._test, x, self._y, given)
 
     def _record(self) -> Mapping[str, Any]:

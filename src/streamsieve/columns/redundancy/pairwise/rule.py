@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
-from streamsieve.decisions import REDUNDANT, RELEVANT, Eviction, Outcome, PValues
+from streamsieve.decisions import REDUNDANT, RELEVANT, Eviction, Outcome
 from streamsieve.dependence.blocks import TIE, dense_column
 from streamsieve.dependence.contract import Measure
 from streamsieve.protocols import FloatArray, IntArray, Reason
@@ -44,6 +44,13 @@ class Kept(NamedTuple):
     column: FloatArray
 
 
+class Pair(NamedTuple):
+    """How strongly two columns depend on each other, and the p-value; NaN if the measure has none."""
+
+    dependence: float
+    p_value: float
+
+
 @register
 class Pairwise(RedundancyRule):
     """Kept columns and their values, compared by a measure of your own."""
@@ -69,39 +76,44 @@ class Pairwise(RedundancyRule):
         """Let candidates compete with the kept columns, one after the other."""
         reason = np.full(len(candidates.feature), RELEVANT, np.uint8)
         statistic, by = candidates.relevance.statistic.copy(), {}
+        p_value = np.full(len(reason), np.nan)
         evicted: list[Eviction] = []
         for j, feature in enumerate(candidates.feature.tolist()):
-            column = dense_column(candidates.X, candidates.at[j])
-            new = Kept(feature, abs(float(candidates.relevance.statistic[j])), column)
+            new = self._arrived(candidates, j)
             winner, pair, beaten = self._compete(new)
             if winner is None or not self._config.two_phase:
                 self._kept = [kept for kept in self._kept if kept.feature not in beaten]
-                for loser, r in beaten.items():
-                    evicted.append(
-                        Eviction(feature, loser, Reason.REDUNDANT, r, self._p_value(r), (feature,))
-                    )
+                for loser, compared in beaten.items():
+                    evicted.append(Eviction(feature, loser, Reason.REDUNDANT, *compared, (feature,)))
             if winner is None:
                 self._kept.append(new)
             else:
-                reason[j], statistic[j], by[feature] = REDUNDANT, pair, (winner.feature,)
-        p_value = PValues(np.vectorize(self._p_value, otypes=[np.float64]), statistic)
+                reason[j], by[feature] = REDUNDANT, (winner.feature,)
+                statistic[j], p_value[j] = pair
         return Outcome(reason, statistic, p_value, by, evicted)
 
-    def _compete(self, new: Kept) -> tuple[Kept | None, float, dict[int, float]]:
+    def _arrived(self, candidates: Candidates, j: int) -> Kept:
+        """Return a candidate with its values."""
+        strength = abs(float(candidates.relevance.statistic[j]))
+        return Kept(int(candidates.feature[j]), strength, dense_column(candidates.X, candidates.at[j]))
+
+    def _compete(self, new: Kept) -> tuple[Kept | None, Pair, dict[int, Pair]]:
         """Return the kept column that makes a candidate redundant, and those that it makes redundant."""
-        beaten: dict[int, float] = {}
+        beaten: dict[int, Pair] = {}
         for kept in self._kept:
-            pair = float(self._measure.dependence(new.column, kept.column))
+            pair = self._compared(new, kept)
             bound = (max if self._config.use_max else min)(new.relevance, kept.relevance)
-            if pair >= bound - TIE:
+            if pair.dependence >= bound - TIE:
                 if kept.relevance >= new.relevance - TIE:
                     return kept, pair, beaten
                 beaten[kept.feature] = pair
-        return None, 0.0, beaten
+        return None, Pair(0.0, math.nan), beaten
 
-    def _p_value(self, dependence: float) -> float:
+    def _compared(self, new: Kept, kept: Kept) -> Pair:
+        """Return the dependence of two columns, and its p-value if the measure has one."""
+        dependence = float(self._measure.dependence(new.column, kept.column))
         p_value = getattr(self._measure, "p_value", None)
-        return math.nan if p_value is None else float(p_value(dependence, self.n))
+        return Pair(dependence, math.nan if p_value is None else float(p_value(dependence, self.n)))
 
     def _record(self) -> Mapping[str, Any]:
         return {

@@ -18,6 +18,7 @@ from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.columns.redundancy.top_k.correlation import KERNEL_OUTSCORED, Entries, Fates, TopKBuffer
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Measure
+from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, Encoded, register
 
 
@@ -49,9 +50,18 @@ class TopKMeasured(TopKBuffer):
                 continue
             column, shared = dense_column(candidates.X, at), np.zeros(len(self.slots) + 1)
             members = self.slots["columns"][: self._kept]
-            shared[: self._kept] = [self._measure.dependence(column, other) for other in members]
+            shared[: self._kept] = self._shared(candidates, j, column)
             copied = self._first((members == column).all(axis=1))
             slot = self._place(j, shared, copied, new, fates)
             if slot >= 0:
-                self.slots["columns"][slot] = column
+                self._store(candidates, j, column, slot)
         return fates
+
+    def _shared(self, candidates: Candidates, j: int, column: FloatArray) -> list[float]:  # noqa: ARG002
+        """Return the dependence of a candidate and each member."""
+        members = self.slots["columns"][: self._kept]
+        return [self._measure.dependence(column, other) for other in members]
+
+    def _store(self, candidates: Candidates, j: int, column: FloatArray, slot: int) -> None:  # noqa: ARG002
+        """Put a candidate into a slot."""
+        self.slots["columns"][slot] = column

@@ -1,0 +1,163 @@
+"""Blocks with the types of their columns, and what is remembered of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from streamsieve._frames import with_codes
+from streamsieve._parameters import did_you_mean
+from streamsieve.column_types import (
+    BINARY,
+    NOMINAL,
+    NUMERIC,
+    ORDINAL,
+    TYPES,
+    ColumnTypes,
+    as_levels,
+    as_quantity,
+    declared_type,
+    guessed_types,
+    known_types,
+)
+from streamsieve.decisions import FeatureNames
+from streamsieve.exceptions import CapabilityError, SchemaError
+from streamsieve.ledger import Ledger
+from streamsieve.protocols import ColumnBlock, IntArray, Matrix
+from streamsieve.state import Array, Part
+
+
+class ColumnTypesRecord(Part):
+    """The types of all columns offered, a byte each."""
+
+    fields = {"codes": Array("u1", "offered", high=len(TYPES) - 1)}
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    @property
+    def codes(self) -> IntArray:
+        """Positions in `TYPES`, by arrival number."""
+        return np.frombuffer(bytes(self._bytes), np.uint8).astype(np.int64)
+
+    def append(self, types: IntArray) -> None:
+        """Add the types of a block."""
+        self._bytes += types.astype(np.uint8).tobytes()
+
+    def _record(self) -> Mapping[str, Any]:
+        return {"codes": self.codes.astype(np.uint8)}
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        made = cls()
+        made.append(record["codes"])
+        return made
+
+
+def check_declared(types: ColumnTypes, names: Sequence[str] | None, width: int) -> None:
+    """Refuse a declared type of a column that is not there."""
+    if isinstance(types, Mapping):
+        known = names or [f"x{j}" for j in range(width)]
+        for name in types:
+            if name not in known:
+                raise SchemaError(
+                    f"types declares column {name!r}, which is not among the columns"
+                    f"{did_you_mean(name, known)}"
+                )
+
+
+def typed(block: ColumnBlock, types: ColumnTypes, ordered: Mapping[str, bool], start: int) -> ColumnBlock:
+    """Return a block with its types; nominal columns become codes, declared numbers bins of tables.
+
+    Parameters
+    ----------
+    block : float columns
+    types : what the caller declared
+    ordered : names of columns that were categories or text, and whether these are ordered
+    start : arrival number of the first column, after which columns without names are called
+    """
+    if types is None and not ordered:
+        return replace(block, types=guessed_types(block.X))
+    names = block.names or [f"x{start + j}" for j in range(block.X.shape[1])]
+    found = {column: ORDINAL if rising else NOMINAL for column, rising in ordered.items()}
+    kinds = known_types(block.X, names, types, found)
+    X = block.X
+    for j, column in enumerate(names):
+        declared = declared_type(types, column)
+        if kinds[j] == NOMINAL:
+            X = _replaced(X, j, as_levels(_values(X, j), column), block.X)
+        elif declared == NUMERIC:
+            X = _replaced(X, j, as_quantity(_values(X, j)), block.X)
+        elif declared == BINARY and len(np.unique(_values(X, j))) > 2:
+            raise SchemaError(
+                f"types declares column {column!r} binary, but it has more than two values: declare it "
+                "nominal or ordinal"
+            )
+    return replace(block, X=X, types=kinds)
+
+
+def _values(X: Matrix, j: int) -> Any:
+    return X[:, [j]].toarray().ravel() if sp.issparse(X) else X[:, j]
+
+
+def _replaced(X: Matrix, j: int, values: Any, original: Matrix) -> Matrix:
+    """Return a matrix with another column j, copied once."""
+    if sp.issparse(X):
+        X = sp.lil_array(X)
+        X[:, j] = values[:, None]
+        return sp.csc_array(X)
+    X = X.copy() if X is original else X
+    X[:, j] = values
+    return X
+
+
+if TYPE_CHECKING:
+    from streamsieve.base.selector import Selector
+
+    Beside = Selector
+else:
+    Beside = object
+
+
+class TypedColumns(Beside):
+    """What column selectors know about types; it stands before `Selector`."""
+
+    ledger_: Ledger
+    names_: FeatureNames
+    _types_: ColumnTypesRecord
+
+    @property
+    def _knows_types(self) -> bool:
+        """Whether the types of columns matter: then blocks have them, and they are remembered."""
+        return False
+
+    def _coded(self, X: Any) -> tuple[Any, dict[str, bool]]:
+        """Return X with codes for text and categories, and the names of such columns."""
+        return with_codes(X) if self.traits.text else (X, {})
+
+    def _typed(self, block: ColumnBlock, ordered: Mapping[str, bool] | None = None) -> ColumnBlock:
+        """Return a block with the types of its columns, if they matter."""
+        if self._knows_types:
+            return typed(block, getattr(self, "types", None), ordered or {}, self.n_features_in_)
+        if ordered or getattr(self, "types", None) is not None:
+            what = f"column {min(ordered)!r} holds names" if ordered else "types are declared"
+            raise CapabilityError(
+                f"{what}, but {type(self).__name__} tests numbers only where rows depend on each other or "
+                "values may be missing: leave such columns out, or encode them, and declare no types"
+            )
+        return block
+
+    @property
+    def column_types_(self) -> dict[str, str]:
+        """Types of the columns on record by name, as they were declared, read off dtypes, or guessed."""
+        if "_types_" not in self.__dict__:
+            raise AttributeError(
+                f"{type(self).__name__} has column_types_ after begin or fit, where types choose the test"
+            )
+        known = range(self.n_features_in_) if self.ledger_.keep == "all" else self.selected_
+        codes = self._types_.codes
+        return {self.names_[int(j)]: TYPES[codes[int(j)]] for j in known}

@@ -1,0 +1,107 @@
+"""The pairwise rule for columns of mixed types, and the one that suits the types of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from streamsieve.column_types import TYPES
+from streamsieve.columns.redundancy.by_type import KeptColumns, RuleByType
+from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.pairwise.correlation import PairwiseCorrelation
+from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, Kept, Pair, Pairwise, PairwiseConfig
+from streamsieve.decisions import Outcome
+from streamsieve.independence.by_type import RelevanceByType
+from streamsieve.independence.degenerate_gaussian import Embedded, dependence, embedded
+from streamsieve.protocols import FloatArray
+from streamsieve.state import Array, register
+
+
+@register
+class PairwiseMixed(Pairwise):
+    """Kept columns with their types, compared on the scale of a correlation."""
+
+    fields = {
+        "columns": Array("f8", "kept", "rows", finite=True),
+        "types": Array("u1", "kept", high=len(TYPES) - 1),
+        "relevance": Pairwise.fields["relevance"],
+        "feature": Pairwise.fields["feature"],
+        **CONFIG_FIELDS,
+    }
+
+    def __init__(self, n: int, config: PairwiseConfig) -> None:
+        self.n, self._config = n, config
+        self._kept: list[Kept] = []
+        #: Kept columns and the present candidate.
+        self._embedded: dict[int, Embedded] = {}
+
+    def keep(self, kept: Kept, kind: int) -> None:
+        """Add a column that another rule has kept."""
+        self._embedded[kept.feature] = embedded(kept.column, kind)
+        self._kept.append(kept)
+
+    def settle(self, candidates: Candidates) -> Outcome:
+        """Let candidates compete with the kept columns, one after the other."""
+        outcome = super().settle(candidates)
+        left = {kept.feature for kept in self._kept}
+        self._embedded = {feature: column for feature, column in self._embedded.items() if feature in left}
+        return outcome
+
+    def _arrived(self, candidates: Candidates, j: int) -> Kept:
+        new = super()._arrived(candidates, j)
+        (types,) = candidates.relevance.columns
+        self._embedded[new.feature] = embedded(new.column, int(types[j]))
+        return new
+
+    def _compared(self, new: Kept, kept: Kept) -> Pair:
+        found = dependence(self._embedded[new.feature], self._embedded[kept.feature])
+        return Pair(found.strength, found.p_value)
+
+    def _record(self) -> Mapping[str, Any]:
+        types = [self._embedded[kept.feature].kind for kept in self._kept]
+        return {
+            "columns": np.array([kept.column for kept in self._kept]).reshape(-1, self.n),
+            "types": np.array(types, np.uint8),
+            "relevance": np.array([kept.relevance for kept in self._kept]),
+            "feature": self.features,
+            **self._config._asdict(),
+        }
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        rule = cls(record["columns"].shape[1], PairwiseConfig(record["two_phase"], record["use_max"]))
+        names = ("feature", "relevance", "columns", "types")
+        for feature, relevance, column, kind in zip(*(record[name] for name in names), strict=True):
+            rule.keep(Kept(int(feature), float(relevance), column), int(kind))
+        return rule
+
+
+@register
+class PairwiseByType(RuleByType):
+    """By correlation, as long as all columns are numbers, and else on the scale of a correlation."""
+
+    fields = {**RuleByType.fields, **CONFIG_FIELDS}
+
+    def __init__(self, test: RelevanceByType, config: PairwiseConfig) -> None:
+        super().__init__(test)
+        self._config = config
+
+    def _new_rule(self, mode: str) -> RedundancyRule:
+        return (PairwiseCorrelation if mode == "numbers" else PairwiseMixed)(self.n, self._config)
+
+    def _moved(self, mode: str, kept: KeptColumns) -> RedundancyRule:  # noqa: ARG002 - from numbers to mixed
+        mixed = PairwiseMixed(self.n, self._config)
+        relevance: FloatArray = kept.record["relevance"]
+        rows = zip(kept.feature.tolist(), relevance.tolist(), kept.values, kept.types.tolist(), strict=True)
+        for feature, strength, values, kind in rows:
+            mixed.keep(Kept(feature, strength, values), kind)
+        return mixed
+
+    def _settings(self) -> Mapping[str, Any]:
+        return self._config._asdict()
+
+    @classmethod
+    def _empty(cls, record: Mapping[str, Any]) -> Self:
+        return cls(record["test"], PairwiseConfig(record["two_phase"], record["use_max"]))

@@ -1,0 +1,149 @@
+"""Tests between columns of different types: categories as indicators, numbers as they are, and Wilks' lambda.
+
+A nominal column is embedded as the indicators of its levels, any other as itself; the target as its
+contrasts.  Independence of two columns given others is then that of two groups of residuals of a linear
+regression, tested by Wilks' lambda with Rao's F.  Special cases are the t test of a (partial) correlation,
+the analysis of variance and the analysis of covariance.
+
+References: Andrews, Ramsey, Cooper: Learning high-dimensional directed acyclic graphs with mixed data types,
+PMLR 104, 2019; Rao: An asymptotic expansion of the distribution of Wilks' criterion, 1951.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import chdtrc
+
+from streamsieve.column_types import NOMINAL, NUMERIC
+from streamsieve.dependence.information import c_log_c
+from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.protocols import FloatArray, IntArray
+
+#: Share of its variance below which nothing is left of a column: it is a linear function of the others.
+NOTHING = 1e-10
+
+
+class Embedded(NamedTuple):
+    """A column as it is compared with others."""
+
+    #: Position in ``column_types.TYPES``.
+    kind: int
+    values: FloatArray
+    #: Centred columns of unit length, (rows, indicators).
+    basis: FloatArray
+
+    @property
+    def discrete(self) -> bool:
+        """Whether its values are levels."""
+        return self.kind != NUMERIC
+
+
+class Comparison(NamedTuple):
+    """How strongly two columns are associated, given others or nothing."""
+
+    #: ``sqrt(1 - lambda)``: the absolute (partial) correlation of two numbers.
+    strength: float
+    p_value: float
+    #: Degrees of freedom: the product of the numbers of indicators.
+    freedom: int
+
+
+def embedded(values: FloatArray, kind: int) -> Embedded:
+    """Return a column and its embedding; the last level of a nominal one is implied by the others."""
+    if kind == NOMINAL:
+        levels = np.unique(values)
+        basis = (values[:, None] == levels[None, :-1]).astype(np.float64)
+    else:
+        basis = (values - values[0])[:, None]
+    basis -= basis.mean(axis=0)
+    norms = np.sqrt(np.einsum("ij,ij->j", basis, basis))
+    return Embedded(kind, values, basis / np.where(norms > 0, norms, 1.0))
+
+
+def compared(gram: FloatArray, n: int, x: IntArray, y: IntArray, z: IntArray) -> Comparison | None:
+    """Compare two groups of columns of unit length given a third one, by all their products.
+
+    Parameters
+    ----------
+    gram : products of centred columns of unit length
+    n : number of rows
+    x, y, z : which columns belong to each group
+
+    Returns
+    -------
+    Comparison
+        With p = 1 if x or y is a linear function of z; None if there are too few rows.
+    """
+    both = np.concatenate([x, y])
+    left = gram[np.ix_(both, both)]
+    rank = 0
+    if len(z):
+        root = _inverse_root(gram[np.ix_(z, z)])
+        rank = root.shape[1]
+        explained = root.T @ gram[np.ix_(z, both)]
+        left = left - explained.T @ explained
+    a = len(x)
+    of_x, of_y = _inverse_root(left[:a, :a]), _inverse_root(left[a:, a:])
+    p, q = of_x.shape[1], of_y.shape[1]
+    if p == 0 or q == 0:
+        return Comparison(0.0, 1.0, 0)
+    squares = np.linalg.svd(of_x.T @ left[:a, a:] @ of_y, compute_uv=False) ** 2
+    wilks = float(np.prod(1.0 - np.minimum(squares, 1.0)))
+    rest = n - 1 - rank
+    power = math.sqrt((p * p * q * q - 4) / (p * p + q * q - 5)) if p * p + q * q > 5 else 1.0
+    freedom = (rest - (p + q + 1) / 2) * power - p * q / 2 + 1
+    if freedom < 1:
+        return None
+    share = math.sqrt(max(1.0 - wilks ** (1 / power), 0.0))
+    p_value = p_value_given(np.array(share), np.array(freedom), p * q)
+    return Comparison(math.sqrt(max(1.0 - wilks, 0.0)), float(p_value), p * q)
+
+
+def _inverse_root(products: FloatArray) -> FloatArray:
+    """Return W with W'AW = 1 over the space in which the symmetric matrix A is not 0."""
+    if products.shape == (1, 1):
+        only = products[0, 0]
+        return np.array([[1 / math.sqrt(only)]]) if only > NOTHING else np.zeros((1, 0))
+    values, vectors = np.linalg.eigh(products)
+    some = values > NOTHING * max(1.0, values[-1])
+    root: FloatArray = vectors[:, some] / np.sqrt(values[some])
+    return root
+
+
+def dependence(a: Embedded, b: Embedded) -> Comparison:
+    """Compare two columns given nothing: tables for two discrete ones, else by their embeddings.
+
+    The strength is ``sqrt(1 - exp(-2 I))``, where I is the information of two normal variables of that
+    correlation, or of the table; chance adds (freedom - 1) / (2 n) to I on average, which is taken off.
+    """
+    n = len(a.values)
+    if a.discrete and b.discrete:
+        g, freedom = table_statistic(a.values, b.values)
+        return Comparison(information_strength(g, freedom, n), float(chdtrc(max(freedom, 1), g)), freedom)
+    k, m = a.basis.shape[1], b.basis.shape[1]
+    basis = np.column_stack([a.basis, b.basis])
+    found = compared(basis.T @ basis, n, np.arange(k), k + np.arange(m), np.zeros(0, np.int64))
+    if found is None:
+        return Comparison(0.0, 1.0, 0)
+    if found.freedom <= 1:
+        return found
+    g = -n * math.log(max(1.0 - found.strength**2, 1e-300))
+    return found._replace(strength=information_strength(g, found.freedom, n))
+
+
+def information_strength(g: float, freedom: int, n: int) -> float:
+    """Return the correlation of normal variables with the information ``g / (2 n)``, less its bias."""
+    return math.sqrt(max(-math.expm1(-max(g - max(freedom - 1, 0), 0.0) / n), 0.0))
+
+
+def table_statistic(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> tuple[float, int]:
+    """Return G squared of the table of two columns, and its degrees of freedom."""
+    (of_a, i), (of_b, j) = (np.unique(x, return_inverse=True) for x in (a, b))
+    counts = np.bincount(i * len(of_b) + j, minlength=len(of_a) * len(of_b)).reshape(len(of_a), len(of_b))
+    g = c_log_c(len(a))
+    total = g[counts].sum() - g[counts.sum(axis=0)].sum() - g[counts.sum(axis=1)].sum() + g[-1]
+    return max(2.0 * float(total), 0.0), (len(of_a) - 1) * (len(of_b) - 1)
