@@ -179,7 +179,7 @@ def watch(monitor, X, y, weight=None, rng=None, make=Moments, formula=None, form
     return alarms
 
 
-@pytest.mark.parametrize("detector", ["page_hinkley", "adwin"])
+@pytest.mark.parametrize("detector", ["glr", "page_hinkley", "adwin"])
 def test_features_that_change_are_noticed_and_others_are_not(detector):
     if detector == "adwin":
         pytest.importorskip("river")
@@ -191,8 +191,9 @@ def test_features_that_change_are_noticed_and_others_are_not(detector):
     for drift in monitor.events:
         assert 1000 < drift.row <= 1000 + 10 * 50
         assert drift.row % 50 == 0
-        assert (drift.before > 0.5 and drift.after < 0.2) == (drift.feature == 0)
-        assert (drift.after > 0.5 and drift.before < 0.2) == (drift.feature == 1)
+        strong, weak = (5.0, 1.5) if detector == "glr" else (0.5, 0.2)
+        assert (drift.before > strong and drift.after < weak) == (drift.feature == 0)
+        assert (drift.after > strong and drift.before < weak) == (drift.feature == 1)
     assert (monitor.n_rows, monitor.n_features, monitor.room) == (2000, 6, 50)
 
 
@@ -216,7 +217,7 @@ def test_events_have_the_means_before_and_of_late():
     drift = pytest.importorskip("river.drift")
     rng = np.random.default_rng(5)
     p, x = 4, signals(rng, 300, 4)
-    monitor = DriftMonitor(2)
+    monitor = DriftMonitor(2, "page_hinkley")
     tests = [drift.PageHinkley(min_instances=5, delta=0.15, threshold=1.5, alpha=1.0) for _ in range(p)]
     histories, wanted = [[] for _ in range(p)], []
     for t, row in enumerate(x):
@@ -252,7 +253,7 @@ def test_adwin_is_rivers():
 
 
 def test_late_features_are_watched_from_their_first_block_on():
-    monitor = DriftMonitor(2)
+    monitor = DriftMonitor(2, "page_hinkley")
     for t in range(30):
         p = 2 if t < 10 else 4
         monitor.learn(np.zeros((2, p)), np.array([0, 1]), None, Moments)
@@ -335,7 +336,7 @@ def test_a_monitor_with_a_complete_block_can_be_saved_before_it_is_judged():
 
 def test_adwin_cannot_be_saved():
     pytest.importorskip("river")
-    with pytest.raises(StateError, match=r"detector='adwin' cannot be saved, .* use detector='page_hinkley'"):
+    with pytest.raises(StateError, match=r"detector='adwin' cannot be saved, .* use detector='glr'"):
         DriftMonitor(detector="adwin").state()
 
 
@@ -367,7 +368,9 @@ def test_states_that_do_not_fit_together_are_refused(change, message):
 def test_parameters_are_checked_by_name():
     with pytest.raises(ParameterError, match="every must be a whole number at least 2"):
         DriftMonitor(every=1)
-    with pytest.raises(ParameterError, match="detector must be one of 'page_hinkley', 'adwin'; got 'adwim'"):
+    with pytest.raises(
+        ParameterError, match="detector must be one of 'glr', 'page_hinkley', 'adwin'; got 'adwim'"
+    ):
         DriftMonitor(detector="adwim")
 
 

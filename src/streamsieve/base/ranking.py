@@ -15,13 +15,17 @@ from streamsieve._one_thread import alone, changes
 from streamsieve._validation import check_output
 from streamsieve.base.choose import best, warn_if_beyond
 from streamsieve.base.selector import fitted_property
+from streamsieve.base.vocabulary import Vocabulary
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, Decision, Event, FloatArray, IntArray, Reason
-from streamsieve.state import Array, Part, Texts, register
+from streamsieve.state import Array, Int, Part, Texts, register
 
 OUTPUTS = ("drop", "zero", "frozen")
 #: Number of features to keep where ``k`` is None.
 DEFAULT_K = 10
+#: ``transform_one`` reviews a selection that has not seen this number of rows, or one in SHARE of all rows.
+REVIEW_EVERY, REVIEW_SHARE = 50, 8
+TEXT = frozenset({str})
 
 
 class RankedFeatures:
@@ -35,6 +39,9 @@ class RankedFeatures:
     k: int | None = None
     output: str = "drop"
     ledger: str = "all"
+    review_every: int | None = None
+    #: The features that the latest ``transform_one`` passed on, by id, and their names.
+    _passing: tuple[IntArray, frozenset[str]] | None = None
 
     # ---------------------------------------------------------------- hooks
 
@@ -174,8 +181,12 @@ class RankedFeatures:
     # ---------------------------------------------------------------- output
 
     def _is_frozen(self: Any) -> bool:
+        """Whether the output keeps to an earlier selection; if not, the selection is reviewed."""
+        self._check_changed()
+        if self.output == "frozen" and self._top_.frozen is not None:
+            return True
         self._selection()
-        return bool(self.output == "frozen" and self._top_.frozen is not None)
+        return False
 
     def _passed(self: Any) -> IntArray:
         """Return the ids of the features that ``transform`` passes on unchanged, in its order."""
@@ -199,9 +210,12 @@ class RankedFeatures:
         The same kind of container; a dataframe stays a dataframe.
         """
         out = super().transform(X)  # type: ignore[misc]
+        self._freeze()
+        return out
+
+    def _freeze(self: Any) -> None:
         if self._top_.frozen is None:
             alone(self, self._top_.freeze)
-        return out
 
     def _output(self: Any, X: Any) -> Any:
         columns = self._passed()
@@ -241,14 +255,58 @@ class RankedFeatures:
         return out
 
     def transform_one(self: Any, x: Mapping[str, float]) -> dict[str, float]:
-        """Return the features of one row that ``transform`` would pass on; others are 0 or left out."""
-        check_is_fitted(self)
-        passed = {*self._passed().tolist()}
-        ids = self._vocabulary().lasting_ids([str(name) for name in x])
+        """Return the features of one row that the latest review selected; others are 0 or left out.
+
+        A review ranks all features, which costs more than learning a row.  So the selection is reviewed here
+        only if it has not seen ``review_every`` rows (50 where that is None or no parameter) or an eighth of
+        all rows.  Reading ``selected_``, or any method but this one, reviews it at once.
+
+        Parameters
+        ----------
+        x : the row, as ``{feature: value}``
+        """
+        if "n_features_in_" not in self.__dict__:
+            check_is_fitted(self)
+        passed = self._passed_by_one()
+        if self.output != "zero" and TEXT.issuperset(map(type, x)):
+            names = self._names_passed_by_one(passed)
+            if names is not None:
+                return {name: value for name, value in x.items() if name in names}
+        ids = self._known_names().lasting_ids([str(name) for name in x])
         row = [(name, value, i) for (name, value), i in zip(x.items(), ids, strict=True) if i is not None]
+        chosen = {*passed.tolist()}
         if self.output == "zero":
-            return {name: value if i in passed else 0.0 for name, value, i in row}
-        return {name: value for name, value, i in row if i in passed}
+            return {name: value if i in chosen else 0.0 for name, value, i in row}
+        return {name: value for name, value, i in row if i in chosen}
+
+    def _passed_by_one(self: Any) -> IntArray:
+        """Return the ids of the features that ``transform_one`` passes on, reviewed if need be."""
+        if self.output == "frozen":
+            passed: IntArray = self._passed()
+            self._freeze()
+            return passed
+        top, rows, most = self._top_, self.n_samples_seen_, self.review_every or REVIEW_EVERY
+        due = rows - top.rows >= max(1, min(most, rows // REVIEW_SHARE))
+        if due or self._unchecked or self._forgets_names:
+            self._selection()
+        return top.features  # type: ignore[no-any-return]
+
+    def _known_names(self: Any) -> Any:
+        """Return the vocabulary, without learning the rows that are buffered where it does not matter."""
+        known = None if self._forgets_names else self.__dict__.get("_vocabulary_")
+        return self._vocabulary() if known is None else known
+
+    def _names_passed_by_one(self: Any, passed: IntArray) -> frozenset[str] | None:
+        """Return the names of these features, or None where other names may stand for them, too."""
+        passing: tuple[IntArray, frozenset[str]] | None = self._passing
+        if passing is None or passing[0] is not passed:
+            known = self._known_names()
+            if type(known) is not Vocabulary:
+                return None
+            all_names = known.names
+            passing = passed, frozenset(all_names[i] for i in passed.tolist() if all_names)
+            self._passing = passing
+        return passing[1]
 
     def get_feature_names_out(self: Any, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the columns that ``transform`` puts out.
@@ -278,7 +336,8 @@ class TopSet(Part):
 
     Attributes
     ----------
-    features : ids of the features selected at the last access, in the order of ``transform``
+    features : ids of the features selected at the last review, in the order of ``transform``
+    rows : number of rows at the last review
     frozen : ids of the features that ``output="frozen"`` keeps to, or None before the first output
     names, frozen_names : their names, or None where names are not kept
     """
@@ -288,6 +347,7 @@ class TopSet(Part):
         "frozen": Array("i8", "frozen", low=0, unique=True, optional=True),
         "names": Texts("selected", optional=True),
         "frozen_names": Texts("frozen", optional=True),
+        "rows": Int(),
     }
 
     def __init__(self, *, named: bool = False) -> None:
@@ -295,6 +355,7 @@ class TopSet(Part):
         self.frozen: IntArray | None = None
         self.names: list[str] | None = [] if named else None
         self.frozen_names: list[str] | None = None
+        self.rows = 0
 
     def change(
         self, features: IntArray, names_of: Callable[[IntArray], Sequence[str]],
@@ -305,6 +366,7 @@ class TopSet(Part):
         Names and scores are computed only if something has changed.
         """
         before, names = self.features, self.names
+        self.rows = rows
         if np.array_equal(before, features):
             return
         left, entered = ~np.isin(before, features), ~np.isin(features, before)

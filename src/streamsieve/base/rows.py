@@ -332,6 +332,8 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         top = self._top_
         if (top.names is not None) is not self._forgets_names:
             yield "the selected features have names that they should not have, or lack them"
+        if top.rows > self.n_samples_seen_:
+            yield f"the selection is of row {top.rows:,}, and {self.n_samples_seen_:,} were learnt"
         for columns in (top.features, top.frozen) if top.names is None else ():
             if (
                 columns is not None

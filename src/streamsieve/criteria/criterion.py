@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import fdtrc, gammaln
+from scipy.special import fdtrc, gammaln, ndtri
 
 from streamsieve._parameters import check_choice
 from streamsieve.exceptions import CapabilityError, ParameterError, TargetError
@@ -184,6 +184,15 @@ class Criterion(ABC):
         """
         exponent = np.abs(np.log10(np.maximum(self.p_value(block), 1e-10)))
         return np.minimum(exponent / 10, 1.0)
+
+    def normal_score(self, block: Any) -> FloatArray:
+        """Return the p-value of each feature as a two-sided normal score, from 0 to 8.
+
+        It is comparable between criteria: for a relevant feature about the square root of the number of rows
+        times the size of the effect, with a variance of about 1.
+        """
+        scores: FloatArray = np.minimum(-ndtri(np.maximum(self.p_value(block), 1e-30) / 2), 8.0)
+        return scores
 
 
 def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:

@@ -69,10 +69,13 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     on_drift : {None, "reset", "reweigh"}, default=None
         When features' relevance changes, "reset" makes these start again; "reweigh" makes all that is
         remembered count less, by the share of the selection that moved (by half at most).
-    drift_every : int, default=1000
-        Number of rows of the blocks in which relevance is judged, at least 10.
-    detector : {"page_hinkley", "adwin"}, default="page_hinkley"
-        Test for a change of relevance; "adwin" needs river, and is slow with very many features.
+    drift_every : int or None, default=None
+        Number of rows of the blocks in which relevance is judged, at least 10.  If None, 100 for "glr" and
+        1000 for the other detectors.
+    detector : {"glr", "page_hinkley", "adwin"}, default="glr"
+        Test for a change of relevance.  "glr" has one false alarm in 100,000 rows at most, in expectation;
+        the others notice strong changes only, unless blocks are large.  "adwin" needs river, and is slow
+        with very many features.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is, where the criterion can do both ("auto", "mutual_info", "ksg").  "auto" decides by the
         first batch: text, bool and up to 20 different whole numbers are classes, fractional numbers are
@@ -185,8 +188,8 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         half_life: float | None = None,
         window: int | None = None,
         on_drift: str | None = None,
-        drift_every: int = 1000,
-        detector: str = "page_hinkley",
+        drift_every: int | None = None,
+        detector: str = "glr",
         task: str = "auto",
         max_rank_error: float = 1e-3,
         exact: bool = False,
@@ -282,7 +285,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         self._regression_ = self._takes_numbers(batch)
         self._summary_ = self._new_summary()
         if self.on_drift is not None:
-            self._monitor_ = DriftMonitor(self.drift_every, self.detector)
+            self._monitor_ = DriftMonitor(self.drift_every, self.detector, self._k)
 
     def _new_summary(self) -> Any:
         return summary_for(

@@ -13,7 +13,7 @@ from streamsieve.base.selector import fitted_property
 from streamsieve.criteria.criterion import summary_for
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import IntArray, RowBatch
-from streamsieve.rows.drift.drift_monitor import Drift, DriftMonitor
+from streamsieve.rows.drift.drift_monitor import DETECTORS, Drift, DriftMonitor
 from streamsieve.rows.looks import next_look
 from streamsieve.state import Choice, Int, Nested
 
@@ -30,8 +30,8 @@ class DriftAdaptation(Beside):
 
     parameters = {
         "on_drift": Choice(None, "reset", "reweigh"),
-        "drift_every": Int(10),
-        "detector": Choice("page_hinkley", "adwin"),
+        "drift_every": Int(10, optional=True),
+        "detector": Choice(*DETECTORS),
         "review_every": Int(1, optional=True),
     }
     fields = {"_monitor_": Nested(DriftMonitor, optional=True)}

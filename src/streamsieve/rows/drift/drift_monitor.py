@@ -13,10 +13,13 @@ from streamsieve.criteria.criterion import Criterion
 from streamsieve.exceptions import CapabilityError, InputError, StateError
 from streamsieve.protocols import Arrays, BoolArray, FloatArray, IntArray, Matrix
 from streamsieve.rows.drift.page_hinkley import PageHinkley
+from streamsieve.rows.drift.relevance_changes import Changes, RelevanceChanges
 from streamsieve.state import Array, Field, Int, Nested, Part, register
 from streamsieve.summaries.nesting import AnySummary, innermost
 
-DETECTORS = ("page_hinkley", "adwin")
+DETECTORS = ("glr", "page_hinkley", "adwin")
+#: Rows of a block where ``drift_every`` is None, by detector.
+EVERY = {"glr": 100, "page_hinkley": 1000, "adwin": 1000}
 #: Number of latest blocks whose mean is a feature's new relevance; no detector is faster.
 LATEST = 3
 MOST_ROWS = 2**62
@@ -30,9 +33,9 @@ class Drift(NamedTuple):
     #: Rows that had come when it was noticed.
     row: int
     feature: int
-    #: Mean relevance index since the last alarm, the latest blocks excepted.
+    #: Mean relevance before the change; for the unit see ``DriftMonitor``.
     before: float
-    #: Mean relevance index in the latest blocks.
+    #: Mean relevance after the change.
     after: float
 
 
@@ -47,32 +50,47 @@ EVENT_FIELDS: dict[str, Field] = {
 class DriftMonitor(Part):
     """Notice features that become relevant, or cease to be.
 
-    The stream is cut into consecutive blocks of rows.  At the end of a block every feature gets a relevance
-    index, ``min(1, -log10(p) / 10)`` with the p-value of the criterion over this block alone: between 0 and 1
-    whatever the criterion.  A detector follows the indices of each feature; when it gives an alarm, that
-    feature's history starts again.
+    The stream is cut into consecutive blocks of rows.  At the end of a block every feature gets the p-value
+    of the criterion over this block alone.  A detector follows the p-values of each feature; when it
+    gives an alarm, that feature's history starts again.
 
     Parameters
     ----------
-    every : int, default=1000
-        Rows of a block, at least 2.  Rows of weight 0 do not count.
-    detector : {"page_hinkley", "adwin"}, default="page_hinkley"
-        A two-sided Page-Hinkley test for all features at once, or river's ADWIN, one per feature.  ADWIN
-        needs ``pip install streamsieve[river]``, and a monitor with it cannot be saved.
+    every : int or None, default=None
+        Rows of a block, at least 2.  Rows of weight 0 do not count.  If None, 100 for "glr" and 1000 for the
+        others.
+    detector : {"glr", "page_hinkley", "adwin"}, default="glr"
+        "glr": generalized likelihood ratio tests over normal scores, of every feature and of the most
+        relevant ones together.  "page_hinkley": a two-sided Page-Hinkley test for each feature, and "adwin":
+        river's ADWIN for each, both over the relevance index ``min(1, -log10(p) / 10)``.  ADWIN needs
+        ``pip install streamsieve[river]``, and a monitor with it cannot be saved.
+    k : int, default=10
+        Number of features that "glr" watches together.
 
     Attributes
     ----------
-    events : list of Drift, in the order they were noticed
+    events : list of Drift, in the order they were noticed.  ``before`` and ``after`` are the mean normal
+        scores on both sides of the change point with "glr", and otherwise the mean relevance index since the
+        last alarm and in the latest three blocks
 
     Notes
     -----
-    The parameters of both detectors were chosen by simulation, for blocks of 1000 rows and features that are
-    noise (mean index 0.04) or relevant at a mean index of s.  Of 1000 features of each kind over 200 blocks
-    the Page-Hinkley test gave no false alarm at s = 0.04, 0.3, 0.5 and 0.7, and ADWIN 2 at s = 0.7.  The
-    median number of blocks until a change between noise and s = 1, 0.7 or 0.5 is noticed is 2, 4 and 7 for
-    the Page-Hinkley test, and 4, 7 and 11 for ADWIN; s = 0.3 needs 100 blocks of history.  A change soon
+    **"glr"** expects at most one false alarm in 100,000 rows, by the union bound, for any number of features
+    and any ``every``, where blocks are independent and their normal scores have a variance of at most 1;
+    see :class:`~streamsieve.rows.drift.relevance_changes.RelevanceChanges`.  A change of a feature's mean
+    score by d, after a blocks, is noticed after about b blocks, where ``d sqrt(a b / (a + b))`` is the
+    threshold: 4.9 for 20 features and blocks of 100 rows.  If all of k relevant features change at once, d is
+    sqrt(k) times as large and the threshold is 4.1.  A feature of correlation r has a mean score of about
+    ``r sqrt(every)``, and one without relevance 0.8.  ``python -m studies.drift.detection`` measures both.
+
+    **"page_hinkley" and "adwin"** have parameters chosen by simulation, for blocks of 1000 rows and features
+    that are noise (mean index 0.04) or relevant at a mean index of s.  Of 1000 features of each kind over 200
+    blocks the Page-Hinkley test gave no false alarm at s = 0.04, 0.3, 0.5 and 0.7, and ADWIN 2 at s = 0.7.
+    The median number of blocks until a change between noise and s = 1, 0.7 or 0.5 is noticed is 2, 4 and 7
+    for the Page-Hinkley test, and 4, 7 and 11 for ADWIN; s = 0.3 needs 100 blocks of history.  A change soon
     after the start or the last alarm may pass for the mean itself: after 10 blocks, the Page-Hinkley test
-    noticed 69 % of those from 0.5 to noise within 40 blocks, and all of those from 0.7.
+    noticed 69 % of those from 0.5 to noise within 40 blocks, and all of those from 0.7.  Over smaller blocks
+    p-values are larger, and both miss all but the strongest changes.
 
     Examples
     --------
@@ -89,14 +107,14 @@ class DriftMonitor(Part):
     ...     monitor.learn(X, y, None, Moments)
     ...     _ = monitor.judge(AnovaF())
     >>> [(d.row, d.feature, round(d.before, 2), round(d.after, 2)) for d in monitor.events]
-    [(6500, 0, 1.0, 0.05), (6500, 2, 0.03, 1.0)]
+    [(6000, 0, 8.0, 1.02), (6000, 2, 0.52, 8.0)]
     """
 
     fields = {
         "every": Int(2, MOST_ROWS),
         "_n_rows": Int(),
         "_filled": Int(),
-        "_test": Nested(PageHinkley, shares=("signals",)),
+        "_test": Nested(RelevanceChanges, PageHinkley),
         "block": AnySummary(optional=True),
         "_blocks": Array("i8", "signals", low=0),
         "_sums": Array("f8", "signals", low=-MOST_EVIDENCE, high=MOST_EVIDENCE),
@@ -104,12 +122,17 @@ class DriftMonitor(Part):
         **EVENT_FIELDS,
     }
 
-    def __init__(self, every: int = 1000, detector: str = "page_hinkley") -> None:
-        check_number("every", every, low=2, high=MOST_ROWS, integer=True)
+    def __init__(self, every: int | None = None, detector: str = "glr", k: int = 10) -> None:
         check_choice("detector", detector, DETECTORS)
-        self.every, self.detector = int(every), detector
+        every = EVERY[detector] if every is None else every
+        check_number("every", every, low=2, high=MOST_ROWS, integer=True)
+        self.every = int(every)
         self.events: list[Drift] = []
-        self._test: PageHinkley | _Adwins = PageHinkley() if detector == "page_hinkley" else _Adwins()
+        self._test: RelevanceChanges | PageHinkley | _Adwins
+        if detector == "glr":
+            self._test = RelevanceChanges(self.every, k)
+        else:
+            self._test = PageHinkley() if detector == "page_hinkley" else _Adwins()
         self.block: Any = None
         self._filled = 0
         self._n_rows = 0
@@ -165,27 +188,32 @@ class DriftMonitor(Part):
             raise InputError(
                 f"the block has {self._filled} of {self.every} rows: judge it when it is complete"
             )
-        parts = [criterion.relevance_index(part) for part in criterion.blocks(innermost(self.block))]
-        index = np.concatenate([np.zeros(0), *parts])
-        self.grow(len(index))
+        test = self._test
+        relevance = (
+            criterion.normal_score if isinstance(test, RelevanceChanges) else criterion.relevance_index
+        )
+        parts = [relevance(part) for part in criterion.blocks(innermost(self.block))]
+        values = np.concatenate([np.zeros(0), *parts])
+        self.grow(len(values))
         # features absent from this block have no relevance in it
-        index = np.pad(index, (0, self.n_features - len(index)))
+        values = np.pad(values, (0, self.n_features - len(values)))
         self.block, self._filled = None, 0
         self._blocks += 1
-        self._sums += index
-        self._latest = np.vstack([self._latest[1:], index])
-        drifted = np.flatnonzero(self._test.update(index))
-        self._note(drifted)
+        self._sums += values
+        self._latest = np.vstack([self._latest[1:], values])
+        changes = test.update(values) if isinstance(test, RelevanceChanges) else self._latest_changes(values)
+        drifted = changes.features
+        for j, *means in zip(*(column.tolist() for column in changes), strict=True):
+            self.events.append(Drift(self._n_rows, j, *means))
         self._blocks[drifted], self._sums[drifted], self._latest[:, drifted] = 0, 0.0, 0.0
         return drifted
 
-    def _note(self, drifted: IntArray) -> None:
+    def _latest_changes(self, index: FloatArray) -> Changes:
+        """Return the alarms of a detector that does not say when features changed."""
+        drifted = np.flatnonzero(self._test.update(index))
         n, total = self._blocks[drifted], self._sums[drifted]
         latest = self._latest[:, drifted].sum(axis=0)
-        before = (total - latest) / np.maximum(n - LATEST, 1)
-        after = latest / np.clip(n, 1, LATEST)
-        for j, old, new in zip(drifted.tolist(), before.tolist(), after.tolist(), strict=True):
-            self.events.append(Drift(self._n_rows, j, old, new))
+        return Changes(drifted, (total - latest) / np.maximum(n - LATEST, 1), latest / np.clip(n, 1, LATEST))
 
     def grow(self, n_features: int) -> None:
         """Watch some more features, from now on."""
@@ -199,7 +227,7 @@ class DriftMonitor(Part):
         if isinstance(self._test, _Adwins):
             raise StateError(
                 "detector='adwin' cannot be saved, because river does not expose its windows: "
-                "use detector='page_hinkley'"
+                "use detector='glr'"
             )
         return {
             **{name: getattr(self, name) for name in self.fields if name not in EVENT_FIELDS},
@@ -210,7 +238,7 @@ class DriftMonitor(Part):
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         events = unpacked_events(record)
         monitor = super()._rebuilt(record)
-        monitor.detector, monitor.events = "page_hinkley", events
+        monitor.events = events
         return monitor
 
     def _consistent(self) -> Iterator[str]:
@@ -218,6 +246,10 @@ class DriftMonitor(Part):
             yield f"{self._filled} rows in a block of {self.every}, of {self._n_rows} in all"
         if any(drift.row > self._n_rows or drift.feature >= self.n_features for drift in self.events):
             yield "an alarm is of a later row or an unknown feature"
+        if self._test.n_signals != self.n_features:
+            yield f"the detector watches {self._test.n_signals} features, not {self.n_features}"
+        if isinstance(self._test, RelevanceChanges) and self._test.every != self.every:
+            yield f"the detector is made for blocks of {self._test.every} rows, not {self.every}"
 
 
 def packed_events(events: list[Drift]) -> Arrays:
@@ -247,10 +279,14 @@ class _Adwins:
             from river.drift import ADWIN  # noqa: PLC0415 - an extra, needed for this detector only
         except ImportError as error:
             raise CapabilityError(
-                "detector='adwin' is river's: pip install streamsieve[river], or use detector='page_hinkley'"
+                "detector='adwin' is river's: pip install streamsieve[river], or use detector='glr'"
             ) from error
         self._make: Any = ADWIN
         self._tests: list[Any] = []
+
+    @property
+    def n_signals(self) -> int:
+        return len(self._tests)
 
     def grow(self, n_signals: int) -> None:
         parameters = {"delta": 0.5, "clock": 1, "grace_period": 5, "min_window_length": 1}
