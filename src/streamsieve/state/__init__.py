@@ -18,6 +18,7 @@ from streamsieve.state.fields import Float as Float
 from streamsieve.state.fields import FloatOr as FloatOr
 from streamsieve.state.fields import Instance as Instance
 from streamsieve.state.fields import Int as Int
+from streamsieve.state.fields import IntOr as IntOr
 from streamsieve.state.fields import Json as Json
 from streamsieve.state.fields import NameOrObject as NameOrObject
 from streamsieve.state.fields import Texts as Texts
