@@ -124,7 +124,7 @@ def test_a_pair_is_found_within_the_pool_and_not_beyond():
 
 
 def test_partners_at_the_ends_of_a_wide_table_meet_by_default():
-    """The pool used to hold 500 columns, and nothing told of the pairs that never met."""
+    """The pool used to hold 500 columns, and nothing announced the pairs that never met."""
     X, y = xor(np.random.default_rng(16), n=300, p=2000, first=3, second=1990)
     sieve = InteractionScan().fit(X, y)
     assert sieve.selected_.tolist() == [3, 1990]

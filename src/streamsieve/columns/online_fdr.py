@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -20,11 +21,13 @@ from streamsieve.dependence.target import numeric_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
-from streamsieve.independence.p_values import OF_CORRELATIONS
+from streamsieve.independence.p_values import OF_CORRELATIONS, check_p_value
+from streamsieve.independence.rank_basis import RankBasisF
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
+MEASURES = ("fisher_z", "basis")
 CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
 
 
@@ -111,12 +114,15 @@ default="addis"
     scope : {"marginal", "conditional"}, default="marginal"
         Null hypothesis of a column: it is independent of y (correlation, or for more than two classes the F
         test), or it adds nothing to a linear model of y on the columns kept so far (t test).
+    measure : {"fisher_z", "basis"}, default="fisher_z"
+        For scope "marginal": the correlation, or the joint F test of Legendre polynomials (degree 1 to 3) of
+        the column's ranks, which detects U-shapes and thresholds.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
-        How the p-values of scope "marginal" are computed.  "t" is Student's t (F for more than two classes),
-        exact if y or the column is normal.  "confirmed", the default, is t, held against a test of normal
-        scores where both are skewed or heavy-tailed, and Fisher's exact test for 2 x 2 tables; see
+        How the p-values of "fisher_z" in scope "marginal" are computed.  "t" is Student's t (F for more than
+        two classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test
+        of normal scores where both are skewed or heavy-tailed, and Fisher's exact test for 2 x 2 tables; see
         ``FisherZ``.  "z" is Fisher's transformation: too liberal for the levels used here.  The p-values of
-        "conditional" are exact for normal errors, and take "auto" only.
+        "basis" are exact for normal y, those of "conditional" for normal errors; both take "auto" only.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of y; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -207,6 +213,7 @@ default="addis"
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "lag": Int(0, LONGEST_LAG),
         "scope": Choice(*TESTS),
+        "measure": Choice(*MEASURES),
         "p_value": Choice("auto", *OF_CORRELATIONS),
     }
     _process_: Composition | ConditionalFDR
@@ -219,6 +226,7 @@ default="addis"
         alpha: float = 0.05,
         lag: int = 0,
         scope: str = "marginal",
+        measure: str = "fisher_z",
         p_value: str = "auto",
         task: str = "auto",
         ledger: str = "all",
@@ -228,6 +236,7 @@ default="addis"
         self.alpha = alpha
         self.lag = lag
         self.scope = scope
+        self.measure = measure
         self.p_value = p_value
         self.task = task
         self.ledger = ledger
@@ -235,18 +244,27 @@ default="addis"
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield each procedure, a lag, and the conditional test."""
+        """Yield each procedure, a lag, the nonlinear measure, and the conditional test."""
         for rule in RULES:
             yield cls(rule)
         yield cls(lag=3)
+        yield cls(measure="basis")
         yield cls(scope="conditional")
 
     @property
     def traits(self) -> Traits:
         """What the selector can do: the conditional test is not defined for more than two classes."""
-        return CONDITIONAL if self.scope == "conditional" else self._traits
+        if self.scope == "conditional":
+            return CONDITIONAL
+        return replace(self._traits, dependent_rows=self.measure == "fisher_z")
 
     def _check_together(self) -> None:
+        check_p_value(self.p_value, "measure", self.measure)
+        if self.scope == "conditional" and self.measure != "fisher_z":
+            raise ParameterError(
+                f"measure={self.measure!r} goes with scope='marginal'; FastOSFS(test='basis', fdr=...) tests "
+                "given other columns"
+            )
         if self.scope == "conditional" and self.p_value != "auto":
             raise ParameterError(f"p_value={self.p_value!r} goes with scope='marginal': take p_value='auto'")
 
@@ -258,6 +276,8 @@ default="addis"
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if self.scope == "conditional":
             return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
+        if self.measure == "basis":
+            return Composition(RankBasisF.of(y, task, self.alpha, online=True), KeepAll(len(y)), fdr)
         test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value, online=True))
         return Composition(test, KeepAll(len(y)), fdr)
 

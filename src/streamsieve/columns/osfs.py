@@ -14,6 +14,7 @@ from streamsieve.columns.redundancy.markov_blanket.complete_pairs import MarkovB
 from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlanketCorrelation
 from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovBlanketDependentRows
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
+from streamsieve.columns.redundancy.markov_blanket.rank_basis import MarkovBlanketBasis
 from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
 from streamsieve.dependence.contract import tasks_of
 from streamsieve.dependence.target import numeric_target
@@ -24,10 +25,11 @@ from streamsieve.independence.contract import ConditionalTest
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
+from streamsieve.independence.rank_basis import RankBasisF
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
 
-TESTS = ("fisher_z", *TABLE_TESTS)
+TESTS = ("fisher_z", *TABLE_TESTS, "basis")
 UNRELIABLE = ("independent", "skip")
 
 if TYPE_CHECKING:
@@ -113,6 +115,8 @@ class MarkovBlanketSelector(Beside):
     @property
     def _rule(self) -> type[RedundancyRule]:
         """The Markov-blanket rule for the way in which columns are compared."""
+        if self.test == "basis":
+            return MarkovBlanketBasis
         if self.test != "fisher_z":
             return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
         if self.missing == "omit":
@@ -126,6 +130,9 @@ class MarkovBlanketSelector(Beside):
             numbers = numeric_target(y, task)
             rule = MarkovBlanket(self.test, numbers, self.alpha, config)
             return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
+        if self.test == "basis":
+            basis = RankBasisF.of(y, task, self.alpha, online=self.fdr is not None)
+            return Composition(basis, MarkovBlanketBasis(basis, self.alpha, config), fdr)
         if self.test != "fisher_z":
             table = TABLE_TESTS[self.test](
                 y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value,
@@ -168,10 +175,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
-    test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
+    test : {"fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="fisher_z"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
-        test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
-        given)`` is called once per test: correct, but slower.
+        test of contingency tables of discretized columns (see ``bins``).  "basis" detects U-shapes and
+        thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of the column's ranks, given
+        those of the conditioning set; linear effects need somewhat more rows.  An object with
+        ``conditional(x, y, given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
@@ -285,10 +294,12 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
-    test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
+    test : {"fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="fisher_z"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
-        test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
-        given)`` is called once per test: correct, but slower.
+        test of contingency tables of discretized columns (see ``bins``).  "basis" detects U-shapes and
+        thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of the column's ranks, given
+        those of the conditioning set; linear effects need somewhat more rows.  An object with
+        ``conditional(x, y, given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"

@@ -24,10 +24,13 @@ from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
+from streamsieve.independence.rank_basis import RankBasis, RankBasisF
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, NameOrObject, Nested
 
 MEASURES = ("fisher_z", "su", "mutual_info")
+#: Measures with p-values.
+TESTED = ("fisher_z", "basis")
 BOUNDS = ("min", "max")
 VARIANTS = ("paper", "corrected")
 
@@ -43,9 +46,11 @@ class SAOLA(ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of the relevance test, in (0, 1); for measures with p-values.
-    measure : {"fisher_z", "su", "mutual_info"} or Measure, default="fisher_z"
+    measure : {"fisher_z", "su", "mutual_info", "basis"} or Measure, default="fisher_z"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in nats.
-        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  An object with
+        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "basis" detects
+        U-shapes and thresholds and has p-values: the adjusted multiple correlation with Legendre polynomials
+        (degree 1 to 3) of a column's ranks, and its F test.  An object with
         ``dependence(x, z)``, and ``p_value(dependence, n)`` if columns are to be tested at ``alpha``, is
         compared column by column: correct, but slower.
     delta : float, default=0.0
@@ -134,7 +139,7 @@ class SAOLA(ColumnSelector):
 
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
-        "measure": NameOrObject(*MEASURES, needs={"dependence": "dependence(x, z)"}),
+        "measure": NameOrObject(*MEASURES, "basis", needs={"dependence": "dependence(x, z)"}),
         "delta": Float(0),
         "bound": Choice(*BOUNDS),
         "variant": Choice(*VARIANTS),
@@ -177,7 +182,7 @@ class SAOLA(ColumnSelector):
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Yield each measure, the other bound and variant, missing values, and an FDR procedure."""
-        for measure in MEASURES:
+        for measure in (*MEASURES, "basis"):
             yield cls(measure=measure)
         yield cls(bound="max", variant="corrected")
         yield cls(missing="omit")
@@ -196,16 +201,19 @@ class SAOLA(ColumnSelector):
     def _check_together(self) -> None:
         check_missing(self.missing, "measure", self.measure)
         check_p_value(self.p_value, "measure", self.measure, tables=False)
-        tested = self.measure == "fisher_z" or callable(getattr(self.measure, "p_value", None))
+        tested = self.measure in TESTED or callable(getattr(self.measure, "p_value", None))
         if self.fdr is not None and not tested:
             raise ParameterError(
                 f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
-                "measure='fisher_z' or an object with `p_value(dependence, n)`, or fdr=None and delta"
+                "measure='fisher_z' or 'basis', an object with `p_value(dependence, n)`, or fdr=None and "
+                "delta"
             )
 
     @property
     def _rule(self) -> type[RedundancyRule]:
         """The pairwise rule for the way in which columns are compared."""
+        if self.measure == "basis":
+            return Pairwise
         if self.measure != "fisher_z":
             return PairwiseDiscrete if isinstance(self.measure, str) else Pairwise
         if self.missing == "omit":
@@ -215,6 +223,9 @@ class SAOLA(ColumnSelector):
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = PairwiseConfig(two_phase=self.variant == "corrected", use_max=self.bound == "max")
         fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+        if self.measure == "basis":
+            basis = RankBasisF.of(y, task, self.alpha, online=self.fdr is not None)
+            return Composition(basis, Pairwise(len(y), RankBasis(), config), fdr)
         if isinstance(self.measure, Measure):
             measure = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, self.delta)
             return Composition(measure, Pairwise(len(y), self.measure, config), fdr)

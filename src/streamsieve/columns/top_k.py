@@ -24,6 +24,7 @@ from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.information_test import InformationTest
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
+from streamsieve.independence.rank_basis import RankBasis, RankBasisF
 from streamsieve.protocols import Decision, Event, Reason, Task, Traits
 from streamsieve.state import Float, Int, NameOrObject, Nested
 
@@ -44,9 +45,11 @@ class TopK(ColumnSelector):
         Number of columns to keep, at least 1.
     redundancy_weight : float, default=1.0
         Weight of redundancy, in [0, 1]; 0.5 is a good choice for k of 50 and more.
-    measure : {"fisher_z", "su", "mutual_info"} or Measure, default="fisher_z"
+    measure : {"fisher_z", "su", "mutual_info", "basis"} or Measure, default="fisher_z"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in nats.
-        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  An object with
+        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "basis" detects
+        U-shapes and thresholds: the adjusted multiple correlation with Legendre polynomials (degree 1 to 3)
+        of a column's ranks, and its F test.  An object with
         ``dependence(x, z)``, and ``p_value(dependence, n)`` unless ``alpha=None``, is compared column by
         column: correct, but slower.
     alpha : float or None, default=0.05
@@ -139,7 +142,7 @@ class TopK(ColumnSelector):
     parameters = {
         "k": Int(1),
         "redundancy_weight": Float(0, 1),
-        "measure": NameOrObject(*MEASURES, needs={"dependence": "dependence(x, z)"}),
+        "measure": NameOrObject(*MEASURES, "basis", needs={"dependence": "dependence(x, z)"}),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         **COMPOSITION_PARAMETERS,
     }
@@ -178,7 +181,7 @@ class TopK(ColumnSelector):
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Yield each measure, no redundancy, no test, missing values, and an FDR procedure."""
-        for measure in MEASURES:
+        for measure in (*MEASURES, "basis"):
             yield cls(k=3, measure=measure)
         yield cls(k=4, redundancy_weight=0)
         yield cls(k=20, redundancy_weight=0.5, alpha=None)
@@ -217,6 +220,8 @@ class TopK(ColumnSelector):
         """The top-k rule for the way in which columns are compared; without a weight none is."""
         if self.redundancy_weight == 0:
             return TopKBuffer
+        if self.measure == "basis":
+            return TopKMeasured
         if self.measure != "fisher_z":
             return TopKDiscrete if isinstance(self.measure, str) else TopKMeasured
         return TopKCompletePairs if self.missing == "omit" else TopKCorrelation
@@ -230,6 +235,9 @@ class TopK(ColumnSelector):
             below_all = -1.0  # a dependence is at least 0; a state file holds no infinity
             test = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, below_all)
             rule = TopKMeasured(*sizes, self.measure)
+        elif self.measure == "basis":
+            test = RankBasisF.of(y, task, self.alpha, online=self.fdr is not None)
+            rule = TopKMeasured(*sizes, RankBasis())
         elif self.measure != "fisher_z":
             codes, normalized = discretize_target(y, task), self.measure == "su"
             test = InformationTest(
