@@ -28,6 +28,7 @@ STUDIES = (
     "discovery",
     "dofs",
     "recovery",
+    "interactions",
 )
 
 

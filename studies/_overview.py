@@ -41,6 +41,7 @@ PUBLISHED = (
     Printed(LATER, "Markov blankets of known networks", "markov_blankets"),
     Printed(LATER, "row selectors that learn", "learning"),
     Printed(LATER, "planted features, by annealing and by baselines", "recovery"),
+    Printed(LATER, "pairs and symmetric shapes by width", "interactions"),
 )
 TALLY = re.compile(
     r"(\d+) figures, (\d+) equal to the last digit printed, (\d+) more within chance, (\d+) apart"

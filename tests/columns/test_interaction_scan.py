@@ -41,11 +41,12 @@ def test_random_streams_in_mixed_blocks_equal_the_twin(task, monkeypatch):
             "bins": int(rng.choice([2, 3, 8])),
             "p_value": ("moments", "chi2", "moments")[case % 3],
         }
-        twin, pairs = interaction_scan(X, y, task, **parameters)
+        twin, pairs, missed = interaction_scan(X, y, task, **parameters)
         how = "regression" if task == "regression" else "classification"
         sieve = offered(InteractionScan(**parameters, task=how).begin(y), X, rng, tuple(FORMS))
         equal_twin(sieve, twin, what=(case, parameters))
         assert sieve.pairs_.tolist() == [list(pair) for pair in pairs]
+        assert sieve.n_missed_pairs_ == missed
         seen.update((line.event, line.reason) for line in twin[1])
         partners += len(pairs)
     assert len(seen) == 4, seen
@@ -120,6 +121,53 @@ def test_a_pair_is_found_within_the_pool_and_not_beyond():
     X, y = xor(rng, p=60, first=5, second=45)
     assert InteractionScan(pool=40).fit(X, y).selected_.tolist() == [5, 45]
     assert InteractionScan(pool=39).fit(X, y).selected_.tolist() == []
+
+
+def test_partners_at_the_ends_of_a_wide_table_meet_by_default():
+    """The pool used to hold 500 columns, and nothing announced the pairs that never met."""
+    X, y = xor(np.random.default_rng(16), n=300, p=2000, first=3, second=1990)
+    sieve = InteractionScan().fit(X, y)
+    assert sieve.selected_.tolist() == [3, 1990]
+    assert sieve.n_missed_pairs_ == 0
+    narrow = InteractionScan(pool=500).fit(X, y)
+    assert narrow.n_pairs_ + narrow.n_missed_pairs_ == 2000 * 1999 // 2
+
+
+def test_an_automatic_pool_is_bounded_by_memory_and_says_when_it_is_full(monkeypatch):
+    X, y = xor(np.random.default_rng(17), n=300, p=60, first=5, second=45)
+    monkeypatch.setattr("streamsieve.columns.redundancy.partner_pools.POOL_BYTES", 2**14)
+    sieve = InteractionScan().begin(y)
+    size = sieve._process_.pools.size
+    assert 1 < size < 39
+    sieve.offer(X[:, :size])
+    with pytest.warns(UserWarning, match=f"hold {size} columns of 300 rows.*n_missed_pairs_"):
+        sieve.offer(X[:, size : size + 10])
+    sieve.offer(X[:, size + 10 :])  # says so once
+    assert sieve.n_missed_pairs_ == sum(range(60 - size))
+    assert sieve.selected_.tolist() == []
+    again = InteractionScan.from_bytes(sieve.to_bytes())
+    assert again.n_missed_pairs_ == sieve.n_missed_pairs_
+
+
+@pytest.mark.parametrize(
+    ("n", "classes", "bins"), [(160, 2, 4), (159, 2, 3), (90, 2, 3), (89, 2, 2), (399, 5, 3)]
+)
+def test_bins_are_as_many_as_leave_five_rows_to_a_cell(n, classes, bins):
+    y = np.arange(n) % classes
+    assert InteractionScan().begin(y)._process_.bins == bins
+
+
+@pytest.mark.parametrize("p", [8, 128, 512])
+@pytest.mark.parametrize("shape", ["ring", "xor"])
+def test_a_ring_and_an_exclusive_or_of_numbers_are_found_by_default(shape, p):
+    """Passemiers' RING and XOR; with two bins a ring is invisible, since it is symmetric in both columns."""
+    X = np.random.default_rng(p).random((1000, p))
+    centered = X[:, [0, 1]] - 0.5
+    ring = np.abs(np.hypot(*centered.T) - 0.35) <= 0.1151
+    y = ring if shape == "ring" else centered.prod(axis=1) <= 0
+    assert InteractionScan().fit(X, y.astype(int)).selected_.tolist() == [0, 1]
+    if shape == "ring":
+        assert InteractionScan(bins=2).fit(X, y.astype(int)).selected_.tolist() != [0, 1]
 
 
 def test_parity_of_three_is_not_found():

@@ -110,7 +110,7 @@ def test_lines_are_first_in_first_out_and_slots_are_used_again():
     known, feature = np.zeros(6), np.arange(6) + 10
     store = tuple(np.zeros((5, *a.shape[1:]), a.dtype) for a in (planes, counts, levels, known, feature))
     pool, chosen = np.zeros((2, 2), np.int64)
-    free, numbers = np.arange(5), np.array([0, 0, 5, 0])
+    free, numbers = np.arange(5), np.array([0, 0, 5, 0, 0, 0])
     room = np.zeros(4, np.int64), *np.zeros((3, 4))
     way = np.array([1, 1, 2, 0, 1, 1], np.uint8)
     at, _ = kernel.scan(
@@ -120,5 +120,5 @@ def test_lines_are_first_in_first_out_and_slots_are_used_again():
     assert at == 6
     assert store[4][pool].tolist() == [14, 15]
     assert store[4][chosen[:1]].tolist() == [12]
-    assert numbers.tolist() == [2, 1, 2, 0 + 1 + 2 + 3 + 3]
+    assert numbers.tolist() == [2, 1, 2, 0 + 1 + 2 + 3 + 3, 2, 1]
     assert sorted([*pool, *chosen[:1], *free[:2]]) == [0, 1, 2, 3, 4]

@@ -37,12 +37,12 @@ SUM_OF_SHARES = 2.109742801236892
 
 
 def interaction_scan(X, y, task, *, pool=500, alpha=0.05, bins=2, p_value="moments"):
-    """Return the selected columns, one decision a column, and the pairs found."""
+    """Return the selected columns, one decision a column, the pairs found, and the number of pairs missed."""
     y = cut(y, TARGET_BINS) if task == "regression" else np.asarray(y)
     run = Run(y, pool, alpha, p_value)
     for j in range(X.shape[1]):
         run.offer(j, coded(X[:, j], bins))
-    return (sorted(run.kept), [run.verdict[j] for j in range(X.shape[1])]), run.pairs
+    return (sorted(run.kept), [run.verdict[j] for j in range(X.shape[1])]), run.pairs, run.missed
 
 
 def coded(x, bins):
@@ -62,7 +62,7 @@ class Run:
         self.y, self.n, self.size, self.alpha = np.unique(y, return_inverse=True)[1], len(y), pool, alpha
         self.classes = len(np.unique(y))
         self.codes, self.pool, self.chosen, self.kept, self.pairs = {}, [], [], [], []
-        self.t, self.verdict = 0, {}
+        self.t, self.verdict, self.tested, self.missed = 0, {}, [], 0
 
     def offer(self, j, codes):
         self.codes[j] = codes
@@ -74,6 +74,8 @@ class Run:
             self.verdict[j] = Line(j, "rejected", reason, (), G, p)
             return
         self.t += 1
+        self.missed += sum(a not in self.pool + self.chosen[-self.size :] for a in self.tested)
+        self.tested.append(j)
         level = self.alpha / (SUM_OF_SHARES * (self.t + 1) * np.log(self.t + 1) ** 2) / 2
         if self.way == "moments":
             p = self.alone(codes, level)

@@ -282,7 +282,8 @@ def scan(
 
     By ``moments`` Pearson's statistic is tested, scaled to its mean and variance under permutation, and the
     bound is that of `might_exceed`; else the likelihood ratio, and the bound is one of it.
-    ``numbers`` (updated) counts the pool, the chosen, the free slots, and the pairs tested.
+    ``numbers`` (updated) counts the pool, the chosen, the free slots, the pairs tested, the columns that have
+    left a full pool, and the pairs that these would have made with columns taken later.
     """
     classes = len(edges) - 1
     n = len(g) - 1
@@ -328,6 +329,7 @@ def scan(
                 exceeds |= moments or ratio >= bound[j]
             done += 1
         numbers[3] += done
+        numbers[5] += numbers[4]
         if exceeds:
             return j, done
         join(j, way[j] == 2, new_planes, new_counts, new_levels, new_information, feature,
@@ -345,6 +347,8 @@ def join(
     """Put a column at the end of the pool or of the chosen; where that is full, the first one leaves."""
     numbers[2] -= 1
     slot = free[numbers[2]]
+    line, at = (chosen, 1) if is_chosen else (pool, 0)
+    numbers[4] += int(numbers[at] == len(line))
     for a in range(planes.shape[1]):
         for w in range(planes.shape[2]):
             planes[slot, a, w] = new_planes[j, a, w]
@@ -354,7 +358,4 @@ def join(
     levels[slot] = new_levels[j]
     information[slot] = new_information[j]
     features[slot] = feature[j]
-    if is_chosen:
-        numbers[1], numbers[2] = _push(chosen, numbers[1], slot, free, numbers[2])
-    else:
-        numbers[0], numbers[2] = _push(pool, numbers[0], slot, free, numbers[2])
+    numbers[at], numbers[2] = _push(line, numbers[at], slot, free, numbers[2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
@@ -10,13 +11,14 @@ import numpy.typing as npt
 
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.columns.redundancy.interactions import Interactions
-from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, PartnerPools
+from streamsieve.columns.redundancy.interactions import Interactions, bins_for
+from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, POOL_BYTES, PartnerPools
+from streamsieve.decisions import Outcome
 from streamsieve.dependence.target import discretize_target
 from streamsieve.independence.p_values import OF_TABLES, chosen
 from streamsieve.ledger import ProvisionalLedger
-from streamsieve.protocols import IntArray, Task, Traits
-from streamsieve.state import Choice, Float, Int, Nested
+from streamsieve.protocols import ColumnBlock, IntArray, Task, Traits
+from streamsieve.state import Choice, Float, IntOr, Nested
 
 
 class InteractionScan(ColumnSelector):
@@ -28,15 +30,20 @@ class InteractionScan(ColumnSelector):
 
     Parameters
     ----------
-    pool : int, default=500
+    pool : int or "auto", default="auto"
         Number of marginally irrelevant columns to remember as partners, and as many kept ones, in
-        [1, 65536].  A pair farther apart is not found.
+        [1, 65536].  A pair farther apart is not found; ``n_missed_pairs_`` counts such pairs.  "auto" takes
+        as many as fit into 256 MiB: 65,536 columns of 2,000 rows, 1,500 of 100,000 rows.  A column is tested
+        with every partner in the pool, so over a long stream a smaller pool takes less time.
     alpha : float, default=0.05
         Bound on the family-wise error rate, the probability of any false rejection among all tests of the
         stream, in (0, 1).  It holds for any dependence between columns, as far as the p-values hold (they are
         asymptotic) and if rows are independent.
-    bins : int, default=2
-        Number of equal-frequency bins for columns with more than 8 distinct values, in [2, 8].
+    bins : int or "auto", default="auto"
+        Number of equal-frequency bins for columns with more than 8 distinct values, in [2, 8].  "auto" takes
+        4, 3 or 2: the most for which a cell of two binned columns and y has an expected count of at least 5
+        (Cochran's rule), that is, 4 from 80 rows per class on, 3 from 45.  Two bins show no symmetric
+        effect, such as that of the distance from the center.
     p_value : {"auto", "moments", "chi2"}, default="auto"
         How p-values are computed.  "moments", the default, takes the mean and variance of Pearson's
         statistic over all permutations, with Fisher's exact test for every 2 x 2 table of a column and y;
@@ -57,6 +64,8 @@ class InteractionScan(ColumnSelector):
     pairs_ : arrival numbers of the columns kept together, one pair per row, in the order they were found
     n_pairs_ : number of pairs tested
     n_pooled_ : number of columns in the pool
+    n_missed_pairs_ : number of pairs of which one column had left the pool before the other one came; with
+        ``pool="auto"`` a warning announces the first
     ledger_ : every decision; the statistic is the likelihood ratio statistic (G) of the column and y, or for
         a column kept for a pair that of the pair given the better of the two, with the partner in ``by``
     n_features_in_ : columns offered
@@ -104,19 +113,19 @@ class InteractionScan(ColumnSelector):
         "columns: test the pairs_ on rows of your own"
     )
     parameters = {
-        "pool": Int(1, LARGEST_POOL),
+        "pool": IntOr("auto", 1, LARGEST_POOL),
         "alpha": Float(0, 1, open_low=True, open_high=True),
-        "bins": Int(2, LEVELS),
+        "bins": IntOr("auto", 2, LEVELS),
         "p_value": Choice("auto", *OF_TABLES),
     }
     fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(Interactions, shares=("rows",))}
 
     def __init__(
         self,
-        pool: int = 500,
+        pool: int | str = "auto",
         *,
         alpha: float = 0.05,
-        bins: int = 2,
+        bins: int | str = "auto",
         p_value: str = "auto",
         task: str = "auto",
         ledger: str = "all",
@@ -132,19 +141,38 @@ class InteractionScan(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield a large pool and a small one."""
+        """Yield the automatic pool, which is large, and a small one."""
         yield cls()
         yield cls(pool=7, alpha=0.5, bins=3)
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Interactions:
-        pools = PartnerPools(discretize_target(y, task), int(self.pool))
-        return Interactions(pools, float(self.alpha), int(self.bins), chosen(self.p_value, OF_TABLES))
+        pools = PartnerPools(discretize_target(y, task), None if self.pool == "auto" else int(self.pool))
+        bins = self._bins(len(y), len(pools.class_counts))
+        return Interactions(pools, float(self.alpha), bins, chosen(self.p_value, OF_TABLES))
+
+    def _bins(self, n: int, classes: int) -> int:
+        return bins_for(n, classes) if self.bins == "auto" else int(self.bins)
+
+    def _offer(self, block: ColumnBlock) -> Outcome:
+        pools: PartnerPools = self._process_.pools
+        complete = pools.n_left == 0
+        outcome = super()._offer(block)
+        if self.pool == "auto" and complete and pools.n_left:
+            warnings.warn(
+                f"the pool is full: {POOL_BYTES // 2**20} MiB hold {pools.size} columns of {pools.n} rows, "
+                "so columns farther apart are not tested as pairs (n_missed_pairs_ counts them); set pool= "
+                "to the number of columns to remember",
+                stacklevel=2,
+            )
+        return outcome
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         process, pools = self._process_, self._process_.pools
         bound = pools.size, process.alpha, process.bins, process.p_value
-        if bound != (self.pool, self.alpha, self.bins, chosen(self.p_value, OF_TABLES)):
+        size = pools.affordable if self.pool == "auto" else self.pool
+        bins = self._bins(pools.n, len(pools.class_counts))
+        if bound != (size, self.alpha, bins, chosen(self.p_value, OF_TABLES)):
             yield "the process has other parameters"
         if max([pools.tests - 1, *pools.kept]) >= self.n_features_in_:
             yield "a column was tested or kept that was never offered"
@@ -160,6 +188,12 @@ class InteractionScan(ColumnSelector):
         """Number of pairs tested."""
         n_pairs: int = self._process_for("n_pairs_").pools.n_pairs
         return n_pairs
+
+    @property
+    def n_missed_pairs_(self) -> int:
+        """Number of pairs of which one column had left the pool before the other one came."""
+        n_missed: int = self._process_for("n_missed_pairs_").pools.n_missed
+        return n_missed
 
     @property
     def n_pooled_(self) -> int:

@@ -23,13 +23,14 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.by_type import relevance_by_type
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
-from streamsieve.independence.p_values import OF_CORRELATIONS
+from streamsieve.independence.p_values import OF_CORRELATIONS, check_p_value
+from streamsieve.independence.rank_basis import RankBasisF
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
 #: Tests of scope "marginal".
-MARGINAL = ("auto", "fisher_z")
+MARGINAL = ("auto", "fisher_z", "basis")
 CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
 
 
@@ -116,12 +117,15 @@ default="addis"
     scope : {"marginal", "conditional"}, default="marginal"
         Null hypothesis of a column: it is independent of y (correlation, or for more than two classes the F
         test), or it adds nothing to a linear model of y on the columns kept so far (t test).
+    measure : {"fisher_z", "basis"}, default="fisher_z"
+        For scope "marginal": the correlation, or the joint F test of Legendre polynomials (degree 1 to 3) of
+        the column's ranks, which detects U-shapes and thresholds.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
-        How the p-values of scope "marginal" are computed.  "t" is Student's t (F for more than two classes),
-        exact if y or the column is normal.  "confirmed", the default, is t, held against a test of normal
-        scores where both are skewed or heavy-tailed, and Fisher's exact test for 2 x 2 tables; see
+        How the p-values of "fisher_z" in scope "marginal" are computed.  "t" is Student's t (F for more than
+        two classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test
+        of normal scores where both are skewed or heavy-tailed, and Fisher's exact test for 2 x 2 tables; see
         ``FisherZ``.  "z" is Fisher's transformation: too liberal for the levels used here.  The p-values of
-        "conditional" are exact for normal errors, and take "auto" only.
+        "basis" are exact for normal y, those of "conditional" for normal errors; both take "auto" only.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of y; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -246,18 +250,28 @@ default="addis"
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield each procedure, a lag, and the conditional test."""
+        """Yield each procedure, a lag, the nonlinear measure, and the conditional test."""
         for rule in RULES:
             yield cls(rule)
         yield cls(lag=3)
+        yield cls(test="basis")
         yield cls(scope="conditional")
 
     @property
     def traits(self) -> Traits:
         """What the selector can do: the conditional test is not defined for more than two classes."""
-        return CONDITIONAL if self.scope == "conditional" else replace(self._traits, text=self.test == "auto")
+        if self.scope == "conditional":
+            return CONDITIONAL
+        correlation = self.test != "basis"
+        return replace(self._traits, text=self.test == "auto", dependent_rows=correlation)
 
     def _check_together(self) -> None:
+        check_p_value(self.p_value, "test", self.test)
+        if self.scope == "conditional" and self.test == "basis":
+            raise ParameterError(
+                f"test={self.test!r} goes with scope='marginal'; FastOSFS(test='basis', fdr=...) tests "
+                "given other columns"
+            )
         if self.scope == "conditional" and self.p_value != "auto":
             raise ParameterError(f"p_value={self.p_value!r} goes with scope='marginal': take p_value='auto'")
 
@@ -280,6 +294,8 @@ default="addis"
                 y, task, self.alpha, self.p_value, TARGET_BINS, online=True, comparable=True
             )
             return Composition(by_type, KeepAll(len(y)), fdr)
+        if self.test == "basis":
+            return Composition(RankBasisF.of(y, task, self.alpha, online=True), KeepAll(len(y)), fdr)
         test = self._dependence.test(FisherZ(y, task, self.alpha, p_value=self.p_value, online=True))
         return Composition(test, KeepAll(len(y)), fdr)
 

@@ -23,6 +23,7 @@ from streamsieve.columns.redundancy.markov_blanket.complete_pairs import MarkovB
 from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlanketCorrelation
 from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovBlanketDependentRows
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
+from streamsieve.columns.redundancy.markov_blanket.rank_basis import MarkovBlanketBasis
 from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
 from streamsieve.dependence.contract import tasks_of
 from streamsieve.dependence.target import numeric_target
@@ -34,10 +35,11 @@ from streamsieve.independence.contract import ConditionalTest
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
+from streamsieve.independence.rank_basis import RankBasisF
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
 
-TESTS = ("auto", "fisher_z", *TABLE_TESTS)
+TESTS = ("auto", "fisher_z", *TABLE_TESTS, "basis")
 UNRELIABLE = ("independent", "skip")
 
 if TYPE_CHECKING:
@@ -138,6 +140,8 @@ class MarkovBlanketSelector(Beside):
         """The Markov-blanket rule for the way in which columns are compared."""
         if self._by_type:
             return MarkovBlanketByType
+        if self.test == "basis":
+            return MarkovBlanketBasis
         if self.test not in CORRELATIONS:
             return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
         if self.missing == "omit":
@@ -146,33 +150,39 @@ class MarkovBlanketSelector(Beside):
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = MarkovBlanketConfig(self.max_conditioning, self.unreliable == "skip", self._newcomer_first)
+        test, rule = self._test_and_rule(y, task, config)
         fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+        return Composition(test, rule, fdr)
+
+    def _test_and_rule(
+        self, y: npt.NDArray[Any], task: Task, config: MarkovBlanketConfig
+    ) -> tuple[RelevanceTest, RedundancyRule]:
+        online = self.fdr is not None
+        test: Any
         if isinstance(self.test, ConditionalTest):
             numbers = numeric_target(y, task)
-            rule = MarkovBlanket(self.test, numbers, self.alpha, config)
-            return Composition(AnyTest(self.test, numbers, self.alpha), rule, fdr)
+            test = AnyTest(self.test, numbers, self.alpha)
+            return test, MarkovBlanket(self.test, numbers, self.alpha, config)
         if self._by_type:
-            by_type = relevance_by_type(
-                y, task, self.alpha, self.p_value, self.bins, online=self.fdr is not None,
+            test = relevance_by_type(
+                y, task, self.alpha, self.p_value, self.bins, online=online,
                 degrees=self.degrees, reliable=self.reliable,
             )  # fmt: skip
-            return Composition(by_type, MarkovBlanketByType(by_type, config), fdr)
-        if self.test not in CORRELATIONS:
-            table = TABLE_TESTS[self.test](
-                y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value,
-                exact=self.fdr is not None,
-            )  # fmt: skip
-            return Composition(table, MarkovBlanketDiscrete(table, config), fdr)
-        complete = FisherZ(
-            y, task, self.alpha, signed=False, p_value=self.p_value, online=self.fdr is not None
-        )
-        if self.missing == "omit":
-            pairs = CompletePairsFisherZ(complete, observed_classes=False)
-            return Composition(pairs, MarkovBlanketCompletePairs(pairs, config), fdr)
-        test = self._dependence.test(complete)
-        if isinstance(test, FisherZ):
-            return Composition(test, MarkovBlanketCorrelation(test, config), fdr)
-        return Composition(test, MarkovBlanketDependentRows(test, self.alpha, config), fdr)
+        elif self.test == "basis":
+            test = RankBasisF.of(y, task, self.alpha, online=online)
+        elif self.test not in CORRELATIONS:
+            test = TABLE_TESTS[self.test](
+                y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value, exact=online
+            )
+        else:
+            test = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value, online=online)
+            if self.missing == "omit":
+                test = CompletePairsFisherZ(test, observed_classes=False)
+            else:
+                test = self._dependence.test(test)
+        rule: Any = self._rule
+        takes_level = rule in (MarkovBlanketBasis, MarkovBlanketDependentRows)
+        return test, rule(test, self.alpha, config) if takes_level else rule(test, config)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
@@ -192,10 +202,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
-    test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
+    test : {"fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="fisher_z"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
-        test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
-        given)`` is called once per test: correct, but slower.
+        test of contingency tables of discretized columns (see ``bins``).  "basis" detects U-shapes and
+        thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of the column's ranks, given
+        those of the conditioning set; linear effects need somewhat more rows.  An object with
+        ``conditional(x, y, given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
@@ -309,10 +321,12 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
-    test : {"fisher_z", "g2", "chi2"} or ConditionalTest, default="fisher_z"
+    test : {"fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="fisher_z"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
-        test of contingency tables of discretized columns (see ``bins``).  An object with ``conditional(x, y,
-        given)`` is called once per test: correct, but slower.
+        test of contingency tables of discretized columns (see ``bins``).  "basis" detects U-shapes and
+        thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of the column's ranks, given
+        those of the conditioning set; linear effects need somewhat more rows.  An object with
+        ``conditional(x, y, given)`` is called once per test: correct, but slower.
     max_conditioning : int, default=3
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"

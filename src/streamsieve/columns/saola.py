@@ -35,10 +35,13 @@ from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
+from streamsieve.independence.rank_basis import RankBasis, RankBasisF
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, NameOrObject, Nested
 
-MEASURES = ("auto", "fisher_z", "su", "mutual_info")
+MEASURES = ("auto", "fisher_z", "su", "mutual_info", "basis")
+#: Measures with p-values.
+TESTED = (*CORRELATIONS, "basis")
 BOUNDS = ("min", "max")
 VARIANTS = ("paper", "corrected")
 
@@ -54,9 +57,11 @@ class SAOLA(ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of the relevance test, in (0, 1); for measures with p-values.
-    measure : {"fisher_z", "su", "mutual_info"} or Measure, default="fisher_z"
+    measure : {"fisher_z", "su", "mutual_info", "basis"} or Measure, default="fisher_z"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in nats.
-        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  An object with
+        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "basis" detects
+        U-shapes and thresholds and has p-values: the adjusted multiple correlation with Legendre polynomials
+        (degree 1 to 3) of a column's ranks, and its F test.  An object with
         ``dependence(x, z)``, and ``p_value(dependence, n)`` if columns are to be tested at ``alpha``, is
         compared column by column: correct, but slower.
     delta : float, default=0.0
@@ -211,11 +216,12 @@ class SAOLA(ColumnSelector):
         check_missing(self.missing, "measure", self.measure)
         check_p_value(self.p_value, "measure", self.measure, tables=False)
         check_types(self.types, "measure", self.measure)
-        tested = self.measure in CORRELATIONS or callable(getattr(self.measure, "p_value", None))
+        tested = self.measure in TESTED or callable(getattr(self.measure, "p_value", None))
         if self.fdr is not None and not tested:
             raise ParameterError(
                 f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
-                "measure='auto' or 'fisher_z', an object with `p_value(dependence, n)`, or fdr=None and delta"
+                "measure='auto', 'fisher_z' or 'basis', an object with `p_value(dependence, n)`, or fdr=None "
+                "and delta"
             )
 
     @property
@@ -233,6 +239,8 @@ class SAOLA(ColumnSelector):
         """The pairwise rule for the way in which columns are compared."""
         if self._by_type:
             return PairwiseByType
+        if self.measure == "basis":
+            return Pairwise
         if self.measure not in CORRELATIONS:
             return PairwiseDiscrete if isinstance(self.measure, str) else Pairwise
         if self.missing == "omit":
@@ -242,6 +250,9 @@ class SAOLA(ColumnSelector):
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = PairwiseConfig(two_phase=self.variant == "corrected", use_max=self.bound == "max")
         fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+        if self.measure == "basis":
+            basis = RankBasisF.of(y, task, self.alpha, online=self.fdr is not None)
+            return Composition(basis, Pairwise(len(y), RankBasis(), config), fdr)
         if isinstance(self.measure, Measure):
             measure = AnyMeasure(self.measure, numeric_target(y, task), self.alpha, self.delta)
             return Composition(measure, Pairwise(len(y), self.measure, config), fdr)

@@ -35,10 +35,11 @@ from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.information_test import InformationTest
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
+from streamsieve.independence.rank_basis import RankBasis, RankBasisF
 from streamsieve.protocols import Decision, Event, Reason, Task, Traits
 from streamsieve.state import Float, Int, NameOrObject, Nested
 
-MEASURES = ("auto", "fisher_z", "su", "mutual_info")
+MEASURES = ("auto", "fisher_z", "su", "mutual_info", "basis")
 
 
 class TopK(ColumnSelector):
@@ -55,9 +56,11 @@ class TopK(ColumnSelector):
         Number of columns to keep, at least 1.
     redundancy_weight : float, default=1.0
         Weight of redundancy, in [0, 1]; 0.5 is a good choice for k of 50 and more.
-    measure : {"fisher_z", "su", "mutual_info"} or Measure, default="fisher_z"
+    measure : {"fisher_z", "su", "mutual_info", "basis"} or Measure, default="fisher_z"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in nats.
-        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  An object with
+        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "basis" detects
+        U-shapes and thresholds: the adjusted multiple correlation with Legendre polynomials (degree 1 to 3)
+        of a column's ranks, and its F test.  An object with
         ``dependence(x, z)``, and ``p_value(dependence, n)`` unless ``alpha=None``, is compared column by
         column: correct, but slower.
     alpha : float or None, default=0.05
@@ -244,6 +247,8 @@ class TopK(ColumnSelector):
             return TopKBuffer
         if self._by_type:
             return TopKByType
+        if self.measure == "basis":
+            return TopKMeasured
         if self.measure not in CORRELATIONS:
             return TopKDiscrete if isinstance(self.measure, str) else TopKMeasured
         return TopKCompletePairs if self.missing == "omit" else TopKCorrelation
@@ -262,6 +267,9 @@ class TopK(ColumnSelector):
                 y, task, self.alpha, self.p_value, self.bins, online=self.fdr is not None, comparable=True
             )
             rule = TopKByType(test, *sizes[1:])
+        elif self.measure == "basis":
+            test = RankBasisF.of(y, task, self.alpha, online=self.fdr is not None)
+            rule = TopKMeasured(*sizes, RankBasis())
         elif self.measure not in CORRELATIONS:
             codes, normalized = discretize_target(y, task), self.measure == "su"
             test = InformationTest(

@@ -32,7 +32,7 @@ def check_p_value(p_value: str, name: str, part: Any, *, tables: bool = True) ->
         ways = (*OF_CORRELATIONS, *OF_TABLES)
     elif part == "fisher_z":
         ways = OF_CORRELATIONS
-    elif tables and isinstance(part, str):
+    elif tables and isinstance(part, str) and part != "basis":
         ways = OF_TABLES
     if p_value not in ("auto", *ways):
         fitting = " or ".join(f"p_value={way!r}" for way in ("auto", *ways))

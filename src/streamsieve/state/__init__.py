@@ -17,6 +17,7 @@ from streamsieve.state.fields import Encoded as Encoded
 from streamsieve.state.fields import Field as Field
 from streamsieve.state.fields import Float as Float
 from streamsieve.state.fields import Int as Int
+from streamsieve.state.fields import IntOr as IntOr
 from streamsieve.state.fields import Json as Json
 from streamsieve.state.fields import Texts as Texts
 from streamsieve.state.fields import Values as Values

@@ -187,6 +187,20 @@ class Int(Scalar):
             place.refuse(f"should be {place.size(self.size).value}, the number of {self.size}")
 
 
+class IntOr(Int):
+    """A parameter that is a whole number or one word, such as ``"auto"``."""
+
+    def __init__(self, word: str, low: int = 0, high: int = MOST) -> None:
+        super().__init__(low, high)
+        self.word = word
+
+    def check_value(self, name: str, value: Any) -> None:
+        if isinstance(value, str):
+            check_choice(name, value, (self.word, "a whole number"))
+        if value != self.word:
+            super().check_value(name, value)
+
+
 class Float(Scalar):
     """A finite number; ``open_low`` and ``open_high`` exclude the bounds."""
 

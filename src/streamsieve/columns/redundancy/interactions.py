@@ -31,6 +31,19 @@ SUM_OF_WEIGHTS = 2.109742801236892
 OUT, POOLED, CHOSEN = range(3)
 
 
+#: Expected count of a cell that a table needs by Cochran's rule.
+EXPECTED = 5
+
+
+def bins_for(n: int, classes: int) -> int:
+    """Return the most bins, of 2 to 4, for which two columns and the target have enough rows in a cell.
+
+    Four quarters show a center against both ends, on either side; more would only thin out the table.
+    """
+    enough = (bins for bins in (4, 3) if n >= EXPECTED * bins**2 * classes)
+    return next(enough, 2)
+
+
 def levels_of(t: IntArray, alpha: float) -> FloatArray:
     """Return the significance level for all tests of the t-th column; the levels sum to alpha."""
     ahead = np.maximum(t, 1) + 1.0

@@ -21,8 +21,11 @@ ROWS_PER_FREEDOM = 5
 #: Initial number of slots.
 FIRST_SLOTS = 64
 LARGEST_POOL = 2**16
-#: Entries of the counters that the kernel keeps: columns in each pool, free slots, pairs tested.
-IN_POOL, IN_CHOSEN, FREE, PAIRS = range(4)
+#: Memory for both pools if their size is not given, in bytes.
+POOL_BYTES = 2**28
+#: Entries of the counters that the kernel keeps: columns in each pool, free slots, pairs tested, columns that
+#: have left a full pool, and the pairs that they would have made with later columns.
+IN_POOL, IN_CHOSEN, FREE, PAIRS, LEFT, MISSED = range(6)
 
 
 class Coded(NamedTuple):
@@ -64,11 +67,13 @@ class PartnerPools(Part):
         "kept": Array("i8", "kept", low=0, unique=True),
         "pairs": Array("i8", "pairs", 2, low=0),
         "n_pairs": Int(0),
+        "n_left": Int(0),
+        "n_missed": Int(0),
         "tests": Int(0),
     }
 
-    def __init__(self, y: npt.NDArray[np.uint16], size: int) -> None:
-        self.y, self.n, self.size = y.astype(np.int64), len(y), size
+    def __init__(self, y: npt.NDArray[np.uint16], size: int | None) -> None:
+        self.y, self.n = y.astype(np.int64), len(y)
         self.class_counts = np.bincount(self.y)
         #: Where the words of each class begin, and the bit of each row.
         self.edges = np.concatenate([[0], np.cumsum(-(-self.class_counts // 64))])
@@ -80,10 +85,11 @@ class PartnerPools(Part):
         #: 1 / c of every count, 0 for 0.
         self.inverse = np.concatenate([[0.0], 1.0 / np.arange(1.0, self.n + 1)])
         self.slots = self._room(FIRST_SLOTS)
+        self.size = size = self.affordable if size is None else size
         #: Slots of both pools, first in first out.
         self._pools = np.zeros((2, size), np.int64)
         self._free = np.arange(FIRST_SLOTS)
-        self._counters = np.array([0, 0, FIRST_SLOTS, 0])
+        self._counters = np.array([0, 0, FIRST_SLOTS, 0, 0, 0])
         #: Number of columns tested.
         self.tests = 0
         #: Arrival indices of the columns kept, and of those kept together.
@@ -98,9 +104,25 @@ class PartnerPools(Part):
         )  # fmt: skip
 
     @property
+    def affordable(self) -> int:
+        """Size at which both pools take ``POOL_BYTES`` if they are full."""
+        each = sum(array.nbytes for array in self.slots.arrays.values()) // len(self.slots["feature"])
+        return max(1, min(POOL_BYTES // (2 * each), LARGEST_POOL))
+
+    @property
     def n_pairs(self) -> int:
         """Number of pairs tested."""
         return int(self._counters[PAIRS])
+
+    @property
+    def n_left(self) -> int:
+        """Number of columns that have left a full pool."""
+        return int(self._counters[LEFT])
+
+    @property
+    def n_missed(self) -> int:
+        """Number of pairs of which one column had left its pool before the other one came."""
+        return int(self._counters[MISSED])
 
     @property
     def pooled(self) -> IntArray:
@@ -133,7 +155,9 @@ class PartnerPools(Part):
     ) -> Pairs:
         """Pair columns of a block with both pools, until a pair exceeds its bound; see the kernel."""
         self._make_room(len(way) - first)
-        slots, numbers = np.empty(2 * self.size, np.int64), np.empty((3, 2 * self.size))
+        partners = int(self._counters[IN_POOL] + self._counters[IN_CHOSEN]) + len(way) - first
+        most = min(partners, 2 * self.size)
+        slots, numbers = np.empty(most, np.int64), np.empty((3, most))
         at, done = kernel.scan(
             *coded, way, bound, first, *self.slots.arrays.values(), *self._pools, self._free, self._counters,
             self.edges, self.g, self.inverse, ROWS_PER_FREEDOM, moments, slots, *numbers,
@@ -172,6 +196,7 @@ class PartnerPools(Part):
         self._counters[IN_POOL] -= 1
         if self._counters[IN_CHOSEN] == self.size:
             self._release(int(chosen[0]))
+            self._counters[LEFT] += 1
             chosen[:-1] = chosen[1:].copy()
             self._counters[IN_CHOSEN] -= 1
         chosen[self._counters[IN_CHOSEN]] = slot
@@ -182,6 +207,7 @@ class PartnerPools(Part):
         """Empty the pool of marginally irrelevant columns."""
         for slot in self._pools[IN_POOL, : self._counters[IN_POOL]].tolist():
             self._release(slot)
+        self._counters[LEFT] += self._counters[IN_POOL]
         self._counters[IN_POOL] = 0
 
     def _release(self, slot: int) -> None:
@@ -190,7 +216,7 @@ class PartnerPools(Part):
 
     def _make_room(self, more: int) -> None:
         """Have a free slot for each column to come, or for all that the pools hold and one more."""
-        pooled, chosen, free, _ = self._counters.tolist()
+        pooled, chosen, free = self._counters[:PAIRS].tolist()
         wanted = min(pooled + chosen + more, 2 * self.size) + 1
         have = len(self._free)
         while have < wanted:
@@ -202,13 +228,13 @@ class PartnerPools(Part):
         self._counters[FREE] = free
 
     def _record(self) -> Mapping[str, Any]:
-        (pool, chosen), (pooled, kept, _, n_pairs) = self._pools, self._counters.tolist()
+        (pool, chosen), (pooled, kept) = self._pools, self._counters[:FREE].tolist()
         slots = np.concatenate([pool[:pooled], chosen[:kept]])
         return {
             "y": self.y.astype(np.uint16), "size": self.size,
             "planes": self.slots["planes"][slots], "feature": self.slots["feature"][slots],
             "kept": np.array(self.kept, np.int64), "pairs": np.array(self.pairs, np.int64).reshape(-1, 2),
-            "n_pairs": n_pairs, "tests": self.tests,
+            "n_pairs": self.n_pairs, "n_left": self.n_left, "n_missed": self.n_missed, "tests": self.tests,
         }  # fmt: skip
 
     @classmethod
@@ -224,7 +250,8 @@ class PartnerPools(Part):
         coded = made._counted(planes)._replace(feature=feature)
         for at in range(len(feature)):
             made.join(coded, at, chosen=bool(chosen[at]))
-        made._counters[PAIRS], made.tests = record["n_pairs"], record["tests"]
+        made._counters[[PAIRS, LEFT, MISSED]] = record["n_pairs"], record["n_left"], record["n_missed"]
+        made.tests = record["tests"]
         made.kept = record["kept"].tolist()
         made.pairs = [(a, b) for a, b in record["pairs"].tolist()]
         return made

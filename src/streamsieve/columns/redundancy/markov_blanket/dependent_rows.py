@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, Self
 
+import numpy as np
+
 from streamsieve.columns.redundancy.markov_blanket.rule import (
     CONFIG_FIELDS,
     Kept,
@@ -13,7 +15,6 @@ from streamsieve.columns.redundancy.markov_blanket.rule import (
     MarkovBlanketConfig,
 )
 from streamsieve.independence.dependent_rows import DependentRowsTest
-from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, Nested, register
 
 
@@ -40,9 +41,10 @@ class MarkovBlanketDependentRows(MarkovBlanket):
         self.n, self.test, self._alpha, self._config = test.n, test, alpha, config
         self._kept: list[Kept] = []
 
-    def _tested(self, x: FloatArray, given: FloatArray) -> tuple[float, float]:
+    def _tested(self, column: Kept, given: tuple[Kept, ...]) -> tuple[float, float]:
         """Return statistic and p-value; a set with too few rows for a test is skipped, or separates."""
-        statistic, p_value = self.test.conditional(x, given)
+        columns = np.column_stack([kept.column for kept in given])
+        statistic, p_value = self.test.conditional(column.column, columns)
         if math.isnan(p_value):
             p_value = 0.0 if self._config.skip_unreliable else 1.0
         return statistic, p_value

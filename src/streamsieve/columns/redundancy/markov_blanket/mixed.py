@@ -7,7 +7,7 @@ test costs a few small matrices, however many rows there are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Self
 
@@ -69,15 +69,15 @@ class MarkovBlanketMixed(MarkovBlanket):
         self._embedded[new.feature] = embedded(new.column, int(types[j]))
         return new
 
-    def _tested_given(self, column: Kept, members: Sequence[Kept]) -> tuple[float, float]:
+    def _tested(self, column: Kept, given: tuple[Kept, ...]) -> tuple[float, float]:
         """Return statistic and p-value; a set with too few rows for a test is skipped, or separates."""
         unreliable = 0.0 if self._config.skip_unreliable else 1.0
-        of = [self._embedded[kept.feature] for kept in (column, *members)]
+        of = [self._embedded[kept.feature] for kept in (column, *given)]
         if self.test.tables is not None and all(each.discrete for each in of):
-            given = np.column_stack([kept.column for kept in members])
-            found = self.test.tables.given(column.column, given)
+            columns = np.column_stack([kept.column for kept in given])
+            found = self.test.tables.given(column.column, columns)
             return found.statistic, found.p_value if found.reliable else unreliable
-        features = column.feature, TARGET, *(kept.feature for kept in members)
+        features = column.feature, TARGET, *(kept.feature for kept in given)
         blocks = [[self._product(a, b) for b in features] for a in features]
         ends = np.cumsum([0, *(block.shape[1] for block in blocks[0])])
         x, y, *_ = (np.arange(low, high) for low, high in pairwise(ends))

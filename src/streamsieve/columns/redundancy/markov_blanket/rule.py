@@ -138,23 +138,19 @@ class MarkovBlanket(RedundancyRule):
         fixed = () if new is None else (new,)
         for size in range(1 - len(fixed), self._config.max_size + 1 - len(fixed)):
             for members in combinations(others, size):
-                statistic, p_value = self._tested_given(column, (*members, *fixed))
+                statistic, p_value = self._tested(column, (*members, *fixed))
                 if p_value > self._alpha:
                     features = tuple(kept.feature for kept in (*members, *fixed))
                     return Separation(features, statistic, p_value)
         return None
 
-    def _tested_given(self, column: Kept, members: Sequence[Kept]) -> tuple[float, float]:
-        """Return statistic and p-value of a column and the target given others."""
-        return self._tested(column.column, np.column_stack([kept.column for kept in members]))
-
     def _values(self) -> FloatArray:
         """Return the values of the kept columns, one row per column."""
         return np.array([kept.column for kept in self._kept]).reshape(-1, self.n)
 
-    def _tested(self, x: FloatArray, given: FloatArray) -> tuple[float, float]:
-        """Return statistic and p-value of a column and the target given the columns of an array."""
-        return tested(self._test, x, self._y, given)
+    def _tested(self, column: Kept, given: tuple[Kept, ...]) -> tuple[float, float]:
+        """Return statistic and p-value of a column and the target given others, at least one."""
+        return tested(self._test, column.column, self._y, np.column_stack([kept.column for kept in given]))
 
     def _record(self) -> Mapping[str, Any]:
         bound = {"test": self._test, "y": self._y, "alpha": self._alpha, **self._config._asdict()}
