@@ -25,7 +25,7 @@ from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovB
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rank_basis import MarkovBlanketBasis
 from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
-from streamsieve.dependence.contract import tasks_of
+from streamsieve.dependence.contract import RelevanceTest, tasks_of
 from streamsieve.dependence.target import numeric_target
 from streamsieve.independence.any_test import AnyTest
 from streamsieve.independence.by_type import relevance_by_type
