@@ -112,11 +112,7 @@ def excel(path, sheets=("patients",)):
         )
         book.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types">{types}</Types>')
         for i in range(1, len(sheets) + 1):
-            table = (
-                pd.DataFrame({"note": ["see the other sheet"]})
-                if i < len(sheets)
-                else (frame() if data is None else data)
-            )
+            table = pd.DataFrame({"note": ["see the other sheet"]}) if i < len(sheets) else frame()
             rows = [list(table.columns), *table.astype(object).where(table.notna(), "").to_numpy().tolist()]
             cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
             book.writestr(
@@ -314,7 +310,7 @@ CASES = {
     "missing_excluded.csv": Case(plain(text(HOLES)), error="--exclude noise_0", advice=("--exclude", "noise_0")),
     "na.csv": Case(plain(text(missing(mark="NA"))), options=("--missing", "omit")),
     "question_mark.csv": Case(
-        plain(text(missing(mark="?"))), options=("--missing", "omit"), error="if they mean missing values, say",
+        plain(text(missing(mark="?"))), options=("--missing", "omit"), error="if they mean missing values",
         advice=("--na", "?"),
     ),
     "minus_nine.csv": Case(plain(text(missing(mark="-999"))), options=("--na", "-999", "--missing", "omit")),

@@ -127,8 +127,8 @@ def why_not_numbers(values: Sequence[str], decimal: str = ".") -> str | None:
     few = sorted(set(odd))[:3]
     given = " ".join(f"--na {value!r}" for value in few)
     return (
-        f"holds numbers, and {len(set(odd))} other texts such as {few[0]!r}: if they mean missing values, say "
-        f"na={few} ({given})"
+        f"holds numbers, and {len(set(odd))} other texts such as {few[0]!r}: if they mean missing values, "
+        f"say na={few} ({given})"
     )
 
 
