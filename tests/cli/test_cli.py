@@ -151,7 +151,6 @@ def test_methods_lists_every_selector(capsys):
         ),
         (["select", "{table}", "--target", "label", "--task", "regression"], "numeric target is needed"),
         (["demo", "--out", "{table}"], "exists"),
-        (["screen", "{table}", "--target", "label", "--k", "100"], "k=100"),
         (["screen", "{table}", "--target", "label", "--criterion", "fischer"], "did you mean 'fisher'"),
     ],
 )
@@ -159,6 +158,13 @@ def test_bad_input_is_one_line_and_exit_code_2(table, tmp_path, refused, argumen
     empty = tmp_path / "empty.csv"
     empty.write_text("")
     refused([argument.format(table=table, empty=empty) for argument in arguments], message)
+
+
+def test_k_beyond_the_width_keeps_all_with_a_note(table, capsys):
+    assert run(["screen", str(table), "--target", "label", "--k", "100"]) == 0
+    out = capsys.readouterr().out
+    assert "note: k=100" in out
+    assert "22 features offered, 22 kept" in out
 
 
 def test_text_columns_can_be_skipped(table, tmp_path):

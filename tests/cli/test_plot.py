@@ -109,7 +109,6 @@ def test_quiet_prints_nothing(tmp_path, capsys):
         (["scores", "{table}", "--out", "{folder}/a.png"], "--target"),
         (["scores", "{table}", "--target", "lable", "--out", "{folder}/a.png"], "did you mean 'label'"),
         (["scores", "nowhere.parquet", "--target", "y", "--out", "{folder}/a.png"], "nowhere.parquet"),
-        (["scores", "{table}", "--target", "label", "--k", "99", "--out", "{folder}/a.png"], "k=99"),
         (["scores", "{table}", "--target", "label", "--criterion", "fischer", "--out", "{folder}/a.png"],
          "did you mean 'fisher'"),
         (["scores", "{table}", "--target", "label", "--out", "{folder}/a.png", "--table", "{folder}/a.txt"],

@@ -118,7 +118,7 @@ def test_columns_found_and_kept_are_counted_apart(path, capsys):
 
 def test_many_classes_are_cut_short(path, capsys):
     X, _ = rows()
-    ss.Screen("f", k=2).fit(X, np.arange(400) % 50).save(path)
+    ss.Screen("f", k=2, task="classification").fit(X, np.arange(400) % 50).save(path)
     assert "50 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ..." in shown(path, capsys)
     assert len(as_json(path, capsys)["classes"]) == 50
 

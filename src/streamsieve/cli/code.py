@@ -59,7 +59,7 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any) -> list
         imports.add("from sklearn.impute import SimpleImputer")
         steps.append('SimpleImputer().set_output(transform="pandas")')
     steps.append(f"ss.{_constructor(selector)}")
-    return [
+    program = [
         "# the same selection in Python",
         *sorted(imports, key=lambda line: (line.startswith("from"), line)),
         "",
@@ -71,6 +71,7 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any) -> list
         ").fit(X, y)",
         "print(pipeline[-1].get_feature_names_out())",
     ]
+    return "\n".join(program).splitlines()
 
 
 def _raw_names(source: Any) -> list[str]:

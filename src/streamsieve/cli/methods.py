@@ -119,7 +119,7 @@ def explain(name: str, *, as_json: bool) -> None:
         *_wrapped(parts.pop("")),
         "",
         f"target    {facts['target'] or 'not needed'}",
-        f"takes     {', '.join(takes) or 'dense values without gaps'}",
+        f"takes     {', '.join(takes) or 'dense values, none missing'}",
         "",
         "Parameters (--param NAME=VALUE)",
         *_reflowed(parts.pop("Parameters", "")),

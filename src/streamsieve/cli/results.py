@@ -12,7 +12,7 @@ from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli.output import say_table
 from streamsieve.exceptions import ParameterError
 
-#: P-values below this are not told apart: their logarithms are at the end of what a float holds.
+#: P-values below this are shown as smaller than it: a float cannot hold them precisely.
 SMALLEST_P = 1e-300
 #: What the number of a feature is, by the test or measure that gives it, by method, and by criterion.
 _BY_TEST = {

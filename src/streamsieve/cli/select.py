@@ -206,15 +206,15 @@ def _check(request: Request, selector: Any) -> None:
 
 @contextmanager
 def _told(*, quiet: bool) -> Iterator[None]:
-    """Context: what the library warns of about the target is said as a note."""
+    """Context: what the library warns its callers of is said as a note."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", TargetWarning)
+        warnings.simplefilter("always", UserWarning)
         yield
-    for each in caught:
-        if not issubclass(each.category, TargetWarning):
+    for each in {str(each.message): each for each in caught}.values():
+        if not issubclass(each.category, UserWarning):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         elif not quiet:
-            say(f"note: {each.message} (--task)")
+            say(f"note: {each.message}{' (--task)' * issubclass(each.category, TargetWarning)}")
 
 
 @contextmanager

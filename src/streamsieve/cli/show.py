@@ -66,7 +66,7 @@ def _classes(selector: Any) -> list[Any] | None:
 def _lines(found: dict[str, Any], selector: Any) -> list[str]:
     written = f"written {found['written']} " if found["written"] else ""
     lines = [
-        " ".join(repr(selector).split()),
+        " ".join(repr(selector).partition(" # ")[0].split()),
         f"{found['file']}   {_size(found['bytes'])}   {written}by streamsieve {found['streamsieve']}",
         f"{found['rows']:,} rows   {found['features']:,} features",
     ]

@@ -108,33 +108,35 @@ def _decimal_mark(text: str, sep: str) -> str:
 def why_not_numbers(values: Sequence[str], decimal: str = ".") -> str | None:
     """Return why text that was meant as numbers is none, and what to do about it; None if it is just text."""
     values = [value.strip() for value in values if value and value.strip()]
-    if not values:
+    odd = [value for value in values if not _is_number(value, decimal)]
+    commas = [value for value in odd if _DECIMAL[","].fullmatch(value)]
+    grouped = [value for value in odd if GROUPED.fullmatch(value)]
+    meant = len(values) - len(odd) + len({*commas, *grouped})
+    if not odd or meant < 0.8 * len(values):
         return None
-    grouped = [value for value in values if GROUPED.fullmatch(value)]
-    commas = [value for value in values if _DECIMAL[","].fullmatch(value)]
-    plain = [value for value in values if _is_number(value)]
-    if len(grouped) + len(commas) + len(plain) < 0.8 * len(values) or len(plain) == len(values):
-        return None
-    if grouped and len(commas) + len(plain) < len(values):
+    points = any("." in value for value in values if value not in odd)
+    if grouped and (not commas or points or set(grouped) - set(commas)):
         return (
             f"holds numbers with thousands separators, such as {grouped[0]!r}: write them without separators"
         )
+    if commas and points:
+        return f"mixes decimal commas ({commas[0]!r}) and points: write all numbers with a point"
     if commas:
-        if decimal == "," or plain != [v for v in plain if "." not in v]:
-            return f"mixes decimal commas ({commas[0]!r}) and points: write all numbers with a point"
         either = ", or write them without if they separate thousands" if grouped else ""
         return f"holds numbers with commas, such as {commas[0]!r}: say decimal=',' (--decimal ,){either}"
-    odd = sorted({value for value in values if not _is_number(value)})
-    given = " ".join(f"--na {value!r}" for value in odd[:3])
+    few = sorted(set(odd))[:3]
+    given = " ".join(f"--na {value!r}" for value in few)
     return (
-        f"holds numbers, and {len(odd)} other texts such as {odd[0]!r}: if they mean missing values, say "
-        f"na={odd[:3]} ({given})"
+        f"holds numbers, and {len(set(odd))} other texts such as {few[0]!r}: if they mean missing values, "
+        f"say na={few} ({given})"
     )
 
 
-def _is_number(value: str) -> bool:
+def _is_number(value: str, decimal: str) -> bool:
+    if "_" in value or (decimal == "," and "." in value):
+        return False
     try:
-        float(value)
+        float(value.replace(decimal, "."))
     except ValueError:
         return False
-    return "_" not in value
+    return True

@@ -1,0 +1,372 @@
+"""A corpus of small messy files: dialects, encodings, formats, types and damage.
+
+``python -m tests.cli.messy FOLDER`` writes them all.  In each, ``dose`` is informative about ``label``.
+"""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sqlite3
+import sys
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+N = 120
+
+
+class Case(NamedTuple):
+    """A file, the options to read it, and, where it is refused, the error and the options that it advises.
+
+    ``repair`` does to the file what an error advises where options do not help.
+    """
+
+    write: object
+    options: tuple = ()
+    error: str = ""
+    advice: tuple = ()
+    repair: object = None
+    data: str = ""  # what is given to the command, where it is not the file
+    says: str = ""  # what the output says, besides the result
+
+
+def frame():
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    rng.shuffle(y)
+    columns = {f"noise_{j}": rng.normal(size=N).round(4) for j in range(3)}
+    columns["dose"] = (2 * y + rng.normal(size=N)).round(4)
+    return pd.DataFrame({**columns, "label": np.array(["well", "ill"])[y]})
+
+
+def with_column(name, values):
+    return frame().assign(**{name: values})
+
+
+def text(data=None, **options):
+    return (frame() if data is None else data).to_csv(index=False, **options)
+
+
+def plain(content, encoding="utf-8"):
+    return lambda path: path.write_bytes(content.encode(encoding) if isinstance(content, str) else content)
+
+
+def missing(share=0.1, mark=""):
+    data = frame()
+    holes = np.random.default_rng(1).random(N) < share
+    return data.assign(noise_0=data["noise_0"].astype(str).where(~holes, mark))
+
+
+def zstd(path):
+    with pa.CompressedOutputStream(str(path), "zstd") as file:
+        file.write(text().encode())
+
+
+def sqlite(path):
+    with sqlite3.connect(path) as connection:
+        frame().to_sql("patients", connection, index=False)
+    connection.close()
+
+
+def duck(path):
+    table = pa.Table.from_pandas(frame())
+    with duckdb.connect(str(path)) as connection:
+        connection.register("given", table)
+        connection.execute("create table patients as select * from given")
+
+
+def excel(path, sheets=("patients",)):
+    """Write a workbook by hand: the library that reads it cannot write."""
+    content = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    with zipfile.ZipFile(path, "w") as book:
+        names = "".join(f'<sheet name="{s}" sheetId="{i}" r:id="r{i}"/>' for i, s in enumerate(sheets, 1))
+        links = "".join(
+            f'<Relationship Id="r{i}" Type="{kinds}/worksheet" Target="worksheets/sheet{i}.xml"/>'
+            for i in range(1, len(sheets) + 1)
+        )
+        book.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{content}" xmlns:r="{kinds}"><sheets>{names}</sheets></workbook>',
+        )
+        book.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{package}/relationships">{links}</Relationships>',
+        )
+        start = f'<Relationship Id="r1" Type="{kinds}/officeDocument" Target="xl/workbook.xml"/>'
+        book.writestr(
+            "_rels/.rels", f'<Relationships xmlns="{package}/relationships">{start}</Relationships>'
+        )
+        types = (
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            '<Default Extension="xml" ContentType="application/xml"/>'
+        )
+        book.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types">{types}</Types>')
+        for i in range(1, len(sheets) + 1):
+            table = pd.DataFrame({"note": ["see the other sheet"]}) if i < len(sheets) else frame()
+            rows = [list(table.columns), *table.astype(object).where(table.notna(), "").to_numpy().tolist()]
+            cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
+            book.writestr(
+                f"xl/worksheets/sheet{i}.xml",
+                f'<worksheet xmlns="{content}"><sheetData>{cells}</sheetData></worksheet>',
+            )
+
+
+def _cell(value):
+    if isinstance(value, str):
+        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+    return f"<c><v>{value}</v></c>"
+
+
+def folder(path, write=lambda data, file: file.write_text(text(data)), suffix=".csv", extra=()):
+    path.mkdir()
+    for number, part in enumerate(np.array_split(np.arange(N), 3)):
+        write(frame().iloc[part], path / f"part{number}{suffix}")
+    for name in extra:
+        (path / name).write_text("not a table")
+
+
+def appended(line):
+    return text() + line + "\n"
+
+
+def dated(path, format_="%Y-%m-%d"):
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N) * 7 % 365, unit="D")
+    path.write_text(text(with_column("seen", days.strftime(format_))))
+
+
+CITIES = np.array(["Rome", "Oslo", "Paris", "Lima"])[np.arange(N) % 4]
+IDS = [f"P-{i:04d}" for i in range(N)]
+HOLES = missing()
+DROPPED = frame().assign(label=lambda d: d["label"].where(np.arange(N) % 10 != 0))
+GROUPED = [f"{1000 + 37 * i:,}" for i in range(N)]
+
+CASES = {
+    # dialects
+    "comma.csv": Case(plain(text())),
+    "semicolon.csv": Case(plain(text(sep=";")), says="separator: semicolon"),
+    "tab.csv": Case(plain(text(sep="\t")), says="separator: tab"),
+    "bar.csv": Case(plain(text(sep="|")), says="separator: vertical bar"),
+    "tab.tsv": Case(plain(text(sep="\t"))),
+    "comma.tsv": Case(plain(text()), says="separator: comma"),
+    "comma.txt": Case(plain(text())),
+    "tab.dat": Case(plain(text(sep="\t"))),
+    "bar.data": Case(plain(text(sep="|"))),
+    "decimal_comma.csv": Case(plain(text(sep=";", decimal=",")), says="decimal comma"),
+    "decimal_comma_tab.csv": Case(plain(text(sep="\t", decimal=",")), says="decimal comma"),
+    "decimal_comma_quoted.csv": Case(
+        plain(text(decimal=",")), error="holds numbers with commas", advice=("--decimal", ",")
+    ),
+    "colon.csv": Case(
+        plain(text(sep=":")), options=("--sep", ":"),
+    ),
+    "space.txt": Case(plain(text(sep=" ")), error="no separator was found", advice=("--sep", " ")),
+    "crlf.csv": Case(plain(text(lineterminator="\r\n"))),
+    "no_last_line_end.csv": Case(plain(text().rstrip("\n"))),
+    "quoted.csv": Case(plain(text(quoting=1))),
+    "quoted_newlines.csv": Case(plain(text(with_column("note", ["a\nb", "c"] * (N // 2))))),
+    "quoted_separators.csv": Case(plain(text(with_column("note", ["x,y", "z"] * (N // 2))))),
+    "comma_in_names.csv": Case(plain(text(frame().rename(columns={"noise_0": "noise, first"})))),
+    "spaces_in_names.csv": Case(plain(text(frame().rename(columns={"noise_0": "first noise"})))),
+    "unicode_names.csv": Case(plain(text(frame().rename(columns={"noise_0": "größe 高"})))),
+    "index.csv": Case(plain(frame().to_csv()), says="1 row numbers left out ((no name))"),
+    "thousands.csv": Case(
+        plain(text(with_column("income", GROUPED))), error="'income' holds numbers with",
+        advice=("--exclude", "income"),
+    ),
+    "thousands_semicolon.csv": Case(
+        plain(text(with_column("income", [f"{1000000 + 3700 * i:,}" for i in range(N)]), sep=";")),
+        error="thousands separators, such as '1,", advice=("--exclude", "income"),
+    ),
+    "thousands_german.csv": Case(
+        plain(text(with_column("income", [f"{1 + i}.000,5" for i in range(N)]), sep=";", decimal=",")),
+        error="thousands separators, such as '1.000,5'", advice=("--exclude", "income"),
+    ),
+    # encodings
+    "bom.csv": Case(plain(text(), "utf-8-sig")),
+    "utf16.csv": Case(plain(text(), "utf-16"), says="encoding: utf-16"),
+    "latin1.csv": Case(
+        plain(text(with_column("city", ["Köln", "Rom"] * (N // 2))), "latin-1"),
+        error="is not UTF-8 text", advice=("--encoding", "latin-1"),
+    ),
+    "latin1_names.csv": Case(
+        plain(text(frame().rename(columns={"noise_0": "größe"})), "latin-1"),
+        error="is not UTF-8 text", advice=("--encoding", "latin-1"),
+    ),
+    "cp1252.csv": Case(
+        plain(text(with_column("price", ["5 €", "6 €"] * (N // 2))), "cp1252"),
+        error="cp1252 for files of Windows", advice=("--encoding", "cp1252"),
+    ),
+    # compression
+    "gzip.csv.gz": Case(plain(gzip.compress(text().encode()))),
+    "bzip2.csv.bz2": Case(plain(bz2.compress(text().encode()))),
+    "xz.csv.xz": Case(plain(lzma.compress(text().encode()))),
+    "zstd.csv.zst": Case(zstd),
+    "semicolon.csv.gz": Case(plain(gzip.compress(text(sep=";", decimal=",").encode())), says="decimal comma"),
+    "gzip_renamed.csv": Case(plain(gzip.compress(text().encode()))),
+    "two_members.csv.gz": Case(
+        plain(gzip.compress(text().encode()[:1000]) + gzip.compress(text().encode()[1000:]))
+    ),
+    "nameless.gz": Case(
+        plain(gzip.compress(text().encode())), error="rename it, for example to nameless.csv.gz",
+        repair=lambda path: path.rename(path.with_name("nameless.csv.gz")),
+    ),
+    "truncated.csv.gz": Case(
+        plain(gzip.compress(text().encode())[:-20]), error="cannot be read",
+        repair=lambda path: path.write_bytes(gzip.compress(text().encode())),
+    ),
+    # other formats
+    "lines.jsonl": Case(lambda path: frame().to_json(path, orient="records", lines=True)),
+    "lines.ndjson": Case(lambda path: frame().to_json(path, orient="records", lines=True)),
+    "lines.jsonl.gz": Case(lambda path: frame().to_json(path, orient="records", lines=True)),
+    "lines.json": Case(lambda path: frame().to_json(path, orient="records", lines=True)),
+    "array.json": Case(lambda path: frame().to_json(path, orient="records")),
+    "sheet.xlsx": Case(excel),
+    "sheets.xlsx": Case(
+        lambda path: excel(path, ("notes", "patients")), error="has no column 'label'",
+        advice=("--sheet", "patients"),
+    ),
+    "table.parquet": Case(lambda path: frame().to_parquet(path, index=False)),
+    "index.parquet": Case(lambda path: frame().set_index(np.arange(N) + 5).to_parquet(path)),
+    "table.feather": Case(lambda path: frame().to_feather(path)),
+    "categorical.parquet": Case(
+        lambda path: with_column("city", pd.Categorical(CITIES)).to_parquet(path), says="city as 4"
+    ),
+    "float32.parquet": Case(lambda path: frame().astype({"dose": np.float32}).to_parquet(path)),
+    "bool.parquet": Case(lambda path: with_column("smokes", np.arange(N) % 3 == 0).to_parquet(path)),
+    "lists.parquet": Case(
+        lambda path: pq.write_table(
+            pa.Table.from_pandas(frame()).append_column("scan", pa.array([[1, 2]] * N)), path
+        ),
+        says="1 other types left out (scan)",
+    ),
+    "patients.sqlite": Case(
+        sqlite, error="with the tables 'patients'", advice=("--sql", "select * from patients")
+    ),
+    "patients.db": Case(sqlite, options=("--sql", "select * from patients where noise_0 > -1")),
+    "patients.duckdb": Case(
+        duck, error="with the tables 'patients'", advice=("--sql", "select * from patients")
+    ),
+    "query.sqlite": Case(
+        sqlite, options=("--sql", "select * from patient"), error="no such table: patient: correct sql",
+        advice=("--sql", "select * from patients"),
+    ),
+    "stata.dta": Case(
+        lambda path: frame().to_stata(path, write_index=False), error="convert it with pandas",
+        repair=lambda path: pd.read_stata(path).to_parquet(path.with_suffix(".parquet")),
+    ),
+    "archive.zip": Case(
+        lambda path: zipfile.ZipFile(path, "w").writestr("inside.csv", text()), error="unzip it",
+        repair=lambda path: zipfile.ZipFile(path).extract("inside.csv", path.parent),
+    ),
+    "suffixless": Case(
+        plain(text()), error="rename it to suffixless.csv",
+        repair=lambda path: path.rename(path.with_name("suffixless.csv")),
+    ),
+    "parquet.csv": Case(
+        lambda path: frame().to_parquet(path), error="rename it to end in .parquet",
+        repair=lambda path: path.rename(path.with_suffix(".parquet")),
+    ),
+    # several files
+    "parts": Case(folder),
+    "parts_mixed": Case(lambda path: folder(path, extra=("README.md",)), says="1 other files ignored"),
+    "parts_parquet": Case(
+        lambda path: folder(path, lambda data, file: data.to_parquet(file, index=False), ".parquet")
+    ),
+    "pattern": Case(folder, data="pattern/part*.csv"),
+    "typo.csv": Case(plain(text()), data="tpyo.csv", error="did you mean 'typo.csv'", repair=lambda path: path),
+    # types
+    "categories.csv": Case(plain(text(with_column("city", CITIES))), says="city as 4"),
+    "binary_text.csv": Case(plain(text(with_column("sex", ["m", "f"] * (N // 2)))), says="sex as 1"),
+    "missing_text.csv": Case(
+        plain(text(with_column("city", np.where(np.arange(N) % 5 == 0, None, CITIES)))), says="city as 5"
+    ),
+    "constant_text.csv": Case(plain(text(with_column("site", "A"))), says="1 constant text left out (site)"),
+    "names.csv": Case(plain(text(with_column("patient", IDS))), says="text of more than 50 values left out (patient)"),
+    "refused_text.csv": Case(
+        plain(text(with_column("city", CITIES))), options=("--categories", "refuse"),
+        error="--categories auto", advice=("--categories", "auto"),
+    ),
+    "dates.csv": Case(dated, says="1 dates left out (seen); --dates makes numbers"),
+    "dates_used.csv": Case(dated, options=("--dates",), says="5 offered"),
+    "row_id.csv": Case(plain(text(with_column("row_id", np.arange(N) + 1))), says="row_id looks like an identifier"),
+    "leak.csv": Case(
+        plain(text(with_column("treated", (frame()["label"] == "ill") * 1.0))), options=("--exclude", "treated")
+    ),
+    "bool_target.csv": Case(plain(text(frame().assign(label=lambda d: d["label"] == "ill")))),
+    "number_target.csv": Case(plain(text(frame().assign(label=lambda d: (d["label"] == "ill") * 1)))),
+    # missing values
+    "missing.csv": Case(plain(text(HOLES)), error="--missing omit", advice=("--missing", "omit")),
+    "missing_imputed.csv": Case(plain(text(HOLES)), error="--missing impute", advice=("--missing", "impute")),
+    "missing_excluded.csv": Case(plain(text(HOLES)), error="--exclude noise_0", advice=("--exclude", "noise_0")),
+    "na.csv": Case(plain(text(missing(mark="NA"))), options=("--missing", "omit")),
+    "question_mark.csv": Case(
+        plain(text(missing(mark="?"))), options=("--missing", "omit"), error="if they mean missing values",
+        advice=("--na", "?"),
+    ),
+    "minus_nine.csv": Case(plain(text(missing(mark="-999"))), options=("--na", "-999", "--missing", "omit")),
+    "late_text.csv": Case(
+        plain(text(pd.concat([frame()] * 400, ignore_index=True)) + "unknown,1,2,3,ill\n"),
+        error="--na 'unknown'", options=("--missing", "omit"), advice=("--na", "unknown"),
+    ),
+    "missing_target.csv": Case(
+        plain(text(DROPPED)), error="12 of 120 rows, at row 1, 11, 21, ...", advice=("--drop-missing-target",)
+    ),
+    "empty_column.csv": Case(
+        plain(text(with_column("nothing", ""))), error="--exclude nothing", advice=("--exclude", "nothing")
+    ),
+    # damage
+    "empty.csv": Case(plain(""), error="is empty", repair=lambda path: path.write_text(text())),
+    "header_only.csv": Case(
+        plain(text().partition("\n")[0] + "\n"), error="holds no rows", repair=lambda path: path.write_text(text())
+    ),
+    "ragged.csv": Case(
+        plain(appended("1,2,3")), error="more or fewer cells than the first", repair=lambda path: path.write_text(text())
+    ),
+    "duplicate_names.csv": Case(
+        plain(text(frame().rename(columns={"noise_1": "noise_0"}))), error="two columns 'noise_0'",
+        repair=lambda path: path.write_text(text()),
+    ),
+    "truncated.parquet": Case(
+        lambda path: path.write_bytes(_parquet()[:-30]), error="cannot be read",
+        repair=lambda path: path.write_bytes(_parquet()),
+    ),
+    "garbage.xlsx": Case(
+        plain(b"\x00\x01" * 100), error="cannot be read as a workbook", repair=lambda path: excel(path)
+    ),
+    "broken.json": Case(
+        plain('[{"dose": 1'), error="cannot be read as JSON",
+        repair=lambda path: path.write_text(json.dumps(frame().to_dict("records"))),
+    ),
+    "misspelt.csv": Case(
+        plain(text()), options=("--where", "nose_0>0"), error="did you mean 'noise_0'",
+        advice=("--where", "noise_0>-9"),
+    ),
+}  # fmt: skip
+
+
+def _parquet():
+    sink = io.BytesIO()
+    frame().to_parquet(sink, index=False)
+    return sink.getvalue()
+
+
+def write(folder_, name):
+    """Write one file of the corpus, and return what is given to a command."""
+    path = Path(folder_) / name
+    CASES[name].write(path)
+    return path
+
+
+if __name__ == "__main__":
+    for each in CASES:
+        print(write(sys.argv[1], each))

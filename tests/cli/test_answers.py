@@ -1,0 +1,244 @@
+"""What a selection says and writes: effects, counts, warnings, reduced tables, code."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import streamsieve as ss
+from streamsieve import registry
+from streamsieve.cli import run
+from tests.cli.messy import CITIES, N, frame, missing, text, with_column
+from tests.helpers import tier
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "patients.csv").write_text(text(with_column("city", CITIES)))
+    return "patients.csv"
+
+
+def said(capsys, *arguments, code=0):
+    capsys.readouterr()
+    assert run([str(argument) for argument in arguments]) == code
+    return capsys.readouterr().out
+
+
+def test_the_top_of_the_output_says_what_was_taken(table, capsys):
+    lines = said(capsys, "select", table, "--target", "label", "--id", "noise_1").splitlines()
+    assert lines[0].startswith("method fast_osfs: ")
+    assert lines[1] == "5 columns: 4 offered (categories of text: city as 4), 1 id left out (noise_1)"
+    assert lines[2] == "target: label, 2 classes (ill 60, well 60)"
+    assert re.match(r"feature +correlation +p-value", lines[4])
+    assert re.fullmatch(
+        r"7 columns in [\d.]+ s.*: 7 features offered, 1 kept, 6 rejected, 0 evicted", lines[-1]
+    )
+
+
+def test_rows_are_counted_as_rows(table, capsys):
+    out = said(capsys, "screen", table, "--target", "label", "--k", "2")
+    assert re.search(r"120 rows in [\d.]+ s \([\d,]+ rows/s\).*: 8 features offered, 2 kept, 6 rejected", out)
+    assert "target: label, 2 classes (ill 60, well 60)" in out
+
+
+@pytest.mark.parametrize("method", tier.spread(sorted(registry.selectors()), 6))
+def test_select_runs_every_method(method, tmp_path, capsys):
+    data = frame()
+    if method == "r_relief_f":
+        data["label"] = np.arange(N) * 0.37 + data["dose"]
+    for name in data.columns[:-1]:
+        data[name] = data[name].abs()
+    data.to_csv(tmp_path / "t.csv", index=False)
+    options = ["--param", "k=2"] if "k" in registry.selector(method)().get_params() else []
+    arguments = ["select", tmp_path / "t.csv", "--target", "label", "--method", method, *options, "--json"]
+    assert run([str(argument) for argument in arguments]) in (0, 1)
+    result = json.loads(capsys.readouterr().out)
+    assert result["method"] == method
+    assert result["counts"]["offered"] == 4
+
+
+def test_offline_methods_explain_and_save(table, tmp_path, capsys):
+    options = [
+        "--param",
+        "k=2",
+        "--explain",
+        "dose",
+        "--save",
+        "m.sieve",
+        "--features",
+        "dose,noise_0,noise_1",
+    ]
+    out = said(capsys, "select", table, "--target", "label", "--method", "mrmr", *options)
+    assert "dose: kept" in out
+    assert "dose" in ss.load("m.sieve").get_feature_names_out()
+
+
+def test_options_are_checked_before_any_work(table, refused, monkeypatch):
+    monkeypatch.setattr(ss.FastOSFS, "offer", lambda *_: pytest.fail("it worked first"))
+    base = ["select", table, "--target", "label"]
+    refused([*base, "--explain", "dosis"], "there is no feature 'dosis'; did you mean 'dose'?")
+    refused([*base, "--explain", "city"], "was encoded as city=Lima")
+    refused([*base, "--id", "noise_1", "--explain", "noise_1"], "was left out (excluded)")
+    refused([*base, "--missing", "drop"], "--missing must be one of")
+    refused([*base, "--categories", "no"], "--categories must be one of")
+    refused([*base, "--method", "saola", "--goal", "fdr"], "give one of them")
+    refused([*base, "--write-data", "a.xlsx"], "--write-data writes .parquet or .csv or .arrow")
+    refused([*base, "--sheet", "a"], "sheet (--sheet) is about workbooks")
+    refused([*base, "--where", "dose>many"], "'many' cannot be compared with 'dose'")
+    refused([*base, "--method", "grafting", "--missing", "omit"], "grafting takes no missing values")
+
+
+def test_errors_about_parameters_list_them(table, refused):
+    refused(["select", table, "--target", "label", "--method", "saola", "--param", "alpa=1"],
+            "did you mean 'alpha'", "alpha=0.01", "streamsieve methods saola")  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".csv", ".json", ".parquet"])
+def test_kept_features_in_every_format(table, suffix, capsys):
+    for _ in range(1 if suffix == ".txt" else 2):  # the second time over a file of our own
+        said(capsys, "select", table, "--target", "label", "--out", f"kept{suffix}")
+    read = {
+        ".txt": lambda path: Path(path).read_text().split(),
+        ".csv": lambda path: pd.read_csv(path)["feature"].tolist(),
+        ".json": lambda path: [row["feature"] for row in json.loads(Path(path).read_text())["kept"]],
+        ".parquet": lambda path: pd.read_parquet(path)["feature"].tolist(),
+    }
+    assert read[suffix](f"kept{suffix}") == ["dose"]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
+def test_the_reduced_table(table, suffix, capsys):
+    said(
+        capsys, "select", table, "--target", "label", "--write-data", f"small{suffix}", "--where", "noise_0>0"
+    )
+    small = ss.open(f"small{suffix}", target="label")
+    expected = frame()[frame()["noise_0"] > 0]
+    assert small.names == ["dose"]
+    np.testing.assert_allclose(next(small.columns()).X.ravel(), expected["dose"])
+    assert small.y.tolist() == expected["label"].tolist()
+
+
+CODE = {
+    "plain": (lambda: text(), ()),
+    "categories": (lambda: text(with_column("city", CITIES)), ()),
+    "missing text": (lambda: text(with_column("city", np.where(np.arange(N) % 5 == 0, None, CITIES))), ()),
+    "semicolons": (lambda: text(sep=";", decimal=","), ()),
+    "imputed": (lambda: text(missing()), ("--missing", "impute")),
+    "rows": (lambda: text(), ("--where", "noise_0>-0.5")),
+    "a screen": (lambda: text(), ("--method", "screen", "--param", "k=2")),
+    "offline": (lambda: text(), ("--method", "mrmr", "--param", "k=2")),
+}
+
+
+@pytest.mark.parametrize("what", CODE)
+def test_the_printed_code_makes_the_same_selection(what, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    content, options = CODE[what]
+    (tmp_path / "t.csv").write_text(content())
+    out = said(capsys, "select", "t.csv", "--target", "label", *options, "--code", "--out", "kept.txt")
+    code = out[out.index("# the same selection in Python") :]
+    exec(compile(code, "code", "exec"), {})  # noqa: S102 - our own text
+    printed = re.findall(r"'(.*?)'", capsys.readouterr().out)
+    assert sorted(printed) == sorted((tmp_path / "kept.txt").read_text().splitlines())
+
+
+def test_nothing_kept_says_the_smallest_p_value_and_what_to_try(table, capsys):
+    out = said(capsys, "select", table, "--target", "label", "--exclude", "dose", code=1)
+    assert re.search(r"the smallest p-value is 0\.\d+ \(\S+\); a larger alpha \(now 0\.01\)", out)
+    assert "--method top_k" in out
+
+
+def test_p_values_do_not_underflow_and_signs_name_their_class(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.arange(5000) % 2
+    data = pd.DataFrame({"strong": y + 0.1 * rng.normal(size=5000), "falls": -y + rng.normal(size=5000)})
+    data.assign(label=np.array(["no", "yes"])[y]).to_csv("t.csv", index=False)
+    out = said(capsys, "select", "t.csv", "--target", "label", "--method", "top_k", "--param", "k=2")
+    assert re.search(r"strong +0\.9\d+ +<1e-300", out)
+    assert out.index("strong") < out.index("falls")
+    assert "correlation > 0: larger values go with yes, < 0: with no" in out
+
+
+def test_identifiers_and_leaks_are_warned_of(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    label = frame()["label"] == "ill"
+    data = with_column("row_id", np.arange(N)).assign(leak=label * 2.5 + 0.001 * np.arange(N) % 0.1)
+    data.to_csv("t.csv", index=False)
+    for command in (["select"], ["screen", "--k", "2"]):
+        out = said(capsys, *command, "t.csv", "--target", "label")
+        assert "warning: row_id looks like an identifier" in out
+        assert "--id row_id leaves it out" in out
+        assert "warning: leak alone gives the target away (AUC 1.0000)" in out
+        clean = said(capsys, *command, "t.csv", "--target", "label", "--id", "row_id", "--exclude", "leak")
+        assert "warning" not in clean
+
+
+def test_methods_fit_the_terminal_and_can_be_filtered(capsys):
+    lines = said(capsys, "methods").splitlines()
+    assert len(lines) <= 48
+    assert max(map(len, lines)) <= 80
+    some = said(capsys, "methods", "--offline", "--task", "regression")
+    assert "mrmr" in some
+    assert "saola" not in some
+    assert "stump_boosting" not in some
+
+
+@pytest.mark.parametrize("method", tier.spread(sorted(registry.selectors()), 4))
+def test_a_method_explains_itself(method, capsys):
+    out = said(capsys, "methods", method)
+    for name in registry.selector(method)().get_params(deep=False):
+        assert re.search(rf"\b{name}\b", out)
+    assert f"--method {method}" in out
+
+
+COMMANDS = [
+    "methods",
+    "select",
+    "screen",
+    "compare",
+    "merge",
+    "show",
+    "demo",
+    "plot scores",
+    "plot detection",
+]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_80_columns_with_examples(command, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = said(capsys, *command.split(), "-h")
+    assert max(map(len, out.splitlines())) <= 80
+    assert not re.search(r"(?<!FILE)(?<!ARGS\])(?<!, )\.\.\.", out)
+    assert "{" not in out
+    assert "list[" not in out
+    assert not command or "Examples:" in out
+
+
+def test_a_mistyped_path_imports_nothing_heavy():
+    program = (
+        "import sys; from streamsieve.cli import run; code = run(['select', 'nowhere.csv']); "
+        "print(code, *sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("2 ")
+    assert "there is no file nowhere.csv" in done.stderr
+    assert not {"sklearn", "numba", "scipy", "numpy", "pyarrow"} & set(done.stdout.split())
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "streamsieve", "--version"], check=True, capture_output=True)
+    assert done.stdout.startswith(b"streamsieve ")
+
+
+def test_standard_input(tmp_path):
+    program = [sys.executable, "-m", "streamsieve", "select", "-", "--target", "label", "--json"]
+    done = subprocess.run(program, check=True, capture_output=True, input=text(sep=";").encode())
+    assert [row["feature"] for row in json.loads(done.stdout)["kept"]] == ["dose"]
