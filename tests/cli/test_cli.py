@@ -44,13 +44,17 @@ def test_select_writes_kept_features_and_the_ledger(table, tmp_path, capsys):
 
 def test_select_names_its_default_method(table, capsys):
     assert run(["select", str(table), "--target", "label"]) == 0
-    assert "method saola: the default, because" in capsys.readouterr().out
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("method fast_osfs: with fewer columns than rows")
+    assert first.endswith("also try top_k")
+    assert run(["select", str(table), "--target", "label", "--goal", "fdr"]) == 0
+    assert capsys.readouterr().out.startswith("method online_fdr: ")
 
 
 def test_select_as_json_is_json_and_nothing_else(table, capsys):
     assert run(["select", str(table), "--target", "label", "--json", "--explain", "noise_3"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["method"] == "saola"
+    assert result["method"] == "fast_osfs"
     assert result["features"] == 22
     assert result["explain"].startswith("noise_3: rejected, irrelevant")
 
@@ -75,7 +79,9 @@ def test_screen_equals_the_library(table, tmp_path, capsys):
         screen.learn(batch)
     names = [str(screen.feature_names_in_[j]) for j in screen.ranked_]
     assert [row["feature"] for row in rows(out)] == names
-    assert names[:2] == [row.split()[0] for row in capsys.readouterr().out.splitlines()[1:3]]
+    lines = capsys.readouterr().out.splitlines()
+    heading = next(i for i, line in enumerate(lines) if line.startswith("feature"))
+    assert names[:2] == [row.split()[0] for row in lines[heading + 1 : heading + 3]]
 
 
 def test_saved_selectors_go_on(table, tmp_path):
@@ -133,13 +139,16 @@ def test_methods_lists_every_selector(capsys):
         (["select", "{table}", "--target", "label", "--param", "alhpa=1"], "did you mean 'alpha'"),
         (["select", "{table}", "--target", "label", "--param", "alpha"], "name=value"),
         (["select", "{table}", "--target", "label", "--param", "alpha=2"], "alpha must be a number"),
-        (["select", "{table}", "--target", "dose"], "label"),
+        (["select", "{table}", "--target", "dose", "--categories", "refuse"], "label"),
         (["select", "{table}", "--target", "label", "--explain", "doose", "-q"], "did you mean 'dose'"),
         (["select", "{table}", "--target", "label", "--out", "no/such/folder/kept.csv"], "folder"),
         (["select", "{table}", "--target", "label", "--out", "."], "--out writes"),
         (["select", "{table}", "--target", "label", "--save", "."], "is a folder"),
         (["select", "{empty}", "--target", "y"], "empty"),
-        (["select", "{table}", "--target", "label", "--out", "kept.parquet"], "--out writes .csv or .txt"),
+        (
+            ["select", "{table}", "--target", "label", "--out", "kept.png"],
+            "--out writes .csv or .txt or .json",
+        ),
         (["select", "{table}", "--target", "label", "--task", "regression"], "numeric target is needed"),
         (["demo", "--out", "{table}"], "exists"),
         (["screen", "{table}", "--target", "label", "--k", "100"], "k=100"),
@@ -156,7 +165,8 @@ def test_text_columns_can_be_skipped(table, tmp_path):
     mixed = pq.read_table(table).append_column("city", pa.array(["x"] * 300))
     path = tmp_path / "mixed.parquet"
     pq.write_table(mixed, path)
-    assert run(["select", str(path), "--target", "label", "-q"]) == 2
+    assert run(["select", str(path), "--target", "label", "-q"]) == 0
+    assert run(["select", str(path), "--target", "label", "-q", "--categories", "refuse"]) == 2
     assert run(["select", str(path), "--target", "label", "-q", "--skip-text"]) == 0
 
 
@@ -174,7 +184,7 @@ def test_interrupt_leaves_the_old_file(table, tmp_path, monkeypatch, capsys):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ss.SAOLA, "offer", interrupted)
+    monkeypatch.setattr(ss.FastOSFS, "offer", interrupted)
     assert run(["select", str(table), "--target", "label", "--out", str(out)]) == 130
     assert out.read_text() == "feature\nold\n"
     assert "interrupted" in capsys.readouterr().err

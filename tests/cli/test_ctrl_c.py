@@ -58,7 +58,7 @@ def test_compiled_code_does_not_keep_ctrl_c_waiting(table, tmp_path, command):
     checkpoint, out = tmp_path / "c.sieve", tmp_path / "kept.csv"
     arguments = [command, table, "--target", "label", "--out", out]
     by_rows = ["--batch", "100", "--every", "100", "--checkpoint", checkpoint]
-    arguments += by_rows if command == "screen" else ["--block", "1"]
+    arguments += by_rows if command == "screen" else ["--method", "saola", "--block", "1"]
     code, said = interrupted(arguments, BUSY, lambda process: process.stdout.readline())
     assert code == 130, said
     assert said.count("\n") == 1

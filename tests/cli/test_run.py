@@ -74,7 +74,7 @@ def test_ctrl_c_says_where_the_checkpoint_is_and_resume_goes_on(table, tmp_path,
     assert said.out == ""
     assert not out.exists()
     assert run(arguments(table, "--checkpoint", path, "--resume", "--out", out)) == 0
-    assert "4 features in" in capsys.readouterr().out
+    assert ": 4 features offered, " in capsys.readouterr().out
     resumed = out.read_text()
     assert run(arguments(table, "--out", out)) == 0
     assert out.read_text() == resumed
@@ -136,7 +136,7 @@ def test_bad_input_is_one_line_and_exit_code_2(table, tmp_path, refused, more, m
 
 def test_column_methods_have_no_checkpoint(table, tmp_path, refused):
     command = ["select", table, "--target", "label", "--checkpoint", tmp_path / "x.sieve"]
-    refused(command, "saola streams columns, and checkpoints are made of streams of rows")
+    refused(command, "fast_osfs streams columns, and checkpoints are made of streams of rows")
 
 
 @pytest.mark.parametrize("change", [{"n": 1_000}, {"names": ("a", "b", "x", "d")}], ids=["shrunk", "schema"])

@@ -42,7 +42,7 @@ def test_a_row_selector(path, capsys):
     out = shown(path, capsys)
     assert path.read_bytes() == before
     lines = out.splitlines()
-    assert lines[0] == "Screen(k=2, review_every=100)"
+    assert lines[0] == "Screen(criterion='f', k=2, review_every=100)"
     assert str(path) in lines[1]
     assert f"by streamsieve {ss.__version__}" in lines[1]
     assert lines[2] == "400 rows   5 features   2 classes: no, yes"

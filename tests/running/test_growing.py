@@ -85,7 +85,7 @@ def test_a_last_line_without_its_end_is_a_row_if_the_file_stays_so(file, tmp_pat
 
 
 def test_a_file_that_shrinks_while_it_is_read_is_said(file, monkeypatch):
-    monkeypatch.setattr("streamsieve.sources.tables.files.CSV_BLOCK", 2**12)
+    monkeypatch.setattr("streamsieve.sources.tables.text.CSV_BLOCK", 2**12)
     file.write_text("".join(lines(file.suffix[1:], 60_000)))
     batches = opened(file).rows(10)
     next(batches)

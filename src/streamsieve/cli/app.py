@@ -12,7 +12,23 @@ import typer
 
 from streamsieve._text import shown
 from streamsieve._version import __version__
+from streamsieve.cli import plot_commands
 from streamsieve.cli.interrupts import INTERRUPTED, say_interrupted
+from streamsieve.cli.options import (
+    Data,
+    HalfLife,
+    Json,
+    Output,
+    Overwrite,
+    PlainCommand,
+    Quiet,
+    Raw,
+    Reading,
+    Window,
+    check_data,
+    examples,
+    shared_options,
+)
 from streamsieve.exceptions import StreamSieveError
 
 # The base of all complaints about options; typer brings its own copy of click and does not export it.
@@ -22,50 +38,10 @@ app = typer.Typer(
     name="streamsieve",
     help="Feature selection while the data is still arriving.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Data = Annotated[list[str], typer.Argument(help="Files or glob patterns; several form one stream.")]
-Target = Annotated[str | None, typer.Option(help="Column to predict (not needed for svmlight files).")]
-Out = Annotated[
-    Path | None, typer.Option(help="Write the kept features here (.csv, or .txt for names only).")
-]
-LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="Write every decision here, as CSV.")]
-Raw = Annotated[
-    bool,
-    typer.Option(
-        "--raw",
-        help="Write names to CSV files as they are. Otherwise names that a spreadsheet would evaluate (those "
-        "that begin with = + - @, tab or carriage return) get a single quote before them.",
-    ),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files that streamsieve did not write, too.")
-]
-Save = Annotated[Path | None, typer.Option(help="Write the selector here, for ss.load in Python.")]
-Groups = Annotated[str | None, typer.Option(help="No feature, but whose rows belong together: patient.")]
-Time = Annotated[str | None, typer.Option(help="No feature, but the time by which the rows are sorted.")]
-SkipText = Annotated[bool, typer.Option("--skip-text", help="Leave text columns out instead of stopping.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Checkpoint = Annotated[
-    Path | None, typer.Option(help="Keep what was learnt of rows, and the place in the stream, in this file.")
-]
-KeptEvery = Annotated[
-    str | None,
-    typer.Option("--every", help="With --checkpoint: how often, as 10s, 2min or a number of rows."),
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")]
-Verify = Annotated[
-    str | None,
-    typer.Option(
-        help="With --checkpoint: how --resume knows the data again. sample (default): columns, names and "
-        "sizes of files, and about 200 kB of each; a change elsewhere is not noticed. full: a digest of "
-        "every value that was learnt; all of them are read again."
-    ),
-]
 
 
 def invoke(arguments: Sequence[str] | None = None) -> int:
@@ -105,93 +81,130 @@ def _root(
     """Feature selection while the data is still arriving."""
 
 
-@app.command()
+@app.command(
+    cls=PlainCommand,
+    short_help="List the methods, or explain one.",
+    epilog=examples("streamsieve methods --columns --task regression", "streamsieve methods fast_osfs"),
+)
 def methods(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this method.")] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="Methods for rows that stream in.")] = False,
+    columns: Annotated[bool, typer.Option("--columns", help="Methods for columns that stream in.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Methods for the whole matrix.")] = False,
+    task: Annotated[
+        str | None, typer.Option(metavar="TASK", help="binary, multiclass or regression targets.")
+    ] = None,
     json: Json = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the README's table.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of docs/methods.md.")] = False,
 ) -> None:
     """List every method: what streams into it, which targets it takes, what it can do."""
     from streamsieve.cli import methods as implementation  # noqa: PLC0415
 
-    implementation.show(as_json=json, as_markdown=markdown)
+    axes = [axis for axis, wanted in (("rows", rows), ("columns", columns), ("offline", offline)) if wanted]
+    if name is not None:
+        implementation.explain(name, as_json=json)
+    else:
+        implementation.show(axes, task, as_json=json, as_markdown=markdown)
 
 
-@app.command()
+@app.command(
+    cls=PlainCommand,
+    short_help="Select features of a table with any method, and say why.",
+    epilog=examples(
+        "streamsieve select patients.csv --target diagnosis",
+        "streamsieve select churn.csv.gz --target churned --id user --missing impute",
+        "streamsieve select genes.parquet --target type --method saola",
+        "streamsieve select sales.xlsx --target price --write-data small.parquet",
+        "streamsieve select shop.db --sql 'select * from orders' --target paid",
+    ),
+)
+@shared_options
 def select(
+    *,
     data: Data,
-    target: Target = None,
-    method: Annotated[str | None, typer.Option(help="See `streamsieve methods`; default saola.")] = None,
-    task: Annotated[str | None, typer.Option(help="What the target is: classification, regression.")] = None,
-    param: Annotated[list[str] | None, typer.Option("--param", help="A parameter, as alpha=0.05.")] = None,
-    groups: Groups = None,
-    time: Time = None,
-    out: Out = None,
-    ledger: LedgerFile = None,
-    save: Save = None,
-    explain: Annotated[str | None, typer.Option(help="Say why this feature is in or out.")] = None,
-    block: Annotated[int, typer.Option(help="Columns (or rows) read at a time.", min=1)] = 1024,
-    checkpoint: Checkpoint = None,
-    every: KeptEvery = None,
-    resume: Resume = False,
-    verify: Verify = None,
-    skip_text: SkipText = False,
-    raw: Raw = False,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    method: Annotated[
+        str | None, typer.Option(metavar="NAME", help="See `streamsieve methods`; default by the data.")
+    ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option(metavar="GOAL", help="What for: accurate (default), smallest, fdr or explain."),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar="TASK", help="What the target is: classification, regression.")
+    ] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter, as alpha=0.05.")
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="No feature: rows that share its value belong together."),
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="No feature: the time by which the rows are sorted.")
+    ] = None,
+    block: Annotated[int, typer.Option(metavar="N", help="Columns (or rows) read at a time.", min=1)] = 1024,
+    reading: Reading,
+    output: Output,
 ) -> None:
-    """Stream the columns (or rows) of a file through a method; print what it keeps, and why."""
+    """Stream the columns (or rows) of a table through a method; print what it keeps, and why."""
+    check_data(data)
     from streamsieve.cli import select as implementation  # noqa: PLC0415
+    from streamsieve.cli.dependent_rows import DependentRows  # noqa: PLC0415
 
-    request = implementation.Request(
-        data=data, target=target, out=out, ledger=ledger, save=save, explain=explain, size=block,
-        checkpoint=checkpoint, every=every, resume=resume, verify=verify, skip_text=skip_text, raw=raw,
-        overwrite=overwrite, quiet=quiet, json=json,
-    )  # fmt: skip
-    parameters = [*(param or []), *([] if task is None else [f"task={task}"])]
-    raise typer.Exit(implementation.select(request, method, parameters, groups, time))
+    rows = DependentRows(groups, time)
+    request = implementation.Request(data=data, reading=reading, output=output, size=block, rows=rows)
+    raise typer.Exit(implementation.select(request, method, goal, param or [], task))
 
 
-@app.command()
+@app.command(
+    cls=PlainCommand,
+    short_help="Rank the features of streaming rows by a score.",
+    epilog=examples(
+        "streamsieve screen clicks.csv --target bought --k 20",
+        "streamsieve screen 'clicks/*.parquet' --target bought --half-life 1e6",
+        "streamsieve screen log.csv --target y --checkpoint log.sieve --resume",
+    ),
+)
+@shared_options
 def screen(
+    *,
     data: Data,
-    target: Target = None,
     criterion: Annotated[
-        str, typer.Option(help="t, fisher, f, mutual_info, chi2, gini, su, correlation.")
-    ] = "f",
-    k: Annotated[int | None, typer.Option(help="Keep the k best.")] = None,
-    percentile: Annotated[float | None, typer.Option(help="Keep this share, in percent.")] = None,
-    alpha: Annotated[float | None, typer.Option(help="Keep p-values at most this.")] = None,
-    correction: Annotated[str, typer.Option(help="With --alpha: none, bonferroni, bh.")] = "none",
-    half_life: Annotated[float | None, typer.Option(help="Rows after which a row weighs half.")] = None,
-    window: Annotated[int | None, typer.Option(help="Score the last rows only, this number of them.")] = None,
-    on_drift: Annotated[str | None, typer.Option(help="When relevance changes: reset, reweigh.")] = None,
-    max_rank_error: Annotated[float, typer.Option(help="Largest rank error of quantiles, in (0, 1).")] = 1e-3,
-    task: Annotated[str, typer.Option(help="auto, classification, regression.")] = "auto",
-    review_every: Annotated[int | None, typer.Option(help="Rows between two looks for changes.")] = None,
-    out: Out = None,
-    ledger: LedgerFile = None,
-    save: Save = None,
-    explain: Annotated[str | None, typer.Option(help="Say why this feature is in or out.")] = None,
-    batch: Annotated[int, typer.Option(help="Rows read at a time.", min=1)] = 4096,
-    checkpoint: Checkpoint = None,
-    every: KeptEvery = None,
-    resume: Resume = False,
-    verify: Verify = None,
-    skip_text: SkipText = False,
-    raw: Raw = False,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-    json: Json = False,
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="t, fisher, f, mutual_info, chi2, gini, su, correlation; auto: by the target.",
+        ),
+    ] = "auto",
+    k: Annotated[int | None, typer.Option(metavar="K", help="Keep the k best.")] = None,
+    percentile: Annotated[
+        float | None, typer.Option(metavar="P", help="Keep this share, in percent.")
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(metavar="P", help="Keep features with p <= ALPHA.")] = None,
+    correction: Annotated[
+        str, typer.Option(metavar="NAME", help="With --alpha: none, bonferroni, bh.")
+    ] = "none",
+    half_life: HalfLife = None,
+    window: Window = None,
+    on_drift: Annotated[
+        str | None, typer.Option(metavar="HOW", help="When relevance changes: reset, reweigh.")
+    ] = None,
+    max_rank_error: Annotated[
+        float, typer.Option(metavar="E", help="Largest rank error of quantiles, in (0, 1).")
+    ] = 1e-3,
+    task: Annotated[str, typer.Option(metavar="TASK", help="auto, classification, regression.")] = "auto",
+    review_every: Annotated[
+        int | None, typer.Option(metavar="ROWS", help="Rows between two looks for changes.")
+    ] = None,
+    batch: Annotated[int, typer.Option(metavar="N", help="Rows read at a time.", min=1)] = 4096,
+    reading: Reading,
+    output: Output,
 ) -> None:
-    """Stream the rows of a file through a screen; print the best features."""
+    """Stream the rows of a table through a screen; print the best features."""
+    check_data(data)
     from streamsieve.cli import select as implementation  # noqa: PLC0415
 
-    request = implementation.Request(
-        data=data, target=target, out=out, ledger=ledger, save=save, explain=explain, size=batch,
-        checkpoint=checkpoint, every=every, resume=resume, verify=verify, skip_text=skip_text, raw=raw,
-        overwrite=overwrite, quiet=quiet, json=json,
-    )  # fmt: skip
+    request = implementation.Request(data=data, reading=reading, output=output, size=batch)
     parameters = {
         "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
         "correction": correction, "half_life": half_life, "window": window, "on_drift": on_drift,
@@ -200,38 +213,61 @@ def screen(
     raise typer.Exit(implementation.screen(request, parameters))
 
 
-@app.command()
+@app.command(
+    cls=PlainCommand,
+    short_help="Compare selectors and learners; write a report.",
+    epilog=examples(
+        "streamsieve compare breast_cancer --out report",
+        "streamsieve compare genes.csv --target type --selectors saola,f --out report",
+    ),
+)
+@shared_options
 def compare(
+    *,
     context: typer.Context,
     data: Annotated[
         list[str],
-        typer.Argument(help="Files or glob patterns, or the name of a data set such as breast_cancer."),
+        typer.Argument(
+            metavar="FILE",
+            help="Files, patterns or a folder, or the name of a data set such as breast_cancer.",
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report and its files.")],
-    target: Target = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the report and its files.")
+    ],
     selectors: Annotated[
-        str | None, typer.Option(help="As saola,fast_osfs,top_k,none; see `streamsieve methods`.")
+        str | None,
+        typer.Option(metavar="A,B", help="As saola,fast_osfs,top_k,none; see `streamsieve methods`."),
     ] = None,
-    learners: Annotated[str | None, typer.Option(help="As knn,logistic,nb,forest.")] = None,
+    learners: Annotated[str | None, typer.Option(metavar="A,B", help="As knn,logistic,nb,forest.")] = None,
     protocol: Annotated[
-        str, typer.Option(help="screening (sizes), streaming (columns), prequential (rows).")
+        str, typer.Option(metavar="NAME", help="screening (sizes), streaming (columns), prequential (rows).")
     ] = "screening",
-    sizes: Annotated[str | None, typer.Option(help="Numbers of features to try, as 5,10,20.")] = None,
-    runs: Annotated[int | None, typer.Option(help="Random assignments of rows to folds; default 5.")] = None,
-    folds: Annotated[int | None, typer.Option(help="Folds of each run; default 5.")] = None,
-    metric: Annotated[str | None, typer.Option(help="auc, accuracy, r2; default by the target.")] = None,
-    task: Annotated[str, typer.Option(help="auto, classification, regression.")] = "auto",
-    jobs: Annotated[int | None, typer.Option(help="Processes; default by the processors.")] = None,
-    seed: Annotated[int, typer.Option(help="Another seed, other folds.", min=0)] = 0,
+    sizes: Annotated[
+        str | None, typer.Option(metavar="N,N", help="Numbers of features to try, as 5,10,20.")
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", help="Random assignments of rows to folds; default 5.")
+    ] = None,
+    folds: Annotated[int | None, typer.Option(metavar="N", help="Folds of each run; default 5.")] = None,
+    metric: Annotated[
+        str | None, typer.Option(metavar="NAME", help="auc, accuracy, r2; default by the target.")
+    ] = None,
+    task: Annotated[str, typer.Option(metavar="TASK", help="auto, classification, regression.")] = "auto",
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Processes; default by the processors.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0)] = 0,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the comparison in the folder.")
     ] = False,
-    skip_text: SkipText = False,
     raw: Raw = False,
     quiet: Quiet = False,
     json: Json = False,
+    reading: Reading,
 ) -> None:
     """Compare selectors and learners on your data; write a report that says what to use."""
+    check_data(data, names=True)
     from streamsieve.cli import compare as implementation  # noqa: PLC0415
     from streamsieve.cli import compare_plan  # noqa: PLC0415
 
@@ -239,16 +275,21 @@ def compare(
         protocol, selectors, learners, sizes, runs, folds, metric, task, jobs, seed
     )
     command = shlex.join(["streamsieve", *(context.obj or [])])
-    request = implementation.Request(data, target, out, options, resume, skip_text, raw, quiet, json, command)
+    request = implementation.Request(data, reading, out, options, resume, raw, quiet, json, command)
     raise typer.Exit(implementation.compare(request))
 
 
-@app.command()
+@app.command(
+    cls=PlainCommand,
+    short_help="Merge saved row selectors of parts of a stream.",
+    epilog=examples("streamsieve merge monday.sieve tuesday.sieve --out week.sieve"),
+)
 def merge(
     files: Annotated[
-        list[Path], typer.Argument(help="Saved selectors or checkpoints, in order of their rows.")
+        list[Path],
+        typer.Argument(metavar="FILE", help="Saved selectors or checkpoints, in order of their rows."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Write the merged selector here.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Write the merged selector here.")],
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -259,11 +300,15 @@ def merge(
     implementation.merge(files, out, overwrite=overwrite, quiet=quiet, as_json=json)
 
 
-@app.command()
+@app.command(
+    cls=PlainCommand,
+    short_help="Show what a saved selector or a checkpoint holds.",
+    epilog=examples("streamsieve show week.sieve --top 20"),
+)
 def show(
-    file: Annotated[Path, typer.Argument(help="A saved selector or a checkpoint.")],
-    top: Annotated[int, typer.Option(help="Number of best features to show.", min=0)] = 10,
-    ledger: Annotated[int, typer.Option(help="Number of latest decisions to show.", min=0)] = 10,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A saved selector or a checkpoint.")],
+    top: Annotated[int, typer.Option(metavar="N", help="Number of best features to show.", min=0)] = 10,
+    ledger: Annotated[int, typer.Option(metavar="N", help="Number of latest decisions to show.", min=0)] = 10,
     json: Json = False,
 ) -> None:
     """Show what a file holds: the selector, its best features, its latest decisions."""
@@ -272,9 +317,15 @@ def show(
     implementation.show(file, top=top, tail=ledger, as_json=json)
 
 
-@app.command()
+@app.command(
+    cls=PlainCommand,
+    short_help="Run both kinds of selectors on embedded data.",
+    epilog=examples("streamsieve demo --out demo"),
+)
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the ledger.")] = Path("demo"),
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder for the picture and the ledger.")
+    ] = Path("demo"),
     raw: Raw = False,
     overwrite: Overwrite = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
@@ -285,69 +336,4 @@ def demo(
     implementation.run(out, raw=raw, overwrite=overwrite, quiet=quiet)
 
 
-plot = typer.Typer(
-    help="Draw how selections change over time: scores of your data, or detection under drift.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(plot, name="plot")
-
-Picture = Annotated[Path, typer.Option("--out", help="File to draw into (.png, .svg or .pdf).")]
-Every = Annotated[int, typer.Option(help="Rows between two looks.", min=1)]
-Table = Annotated[Path | None, typer.Option("--table", help="Write the numbers here as well, as CSV.")]
-
-
-@plot.command("scores")
-def plot_scores(
-    data: Data,
-    out: Picture,
-    target: Target = None,
-    criterion: Annotated[str, typer.Option(help="t, fisher, f, correlation, ...")] = "f",
-    k: Annotated[int | None, typer.Option(help="Features the screen keeps; default 10.", min=1)] = None,
-    half_life: Annotated[float | None, typer.Option(help="Rows after which a row weighs half.")] = None,
-    window: Annotated[int | None, typer.Option(help="Number of last rows to remember.", min=1)] = None,
-    every: Every = 1000,
-    top: Annotated[int, typer.Option(help="Features to draw.", min=1)] = 10,
-    table: Table = None,
-    batch: Annotated[int, typer.Option(help="Rows read at a time.", min=1)] = 4096,
-    skip_text: SkipText = False,
-    raw: Raw = False,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-) -> None:
-    """Stream the rows of a file through a screen; draw how the best features' scores rose and fell."""
-    from streamsieve.cli import plot as implementation  # noqa: PLC0415
-
-    request = implementation.Request(out, table, every, batch, raw, overwrite, quiet)
-    parameters = {"criterion": criterion, "k": k, "half_life": half_life, "window": window}
-    implementation.scores(request, data, target, parameters, top=top, skip_text=skip_text)
-
-
-@plot.command("detection")
-def plot_detection(
-    out: Picture,
-    shift_every: Annotated[int, typer.Option(help="Rows after which a relevant feature changes.")] = 250,
-    half_life: Annotated[
-        list[float] | None,
-        typer.Option(help="Rows after which a row weighs half; several draw several curves."),
-    ] = None,
-    criterion: Annotated[str, typer.Option(help="t, fisher, f, ...")] = "t",
-    k: Annotated[int, typer.Option(help="Features the screens keep.", min=1)] = 200,
-    rows: Annotated[int, typer.Option(help="Length of the stream.", min=1)] = 100_000,
-    features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 1000,
-    relevant: Annotated[int, typer.Option(help="How many are relevant at a time.", min=1)] = 100,
-    seed: Annotated[int, typer.Option(help="Another seed, another stream.", min=0)] = 0,
-    every: Every = 1000,
-    table: Table = None,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-) -> None:
-    """Stream simulated rows whose relevant features drift; plot how many each half-life finds."""
-    from streamsieve.cli import plot as implementation  # noqa: PLC0415
-
-    request = implementation.Request(out, table, every, 4096, False, overwrite, quiet)
-    stream = {
-        "n_rows": rows, "n_features": features, "n_relevant": relevant, "shift_every": shift_every,
-        "seed": seed,
-    }  # fmt: skip
-    implementation.detection(request, stream, half_life or [], {"criterion": criterion, "k": k})
+app.add_typer(plot_commands.plot, name="plot", short_help="Draw how selections change over time.")

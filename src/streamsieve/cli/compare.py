@@ -17,6 +17,7 @@ from streamsieve._text import shown
 from streamsieve.cli import compare_data
 from streamsieve.cli.compare_plan import Options, Plan, plan_for
 from streamsieve.cli.interrupts import leave
+from streamsieve.cli.options import Reading
 from streamsieve.cli.output import say, say_json, say_table
 from streamsieve.cli.progress import progress
 from streamsieve.evaluation.engine.problem import Problem
@@ -42,11 +43,10 @@ class Request:
     """What was asked for."""
 
     data: list[str]
-    target: str | None
+    reading: Reading
     out: Path
     options: Options
     resume: bool
-    skip_text: bool
     raw: bool
     quiet: bool
     json: bool
@@ -64,11 +64,11 @@ def compare(request: Request) -> int:
     html.check_extra()
     _check_folder(request)
     resumed = (request.out / CELLS).exists()
-    data = compare_data.read(request.data, request.target, skip_text=request.skip_text)
+    data = compare_data.read(request.data, request.reading)
     task = data.task if request.options.task == "auto" else request.options.task
     problem = Problem.of(data.X, data.y, task, data.names)
     plan = plan_for(request.options, problem)
-    _announce(request, problem, plan)
+    _announce(request, problem, plan, data.notes)
     first = _fits(request, problem, plan, {}) if plan.batch_size is not None else None
     report = _run(request, problem, plan, y=data.y, task=task)
     made = recommend(report)
@@ -110,12 +110,12 @@ def _check_folder(request: Request) -> None:
             )
 
 
-def _announce(request: Request, problem: Problem, plan: Plan) -> None:
+def _announce(request: Request, problem: Problem, plan: Plan, notes: tuple[str, ...]) -> None:
     n, p = problem.X.shape
     kind = "a number" if problem.regression else f"{len(problem.classes)} classes"
     lines = [f"{n:,} rows x {p:,} features, target: {kind}   protocol {plan.protocol}", *plan.description]
     if not request.silent:
-        say(*lines)
+        say(*notes, *lines)
 
 
 def _run(request: Request, problem: Problem, plan: Plan, **target: Any) -> Report:

@@ -13,10 +13,11 @@ import scipy.sparse as sp
 
 from streamsieve import datasets
 from streamsieve._parameters import did_you_mean
-from streamsieve.cli.select import opened
+from streamsieve._paths import SVMLIGHT, TABLES
+from streamsieve.cli.options import Reading
+from streamsieve.cli.reading import described, opened
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Matrix, Task
-from streamsieve.sources.checks import SVMLIGHT, TABLES
 
 ROWS = 65_536
 
@@ -39,28 +40,32 @@ class Data:
     notes: tuple[str, ...] = ()
 
 
-def read(given: list[str], target: str | None, *, skip_text: bool) -> Data:
+def read(given: list[str], reading: Reading) -> Data:
     """Read files, or load a data set."""
-    if len(given) == 1 and _is_name(given[0]):
-        return _by_name(given[0], target)
+    if len(given) == 1 and is_name(given[0]):
+        return _by_name(given[0], reading.target)
     if any(each.startswith("kafka://") for each in given):
         raise SourceError("a comparison goes over its data many times, and a Kafka topic has no end: save it")
-    source = opened(given, target, skip_text=skip_text)
+    if reading.missing == "omit":
+        raise ParameterError(
+            "--missing omit is about one method, and a comparison has several: --missing impute"
+        )
+    source = opened(given, reading)
     batches = list(source.rows(ROWS))
     X = [batch.X for batch in batches]
     y = np.concatenate([batch.y for batch in batches])
     return Data(
         name=Path(given[0]).name if len(given) == 1 else f"{len(given)} files from {Path(given[0]).name} on",
         origin=", ".join(str(Path(each).absolute()) for each in given),
-        target=target or "",
+        target=reading.target or "",
         X=X[0] if len(X) == 1 else sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X),
         y=_whole(y),
         names=None if source.names is None else list(source.names),
-        notes=("Columns of text were left out (--skip-text).",) * skip_text,
+        notes=tuple(described(source, reading)),
     )
 
 
-def _is_name(given: str) -> bool:
+def is_name(given: str) -> bool:
     """Whether something can only be the name of a data set: no such file, and nothing of a path in it."""
     path = Path(given)
     plain = path.name == given and not glob.has_magic(given) and "://" not in given

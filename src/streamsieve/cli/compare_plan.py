@@ -10,6 +10,7 @@ import joblib  # type: ignore[import-untyped]  # they ship no types
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, check_number, did_you_mean
+from streamsieve.cli.parameters import parts_of
 from streamsieve.evaluation import learner_names, prequential, screening_protocol, selector_names
 from streamsieve.evaluation import streaming_protocol as streaming
 from streamsieve.evaluation.candidates.selectors import as_selectors, size_parameter
@@ -141,14 +142,6 @@ def _refuse_strangers(options: Options) -> None:
 
 
 # ------------------------------------------------------------------------------------ lists
-
-
-def parts_of(option: str, text: str) -> list[str]:
-    """Return what stands between the commas."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(parts):
-        raise ParameterError(f"{option} wants names with commas between them, such as a,b,c; got {text!r}")
-    return list(dict.fromkeys(parts))
 
 
 def spelt(what: str, name: str, known: Iterable[str], where: str) -> str:

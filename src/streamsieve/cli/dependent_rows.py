@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from streamsieve._paths import is_svmlight
 from streamsieve.base import ColumnSelector
 from streamsieve.cli.output import say
 from streamsieve.exceptions import DependentRowsWarning, ParameterError, SourceError
-from streamsieve.sources.checks import SVMLIGHT
 
 #: Names of columns that say to whom a row belongs.
 _IDENTIFIER = re.compile(
@@ -31,16 +31,16 @@ class DependentRows(NamedTuple):
         return [name for name in self if name is not None]
 
     def check(self, selector: Any, data: list[str]) -> None:
-        """Refuse, before any work, what cannot be used."""
+        """Refuse, before any work, what cannot be used; the selector may not be known yet."""
         if len(self.columns) == len(self):
             raise ParameterError(
                 "--groups and --time exclude each other: for time series of several subjects, give --groups"
             )
         option = "--groups" if self.groups else "--time"
-        if self.columns and not isinstance(selector, ColumnSelector):
+        if self.columns and selector is not None and not isinstance(selector, ColumnSelector):
             name = type(selector).method_name()
-            raise ParameterError(f"{option} is about methods that stream columns, and {name} streams rows")
-        if self.columns and any(path.endswith(tuple(SVMLIGHT)) for path in data):
+            raise ParameterError(f"{option} is about methods that stream columns, and {name} does not")
+        if self.columns and any(map(is_svmlight, data)):
             raise ParameterError(f"{option} names a column of a table, and svmlight text has no names")
 
     def begin(self, selector: ColumnSelector, source: Any, *, quiet: bool) -> None:

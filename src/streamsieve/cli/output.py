@@ -31,9 +31,9 @@ def say_table(headings: Mapping[str, str], rows: Iterable[Iterable[str]]) -> Non
     console().print(table)
 
 
-def console() -> Console:
+def console(*, stderr: bool = False) -> Console:
     """Return a terminal that prints text as it is: no markup, no colors for numbers."""
-    return Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def say_json(result: Any) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from streamsieve import sources
+from streamsieve.cli.options import Reading
 from streamsieve.cli.output import check_files, say
 from streamsieve.cli.progress import progress
-from streamsieve.cli.select import opened
+from streamsieve.cli.reading import described, opened
 from streamsieve.evaluation import Track, detection_curve, plots, track
 from streamsieve.exceptions import ParameterError
 from streamsieve.rows import Screen
@@ -42,19 +43,15 @@ class Request:
 
 
 def scores(
-    request: Request,
-    data: list[str],
-    target: str | None,
-    parameters: dict[str, Any],
-    *,
-    top: int,
-    skip_text: bool,
+    request: Request, data: list[str], reading: Reading, parameters: dict[str, Any], *, top: int
 ) -> None:
     """Draw the scores of the best features of a file over time."""
     request.check(data)
-    source = opened(data, target, skip_text=skip_text)
+    source = opened(data, reading)
     seen = _tracked(request, source, {parameters["criterion"]: Screen(**parameters)})
     shown = seen[parameters["criterion"]]
+    for line in described(source, reading):
+        _say(request, line)
     _finish(request, plots.scores(seen, top=top), seen)
     _say(
         request,

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
-import ast
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from streamsieve import registry, sources, state
-from streamsieve._parameters import did_you_mean
-from streamsieve._text import shown, write_csv
+import numpy as np
+import scipy.sparse as sp
+
+from streamsieve import choosing, registry, state
+from streamsieve._kernels.compiling import compile_clock
+from streamsieve._text import shown
+from streamsieve._validation import classes_text, describe_target, range_text, task_of
 from streamsieve.base import ColumnSelector, OfflineSelector
+from streamsieve.cli import code, writing
 from streamsieve.cli.dependent_rows import DependentRows
 from streamsieve.cli.interrupts import leave
-from streamsieve.cli.output import check_files, say, say_json, say_table
+from streamsieve.cli.options import Output, Reading
+from streamsieve.cli.output import check_files, console, say, say_json
+from streamsieve.cli.parameters import parsed, plain_parameters
 from streamsieve.cli.progress import progress
-from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StateError
+from streamsieve.cli.reading import check, check_explained, described, missing_advice, opened, take_missing
+from streamsieve.cli.results import (
+    counts_of,
+    effect_name,
+    explained,
+    kept_features,
+    nothing_kept,
+    remarks_on,
+    say_features,
+    sign_note,
+)
+from streamsieve.cli.suspects import Suspects, Watched
+from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, StateError, TargetWarning
+from streamsieve.protocols import Task
 from streamsieve.running import run
 from streamsieve.running.checkpoint import CheckpointFile
-from streamsieve.sources.checks import SVMLIGHT
-from streamsieve.state import replacing
 
-DEFAULT = "saola"
 SHOWN = 20
 
 
@@ -33,102 +50,185 @@ class Request:
     """What both commands have in common."""
 
     data: list[str]
-    target: str | None
-    out: Path | None
-    ledger: Path | None
-    save: Path | None
-    explain: str | None
+    reading: Reading
+    output: Output
     size: int
-    checkpoint: Path | None
-    every: str | None
-    resume: bool
-    verify: str | None
-    skip_text: bool
-    raw: bool
-    overwrite: bool
-    quiet: bool
-    json: bool
+    rows: DependentRows = field(default_factory=DependentRows)
 
-    @property
-    def silent(self) -> bool:
-        """Whether only the result may be printed."""
-        return self.quiet or self.json
+
+class Run(NamedTuple):
+    """How a run went: rows or columns that were streamed, those of a checkpoint before, and seconds."""
+
+    streamed: int
+    before: int
+    unit: str
+    seconds: float
+    compiling: float
 
 
 def select(
-    request: Request, method: str | None, parameters: list[str], groups: str | None, time: str | None
+    request: Request, method: str | None, goal: str | None, parameters: list[str], task: str | None
 ) -> int:
     """Run any method over the axis it streams."""
-    cls = registry.selector(method or DEFAULT)
-    if issubclass(cls, OfflineSelector):
-        raise CapabilityError(f"{method} needs the whole matrix; call {cls.__name__}.fit from Python")
-    note = "" if method else f"method {DEFAULT}: the default, because it takes any width and needs no tuning"
-    return _run(request, cls(**_parsed(cls, parameters)), note, DependentRows(groups, time))
+    check(request.reading)
+    if method is not None and goal is not None:
+        raise ParameterError("--goal chooses a method, and --method names one: give one of them")
+    if method is not None:
+        cls = registry.selector(method)
+        asked = parsed(cls, [*parameters, *([] if task is None else [f"task={task}"])])
+        return _run(request, cls(**asked))
+    request.rows.check(None, request.data)
+    source = opened(request.data, request.reading, exclude=request.rows.columns)
+    choice = _chosen(source, task or "auto", goal or "accurate")
+    cls = registry.selector(choice.method)
+    asked = parsed(cls, [*parameters, *([] if task is None else [f"task={task}"])])
+    return _run(request, cls(**{**choice.parameters, **asked}), source, str(choice))
+
+
+def _chosen(source: Any, task: str, goal: str) -> choosing.Choice:
+    """Choose a method by the data."""
+    y = getattr(source, "y", None)
+    if y is None:
+        raise ParameterError("say which method: --method screen, for example, for a stream of rows")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TargetWarning)  # the selector says it
+        labels, kind = task_of(y, task)
+    classes = 0 if kind is Task.REGRESSION else len(np.unique(labels))
+    profile = choosing.Profile(rows=len(y), columns=source.n_columns or 0, task=kind, classes=classes)
+    return choosing.choose(profile, goal)
 
 
 def screen(request: Request, parameters: dict[str, Any]) -> int:
     """Run a screen over rows."""
+    check(request.reading)
     return _run(request, registry.selector("screen")(**parameters))
 
 
-def _run(request: Request, selector: Any, note: str = "", rows: DependentRows = DependentRows()) -> int:
-    rows.check(selector, request.data)
+def _run(request: Request, selector: Any, source: Any = None, note: str = "") -> int:
+    output = request.output
+    request.rows.check(selector, request.data)
+    take_missing(selector, request.reading)
+    if output.code:
+        code.check_code(request.data)
     _check(request, selector)
-    source = opened(request.data, request.target, skip_text=request.skip_text, exclude=rows.columns)
-    started = time.perf_counter()
-    if isinstance(selector, ColumnSelector):
-        rows.begin(selector, source, quiet=request.silent)
-        with progress("columns", source.n_columns, "columns", quiet=request.silent) as advance:
-            run(source, selector, block_size=request.size, progress=advance)
-    else:
-        leave(lambda: _where(request.checkpoint))
-        with progress("rows", source.n_rows, "rows", quiet=request.silent) as advance:
-            run(
-                source, selector, checkpoint=request.checkpoint, every=_every(request.every),
-                resume=request.resume, verify=cast(Any, request.verify or "sample"), batch_size=request.size,
-                progress=advance,
-            )  # fmt: skip
-        selector.get_support()
-    seconds = time.perf_counter() - started
+    if source is None:
+        source = opened(request.data, request.reading, exclude=request.rows.columns)
+    check_explained(output.explain, source)
+    suspects = Suspects()
+    watched = Watched(source, suspects)
+    with _told(quiet=output.silent), _named_ways_out(selector):
+        how = _streamed(request, selector, watched)
     kept = kept_features(selector)
-    _write(request, selector, kept)
-    if note and not request.silent:
-        say(note)
-    _print(request, selector, kept, seconds)
+    writing.write(output, selector, kept, source, request.reading.target)
+    lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
+    lines += [*_target_line(watched, request, selector), *suspects.notes()]
+    signs = sign_note(kept, effect_name(selector), selector, source) if kept else []
+    _print(request, selector, kept, how, lines, [*signs, *remarks_on(selector)])
+    if output.code and not output.json:
+        say("", *code.lines(request.data, request.reading, selector, source))
     return 0 if kept else 1
 
 
-def opened(data: list[str], target: str | None, *, skip_text: bool, exclude: Sequence[str] = ()) -> Any:
-    """Open the files of a command."""
-    if target is None and not all(path.endswith(tuple(SVMLIGHT)) for path in data):
-        raise SourceError("say which column is the target: --target NAME")
-    options: dict[str, Any] = {"skip_text": True} if skip_text else {}
-    options |= {"exclude": exclude} if exclude else {}
-    return sources.open(data[0] if len(data) == 1 else data, target=target, **options)
+def _streamed(request: Request, selector: Any, source: Any) -> Run:
+    """Stream the data through a selector, or give it all of it."""
+    quiet, streamed = request.output.silent, 0
+    by_rows = not isinstance(selector, (ColumnSelector, OfflineSelector))
+    unit = "rows" if by_rows else "columns"
+    before = _resumed_rows(request) if by_rows else 0
+    total = source.n_rows if by_rows else source.n_columns
+    leave(lambda: _where(request.output.checkpoint))
+
+    def announce() -> None:
+        if not quiet:
+            console(stderr=True).print("compiling kernels, once per machine ...")
+
+    with compile_clock(announce) as compiling, progress(unit, total, unit, quiet=quiet) as advance:
+
+        def moved(n: int) -> None:
+            nonlocal streamed
+            streamed += n
+            advance(n)
+
+        started = time.perf_counter()
+        if isinstance(selector, OfflineSelector):
+            _fit(selector, source, request.size, moved)
+        elif isinstance(selector, ColumnSelector):
+            request.rows.begin(selector, source, quiet=quiet)
+            run(source, selector, block_size=request.size, progress=moved)
+        else:
+            output = request.output
+            run(
+                source, selector, checkpoint=output.checkpoint, every=_every(output.every),
+                resume=output.resume, verify=cast(Any, output.verify or "sample"), batch_size=request.size,
+                progress=moved,
+            )  # fmt: skip
+            selector.get_support()
+        seconds = time.perf_counter() - started
+        return Run(streamed - before, before, unit, max(seconds - compiling(), 0.0), compiling())
+
+
+def _fit(selector: OfflineSelector, source: Any, size: int, moved: Any) -> None:
+    """Fit a method that needs the whole matrix."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    blocks, names = [], list[str]()
+    for block in source.columns(size):
+        blocks.append(block.X)
+        names += block.names or []
+        moved(block.X.shape[1])
+    X = sp.hstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.hstack(blocks)
+    table = X if sp.issparse(X) or len(names) != X.shape[1] else pa.table(list(X.T), names=names)
+    selector.fit(table, *(() if source.y is None else (source.y,)))
 
 
 def _check(request: Request, selector: Any) -> None:
     """Refuse, before any work, what cannot end well."""
+    output = request.output
     files: tuple[Path, ...] = ()
-    if request.checkpoint is None:
-        about = {"--resume": request.resume, "--every": request.every, "--verify": request.verify}
+    if output.checkpoint is None:
+        about = {"--resume": output.resume, "--every": output.every, "--verify": output.verify}
         for option, given in about.items():
             if given:
                 raise ParameterError(f"{option} is about a checkpoint: say which, --checkpoint PATH")
-    elif isinstance(selector, ColumnSelector):
+    elif isinstance(selector, (ColumnSelector, OfflineSelector)):
+        how = "streams columns" if isinstance(selector, ColumnSelector) else "needs the whole matrix"
         raise CapabilityError(
-            f"{type(selector).method_name()} streams columns, and checkpoints are made of streams of rows: "
+            f"{type(selector).method_name()} {how}, and checkpoints are made of streams of rows: "
             "leave --checkpoint out; --save keeps what was learnt"
         )
     else:
-        files = CheckpointFile(request.checkpoint).files
+        files = CheckpointFile(output.checkpoint).files
     check_files(
-        {"--out": request.out, "--ledger": request.ledger, "--save": request.save},
-        {"DATA": request.data},
-        overwrite=request.overwrite,
-        suffixes={"--out": (".csv", ".txt"), "--ledger": (".csv",)},
-        checkpoint=files,
-    )
+        writing.paths_of(output), {"DATA": request.data}, overwrite=output.overwrite,
+        suffixes=writing.SUFFIXES, checkpoint=files,
+    )  # fmt: skip
+
+
+@contextmanager
+def _told(*, quiet: bool) -> Iterator[None]:
+    """Context: what the library warns of about the target is said as a note."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TargetWarning)
+        yield
+    for each in caught:
+        if not issubclass(each.category, TargetWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        elif not quiet:
+            say(f"note: {each.message} (--task)")
+
+
+@contextmanager
+def _named_ways_out(selector: Any) -> Iterator[None]:
+    """Context: a complaint about a missing value names the options that help."""
+    try:
+        yield
+    except BadValueError as error:
+        if not np.isnan(error.value):
+            raise
+        feature = str(error).partition("feature '")[2].partition("'")[0]
+        raise BadValueError(
+            f"{error}; {missing_advice(selector, feature)}", error.feature, error.value
+        ) from error
 
 
 def _every(text: str | None) -> str | int:
@@ -137,156 +237,89 @@ def _every(text: str | None) -> str | int:
     return int(text) if text.isdecimal() else text
 
 
+def _resumed_rows(request: Request) -> int:
+    """Return the rows of a checkpoint that the run goes on from."""
+    output = request.output
+    return (_checkpoint_rows(output.checkpoint) or 0) if output.resume else 0
+
+
+def _checkpoint_rows(checkpoint: Path | None) -> int | None:
+    try:
+        return None if checkpoint is None else int(state.read_header(checkpoint)["stream"]["rows"])
+    except (StateError, KeyError):
+        return None  # nothing was learnt yet
+
+
 def _where(checkpoint: Path | None) -> str:
     """Say what is left of an interrupted run, and how to go on."""
-    try:
-        rows = None if checkpoint is None else state.read_header(checkpoint)["stream"]["rows"]
-    except (StateError, KeyError):
-        rows = None  # nothing was learnt yet
+    rows = _checkpoint_rows(checkpoint)
     if rows is None:
         return "no file was half-written"
     where = f"{shown(checkpoint)} holds the first {rows:,} rows"
     return f"{where}: the same command with --resume goes on from there"
 
 
-def kept_features(selector: Any) -> list[dict[str, Any]]:
-    """Return the kept features as rows for a table."""
-    if isinstance(selector, ColumnSelector):
-        decisions = {d.feature: d for d in selector.ledger_.kept()}
-        nothing = float("nan")
-        rows = []
-        for name in selector.get_feature_names_out().tolist():
-            found = decisions.get(name)  # with ledger=none there is no record
-            numbers = (nothing, nothing) if found is None else (found.statistic, found.p_value)
-            rows.append({"feature": name, "statistic": numbers[0], "p_value": numbers[1]})
-        return rows
-    names, scores, p_values = _names(selector), selector.scores_, getattr(selector, "pvalues_", None)
-    return [
-        {"feature": names[j], "score": float(scores[j])}
-        | ({} if p_values is None else {"p_value": float(p_values[j])})
-        for j in selector.ranked_.tolist()
-    ]
-
-
-def _names(selector: Any) -> list[str]:
-    """Return the names of all features of a screen, given or made up."""
-    known = getattr(selector, "feature_names_in_", None)
-    return [f"x{j}" for j in range(selector.n_features_in_)] if known is None else [str(n) for n in known]
-
-
 # ------------------------------------------------------------------------------------ output
 
 
-def _write(request: Request, selector: Any, kept: list[dict[str, Any]]) -> None:
-    if request.out is not None:
-        with replacing(request.out) as file:
-            if request.out.suffix == ".txt":
-                file.writelines(f"{row['feature']}\n" for row in kept)
-            else:
-                header = list(kept[0]) if kept else ["feature"]
-                write_csv(file, chain([header], (row.values() for row in kept)), raw=request.raw)
-    if request.ledger is not None:  # that it may be replaced was checked before the work
-        selector.ledger_.to_csv(request.ledger, raw=request.raw, overwrite=True)
-    if request.save is not None:
-        selector.save(request.save, overwrite=True)
+def _target_line(source: Any, request: Request, selector: Any) -> list[str]:
+    """Return what the target was taken for; of rows that streamed by, as far as they were counted."""
+    name = request.reading.target
+    if source.labels:
+        known = getattr(selector, "classes_", getattr(getattr(selector, "summary_", None), "classes", None))
+        if known is not None:
+            what = classes_text(*zip(*sorted(source.labels.items()), strict=True))
+        elif source.extremes:
+            what = range_text(np.array(source.extremes, float))
+        else:
+            return []
+        return [f"target: {what}" if name is None else f"target: {shown(name)}, {what}"]
+    if getattr(source, "y", None) is None:
+        return []
+    task = str(getattr(selector, "task_", None) or "auto")
+    kind = {"binary": "classification", "multiclass": "classification"}.get(task, task)
+    return [describe_target(source.y, name, kind)]
 
 
-def _print(request: Request, selector: Any, kept: list[dict[str, Any]], seconds: float) -> None:
-    counts = selector.ledger_.counts() if isinstance(selector, ColumnSelector) else {}
-    counts = {**counts, "kept": len(kept)}  # in the end; the ledger counts those evicted later, too
-    if request.json:
+def _print(
+    request: Request, selector: Any, kept: list[dict[str, Any]], how: Run, lines: list[str], after: list[str]
+) -> None:
+    output, counts, effect = request.output, counts_of(selector, len(kept)), effect_name(selector)
+    if output.json:
         result = {
             "method": type(selector).method_name(), "parameters": plain_parameters(selector),
-            "seconds": seconds, "features": selector.n_features_in_, "counts": counts, "kept": kept,
+            "seconds": how.seconds, "compiling_seconds": how.compiling, how.unit: how.streamed,
+            "features": selector.n_features_in_, "counts": counts, "effect": effect, "kept": kept,
+            "notes": lines,
         }  # fmt: skip
         if isinstance(selector, ColumnSelector):
             result["found"] = selector.n_found_
-        if request.explain is not None:
-            result["explain"] = _explained(selector, request.explain)
+            result["reasons"] = selector.ledger_.counts()
+        if output.explain is not None:
+            result["explain"] = explained(selector, output.explain)
         say_json(result)
         return
-    if not request.quiet:
-        say_features(kept[:SHOWN])
+    if not output.quiet:
+        say(*lines, *[""] * bool(lines))
+        say_features(kept[:SHOWN], effect)
         if len(kept) > SHOWN:
             say(f"... and {len(kept) - SHOWN} more (--out writes them all)")
-        tally = "   ".join(f"{count:,} {what}" for what, count in counts.items())
-        say(f"{selector.n_features_in_:,} features in {seconds:.2f} s   {tally}", *_remarks(selector))
-        for path in (request.out, request.ledger, request.save):
+        say(_tally(counts, how), *after)
+        for path in writing.paths_of(output).values():
             if path is not None:
                 say(f"wrote {path}")
         if not kept:
-            say("nothing was kept: no feature passed (a larger alpha keeps more)")
-    if request.explain is not None:
-        say(_explained(selector, request.explain))
+            say(nothing_kept(selector))
+    if output.explain is not None:
+        say(explained(selector, output.explain))
 
 
-def _remarks(selector: Any) -> list[str]:
-    """Return what else there is to say about a run."""
-    remarks = []
-    moved = getattr(selector, "drift_", [])
-    if moved:
-        names = _names(selector)
-        latest = ", ".join(dict.fromkeys(names[drift.feature] for drift in moved[:-4:-1]))
-        remarks.append(f"{len(moved)} changes of relevance, the latest of {latest}")
-    rule, alpha = (getattr(selector, name, None) for name in ("fdr", "alpha"))
-    if rule is not None:
-        rate = "family-wise error rate" if rule == "alpha_spending" else "false discovery rate"
-        remarks.append(
-            f"{selector.n_found_:,} columns found at a {rate} of {alpha:g} ({rule}), {selector.n_kept_:,} of "
-            "them kept; the rate is about those found"
-        )
-    if getattr(selector, "stopped_", None):
-        remarks.append(f"stopped early: {selector.stopped_}")
-    return remarks
-
-
-def say_features(kept: list[dict[str, Any]]) -> None:
-    """Print features as a table."""
-    columns = kept[0] if kept else {}
-    headings = {name.replace("_", "-"): "left" if name == "feature" else "right" for name in columns}
-    rows = ([v if isinstance(v, str) else f"{v:.4g}" for v in row.values()] for row in kept)
-    say_table(headings, rows)
-
-
-def _explained(selector: Any, feature: str) -> str:
-    """Return one sentence on a feature."""
-    by_columns = isinstance(selector, ColumnSelector)
-    known = [d.feature for d in selector.ledger_] if by_columns else _names(selector)
-    if feature not in known:
-        raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}")
-    if by_columns:
-        return str(selector.ledger_.why(feature))
-    j = known.index(feature)
-    rank = int((selector.scores_ > selector.scores_[j]).sum()) + 1
-    status = "kept" if selector.get_support()[j] else "not kept"
-    return f"{feature}: {status}, rank {rank} of {len(known)}, score {selector.scores_[j]:.4g}"
-
-
-# ------------------------------------------------------------------------------------ parameters
-
-
-def _parsed(cls: type[Any], texts: list[str]) -> dict[str, Any]:
-    """Turn alpha=0.05 into parameters of a selector."""
-    known = cls().get_params(deep=False)
-    parameters = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise ParameterError(f"--param wants name=value, got {text!r}")
-        if name not in known:
-            raise ParameterError(
-                f"{cls.method_name()} has no parameter {name!r}{did_you_mean(name, known)}; "
-                f"it has {', '.join(known)}"
-            )
-        try:
-            parameters[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            parameters[name] = value
-    return parameters
-
-
-def plain_parameters(selector: Any) -> dict[str, Any]:
-    """Return the parameters, as JSON can hold them."""
-    simple = (str, int, float, bool, type(None))
-    parameters = selector.get_params(deep=False).items()
-    return {name: value if isinstance(value, simple) else repr(value) for name, value in parameters}
+def _tally(counts: dict[str, int], how: Run) -> str:
+    """Return how much was streamed, how fast, and what became of it."""
+    rate = f" ({how.streamed / how.seconds:,.0f} {how.unit}/s)" if how.seconds > 0 else ""
+    resumed = f", resumed after row {how.before:,}" if how.before else ""
+    compiled = f", and {how.compiling:.1f} s to compile kernels, once per machine" if how.compiling else ""
+    unit = how.unit if how.streamed != 1 else how.unit[:-1]
+    offered = f"{counts['offered']:,} feature{'s' * (counts['offered'] != 1)} offered"
+    rest = ", ".join(f"{count:,} {what}" for what, count in counts.items() if what != "offered")
+    return f"{how.streamed:,} {unit} in {how.seconds:.2f} s{rate}{resumed}{compiled}: {offered}, {rest}"

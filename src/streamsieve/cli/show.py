@@ -8,7 +8,8 @@ from typing import Any
 from streamsieve import registry, state
 from streamsieve.base import ColumnSelector
 from streamsieve.cli.output import say, say_json, say_table
-from streamsieve.cli.select import kept_features, plain_parameters, say_features
+from streamsieve.cli.parameters import plain_parameters
+from streamsieve.cli.results import effect_name, kept_features, say_features
 from streamsieve.protocols import Decision
 
 #: Labels that are written out.
@@ -32,7 +33,7 @@ def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
     say(*_lines(found, selector))
     if kept and top:
         say("")
-        say_features(kept[:top])
+        say_features(kept[:top], effect_name(selector))
     more = f", the best {min(top, len(kept)):,} above" if kept and top else ""
     if isinstance(selector, ColumnSelector):
         more += f", {selector.n_found_:,} were found relevant"

@@ -55,4 +55,6 @@ def _place(source: Any, batch: RowBatch | ColumnBlock, row: int | None) -> str:
     elif len(files) > 1:
         files = []
     where = [str(files[number])] if files else []
+    if getattr(source, "rows_filtered", False):
+        return "".join(where)
     return ", ".join([*where, *([] if row is None else [f"row {first + row + 1:,}"])])

@@ -5,7 +5,7 @@ arrays, arrow, svmlight, kafka data in memory, tables in files, svmlight text, K
 generated                      columns computed on demand
 drift, birth_death             simulated streams: drifting rows, features that appear and vanish
 opening                        ``open`` and ``features``, which choose a source
-checks, identity, shown        what sources share: arguments and file names, resuming, their text
+checks, identity, shown        what sources share: arguments, resuming, their text
 tables/                        readers of tables
 messages/, computed/           parts of the Kafka source and of computed columns
 ============================== =================================================================

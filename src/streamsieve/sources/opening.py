@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from streamsieve._parameters import did_you_mean
+from streamsieve._paths import format_of, is_paths, resolve
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
-from streamsieve.sources.checks import SVMLIGHT, is_paths, no_axis, resolve, suffix_of
+from streamsieve.sources.checks import no_axis
 from streamsieve.sources.computed.transformed import Transformed
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
@@ -74,16 +75,18 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
 
     Parameters
     ----------
-    data : path, pattern, list of either, address, array, dataframe, sparse matrix, or source
-        Files are recognized by suffix: .parquet .pq .csv .tsv .arrow .feather .ipc .svm .svmlight
-        .libsvm.  A pattern such as ``"clicks/*.parquet"`` stands for all its files, in natural order.
+    data : path, pattern, folder, list of these, address, array, dataframe, sparse matrix, or source
+        Files are recognized by suffix: .parquet .csv .tsv .txt .jsonl .arrow .feather .xlsx .ods .sqlite
+        .duckdb .svm and others, see :class:`ArrowSource`; text may be compressed (.csv.gz).  A folder, or a
+        pattern such as ``"clicks/*.parquet"``, stands for all its files, in natural order.  ``"-"`` is
+        standard input.
         ``"kafka://host:port/topic"`` is a Kafka topic.  A source is returned as it is.
     target : str or array, default=None
         The column or field that holds the target; for data in memory, also the target itself.  svmlight
         files bring their own.
     **options
-        Passed on to the source: ``skip_text`` for tables, ``n_features`` and ``zero_based`` for svmlight
-        files, ``names`` for arrays, ``names``, ``stop`` and others for Kafka.
+        Passed on to the source: ``sep``, ``encoding``, ``exclude`` and others for tables, ``n_features`` and
+        ``zero_based`` for svmlight files, ``names`` for arrays, ``names``, ``stop`` and others for Kafka.
 
         ``transform``, for any data that has columns: a function of the name and the values of a column that
         returns a column in its place, or a pair ``(name, column)``, or yields some of these.  They are
@@ -154,7 +157,7 @@ def _open_topic(data: Any, target: Any, options: dict[str, Any]) -> Any:
 
 def _open_files(data: Any, target: Any, options: dict[str, Any]) -> Any:
     files = resolve(data)
-    sparse = [suffix_of(file) in SVMLIGHT for file in files]
+    sparse = [format_of(file).kind == "svmlight" for file in files]
     if not any(sparse):
         if target is not None and not isinstance(target, str):
             raise SourceError(

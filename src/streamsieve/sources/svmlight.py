@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve._paths import Paths, resolve
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, FloatArray, Position, RowBatch
-from streamsieve.sources.checks import Paths, beyond, check_size, check_start, resolve, spans
+from streamsieve.sources.checks import beyond, check_size, check_start, spans
 from streamsieve.sources.identity import another_stream, comparing, same
 from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables.fingerprint import StablePrefix, check_files, is_line_end

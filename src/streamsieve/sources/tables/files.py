@@ -1,4 +1,4 @@
-"""One file of a table, read as checked Arrow record batches: Parquet, CSV, Arrow IPC.
+"""One file of a table, read as checked Arrow record batches: what all formats share, Parquet, Arrow IPC.
 
 Arrow trusts what it reads.  Here every batch is validated in full before anybody looks at a value, and
 whatever the readers raise becomes a ``SourceError`` that names the file and the place.
@@ -6,34 +6,37 @@ whatever the readers raise becomes a ``SourceError`` that names the file and the
 
 from __future__ import annotations
 
-import io
+import lzma
+import re
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet
-from streamsieve.sources.text_extent import TextExtent
 
 #: Rows that are read together at most, whatever the batch size.
 READ_ROWS = 65_536
-#: A CSV row must fit into the block it is read by.
-CSV_BLOCK, CSV_LINE = 2**20, 2**28
 
 
 class TableFile(ABC):
     """A file with named columns.
 
     ``schema`` holds their Arrow types; ``n_rows`` is what the file claims, None if it does not.  Errors name
-    the file as ``shown``: a converted copy is shown as the user's file.
+    the file as ``shown``: a converted copy is shown as the user's file.  ``remarks`` say what was found out
+    about the way it is written.
     """
 
     n_rows: int | None = None
+    #: Whether rows may be added at the end, line by line.
+    by_lines = False
 
     def __init__(self, path: Path, shown: str | None = None) -> None:
         self.path, self.shown = path, shown or str(path)
+        self.remarks: list[str] = []
         with named(self.shown):
             self.schema = self._look()
             self.names: list[str] = self.schema.names  # decodes them
@@ -127,12 +130,17 @@ class IpcTable(TableFile):
     damaged file then ends the process.
     """
 
+    @property
+    def stored(self) -> Path:
+        """The Arrow file itself; a converted copy of another file lies elsewhere."""
+        return self.path
+
     def lasting(self) -> StablePrefix:
         """Return the part before the end mark."""
         return lasting_ipc(self.path)
 
     def _look(self) -> Any:
-        with self.path.open("rb") as file:
+        with self.stored.open("rb") as file:
             # A stream can only be read from the front; a file has a directory of its batches.
             self._is_file = file.read(6) == b"ARROW1"
         with self._opened() as reader:
@@ -146,7 +154,7 @@ class IpcTable(TableFile):
         import pyarrow as pa  # noqa: PLC0415
 
         options = pa.ipc.IpcReadOptions(included_fields=list(fields))
-        with pa.OSFile(str(self.path)) as file:
+        with pa.OSFile(str(self.stored)) as file:
             yield (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(file, options=options)
 
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
@@ -175,61 +183,6 @@ def _quick(schema: Any) -> list[int]:
     return [next((k for k, type_ in enumerate(schema.types) if t.is_primitive(type_)), 0)]
 
 
-class CsvTable(TableFile):
-    """A CSV or TSV file whose first line names the columns."""
-
-    def __init__(self, path: Path, delimiter: str) -> None:
-        self._delimiter = delimiter
-        super().__init__(path)
-
-    def lasting(self) -> StablePrefix:
-        """Return the lines: text grows at its end."""
-        return StablePrefix(self.path, self._extent.end())
-
-    def _look(self) -> Any:
-        self._extent = TextExtent(self.path)
-        with self._extent.open() as file:
-            lengths = [len(file.readline(CSV_LINE)) for _ in range(3)]
-        self._block = max(CSV_BLOCK, 8 * max(lengths))
-        # types are inferred from whole lines, unless the only row is one without a line end
-        self._by_lines = lengths[0] < self._extent.whole < self._extent.size
-        with self._open(self._extent.open(whole=self._by_lines)) as reader:
-            return _settled(reader.schema)
-
-    def _open(self, file: BinaryIO, names: list[str] | None = None, **convert: Any) -> Any:
-        from pyarrow import csv  # noqa: PLC0415
-
-        return csv.open_csv(
-            file,
-            read_options=csv.ReadOptions(block_size=self._block, column_names=names),
-            parse_options=csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(**convert),
-        )
-
-    def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
-        del size, skip  # blocks are cut by bytes, and rows are found by parsing
-        types = {name: self.schema.field(name).type for name in columns}
-        return 0, self._batches(column_types=types, include_columns=list(columns))
-
-    def _batches(self, **convert: Any) -> Iterator[Any]:
-        yield from self._open(self._extent.open(whole=self._by_lines), **convert)
-        rest = self._extent.rest() if self._by_lines else b""  # looked at when all rows before it were taken
-        if rest:
-            yield from self._open(io.BytesIO(rest), self.names, **convert)
-
-
-def _settled(inferred: Any) -> Any:
-    """Read whole numbers and empty columns as float64 from the start.
-
-    Arrow infers types from the first block alone: a column of 0 and 1 that holds 0.5 a million rows later
-    would fail there, although all numbers become float64 in the end.
-    """
-    import pyarrow as pa  # noqa: PLC0415
-
-    plain = (pa.int64(), pa.null())
-    return pa.schema([(f.name, pa.float64() if f.type in plain else f.type) for f in inferred])
-
-
 def need_pyarrow() -> None:
     """Refuse to go on without pyarrow, and say how to get it."""
     try:
@@ -249,18 +202,39 @@ def named(shown: str, row: int | None = None) -> Iterator[None]:
         yield
     except SourceError:
         raise
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+    except (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+        MemoryError,
+        EOFError,
+        zlib.error,
+        lzma.LZMAError,
+    ) as error:
         place = "" if row is None else f" after row {row:,}"
         text = " ".join(str(error).split()) or type(error).__name__
-        raise SourceError(
-            f"{shown} cannot be read{place}: {text[:500]}; the file is damaged or not what its suffix says: "
-            "repair it, write it again, or leave it out"
-        ) from error
+        raise SourceError(f"{shown} cannot be read{place}: {text[:300]}; {_advice(text)}") from error
 
 
-FORMATS: dict[str, Callable[[Path], TableFile]] = {
-    "parquet": ParquetTable,
-    "ipc": IpcTable,
-    "csv": lambda path: CsvTable(path, ","),
-    "tsv": lambda path: CsvTable(path, "\t"),
-}
+#: What is said of bytes that are no UTF-8.
+NOT_UTF8 = (
+    "is not UTF-8 text: say how it is encoded, encoding='latin-1' (--encoding latin-1; cp1252 for files of "
+    "Windows programs), or save the file as UTF-8"
+)
+
+
+def _advice(text: str) -> str:
+    """Return what to do about a complaint of a reader."""
+    if "UTF8" in text or "utf-8" in text:
+        return f"it {NOT_UTF8}"
+    if found := re.search(r"conversion error to \w+.*: invalid value '(.*?)'", text):
+        return (
+            "the rows before hold another type in that column: if it means a missing value, say "
+            f"na={found[1]!r} (--na {found[1]!r}); otherwise correct it, or leave the column out"
+        )
+    if re.search(r"Expected \d+ columns", text):
+        return (
+            "a line has more or fewer cells than the first one: repair it, or, if the separator was "
+            "mistaken, say sep=';' (--sep ';')"
+        )
+    return "the file is damaged or not what its suffix says: repair it, write it again, or leave it out"

@@ -20,10 +20,14 @@ _ARROW_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 @dataclass(frozen=True)
 class StablePrefix:
-    """A file, and how many bytes at its front stay as they are when rows are added at its end."""
+    """A file, and how many bytes at its front stay as they are when rows are added at its end.
+
+    Where bytes at the end say nothing about rows at the end, as in compressed text, it never ``grows``.
+    """
 
     path: Path
     n_bytes: int
+    grows: bool = True
 
     def identity(self) -> dict[str, Any]:
         """Return the name, and evidence of the content, as JSON."""
@@ -91,6 +95,10 @@ def check_files(known: Sequence[Mapping[str, Any]], files: Sequence[StablePrefix
             )
         if sample(file.path, was["bytes"]) != was["digest"]:
             raise another_stream(f"the content of {file.path} has changed")
+        if file.n_bytes > was["bytes"] and not file.grows:
+            raise another_stream(
+                f"{file.path} has grown, and only plain files may: put new rows into a new file"
+            )
         if file.n_bytes > was["bytes"] and not last:
             raise another_stream(
                 f"{file.path} has grown, but other files come after it (only the last file of a stream may "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -12,6 +12,8 @@ import numpy.typing as npt
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
+from streamsieve.sources.tables.conditions import Condition, is_missing, missing_labels
+from streamsieve.sources.tables.encoding import Categories, categories_of, encoded, refuse_numbers
 from streamsieve.sources.tables.files import named
 
 if TYPE_CHECKING:
@@ -23,72 +25,202 @@ _INDEX = re.compile(r"__index_level_\d+__|")
 
 
 @dataclass(frozen=True)
+class Choice:
+    """Which columns and rows are wanted, and what becomes of columns that do not hold numbers.
+
+    ``features`` and ``exclude`` name columns; ``categories`` and ``dates`` say what to do with text and
+    dates: "refuse" or "drop" them, or make numbers of them.
+    """
+
+    features: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    categories: str = "refuse"
+    dates: str = "refuse"
+    where: tuple[Condition, ...] = ()
+    drop_missing_target: bool = False
+
+    def said(self) -> dict[str, Any]:
+        """Return the choices that change values or rows, as JSON can hold them."""
+        found = {"where": [str(each) for each in self.where], "drop_missing_target": self.drop_missing_target}
+        return {name: value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True)
 class Layout:
-    """The features in order, the target, and the Arrow type that the target has in all files."""
+    """The features in order, the target, and the Arrow type that the target has in all files.
+
+    ``raw`` are the columns that the features are made of: ``encoders`` make several of a text column, and
+    those of ``dates`` become days.  ``left_out`` says which columns are no features, by the reason.
+    """
 
     features: list[str]
     target: str | None
     target_type: Any
+    raw: list[str]
+    choice: Choice = Choice()
+    encoders: dict[str, Categories] = field(default_factory=dict)
+    dates: frozenset[str] = frozenset()
+    left_out: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
         """All columns that are read, the target last."""
-        return self.features if self.target is None else [*self.features, self.target]
+        if self.target is None and not self.choice.where:
+            return self.raw
+        asked = dict.fromkeys((*self.raw, *(each.column for each in self.choice.where)))
+        asked.pop(self.target or "", None)
+        return [*asked, *([] if self.target is None else [self.target])]
+
+    @property
+    def filter_columns(self) -> list[str]:
+        """Columns that decide which rows are wanted."""
+        target = [self.target] if self.choice.drop_missing_target and self.target is not None else []
+        return [*(each.column for each in self.choice.where), *target]
 
     @property
     def labels(self) -> str | None:
         """What the target holds: "numbers" or "text"."""
         return None if self.target is None else _kind(self.target_type)
 
+    @property
+    def filters(self) -> bool:
+        """Whether some rows are left out."""
+        return bool(self.choice.where) or self.choice.drop_missing_target
 
-def layout_of(
-    files: Sequence[TableFile], target: str | None, *, skip_text: bool, exclude: Sequence[str] = ()
-) -> Layout:
+    @property
+    def prepares(self) -> bool:
+        """Whether features or rows differ from those of the files."""
+        return self.filters or bool(self.encoders) or bool(self.dates)
+
+    def filtered(self, batch: Any, file: TableFile) -> Any:
+        """Return the rows of a batch that are wanted."""
+        import pyarrow.compute as pc  # noqa: PLC0415
+
+        masks = [each.mask(batch, file) for each in self.choice.where]
+        if self.choice.drop_missing_target and self.target is not None:
+            masks.append(pc.invert(is_missing(batch.column(self.target))))
+        for mask in masks:
+            masks[0] = mask if mask is masks[0] else pc.and_kleene(masks[0], mask)
+        return batch.filter(masks[0]) if masks else batch
+
+    def prepared(self, batch: Any, file: TableFile) -> Any:
+        """Return the rows that are wanted, with text and dates as numbers."""
+        if not self.prepares:
+            return batch
+        batch = self.filtered(batch, file)
+        with named(file.shown):
+            ready = encoded(batch, self.raw, self.encoders, self.dates)
+            return (
+                ready if self.target is None else ready.append_column(self.target, batch.column(self.target))
+            )
+
+
+def layout_of(files: Sequence[TableFile], target: str | None, choice: Choice) -> Layout:
     """Settle the features and the target of files that form one stream; refuse files that differ."""
     first = files[0]
-    kinds = _kinds(first)
+    kinds, row_numbers = _kinds(first)
     if target is not None and target not in kinds:
         raise SourceError(
-            f"{first.path} has no column {target!r} to serve as target{did_you_mean(target, kinds)}; "
+            f"{first.shown} has no column {target!r} to serve as target{did_you_mean(target, kinds)}; "
             f"its columns are {some(kinds)}"
         )
-    check_names(first, exclude)
+    check_names(first, [*choice.exclude, *choice.features, *(each.column for each in choice.where)])
+    for condition in choice.where:
+        condition.scalar(first.schema.field(condition.column).type)
     for file in files[1:]:
-        _refuse_difference(first, kinds, file, _kinds(file))
-    text = [name for name, kind in kinds.items() if kind != "numbers" and name not in {target, *exclude}]
-    if text and not skip_text:
-        raise SourceError(
-            f"{first.path}: column {some(text, 3)} holds {kinds[text[0]]}, not numbers: encode it (for "
-            "example with OrdinalEncoder), or leave such columns out with skip_text=True (--skip-text)"
-        )
-    left_out = {target, *text, *exclude}
-    features = [name for name in kinds if name not in left_out]
+        _refuse_difference(first, kinds, file, _kinds(file)[0])
+    left_out = {"row numbers": row_numbers, "excluded": [n for n in choice.exclude if n != target]}
+    offered = {n: k for n, k in kinds.items() if n not in {target, *choice.exclude}}
+    if choice.features:
+        left_out["not asked for"] = [name for name in offered if name not in choice.features]
+        offered = {name: kind for name, kind in offered.items() if name in choice.features}
+    if target in choice.features:
+        raise SourceError(f"{target!r} is the target, so it cannot be a feature: leave it out of features")
+    _refuse_kinds(first, offered, choice)
+    target_type = _target_type(files, target)
+    encoders, unusable = _encoders(files, offered, Layout([], target, target_type, [], choice))
+    dates = frozenset(name for name, kind in offered.items() if choice.dates == "number" and is_date(kind))
+    raw = [n for n, kind in offered.items() if kind == "numbers" or n in encoders or n in dates]
+    features = [each for name in raw for each in (encoders[name].names if name in encoders else [name])]
+    left_out = {why: names for why, names in (left_out | unusable).items() if names}
     if not features:
         raise SourceError(
-            f"{first.path} has no column of numbers besides the target: its columns are {some(kinds)}"
+            f"{first.shown} has no column of numbers besides the target: its columns are {some(kinds)}"
+            f"{_reasons(left_out)}"
         )
-    return Layout(features, target, _target_type(files, target))
+    return Layout(features, target, target_type, raw, choice, encoders, dates, left_out)
+
+
+def _encoders(
+    files: Sequence[TableFile], offered: dict[str, str], bare: Layout
+) -> tuple[dict[str, Categories], dict[str, list[str]]]:
+    """Return encoders of text, and the columns that cannot be features, by the reason."""
+    choice = bare.choice
+    text = [name for name, kind in offered.items() if kind == "text"]
+    dates = [name for name, kind in offered.items() if is_date(kind)]
+    other = [n for n, kind in offered.items() if kind not in ("numbers", "text") and n not in dates]
+    unusable = {"other types": other, "dates": [] if choice.dates == "number" else dates}
+    if choice.categories != "auto" or not text:
+        return {}, {**unusable, "text": text}
+    plain = replace(bare, raw=text)
+    batches = ((f, plain.filtered(b, f)) for f in files for b in f.batches(plain.columns))
+    encoders, without = categories_of(text, batches)
+    return encoders, {**unusable, **without}
+
+
+def _reasons(left_out: dict[str, list[str]]) -> str:
+    reasons = "; ".join(f"{why}: {some(names)}" for why, names in left_out.items())
+    return f" (left out: {reasons})" if reasons else ""
+
+
+def _refuse_kinds(first: TableFile, offered: dict[str, str], choice: Choice) -> None:
+    """Refuse columns that do not hold numbers, unless it was said what to do with them."""
+    categories, number = "categories='auto' (--categories auto)", "dates='number' (--dates)"
+    for refuse, of, ways in (
+        (choice.categories, lambda kind: kind != "numbers" and not is_date(kind), categories),
+        (choice.dates, is_date, number),
+    ):
+        found = [name for name, kind in offered.items() if refuse == "refuse" and of(kind)]
+        if not found:
+            continue
+        if offered[found[0]] == "text":
+            values = next(iter(first.batches([found[0]], 1000)), None)
+            if values is not None:
+                refuse_numbers(first, found[0], [v for v in values.column(0).unique().to_pylist() if v])
+        one = len(found) == 1
+        raise SourceError(
+            f"{first.shown}: column{'s' * (not one)} {some(found, 3)} hold{'s' * one} {offered[found[0]]}, "
+            f"not numbers: encode {'it' if one else 'them'} with {ways}, or leave such columns out with "
+            "skip_text=True (--skip-text)"
+        )
 
 
 def check_names(file: TableFile, names: Sequence[str]) -> None:
     """Refuse names of columns that a file does not have."""
-    known = _kinds(file)
+    known, _ = _kinds(file)
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known)
-            raise SourceError(f"{file.path} has no column {name!r}{hint}; its columns are {some(known)}")
+            raise SourceError(f"{file.shown} has no column {name!r}{hint}; its columns are {some(known)}")
 
 
-def _kinds(file: TableFile) -> dict[str, str]:
-    """Return what each column holds: "numbers", "text", or else the name of its type."""
+def _kinds(file: TableFile) -> tuple[dict[str, str], list[str]]:
+    """Return what each column holds, "numbers", "text" or else the name of its type, and row numbers."""
     kinds: dict[str, str] = {}
+    row_numbers = []
     for name, type_ in zip(file.names, file.schema.types, strict=True):
         if _INDEX.fullmatch(name):
+            row_numbers.append(name or "(no name)")
             continue
         if name in kinds:
-            raise SourceError(f"{file.path} has two columns {name!r}: every column needs its own name")
+            raise SourceError(f"{file.shown} has two columns {name!r}: every column needs its own name")
         kinds[name] = _kind(type_)
-    return kinds
+    return kinds, row_numbers
+
+
+def is_date(kind: str) -> bool:
+    """Whether a kind of values is a day or a moment."""
+    return kind.startswith(("timestamp", "date32", "date64"))
 
 
 def _kind(type_: Any) -> str:
@@ -113,12 +245,12 @@ def _refuse_difference(
         if one == other:
             continue
         if other is None:
-            what = f"lacks the column {name!r} of {first.path}{did_you_mean(name, others)}"
+            what = f"lacks the column {name!r} of {first.shown}{did_you_mean(name, others)}"
         elif one is None:
-            what = f"has a column {name!r}, which {first.path} has not{did_you_mean(name, kinds)}"
+            what = f"has a column {name!r}, which {first.shown} has not{did_you_mean(name, kinds)}"
         else:
-            what = f"holds {other} in column {name!r}, but {first.path} holds {one}"
-        raise SourceError(f"{file.path} {what}: all files of a stream must have the same columns")
+            what = f"holds {other} in column {name!r}, but {first.shown} holds {one}"
+        raise SourceError(f"{file.shown} {what}: all files of a stream must have the same columns")
 
 
 def _target_type(files: Sequence[TableFile], target: str | None) -> Any:
@@ -134,7 +266,7 @@ def _target_type(files: Sequence[TableFile], target: str | None) -> Any:
         return pa.large_string()
     if kind != "numbers":
         raise SourceError(
-            f"{files[0].path}: the target column {target!r} holds {kind}: give a column of numbers or "
+            f"{files[0].shown}: the target column {target!r} holds {kind}: give a column of numbers or "
             "of text labels"
         )
     if any(t.is_decimal(type_) or t.is_null(type_) for type_ in found) or len(set(found)) > 1:
@@ -158,19 +290,10 @@ def matrix(batch: Any, features: Sequence[str], file: TableFile, *, row_major: b
 
 def labels(column: Any, layout: Layout, file: TableFile) -> npt.NDArray[Any]:
     """Return a piece of the target as an array; a missing label is an error."""
-    import pyarrow.compute as pc  # noqa: PLC0415
-    from pyarrow import types as t  # noqa: PLC0415
-
     with named(file.shown):
         column = column.cast(layout.target_type, safe=False)
-        missing = column.null_count
-        if t.is_large_string(layout.target_type):
-            # an empty cell of a CSV file
-            missing += pc.sum(pc.equal(column, "")).as_py() or 0
-    if missing:
-        raise SourceError(
-            f"{file.shown}: the target column {layout.target!r} has missing values: drop those rows or "
-            "fill them in"
-        )
+        missing = is_missing(column).true_count
+    if missing and layout.target is not None:
+        raise missing_labels(file, layout.target)
     values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return values.astype(str) if values.dtype.kind == "O" else values

@@ -1,0 +1,216 @@
+"""Names of data files: which can be read, by suffix, and which files a pattern or a folder stands for.
+
+Nothing heavy is imported, so that a mistyped name is answered at once.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from streamsieve._parameters import did_you_mean
+from streamsieve.exceptions import SourceError
+
+#: How a table is stored, by suffix.
+TABLES = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".dat": "csv",
+    ".data": "csv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".arrow": "ipc",
+    ".feather": "ipc",
+    ".ipc": "ipc",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+    ".duckdb": "duckdb",
+}
+#: Suffixes whose text is read only if a separator is found in it: it may be anything.
+UNCERTAIN = (".txt", ".dat", ".data")
+SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+#: Compressed text, and the program that decompresses it.
+COMPRESSED = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd"}
+#: Standard input, as the name of a file.
+STDIN = Path("-")
+
+#: Readers of pandas for what is not read here.
+_PANDAS = {
+    ".dta": "read_stata",
+    ".sas7bdat": "read_sas",
+    ".xpt": "read_sas",
+    ".sav": "read_spss",
+    ".orc": "read_orc",
+    ".h5": "read_hdf",
+    ".hdf5": "read_hdf",
+    ".xml": "read_xml",
+    ".pkl": "read_pickle",
+    ".pickle": "read_pickle",
+}
+
+
+class Format(NamedTuple):
+    """How a file is stored: a value of ``TABLES`` or "svmlight"; ``compression`` is a suffix or nothing."""
+
+    kind: str
+    suffix: str
+    compression: str = ""
+
+
+def format_of(file: Path) -> Format:
+    """Return how a file is stored, or raise an error that says how to get it into a format that is read."""
+    if file == STDIN:
+        return Format("stdin", "")
+    outer = file.suffix.lower()
+    inner = Path(file.stem).suffix.lower() if outer in COMPRESSED else outer
+    compression = outer if outer in COMPRESSED else ""
+    kind = "svmlight" if inner in SVMLIGHT else TABLES.get(inner)
+    if kind is None or (compression and kind not in ("csv", "json")):
+        raise _unknown(file, outer, inner)
+    return Format(kind, inner, compression)
+
+
+def is_svmlight(path: str) -> bool:
+    """Whether a path names svmlight text."""
+    return path.lower().endswith(SVMLIGHT)
+
+
+def _unknown(file: Path, outer: str, inner: str) -> SourceError:
+    cannot = f"{file} cannot be read: its suffix {outer!r} is not known"
+    if outer in COMPRESSED and inner:
+        return SourceError(
+            f"{file} cannot be read: only CSV and JSON lines are read compressed, not {inner}: decompress it "
+            f"first ({COMPRESSED[outer]} {file.name})"
+        )
+    if outer in COMPRESSED:
+        return SourceError(
+            f"{file} cannot be read: its name does not say what is compressed: rename it, for example to "
+            f"{file.stem}.csv{outer}"
+        )
+    if outer == ".zip":
+        return SourceError(f"{file} cannot be read: it is an archive: unzip it, and name the files in it")
+    if outer in _PANDAS:
+        return SourceError(
+            f'{cannot}: convert it with pandas, for example python -c "import pandas; '
+            f"pandas.{_PANDAS[outer]}('{file}').to_parquet('{file.with_suffix('.parquet')}')\""
+        )
+    known = " ".join((*TABLES, *SVMLIGHT))
+    return SourceError(
+        f"{cannot}; known are {known}, and text with {' '.join(COMPRESSED)} after it. If it holds text with "
+        f"separators, rename it to {file.stem or file.name}.csv; if svmlight text, to "
+        f"{file.stem or file.name}.svm"
+    )
+
+
+#: Suffixes of the files that are taken from a folder.
+_SUFFIXES = tuple(
+    suffix + more
+    for suffix in (*(s for s in TABLES if s not in UNCERTAIN), *SVMLIGHT)
+    for more in ("", *COMPRESSED)
+)
+
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+def is_paths(data: Any) -> bool:
+    """Whether something names files: a path, or a list of nothing but paths."""
+    if isinstance(data, (str, os.PathLike)):
+        return True
+    return isinstance(data, (list, tuple)) and all(isinstance(item, (str, os.PathLike)) for item in data)
+
+
+class Resolved(list[Path]):
+    """Files that :func:`resolve` has found; it takes them as they are.
+
+    ``ignored`` are the files of a folder that are no tables.
+    """
+
+    ignored: tuple[Path, ...] = ()
+
+
+def resolve(paths: Paths) -> Resolved:
+    """Return the files meant, in the order given; of a pattern or a folder in natural order (2 before 10).
+
+    Every file is there and not empty, or a ``SourceError`` says which is not.
+    """
+    if isinstance(paths, Resolved):
+        return paths
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not given:
+        raise SourceError("no file was given: pass a path, a pattern such as 'data/*.parquet', or a list")
+    files, ignored = Resolved(), list[Path]()
+    for path in given:
+        files += _expand(path, ignored)
+    files.ignored = tuple(ignored)
+    for file in files:
+        _check(file)
+    return files
+
+
+def _expand(path: Any, ignored: list[Path]) -> list[Path]:
+    if not isinstance(path, (str, os.PathLike)):
+        raise SourceError(f"a path must be text or a Path; got {type(path).__name__}")
+    file = Path(path).expanduser()
+    if file.is_dir():
+        return _inside(file, ignored)
+    # A file whose very name holds a bracket or a star is meant literally.
+    if file.exists() or not glob.has_magic(str(file)):
+        return [file]
+    found = [Path(name) for name in glob.glob(str(file), recursive=True)]  # noqa: PTH207 - takes any pattern
+    found = sorted((name for name in found if name.is_file()), key=_natural)
+    if not found:
+        raise SourceError(
+            f"no file matches the pattern {str(path)!r} (looked from {Path.cwd()}): check folder and suffix"
+        )
+    return found
+
+
+def _inside(folder: Path, ignored: list[Path]) -> list[Path]:
+    """Return the tables of a folder; hidden files and those of another kind are ignored."""
+    there = sorted((file for file in folder.iterdir() if file.is_file()), key=_natural)
+    there = [file for file in there if not file.name.startswith((".", "_"))]
+    known = [file for file in there if file.name.lower().endswith(_SUFFIXES)]
+    if not known:
+        raise SourceError(
+            f"the folder {folder} holds no table: name its files, for example "
+            f"{str(folder / '**' / '*.parquet')!r} for those of its folders"
+        )
+    ignored += [file for file in there if file not in known]
+    return known
+
+
+def _natural(file: Path) -> list[tuple[int, str]]:
+    """Sort Day2 before Day10: the order of a stream matters."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", str(file))]
+
+
+def _check(file: Path) -> None:
+    if file == STDIN:
+        return
+    if not file.exists():
+        folder = file.parent
+        siblings = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 - names, not paths
+        where = "" if folder.is_dir() else f", nor a folder {folder}"
+        raise SourceError(
+            f"there is no file {file}{where}{did_you_mean(file.name, siblings)} "
+            f"(the current folder is {Path.cwd()})"
+        )
+    if not file.is_file():
+        raise SourceError(f"{file} is not a regular file, so it cannot be read twice: copy it to a file")
+    if file.stat().st_size == 0:
+        raise SourceError(f"{file} is empty (0 bytes): write it again, or leave it out")

@@ -1,0 +1,142 @@
+"""``--code``: the selection of a command as a scikit-learn pipeline to copy."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from streamsieve._paths import format_of, is_svmlight, resolve
+from streamsieve.cli.options import Reading
+from streamsieve.exceptions import CapabilityError
+
+#: What pandas calls the reader of a format.
+_READERS = {
+    "csv": "read_csv",
+    "json": "read_json",
+    "parquet": "read_parquet",
+    "ipc": "read_feather",
+    "excel": "read_excel",
+}
+
+
+_ONE_HOT = (
+    'OneHotEncoder(drop="if_binary", sparse_output=False,\n'
+    '                       feature_name_combiner=lambda column, value: f"{column}={value}")'
+)
+
+
+def check_code(data: list[str]) -> None:
+    """Refuse, before any work, to print code for data that pandas does not read by one call per file."""
+    if any(is_svmlight(path) or path == "-" or "://" in path for path in data):
+        raise CapabilityError("--code is about tables in files: save the data as one, or leave --code out")
+    if any(format_of(path).kind not in _READERS for path in resolve(data)):
+        raise CapabilityError("--code reads files with pandas, which queries no database: leave --code out")
+
+
+def lines(data: list[str], reading: Reading, selector: Any, source: Any) -> list[str]:
+    """Return a program that reads the same data and fits the same selector."""
+    imports = {
+        "import pandas as pd",
+        "import streamsieve as ss",
+        "from sklearn.pipeline import make_pipeline",
+    }
+    reads, steps = _reads(resolve(data), reading, source.dialect), list[str]()
+    encoded, names = source.encoded, _raw_names(source)
+    if encoded:
+        imports |= {
+            "from sklearn.compose import make_column_transformer",
+            "from sklearn.preprocessing import OneHotEncoder",
+        }
+        steps += _encoding(names, encoded)
+        missing = dict.fromkeys(encoded, "missing")
+        reads.append(f"data = data.fillna({missing!r})")
+    for name in source.dates:
+        days = f'pd.to_datetime(data[{name!r}]).astype("datetime64[us]").astype("int64") / 86400e6'
+        reads.append(f"data[{name!r}] = {days}  # days since 1970")
+    if reading.missing == "impute":
+        imports.add("from sklearn.impute import SimpleImputer")
+        steps.append('SimpleImputer().set_output(transform="pandas")')
+    steps.append(f"ss.{_constructor(selector)}")
+    return [
+        "# the same selection in Python",
+        *sorted(imports, key=lambda line: (line.startswith("from"), line)),
+        "",
+        *reads,
+        *_filters(reading, source),
+        f"X, y = data[{names!r}], data[{reading.target!r}]",
+        "pipeline = make_pipeline(",
+        *(f"    {step}," for step in steps),
+        ").fit(X, y)",
+        "print(pipeline[-1].get_feature_names_out())",
+    ]
+
+
+def _raw_names(source: Any) -> list[str]:
+    """Return the columns of the files that the features are made of, in order."""
+    origin = {feature: name for name, made in source.encoded.items() for feature in made}
+    return list(dict.fromkeys(origin.get(feature, feature) for feature in source.names))
+
+
+def _reads(files: list[Path], reading: Reading, dialect: Any) -> list[str]:
+    kind = format_of(files[0]).kind
+    options: dict[str, Any] = {}
+    if kind == "excel":
+        options = {"sheet_name": reading.sheet}
+    elif kind == "json":
+        options = {"lines": not files[0].read_bytes()[:64].lstrip().startswith(b"[")}
+    elif kind == "csv":
+        plain = {"sep": ",", "decimal": ".", "encoding": "utf-8"}
+        options = {
+            name: getattr(dialect, name) for name, usual in plain.items() if getattr(dialect, name) != usual
+        }
+    given = {name: value for name, value in options.items() if value}
+    if reading.na and kind in ("csv", "excel"):
+        given["na_values"] = list(reading.na)
+    more = "".join(f", {name}={value!r}" for name, value in given.items())
+    call = f"pd.{_READERS[kind]}({{!r}}{more})"
+    if len(files) == 1:
+        return [f"data = {call.format(str(files[0]))}"]
+    return [
+        f"files = {[str(file) for file in files]!r}",
+        f"data = pd.concat([{call.replace('{!r}', 'file')} for file in files], ignore_index=True)",
+    ]
+
+
+def _filters(reading: Reading, source: Any) -> list[str]:
+    found = []
+    if reading.drop_missing_target:
+        found.append(f"data = data.dropna(subset=[{reading.target!r}])")
+    for each in source.conditions:
+        operator = "==" if each.operator == "=" else each.operator
+        found.append(f"data = data[data[{each.column!r}] {operator} {_literal(each.value)}]")
+    return found
+
+
+def _literal(value: str) -> str:
+    try:
+        return repr(float(value))
+    except ValueError:
+        return repr(value)
+
+
+def _encoding(names: list[str], encoded: dict[str, list[str]]) -> list[str]:
+    """Return a transformer that puts indicators where their column was: the order of columns matters."""
+    parts = []
+    for is_text, some in groupby(names, key=lambda name: name in encoded):
+        how = _ONE_HOT if is_text else '"passthrough"'
+        parts.append(f"({how}, {list(some)!r})")
+    return [
+        "make_column_transformer(\n        "
+        + ",\n        ".join(parts)
+        + ',\n        verbose_feature_names_out=False,\n    ).set_output(transform="pandas")'
+    ]
+
+
+def _constructor(selector: Any) -> str:
+    """Return the call that makes a selector; parameters that have their default are left out."""
+    defaults = inspect.signature(type(selector)).parameters
+    given = selector.get_params(deep=False)
+    said = [f"{name}={value!r}" for name, value in sorted(given.items()) if value != defaults[name].default]
+    return f"{type(selector).__name__}({', '.join(said)})"

@@ -1,0 +1,55 @@
+"""Values in the words of a command line: lists of names, and parameters of methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from streamsieve._parameters import did_you_mean
+from streamsieve.exceptions import ParameterError
+
+
+def parts_of(option: str, text: str) -> list[str]:
+    """Return what stands between the commas."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise ParameterError(f"{option} wants names with commas between them, such as a,b,c; got {text!r}")
+    return list(dict.fromkeys(parts))
+
+
+def names_of(option: str, texts: Iterable[str] | None) -> list[str]:
+    """Return the names of an option that may be given several times."""
+    return list(dict.fromkeys(name for text in texts or () for name in parts_of(option, text)))
+
+
+def parsed(cls: type[Any], texts: list[str]) -> dict[str, Any]:
+    """Turn alpha=0.05 into parameters of a selector."""
+    known = cls().get_params(deep=False)
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ParameterError(f"--param wants name=value, got {text!r}; {listed(cls)}")
+        if name not in known:
+            raise ParameterError(
+                f"{cls.method_name()} has no parameter {name!r}{did_you_mean(name, known)}; {listed(cls)}"
+            )
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name] = value
+    return found
+
+
+def listed(cls: type[Any]) -> str:
+    """Return the parameters of a method with their defaults."""
+    known = ", ".join(f"{name}={value!r}" for name, value in cls().get_params(deep=False).items())
+    return f"it has {known} (streamsieve methods {cls.method_name()} explains them)"
+
+
+def plain_parameters(selector: Any) -> dict[str, Any]:
+    """Return the parameters, as JSON can hold them."""
+    simple = (str, int, float, bool, type(None))
+    parameters = selector.get_params(deep=False).items()
+    return {name: value if isinstance(value, simple) else repr(value) for name, value in parameters}

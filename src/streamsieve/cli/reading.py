@@ -1,0 +1,132 @@
+"""The data of a command: opened as asked, and described in a few lines so that nothing is left out unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from streamsieve import sources
+from streamsieve._parameters import check_choice, did_you_mean
+from streamsieve._paths import is_svmlight
+from streamsieve.cli.options import Reading
+from streamsieve.cli.parameters import names_of
+from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
+
+MISSING = ("omit", "impute", "refuse")
+KAFKA = "kafka://"
+
+
+def check(reading: Reading) -> None:
+    """Refuse options that make no sense, before any work."""
+    check_choice("--categories", reading.categories, ("auto", "drop", "refuse"))
+    if reading.missing is not None:
+        check_choice("--missing", reading.missing, MISSING)
+
+
+def opened(data: list[str], reading: Reading, *, exclude: Sequence[str] = ()) -> Any:
+    """Open the files of a command; columns of ``exclude`` serve something else than features."""
+    check(reading)
+    plain = all(is_svmlight(path) or path.startswith(KAFKA) for path in data)
+    if reading.target is None and not all(map(is_svmlight, data)):
+        raise SourceError("say which column is the target: --target NAME")
+    options = _given(reading, exclude)
+    if not plain:
+        options = {
+            "categories": reading.categories,
+            "dates": "number" if reading.dates else "drop",
+            **options,
+        }
+        if reading.categories == "refuse" and not reading.dates:
+            options["dates"] = "refuse"
+    return sources.open(data[0] if len(data) == 1 else data, target=reading.target, **options)
+
+
+def _given(reading: Reading, exclude: Sequence[str]) -> dict[str, Any]:
+    """Return what was asked for, as options of a source."""
+    left_out = [*names_of("--exclude", reading.exclude), *names_of("--id", reading.id), *exclude]
+    options = {
+        "features": names_of("--features", reading.features), "exclude": left_out,
+        "skip_text": reading.skip_text, "where": reading.where,
+        "drop_missing_target": reading.drop_missing_target, "sep": _character(reading.sep),
+        "decimal": reading.decimal, "encoding": reading.encoding, "na": reading.na, "sheet": reading.sheet,
+        "sql": reading.sql, "missing": None if reading.missing == "omit" else reading.missing,
+    }  # fmt: skip
+    return {name: value for name, value in options.items() if value}
+
+
+def _character(sep: str | None) -> str | None:
+    r"""Return a separator; tab is hard to type."""
+    return {"\\t": "\t", "tab": "\t"}.get(sep or "", sep)
+
+
+def take_missing(selector: Any, reading: Reading) -> None:
+    """Set a selector up for missing values, or say that it takes none."""
+    if reading.missing != "omit":
+        return
+    if "missing" in selector.get_params(deep=False):
+        selector.set_params(missing="omit")
+    elif not selector.traits.missing:
+        raise CapabilityError(
+            f"{type(selector).method_name()} takes no missing values: --missing impute fills in the mean of "
+            "the column; fast_osfs, osfs, saola, top_k and screen take --missing omit"
+        )
+
+
+def missing_advice(selector: Any, feature: str) -> str:
+    """Return the ways out of missing values that a method refuses."""
+    omit = "--missing omit (each test uses the rows that are complete), " * (
+        "missing" in selector.get_params(deep=False)
+    )
+    return f"{omit}--missing impute (the mean of the column), or --exclude {feature}"
+
+
+def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list[str]:
+    """Return lines on how the data was read, and what became of its columns."""
+    remarks = getattr(source, "remarks", [])
+    lines = [f"read as: {', '.join(remarks)}"] if remarks else []
+    left_out: dict[str, list[str]] | None = getattr(source, "left_out", None)
+    if left_out is None:
+        return lines
+    ids, encoded = set(names_of("--id", reading.id)), source.encoded
+    indicators = sum(map(len, encoded.values()))
+    offered = len(source.names) - indicators + len(encoded)
+    parts = [f"{offered:,} offered"]
+    if encoded:
+        made = _names(f"{name} as {len(each)}" for name, each in encoded.items())
+        parts[0] += f" (categories of text: {made})"
+    for why, names in left_out.items():
+        groups = {why: [n for n in names if n not in ids and n not in others]}
+        if why == "excluded":
+            groups |= {
+                "id": [n for n in names if n in ids],
+                "for the rows": [n for n in names if n in others],
+            }
+        parts += [f"{len(some):,} {what} left out ({_names(some)})" for what, some in groups.items() if some]
+    total = offered + sum(map(len, left_out.values()))
+    lines.append(f"{total:,} column{'s' * (total != 1)}: {', '.join(parts)}")
+    if "dates" in left_out:
+        lines[-1] += "; --dates makes numbers of dates"
+    return lines
+
+
+def _names(names: Any, few: int = 5) -> str:
+    names = list(names)
+    return ", ".join(names[:few]) + (f" and {len(names) - few} more" if len(names) > few else "")
+
+
+def check_explained(feature: str | None, source: Any) -> None:
+    """Refuse, before any work, to explain a feature that there is not."""
+    names = getattr(source, "names", None)
+    if feature is None or names is None or feature in names:
+        return
+    made = getattr(source, "encoded", {}).get(feature)
+    if made:
+        raise ParameterError(
+            f"--explain {feature}: this text column was encoded as {_names(made)}: name one of these"
+        )
+    why = next((why for why, some in getattr(source, "left_out", {}).items() if feature in some), None)
+    if why is not None:
+        raise ParameterError(
+            f"--explain {feature}: this column was left out ({why}), so there is no decision on it"
+        )
+    raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, names)}")

@@ -1,0 +1,156 @@
+"""Columns that no model should have: identifiers, and columns that give the target away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.stats import rankdata
+
+#: Rows below which nothing is suspicious, and rows that are looked at, spread evenly.
+FEWEST, MOST_ROWS = 20, 5000
+#: Rows of a first look at every column, and the rank correlation from which on there is a second one.
+GLANCE, NOTICED = 128, 0.6
+#: Columns after which the rest is not looked at: a note is not worth a second pass over a million.
+MOST_COLUMNS = 20_000
+#: AUC, or correlation, of a column that gives the target away.
+LEAK = 0.999
+SHOWN = 5
+#: Different targets up to which they are counted while rows stream by.
+MOST_LABELS = 1000
+
+
+@dataclass
+class Suspects:
+    """Identifiers and leaks among the columns seen so far, by name."""
+
+    identifiers: list[str] = field(default_factory=list)
+    leaks: dict[str, str] = field(default_factory=dict)
+    seen: int = 0
+
+    def look(self, X: Any, y: npt.NDArray[Any] | None, names: list[str] | None) -> None:
+        """Look at some columns, of all rows or of a first batch of them."""
+        n, width = X.shape
+        if sp.issparse(X) or n < FEWEST or self.seen >= MOST_COLUMNS:
+            return
+        known = names or [f"x{self.seen + j}" for j in range(width)]
+        self.seen += width
+        rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int))
+        self.identifiers += [
+            known[j] for j in _whole(X, rows[:: max(1, len(rows) // GLANCE)]) if _is_id(X[rows, j])
+        ]
+        if y is None or len(np.unique(y)) < 2:
+            return
+        labels = y[rows] if _is_numeric(y) else np.unique(y, return_inverse=True)[1][rows]
+        for j in _noticed(X, rows, labels):
+            how = _leak(X[rows, j], labels, numeric=_is_numeric(y))
+            if how:
+                self.leaks[known[j]] = how
+
+    def notes(self) -> list[str]:
+        """Return a line on each kind of suspicious column."""
+        lines = []
+        if self.identifiers:
+            one = len(self.identifiers) == 1
+            names = ", ".join(self.identifiers[:SHOWN])
+            lines.append(
+                f"warning: {names} look{'s' * one} like {'an identifier' if one else 'identifiers'} (whole "
+                f"numbers, all different or in order): --id {','.join(self.identifiers[:SHOWN])} leaves "
+                f"{'it' if one else 'them'} out"
+            )
+        for name, how in list(self.leaks.items())[:SHOWN]:
+            lines.append(
+                f"warning: {name} alone gives the target away ({how}): if it is not known beforehand, "
+                f"--exclude {name}"
+            )
+        return lines
+
+
+class Watched:
+    """A source whose columns are looked at on their way; everything else is the source's own.
+
+    ``labels`` counts the targets of the rows that were streamed, up to a number of different ones, and
+    ``extremes`` are their smallest and largest.
+    """
+
+    def __init__(self, source: Any, suspects: Suspects) -> None:
+        self._source, self._suspects = source, suspects
+        self.labels = Counter[Any]()
+        self.extremes: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
+
+    def rows(self, batch_size: int = 4096, start: Any = None) -> Iterator[Any]:
+        """Yield the rows; the first batch is looked at."""
+        for number, batch in enumerate(self._source.rows(batch_size, start)):
+            if number == 0:
+                self._suspects.look(batch.X, batch.y, batch.names)
+            if batch.y is not None and len(self.labels) <= MOST_LABELS:
+                self.labels.update(
+                    dict(zip(*(a.tolist() for a in np.unique(batch.y, return_counts=True)), strict=True))
+                )
+            if batch.y is not None and batch.y.dtype.kind in "fiu":
+                self.extremes = [min([*self.extremes, batch.y.min()]), max([*self.extremes, batch.y.max()])]
+            yield batch
+
+    def columns(self, block_size: int = 1024, start: Any = None) -> Iterator[Any]:
+        """Yield the columns, each looked at."""
+        for block in self._source.columns(block_size, start):
+            self._suspects.look(block.X, self._source.y, block.names)
+            yield block
+
+
+def _is_numeric(y: npt.NDArray[Any]) -> bool:
+    return y.dtype.kind == "f" and len(np.unique(y)) > 20
+
+
+def _whole(X: npt.NDArray[Any], rows: npt.NDArray[Any]) -> list[int]:
+    """Return columns of whole numbers, as far as some rows show."""
+    some = X[rows]
+    return list(np.flatnonzero(np.all(some == np.floor(some), axis=0) & (np.ptp(some, axis=0) > 1)))
+
+
+def _is_id(x: npt.NDArray[Any]) -> bool:
+    if np.any(x != np.floor(x)):
+        return False
+    steps = np.diff(x)
+    ordered = bool(np.all(steps >= 0) or np.all(steps <= 0)) and len(np.unique(x)) > 20
+    return ordered or len(np.unique(x)) == len(x)
+
+
+def _noticed(X: npt.NDArray[Any], rows: npt.NDArray[Any], labels: npt.NDArray[Any]) -> list[int]:
+    """Return columns whose ranks go with the target in a few rows; of several classes, with any of them."""
+    few = rows[:: max(1, len(rows) // GLANCE)]
+    place = np.searchsorted(rows, few)
+    ranks = np.argsort(np.argsort(X[few], axis=0), axis=0).astype(float)
+    ranks -= ranks.mean(axis=0)
+    target = rankdata(labels[place])
+    target -= target.mean()
+    scale = np.sqrt((ranks**2).sum(axis=0) * (target @ target))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return list(np.flatnonzero(np.abs(target @ ranks) / scale >= NOTICED))
+
+
+def _leak(x: npt.NDArray[Any], labels: npt.NDArray[Any], *, numeric: bool) -> str:
+    """Return how a column gives the target away, or nothing."""
+    there = np.isfinite(x)
+    x, labels = x[there], labels[there]
+    if len(x) < FEWEST or np.ptp(x) == 0:
+        return ""
+    if numeric:
+        r = abs(float(np.corrcoef(x, labels)[0, 1]))
+        return f"correlation {r:.4f}" if r >= LEAK else ""
+    classes = len(np.unique(labels))
+    if classes == 2:
+        ones = labels == labels.max()
+        auc = (rankdata(x)[ones].sum() - ones.sum() * (ones.sum() + 1) / 2) / (ones.sum() * (~ones).sum())
+        auc = max(auc, 1 - auc)
+        return f"AUC {auc:.4f}" if auc >= LEAK else ""
+    changes = np.count_nonzero(np.diff(labels[np.argsort(x, kind="stable")]))
+    return "its order is that of the classes" if changes <= classes - 1 + (1 - LEAK) * len(x) else ""

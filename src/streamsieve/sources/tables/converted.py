@@ -1,0 +1,264 @@
+"""Tables that are converted to a temporary Arrow file: workbooks, databases, JSON arrays, standard input."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import shutil
+import sqlite3
+import sys
+import urllib.parse
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from streamsieve._parameters import did_you_mean
+from streamsieve._paths import STDIN
+from streamsieve.exceptions import SourceError
+from streamsieve.sources.checks import some
+from streamsieve.sources.tables.files import READ_ROWS, IpcTable
+from streamsieve.sources.tables.fingerprint import StablePrefix
+from streamsieve.sources.tables.transpose import full_disk_named, scratch_folder
+
+_NUMBERS, _DATES = (int, float), (dt.date, dt.datetime)
+#: Texts that mean a missing value, as in CSV files.
+_MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
+
+
+class ConvertedTable(IpcTable):
+    """A table that is read through a temporary copy; ``path`` is the user's file."""
+
+    _copy: Path | None = None
+
+    @property
+    def stored(self) -> Path:
+        """The temporary Arrow file; one that went away with its owner is written again."""
+        if self._copy is None or not self._copy.exists():
+            folder = scratch_folder(self)
+            with full_disk_named(folder):
+                self._copy = self._convert(folder / "converted.arrow")
+        return self._copy
+
+    @abstractmethod
+    def _convert(self, target: Path) -> Path:
+        """Write an Arrow file, and return its path."""
+
+    def lasting(self) -> StablePrefix:
+        """Return the whole file, which never grows: its bytes say nothing about where its rows are."""
+        return StablePrefix(self.path, self.path.stat().st_size, grows=False)
+
+
+class ExcelTable(ConvertedTable):
+    """A sheet of a workbook whose first row names the columns."""
+
+    def __init__(self, path: Path, sheet: str | None, na: Sequence[str]) -> None:
+        self._sheet, self._na = sheet, na
+        super().__init__(path)
+
+    def _convert(self, target: Path) -> Path:
+        try:
+            import python_calamine as calamine  # noqa: PLC0415
+        except ImportError as error:
+            raise SourceError(
+                f"{self.shown}: reading workbooks needs python-calamine: pip install 'streamsieve[excel]'"
+            ) from error
+        try:
+            with calamine.load_workbook(str(self.path)) as book:
+                rows = book.get_sheet_by_name(self._name(book.sheet_names)).to_python()
+        except calamine.CalamineError as error:
+            raise SourceError(
+                f"{self.shown} cannot be read as a workbook: {error}: write it again"
+            ) from error
+        rows = [row for row in rows if any(cell != "" for cell in row)]
+        if not rows:
+            raise SourceError(f"{self.shown} holds no rows: there is nothing to stream")
+        names = [str(cell).strip() for cell in rows[0]]
+        return write_rows(names, [rows[1:]], target, self._na)
+
+    def _name(self, there: list[str]) -> str:
+        wanted = self._sheet or there[0]
+        if wanted not in there:
+            raise SourceError(
+                f"{self.shown} has no sheet {wanted!r}{did_you_mean(wanted, there)}; its sheets are "
+                f"{some(there)}"
+            )
+        if self._sheet is None and len(there) > 1:
+            self.remarks.append(f"sheet {wanted!r}, the first of {len(there)} (--sheet)")
+        return wanted
+
+
+class JsonArrayTable(ConvertedTable):
+    """A JSON array of objects, which has to be in memory to be parsed."""
+
+    def _convert(self, target: Path) -> Path:
+        try:
+            rows = json.loads(self.path.read_bytes())
+        except ValueError as error:
+            raise SourceError(f"{self.shown} cannot be read as JSON: {error}: write it again") from error
+        if not all(isinstance(row, dict) for row in rows):
+            raise SourceError(
+                f'{self.shown} must be an array of objects such as [{{"age": 31, ...}}, ...], or an object '
+                "per line: write it so, or as CSV"
+            )
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        if not rows or not names:
+            raise SourceError(f"{self.shown} holds no rows: there is nothing to stream")
+        return write_rows(names, [[[row.get(name) for name in names] for row in rows]], target)
+
+
+class SqlTable(ConvertedTable):
+    """The result of a query to a database in a file."""
+
+    def __init__(self, path: Path, sql: str | None) -> None:
+        self._sql = sql
+        super().__init__(path)
+
+    def _query(self, tables: Sequence[str]) -> str:
+        """Return the query, or say how to write one."""
+        if self._sql is not None:
+            return self._sql
+        example = f"select * from {tables[0] if tables else 'NAME'}"  # noqa: S608 - to be read, not run
+        raise SourceError(
+            f"{self.shown} is a database with the tables {some(tables)}: say which rows to read, "
+            f"sql={example!r} (--sql {example!r})"
+        )
+
+    def _no_result(self) -> SourceError:
+        return SourceError(f"{self.shown}: the query gives no rows: begin it with select")
+
+    def _failed(self, error: Exception) -> SourceError:
+        return SourceError(f"{self.shown}: the query failed: {error}: correct sql (--sql)")
+
+
+class SqliteTable(SqlTable):
+    """The result of a query to an SQLite file, which is opened to be read only."""
+
+    def _convert(self, target: Path) -> Path:
+        address = f"file:{urllib.parse.quote(str(self.path))}?mode=ro"
+        try:
+            with closing(sqlite3.connect(address, uri=True)) as connection:
+                tables = [
+                    name
+                    for (name,) in connection.execute(
+                        "select name from sqlite_master where type in ('table', 'view')"
+                    )
+                ]
+                names = [each[0] for each in connection.execute(self._query(tables)).description or ()]
+                if not names:
+                    raise self._no_result()
+                return write_rows(names, _Fetched(connection, self._query(tables)), target)
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+
+
+class _Fetched:
+    """The rows of a query, a batch at a time, as often as they are asked for."""
+
+    def __init__(self, connection: sqlite3.Connection, query: str) -> None:
+        self._connection, self._query = connection, query
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        cursor = self._connection.execute(self._query)
+        while rows := cursor.fetchmany(READ_ROWS):
+            yield rows
+
+
+class DuckTable(SqlTable):
+    """The result of a query to a DuckDB file, which is opened to be read only."""
+
+    def _convert(self, target: Path) -> Path:
+        try:
+            import duckdb  # noqa: PLC0415
+        except ImportError as error:
+            raise SourceError(
+                f"{self.shown}: reading DuckDB files needs duckdb: pip install 'streamsieve[duckdb]'"
+            ) from error
+        try:
+            with duckdb.connect(str(self.path), read_only=True) as connection:
+                tables = [name for (name, *_) in connection.execute("show tables").fetchall()]
+                found = connection.sql(self._query(tables))
+                if found is None:
+                    raise self._no_result()
+                reader: Any = found.to_arrow_reader(READ_ROWS)
+                return _write(reader.schema, reader, target)
+        except duckdb.Error as error:
+            raise self._failed(error) from error
+
+
+def spooled(owner: object) -> Path:
+    """Write standard input to a temporary file, so that it can be read more than once."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise SourceError(
+            f"{STDIN} is standard input, and nothing is piped into it: cat data.csv | streamsieve ..."
+        )
+    folder = scratch_folder(owner)
+    path = folder / "stdin"
+    with full_disk_named(folder), path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    if path.stat().st_size == 0:
+        raise SourceError("standard input is empty: there is nothing to stream")
+    return path
+
+
+def write_rows(
+    names: Sequence[str], batches: Iterable[Sequence[Any]], target: Path, na: Sequence[str] = ()
+) -> Path:
+    """Write rows of Python values as an Arrow file.  They are gone through twice: types first.
+
+    A column of nothing but numbers, or of dates, keeps its type; any other becomes text.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    missing = {*_MISSING, *na}
+    kinds: list[set[type]] = [set() for _ in names]
+    for rows in batches:
+        for row in rows:
+            for kind, value in zip(kinds, row, strict=True):
+                if not _is_missing(value, missing):
+                    kind.add(type(value))
+    types = [_type(kind) for kind in kinds]
+    schema = pa.schema(list(zip(names, types, strict=True)))
+
+    def arrays() -> Iterator[Any]:
+        for rows in batches:
+            columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+            yield pa.record_batch(
+                [_array(column, type_, missing) for column, type_ in zip(columns, types, strict=True)],
+                schema=schema,
+            )
+
+    return _write(schema, arrays(), target)
+
+
+def _write(schema: Any, batches: Iterable[Any], target: Path) -> Path:
+    import pyarrow as pa  # noqa: PLC0415
+
+    with pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return target
+
+
+def _type(kind: set[type]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    if all(issubclass(each, _NUMBERS) for each in kind):
+        return pa.float64()
+    return pa.timestamp("us") if all(issubclass(each, _DATES) for each in kind) else pa.string()
+
+
+def _array(column: Iterable[Any], type_: Any, missing: set[str]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    convert: Any = {pa.string(): str, pa.float64(): float, pa.timestamp("us"): _moment}[type_]
+    return pa.array([None if _is_missing(value, missing) else convert(value) for value in column], type_)
+
+
+def _moment(value: dt.date) -> dt.datetime:
+    return value if isinstance(value, dt.datetime) else dt.datetime.combine(value, dt.time())
+
+
+def _is_missing(value: Any, missing: set[str]) -> bool:
+    return value is None or (isinstance(value, str) and value in missing)

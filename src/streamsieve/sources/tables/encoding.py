@@ -1,0 +1,121 @@
+"""Text and dates as numbers: one indicator column per category, days since 1970."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from streamsieve.exceptions import SourceError
+from streamsieve.sources.tables.dialect import why_not_numbers
+
+if TYPE_CHECKING:
+    from streamsieve.protocols import FloatArray
+    from streamsieve.sources.tables.files import TableFile
+
+#: Categories up to which a text column is encoded.
+MOST_CATEGORIES = 50
+#: What a missing text is called: a category of its own, as in scikit-learn.
+MISSING = "missing"
+_DAY = 86_400 * 10**6  # in microseconds
+
+
+@dataclass(frozen=True)
+class Categories:
+    """The indicator columns of a text column, as scikit-learn's OneHotEncoder makes them."""
+
+    column: str
+    encoder: Any
+
+    @property
+    def names(self) -> list[str]:
+        """Names such as ``city=Rome``; of two categories, the second alone."""
+        return [str(name) for name in self.encoder.get_feature_names_out([self.column])]
+
+    def encode(self, column: Any) -> FloatArray:
+        """Return the indicators of a piece of the column."""
+        if not len(column):  # scikit-learn refuses to transform nothing
+            return np.empty((0, len(self.names)))
+        encoded: FloatArray = self.encoder.transform(_texts(column)[:, None])
+        return encoded
+
+
+def categories_of(
+    columns: Sequence[str], batches: Iterable[tuple[TableFile, Any]]
+) -> tuple[dict[str, Categories], dict[str, list[str]]]:
+    """Return encoders of text columns, found in one pass, and columns without one, by the reason."""
+    from sklearn.preprocessing import OneHotEncoder  # noqa: PLC0415 - the sources are cheap to import
+
+    levels: dict[str, set[str]] = {name: set() for name in columns}
+    for file, batch in batches:
+        for name, known in levels.items():
+            if len(known) <= MOST_CATEGORIES:
+                seen = set(_texts(batch.column(name).unique()).tolist())
+                refuse_numbers(file, name, seen - {MISSING})
+                known.update(seen)
+    encoders, left_out = {}, dict[str, list[str]]()
+    for name, known in levels.items():
+        if len(known) < 2:
+            left_out.setdefault("constant text", []).append(name)
+        elif len(known) > MOST_CATEGORIES:
+            left_out.setdefault(f"text of more than {MOST_CATEGORIES} values", []).append(name)
+        else:
+            encoder = OneHotEncoder(
+                categories=[sorted(known)],
+                drop="if_binary",
+                sparse_output=False,
+                feature_name_combiner=_named,
+            )
+            encoders[name] = Categories(name, encoder.fit(np.array([[min(known)]], object)))
+    return encoders, left_out
+
+
+def _named(column: str, value: str) -> str:
+    return f"{column}={value}"
+
+
+def refuse_numbers(file: TableFile, name: str, values: Iterable[str]) -> None:
+    """Refuse numbers that are written in a way which makes them text."""
+    why = why_not_numbers(sorted(values), getattr(getattr(file, "dialect", None), "decimal", "."))
+    if why is not None:
+        raise SourceError(f"{file.shown}: column {name!r} {why}, or leave it out (--exclude {name!r})")
+
+
+def days(column: Any) -> Any:
+    """Return dates as days since 1970, with fractions."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    moments = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+    return pc.divide(moments.cast(pa.float64()), float(_DAY))
+
+
+def encoded(
+    batch: Any, features: Iterable[str], encoders: dict[str, Categories], dates: frozenset[str]
+) -> Any:
+    """Return a record batch in which text and dates are numbers; other columns stay as they are."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    def columns() -> Iterator[tuple[str, Any]]:
+        for name in features:
+            if name in encoders:
+                values = encoders[name].encode(batch.column(name))
+                yield from zip(encoders[name].names, map(pa.array, values.T), strict=True)
+            else:
+                yield name, days(batch.column(name)) if name in dates else batch.column(name)
+
+    names, arrays = zip(*columns(), strict=True)
+    return pa.record_batch(list(arrays), names=list(names))
+
+
+def _texts(column: Any) -> Any:
+    """Return text as an array of objects; what is missing is a text, too."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    column = column.cast(pa.large_string())
+    return pc.fill_null(column, MISSING).to_numpy(zero_copy_only=False).astype(object)

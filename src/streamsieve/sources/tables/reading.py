@@ -1,0 +1,110 @@
+"""A file as a table, by its format and the options for reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streamsieve._paths import STDIN, TABLES, format_of
+from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.sources.tables.converted import DuckTable, ExcelTable, JsonArrayTable, SqliteTable, spooled
+from streamsieve.sources.tables.dialect import Dialect
+from streamsieve.sources.tables.files import IpcTable, ParquetTable, TableFile
+from streamsieve.sources.tables.text import CsvTable, JsonTable
+from streamsieve.sources.text_extent import opened
+
+#: What each option is about.
+_ABOUT = {
+    "sep": ("csv",),
+    "decimal": ("csv",),
+    "encoding": ("csv",),
+    "na": ("csv", "excel"),
+    "sheet": ("excel",),
+    "sql": ("sqlite", "duckdb"),
+}
+_WHAT = {"csv": "text with separators", "excel": "workbooks", "sqlite": "SQLite", "duckdb": "DuckDB files"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read; None or empty where nothing was said."""
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    na: tuple[str, ...] = ()
+    sheet: str | None = None
+    sql: str | None = None
+
+    def said(self) -> dict[str, Any]:
+        """Return the options that were given, as JSON can hold them."""
+        found = {name: getattr(self, name) for name in _ABOUT}
+        return {name: list(value) if name == "na" else value for name, value in found.items() if value}
+
+    def table(self, path: Path, owner: object) -> TableFile:
+        """Return a file as a table; temporary files go away with the owner."""
+        format_ = format_of(path)
+        if format_.kind == "svmlight":
+            raise SourceError(
+                f"{path} is svmlight text, not a table: use SvmlightSource, or open() by itself"
+            )
+        self.dialect.check()
+        if path == STDIN:
+            return self._made(*_recognized(spooled(owner)), shown="standard input")
+        return self._made(path, format_.kind, format_.suffix)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How text is written."""
+        return Dialect(self.sep, self.decimal, self.encoding, self.na)
+
+    def _made(self, path: Path, kind: str, suffix: str, shown: str | None = None) -> TableFile:
+        self._refuse_strangers(shown or str(path), kind)
+        if kind == "parquet":
+            return ParquetTable(path, shown)
+        if kind == "ipc":
+            return IpcTable(path, shown)
+        if kind == "csv":
+            return CsvTable(path, suffix, self.dialect, shown)
+        if kind == "json":
+            return (
+                JsonArrayTable(path, shown)
+                if _begins(path, b"[")
+                else JsonTable(path, suffix, self.dialect, shown)
+            )
+        if kind == "excel":
+            return ExcelTable(path, self.sheet, self.na)
+        duck = kind == "duckdb" or _begins(path, b"DUCK", skip=8)
+        return (DuckTable if duck else SqliteTable)(path, self.sql)
+
+    def _refuse_strangers(self, shown: str, kind: str) -> None:
+        for name in self.said():
+            if kind not in _ABOUT[name]:
+                kinds = " and ".join(_WHAT[each] for each in _ABOUT[name])
+                raise ParameterError(f"{name} (--{name}) is about {kinds}, and {shown} is not: leave it out")
+
+
+def _recognized(path: Path) -> tuple[Path, str, str]:
+    """Return the format of standard input, by how it begins."""
+    if _begins(path, b"PAR1"):
+        return path, "parquet", ".parquet"
+    if _begins(path, b"ARROW1") or _begins(path, b"\xff\xff\xff\xff"):
+        return path, "ipc", ".arrow"
+    if _begins(path, b"{") or _begins(path, b"["):
+        return path, "json", ".jsonl"
+    return path, TABLES[".csv"], ".csv"
+
+
+def _begins(path: Path, mark: bytes, skip: int = 0) -> bool:
+    with opened(path) as file:
+        return file.read(64)[skip:].lstrip().startswith(mark)
+
+
+def as_list(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one text, or several, as a tuple."""
+    values = (value,) if isinstance(value, str) else tuple(value)
+    if not all(isinstance(each, str) for each in values):
+        raise ParameterError(f"{name} must be text, or a list of texts; got {value!r}")
+    return values

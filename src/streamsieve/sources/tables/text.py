@@ -1,0 +1,199 @@
+"""Text tables read line by line: CSV of any dialect and JSON lines, compressed or not."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from streamsieve._paths import UNCERTAIN
+from streamsieve.exceptions import SourceError
+from streamsieve.sources.tables.dialect import (
+    SAMPLE,
+    SEPARATORS,
+    Dialect,
+    encoding_of,
+    is_ascii_based,
+    sniffed,
+)
+from streamsieve.sources.tables.files import NOT_UTF8, TableFile
+from streamsieve.sources.tables.fingerprint import StablePrefix
+from streamsieve.sources.text_extent import TextExtent, opened
+
+#: A line must fit into the block it is read by.
+CSV_BLOCK, CSV_LINE = 2**20, 2**28
+
+
+def _open_zstd(path: Path) -> BinaryIO:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return cast(BinaryIO, io.BufferedReader(pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")))
+
+
+#: How compressed text begins, whatever its name, and how it is opened.
+_COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+    b"(\xb5/\xfd": _open_zstd,
+}
+#: How files begin that are no text.
+_OTHERS = {
+    b"PAR1": "a Parquet file: rename it to end in .parquet",
+    b"ARROW1": "an Arrow file: rename it to end in .arrow",
+    b"PK\x03\x04": "an Excel workbook or a zip archive: rename it to end in .xlsx, or unzip it",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook: rename it to end in .xls",
+    b"SQLite format 3": "an SQLite database: rename it to end in .sqlite",
+}
+
+
+class TextTable(TableFile):
+    """A table whose rows are lines.
+
+    A plain file may grow while it is read and between two runs: it is read up to its last whole line.
+    Compressed text, and text whose line ends are not single bytes, is read to its end, and may not grow.
+    """
+
+    _extent: TextExtent | None = None
+    _decompress: Callable[[Path], Any] | None = None
+
+    def __init__(self, path: Path, suffix: str, dialect: Dialect, shown: str | None = None) -> None:
+        self._suffix, self._given = suffix, dialect
+        super().__init__(path, shown)
+        self.by_lines = self._extent is not None
+
+    def lasting(self) -> StablePrefix:
+        """Return the lines: plain text grows at its end."""
+        if self._extent is None:
+            return StablePrefix(self.path, self.path.stat().st_size, grows=False)
+        return StablePrefix(self.path, self._extent.end())
+
+    def _look(self) -> Any:
+        with opened(self.path) as file:
+            begin = file.read(16)
+        for mark, what in _OTHERS.items():
+            if begin.startswith(mark):
+                raise SourceError(f"{self.shown} is not text but {what}")
+        self._decompress = next((way for mark, way in _COMPRESSED.items() if begin.startswith(mark)), None)
+        with self._whole_file() as file:
+            head = file.read(SAMPLE)
+        plain = self._decompress is None and is_ascii_based(encoding_of(head, self._given.encoding))
+        self._extent = TextExtent(self.path) if plain else None
+        self._settle(head)
+        with self._text(whole=False) as file:
+            lengths = [len(file.readline(CSV_LINE)) for _ in range(3)]
+        self._block = max(CSV_BLOCK, 8 * max(lengths))
+        # types are inferred from whole lines, unless the only row is one without a line end
+        self._half = self._extent is not None and lengths[0] < self._extent.whole < self._extent.size
+        with self._text(whole=self._half) as file, self._open(file) as reader:
+            return self._inferred(reader.schema)
+
+    def _whole_file(self) -> BinaryIO:
+        return opened(self.path) if self._decompress is None else cast(BinaryIO, self._decompress(self.path))
+
+    def _text(self, *, whole: bool) -> BinaryIO:
+        return self._whole_file() if self._extent is None else self._extent.open(whole=whole)
+
+    def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        with self._text(whole=self._half) as file, self._open(file, columns) as reader:
+            yield from reader
+        # looked at when all rows before it were taken
+        rest = self._extent.rest() if self._extent is not None and self._half else b""
+        if rest:
+            yield from self._open(io.BytesIO(rest), columns, rest=True)
+
+    def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
+        del size, skip  # blocks are cut by bytes, and rows are found by parsing
+        return 0, self._batches(columns)
+
+    def _settle(self, head: bytes) -> None:
+        """Take notice of how the file begins."""
+
+    @abstractmethod
+    def _open(self, file: BinaryIO, columns: Sequence[str] | None = None, *, rest: bool = False) -> Any:
+        """Return a reader of record batches: of some columns, or of all, whose types are inferred."""
+
+    def _inferred(self, schema: Any) -> Any:
+        """Read whole numbers and empty columns as float64 from the start.
+
+        Arrow infers types from the first block alone: a column of 0 and 1 that holds 0.5 a million rows later
+        would fail there, although all numbers become float64 in the end.
+        """
+        import pyarrow as pa  # noqa: PLC0415
+
+        plain = (pa.int64(), pa.null())
+        return pa.schema([(f.name, pa.float64() if f.type in plain else f.type) for f in schema])
+
+
+class CsvTable(TextTable):
+    """Text with separators whose first line names the columns."""
+
+    def _settle(self, head: bytes) -> None:
+        suffix = self._suffix
+        default = None if suffix in UNCERTAIN else "\t" if suffix in (".tsv", ".tab") else ","
+        try:
+            self.dialect = sniffed(head, self._given, default)
+        except SourceError as error:
+            raise SourceError(f"{self.shown} cannot be read as a table: {error}") from error
+        given, found = self._given, self.dialect
+        usual = "\t" if suffix in (".tsv", ".tab") else ","
+        if given.sep is None and found.sep != usual:
+            self.remarks.append(f"separator: {SEPARATORS.get(str(found.sep), repr(found.sep))}")
+        if given.decimal is None and found.decimal == ",":
+            self.remarks.append("decimal comma")
+        if given.encoding is None and found.encoding != "utf-8":
+            self.remarks.append(f"encoding: {found.encoding}")
+
+    def _open(self, file: BinaryIO, columns: Sequence[str] | None = None, *, rest: bool = False) -> Any:
+        from pyarrow import csv  # noqa: PLC0415
+
+        dialect = self.dialect
+        convert: dict[str, Any] = {}
+        if columns is not None:
+            types = {name: self.schema.field(name).type for name in columns}
+            convert = {"column_types": types, "include_columns": list(columns)}
+        if dialect.na:
+            convert["null_values"] = [*csv.ConvertOptions().null_values, *dialect.na]
+        return csv.open_csv(
+            file,
+            read_options=csv.ReadOptions(
+                block_size=self._block, column_names=self.names if rest else None, encoding=dialect.encoding
+            ),
+            parse_options=csv.ParseOptions(delimiter=dialect.sep, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                decimal_point=dialect.decimal,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                **convert,
+            ),
+        )
+
+    def _inferred(self, schema: Any) -> Any:
+        from pyarrow import types as t  # noqa: PLC0415
+
+        for field in schema:
+            if t.is_binary(field.type):
+                raise SourceError(f"{self.shown}: column {field.name!r} {NOT_UTF8}")
+        return super()._inferred(schema)
+
+
+class JsonTable(TextTable):
+    """JSON lines: an object per line, whose keys name the columns."""
+
+    def _open(self, file: BinaryIO, columns: Sequence[str] | None = None, *, rest: bool = False) -> Any:
+        import pyarrow as pa  # noqa: PLC0415
+        from pyarrow import json  # noqa: PLC0415
+
+        del rest  # every line has its names
+        schema = None if columns is None else pa.schema([self.schema.field(name) for name in columns])
+        behavior = "infer" if schema is None else "ignore"
+        return json.open_json(
+            file,
+            read_options=json.ReadOptions(block_size=self._block),
+            parse_options=json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
+        )
