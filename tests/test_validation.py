@@ -251,11 +251,11 @@ def test_a_column_vector_is_taken_with_scikit_learns_warning():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (None, "requires y to be passed, but the target y is None: give one label a row"),
-        (Y[:3], "X has 4 rows, but y has 3: one label a row is wanted"),
-        (X, r"y must be one-dimensional, one label a row; got shape \(4, 2\)"),
-        (3, r"y must be one-dimensional, one label a row; got shape \(\)"),
-        ([[1], [1, 2], [1], [1]], "one label a row; got a ragged list"),
+        (None, "requires y to be passed, but the target y is None: give one label per row"),
+        (Y[:3], "X has 4 rows, but y has 3: one label per row is required"),
+        (X, r"y must be one-dimensional, one label per row; got shape \(4, 2\)"),
+        (3, r"y must be one-dimensional, one label per row; got shape \(\)"),
+        ([[1], [1, 2], [1], [1]], "one label per row; got a ragged list"),
         ([0, 1, np.nan, 1], "y contains NaN or infinity: drop those rows or fill them in"),
         ([0, 1, np.inf, 1], "y contains NaN or infinity"),
         ([0.5, 1, 0, 1], "y holds fractional numbers, but this method needs class labels"),
@@ -276,7 +276,7 @@ def test_unusable_labels_are_refused(y, message):
     [
         (
             ["a", "b", "a", "b"],
-            "a numeric target is wanted, but y holds text such as .*'a'.*criterion, for classes",
+            "the target must be numeric, but y holds text such as .*'a'.*criterion for classes",
         ),
         ([0.5, np.nan, 1, 2], "y contains NaN or infinity"),
         ([0.5, -np.inf, 1, 2], "y contains NaN or infinity"),
@@ -323,7 +323,7 @@ def test_the_task_is_read_off_the_target(y, task, kind):
         ([], "auto", TargetError, "y is empty: at least two rows are needed"),
         (None, "auto", TargetError, "the target y is None"),
         ([0.5, 1.0], "classification", TargetError, "y holds fractional numbers"),
-        (["a", "b"], "regression", TargetError, "a numeric target is wanted"),
+        (["a", "b"], "regression", TargetError, "the target must be numeric"),
         (Y, "regresion", ParameterError, r"got 'regresion'; did you mean 'regression'\?"),
     ],
 )
@@ -394,7 +394,7 @@ def test_sparse_columns_become_csc():
     ("given", "names", "error", "message"),
     [
         (X[:3], None, SchemaError, r"the block has 3 rows, but begin\(y\) was given 4"),
-        (X, ["a"], SchemaError, "names has 1 entries for 2 columns: give one name a column"),
+        (X, ["a"], SchemaError, "names has 1 entries for 2 columns: give one name per column"),
         (
             np.where(X == 5, np.nan, X),
             None,

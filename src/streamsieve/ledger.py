@@ -134,7 +134,7 @@ class Ledger(Part, Sequence[Decision]):
                 return found
         raise KeyError(
             f"the ledger (keep={self.keep!r}) has no decision on {feature!r}: "
-            "was it offered, and was it spelt so?"
+            "check its spelling, and that it was offered"
         )
 
     def counts(self) -> dict[str, int]:

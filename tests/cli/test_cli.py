@@ -140,7 +140,7 @@ def test_methods_lists_every_selector(capsys):
         (["select", "{table}", "--target", "label", "--save", "."], "is a folder"),
         (["select", "{empty}", "--target", "y"], "empty"),
         (["select", "{table}", "--target", "label", "--out", "kept.parquet"], "--out writes .csv or .txt"),
-        (["select", "{table}", "--target", "label", "--task", "regression"], "numeric target is wanted"),
+        (["select", "{table}", "--target", "label", "--task", "regression"], "target must be numeric"),
         (["demo", "--out", "{table}"], "exists"),
         (["screen", "{table}", "--target", "label", "--k", "100"], "k=100"),
         (["screen", "{table}", "--target", "label", "--criterion", "fischer"], "did you mean 'fisher'"),

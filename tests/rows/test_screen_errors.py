@@ -56,7 +56,7 @@ INPUTS = {
     "no target": ({"y": None}, ex.TargetError, "requires y to be passed, but the target y is None"),
     "fractions": ({"y": Y + 0.5}, ex.TargetError, "fractional numbers, but this method needs class"),
     "short target": ({"y": Y[:-1]}, ex.TargetError, "X has 60 rows, but y has 59"),
-    "a matrix": ({"y": X}, ex.TargetError, r"one-dimensional, one label a row; got shape \(60, 4\)"),
+    "a matrix": ({"y": X}, ex.TargetError, r"one-dimensional, one label per row; got shape \(60, 4\)"),
     "one dimension": ({"X": X[0], "y": Y[:4]}, ex.InputError, "Expected 2D array, got 1D array"),
     "three dimensions": ({"X": X[None]}, ex.InputError, "Found array with dim 3"),
     "no rows": ({"X": X[:0], "y": Y[:0]}, ex.InputError, "0 sample"),
@@ -85,10 +85,7 @@ def test_unusable_input_is_refused(name):
 
 @pytest.mark.parametrize(
     ("criterion", "y", "message"),
-    [
-        ("t", Y, "compares 2 classes, but y holds 3"),
-        ("correlation", Y.astype(str), "numeric target is wanted"),
-    ],
+    [("t", Y, "compares 2 classes, but y holds 3"), ("correlation", Y.astype(str), "target must be numeric")],
 )
 def test_targets_that_a_criterion_has_no_meaning_for_are_refused(criterion, y, message):
     with pytest.raises(ex.TargetError, match=message):

@@ -31,4 +31,5 @@ from streamsieve._validation.sparse import clean_sparse as clean_sparse
 from streamsieve._validation.targets import TASKS as TASKS
 from streamsieve._validation.targets import check_classes as check_classes
 from streamsieve._validation.targets import check_target as check_target
+from streamsieve._validation.targets import mixed_labels as mixed_labels
 from streamsieve._validation.targets import task_of as task_of

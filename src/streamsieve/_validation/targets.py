@@ -26,7 +26,7 @@ def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
     if not _is_plain_target(y):
         y = _one_dimensional(y)
     if y.shape[0] != n:
-        raise TargetError(f"X has {n} rows, but y has {y.shape[0]}: one label a row is wanted")
+        raise TargetError(f"X has {n} rows, but y has {y.shape[0]}: one label per row is required")
     if kind == "either" and y.dtype.kind == "f" and not np.array_equal(y, np.floor(y)):
         kind = "numeric"
     if kind == "numeric":
@@ -56,7 +56,7 @@ def check_classes(y: Any, classes: Any, kind: str | None) -> None:
 def _one_dimensional(y: Any) -> npt.NDArray[Any]:
     if y is None:
         raise TargetError(
-            "this selector requires y to be passed, but the target y is None: give one label a row"
+            "this selector requires y to be passed, but the target y is None: give one label per row"
         )
     if is_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
@@ -67,14 +67,14 @@ def _one_dimensional(y: Any) -> npt.NDArray[Any]:
     try:
         y = np.asarray(y)
     except ValueError as error:
-        raise TargetError("y must be one-dimensional, one label a row; got a ragged list") from error
+        raise TargetError("y must be one-dimensional, one label per row; got a ragged list") from error
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4
         )
         y = y.ravel()
     if y.ndim != 1:
-        raise TargetError(f"y must be one-dimensional, one label a row; got shape {y.shape}")
+        raise TargetError(f"y must be one-dimensional, one label per row; got shape {y.shape}")
     return _numbers_or_text(y)
 
 
@@ -111,8 +111,8 @@ def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _numeric_target(y: npt.NDArray[Any]) -> FloatArray:
     if y.dtype.kind in "USO":
         raise TargetError(
-            f"a numeric target is wanted, but y holds text such as {str(y[0])!r}; "
-            "class labels want a method, or a criterion, for classes"
+            f"the target must be numeric, but y holds text such as {str(y[0])!r}; "
+            "use a method or a criterion for classes"
         )
     y = np.ascontiguousarray(y, np.float64)
     _refuse_missing_target(y)
@@ -149,13 +149,17 @@ def task_of(y: Any, task: str) -> tuple[npt.NDArray[Any], Task]:
             "quantity: say task='classification' or task='regression' (--task)"
         )
     if classes < 2:
-        raise TargetError(
-            f"y holds one class only ({y[0].item()!r}), so no feature can tell classes apart: "
-            "give rows of at least two classes"
-        )
+        raise TargetError(f"y holds one class only ({y[0].item()!r}): give rows of at least two classes")
     return y, Task.BINARY if classes == 2 else Task.MULTICLASS
 
 
 def _is_plain_target(y: Any) -> bool:
     plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fib"
     return plain and y.dtype.isnative and y.dtype.itemsize <= 8
+
+
+def mixed_labels(known: Any, new: Any) -> TargetError:
+    """Return the error for labels of which some are text and others are numbers."""
+    return TargetError(
+        f"labels so far were like {known!r}, but this batch has {new!r}: use text or numbers throughout"
+    )

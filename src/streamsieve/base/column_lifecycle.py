@@ -203,7 +203,7 @@ class ColumnLifecycle(Beside):
             if holdout is not None:
                 if dependence.groups is not None or dependence.lag is not None:
                     raise CapabilityError(
-                        "holdout goes with independent rows only, because the test on the rows held out "
+                        "holdout requires independent rows, because the test on the rows held out "
                         "knows neither groups nor serial: begin with some of the groups, and test the kept "
                         "columns over the others"
                     )
@@ -281,7 +281,9 @@ class ColumnLifecycle(Beside):
         feature_names = self.__dict__.get("feature_names_in_")
         self.begin(y, groups=groups, serial=serial, holdout=holdout)
         if X.shape[0] != self._n_rows:
-            raise TargetError(f"X has {X.shape[0]} rows, but y has {self._n_rows}: one label a row")
+            raise TargetError(
+                f"X has {X.shape[0]} rows, but y has {self._n_rows}: one label per row is required"
+            )
         if rows is not None:  # X and y belong together by order, as everywhere in scikit-learn
             if "_holdout_" in self.__dict__:
                 self._holdout_.identity = self._all_rows.over(rows)

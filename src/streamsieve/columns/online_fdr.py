@@ -248,7 +248,7 @@ default="addis"
 
     def _check_together(self) -> None:
         if self.scope == "conditional" and self.p_value != "auto":
-            raise ParameterError(f"p_value={self.p_value!r} goes with scope='marginal': take p_value='auto'")
+            raise ParameterError(f"p_value={self.p_value!r} requires scope='marginal': use p_value='auto'")
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
         super()._begin(y)

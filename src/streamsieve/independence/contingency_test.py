@@ -256,8 +256,8 @@ class TableTest(RelevanceTest):
         x, Z = np.asarray(x), np.asarray(Z)
         if x.shape != (self.n,) or Z.ndim != 2 or Z.shape[0] != self.n or not 0 <= Z.shape[1] <= 3:
             raise SchemaError(
-                f"a column of {self.n} rows and up to 3 columns to be given are wanted; got shapes {x.shape} "
-                f"and {Z.shape}"
+                f"x must be a column of {self.n} rows, and Z up to 3 columns of as many rows; got shapes "
+                f"{x.shape} and {Z.shape}"
             )
         both = np.column_stack([x, Z])
         alone = self.relevance(both)

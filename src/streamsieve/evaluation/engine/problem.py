@@ -41,7 +41,7 @@ class Problem:
         refuse_non_finite(X, given)
         y, kind = task_of(y, task)
         if len(y) != X.shape[0]:
-            raise TargetError(f"X has {X.shape[0]} rows, but y has {len(y)}: one label per row is wanted")
+            raise TargetError(f"X has {X.shape[0]} rows, but y has {len(y)}: one label per row is required")
         if kind is Task.REGRESSION:
             return cls(X, y, kind, (), given)
         labels, codes = np.unique(y, return_inverse=True)
