@@ -162,9 +162,9 @@ class ColumnLifecycle(Beside):
         Parameters
         ----------
         y : one label or number a row
-        rows : one identifier a row (text, numbers or dates), by which the rows are known again; a pandas y
+        rows : one identifier per row (text, numbers or dates), by which the rows are known again; a pandas y
             brings its index
-        groups : one label a row for rows that depend on each other within groups, such as visits of a
+        groups : one label per row for rows that depend on each other within groups, such as visits of a
             patient; at least 5 groups.  If y has one value per group, columns are averaged over each group
             and tested over the means; otherwise tests are cluster-robust
         serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow

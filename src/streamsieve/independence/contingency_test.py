@@ -245,7 +245,7 @@ class TableTest(RelevanceTest):
 
         Parameters
         ----------
-        x : one number a row
+        x : one number per row
         Z : (rows, columns) array of what is given
 
         Returns
@@ -319,7 +319,7 @@ class TableTest(RelevanceTest):
     def encode(
         self, pieces: tuple[Any, ...], chosen: IntArray, place: IntArray, width: int
     ) -> npt.NDArray[np.uint16]:
-        """Return the levels of chosen columns, one column a row; row i of the block goes to ``place[i]``."""
+        """Return the levels of chosen columns, a row per column; row i of the block goes to ``place[i]``."""
         out = np.zeros((len(chosen), width), np.uint16)
         kernel.encode(*pieces, self.bins, chosen, place, out)
         return out
