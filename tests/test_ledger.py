@@ -64,8 +64,8 @@ def test_text_that_only_looks_like_a_made_up_name_is_unknown(name):
 @pytest.mark.parametrize(
     ("new", "message"),
     [
-        (["b", "b"], "the feature name 'b' came twice; names must differ: rename or drop one"),
-        (["b", "a"], "the feature name 'a' came twice"),
+        (["b", "b"], "the feature name 'b' occurs twice; names must be unique: rename or drop one"),
+        (["b", "a"], "the feature name 'a' occurs twice"),
         (["b", 3], "a feature name is text, got 3: pass names as strings"),
         (["b", ""], "a feature name is text, got ''"),
         (["b", None], "a feature name is text, got None"),
@@ -272,7 +272,7 @@ def test_names_round_trip_and_stay_taken():
     again = FeatureNames.from_state(names.state())
     assert (again.known, again.named_ranges) == (names.known, names.named_ranges)
     assert again.index_of("x4") is None  # it had a name
-    with pytest.raises(SchemaError, match="'age' came twice"):
+    with pytest.raises(SchemaError, match="'age' occurs twice"):
         again.claim(["age"], 10)
 
 

@@ -397,7 +397,7 @@ def test_sparse_columns_become_csc():
     ("given", "names", "error", "message"),
     [
         (X[:3], None, SchemaError, r"the block has 3 rows, but begin\(y\) was given 4"),
-        (X, ["a"], SchemaError, "names has 1 entries for 2 columns: give one name a column"),
+        (X, ["a"], SchemaError, "names has 1 entries for 2 columns: give one name per column"),
         (
             np.where(X == 5, np.nan, X),
             None,

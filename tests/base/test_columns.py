@@ -29,7 +29,7 @@ def test_names_like_made_up_ones_are_names(ledger, tmp_path):
     sieve.save(tmp_path / "s.sieve")
     again = ss.load(tmp_path / "s.sieve")
     assert again.get_feature_names_out().tolist() == kept
-    with pytest.raises(SchemaError, match="came twice"):
+    with pytest.raises(SchemaError, match="occurs twice"):
         again.offer(X[:, 0], names=[kept[0]])
 
 
@@ -39,7 +39,7 @@ def test_only_canonical_made_up_names_are_taken():
     sieve.offer(X[:, :3])
     for free in ("x01", "x3", "x" + "9" * 5000, "x²"):
         sieve.names_.check([free], 3)
-    with pytest.raises(SchemaError, match="'x1' came twice"):
+    with pytest.raises(SchemaError, match="'x1' occurs twice"):
         sieve.offer(X[:, 3], names=["x1"])
 
 

@@ -53,7 +53,7 @@ def test_a_name_of_last_week_is_refused(path):
     sieve = ss.SAOLA().begin(y)
     sieve.offer(X.iloc[:, :9])
     again = next_week(sieve, path)
-    with pytest.raises(SchemaError, match="'f3' came twice"):
+    with pytest.raises(SchemaError, match="'f3' occurs twice"):
         again.offer(X.iloc[:, 3:12])
     assert again.n_features_in_ == 9
     again.offer(X.iloc[:, 9:])

@@ -214,7 +214,7 @@ def test_a_selector_without_a_target_gets_none():
             BadValueError,
             "feature 'b' holds inf|feature 'b' holds -inf",
         ),
-        (lambda s: s.learn_one({"new": 1.0, 1: 2.0, "1": 3.0}, "x"), SchemaError, "'1' came twice"),
+        (lambda s: s.learn_one({"new": 1.0, 1: 2.0, "1": 3.0}, "x"), SchemaError, "'1' occurs twice"),
         (lambda s: s.learn_many(frame(), []), SchemaError, "the dataframe has no columns"),
         (lambda s: s.learn_one({"new": "red"}, "x"), InputError, "feature 'new' holds 'red'"),
         (

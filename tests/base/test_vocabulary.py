@@ -87,7 +87,7 @@ def test_the_row_before_is_remembered_but_never_wrongly():
 
 @pytest.mark.parametrize("make", [Vocabulary, lambda: HashedVocabulary(1000)])
 def test_a_name_comes_once_in_a_row(make):
-    with pytest.raises(SchemaError, match="the feature 'b' came twice in one row"):
+    with pytest.raises(SchemaError, match="the feature 'b' occurs twice in one row"):
         make().meet(["a", "b", "b"])
 
 

@@ -12,7 +12,8 @@ from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 from streamsieve.base import Stop
 from streamsieve.columns.grafting import Grafting
 from streamsieve.columns.models import lasso
-from streamsieve.columns.models.lasso import LassoConfig, LassoModel
+from streamsieve.columns.models.lasso import LassoModel
+from streamsieve.columns.models.losses import LassoConfig
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import ColumnBlock
 from tests.columns.streams import FORMS, WHOLE, columns, equal_twins, lines, offered, reloaded, rows, target

@@ -172,9 +172,9 @@ def test_groups_that_overlap_are_refused_and_nothing_changes():
     sieve = GroupSAOLA().begin(y)
     sieve.offer_group(X[:, :3], names=["a", "b", "c"], group="first")
     before = lines_by_name(sieve)
-    with pytest.raises(SchemaError, match="the group 'first' came twice, but it is closed"):
+    with pytest.raises(SchemaError, match="the group 'first' is complete already"):
         sieve.offer_group(X[:, 3:5], names=["d", "e"], group="first")
-    with pytest.raises(SchemaError, match="'b' came twice"):
+    with pytest.raises(SchemaError, match="'b' occurs twice"):
         sieve.offer_group(X[:, 3:5], names=["d", "b"], group="second")
     with pytest.raises(SchemaError, match="some groups have a label and some have none"):
         sieve.offer_group(X[:, 3:5], names=["d", "e"])
@@ -204,7 +204,7 @@ def test_a_refused_label_is_remembered_over_a_week():
     again = reloaded(sieve)
     assert kept_by_group(again) == kept_by_group(sieve)
     for label in (7, "text", np.int64(7)):
-        with pytest.raises(SchemaError, match="came twice"):
+        with pytest.raises(SchemaError, match="is complete already"):
             again.offer_group(X[:, 6:], group=label)
     again.offer_group(X[:, 6:], group=8)
 

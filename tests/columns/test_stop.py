@@ -148,9 +148,9 @@ def test_begin_starts_afresh_after_a_stop(kind, stream):
         ({"max_offers": 1.5}, "stop.max_offers must be a whole number at least 1; got 1.5"),
         ({"seconds": 0}, "stop.seconds must be a number above 0; got 0"),
         ({"target": "high"}, "stop.target must be a number; got 'high'"),
-        ({"target": 0.9}, "stop.target goes with stop.accuracy or stop.callback"),
-        ({"accuracy": len}, "stop.target goes with stop.accuracy or stop.callback"),
-        ({"target": 1, "accuracy": len, "callback": len}, "stop.target goes with"),
+        ({"target": 0.9}, "stop.target and one of stop.accuracy and stop.callback must be given together"),
+        ({"accuracy": len}, "stop.target and one of stop.accuracy and stop.callback must be given together"),
+        ({"target": 1, "accuracy": len, "callback": len}, "must be given together"),
         ({"target": 1, "accuracy": 0.9}, "stop.accuracy must be a function; got 0.9"),
     ],
 )
@@ -199,7 +199,7 @@ def test_an_accuracy_that_comes_late_is_refused(stream):
     sieve = ss.SAOLA().begin(y)
     sieve.offer(X[:, :17])
     sieve.set_params(stop=ss.Stop(target=1, accuracy=lambda _: 0.0))
-    with pytest.raises(ParameterError, match=r"stop.accuracy came when .*give it before begin\(y\)"):
+    with pytest.raises(ParameterError, match=r"stop.accuracy was set after .*set it before begin\(y\)"):
         sieve.offer(X[:, 17:])
 
 

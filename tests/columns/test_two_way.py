@@ -361,7 +361,7 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
     text = frame.assign(**{kept[0]: "a"})
     for rows, target, more, error, message in (
         (frame.drop(columns=kept[0]), y, {}, SchemaError, f"the kept feature '{kept[0]}' is not among"),
-        (X, y, {"names": ["a"] * X.shape[1]}, SchemaError, "'a' came twice"),
+        (X, y, {"names": ["a"] * X.shape[1]}, SchemaError, "'a' occurs twice"),
         (X, y, {"names": ["a"]}, SchemaError, "names has 1 entries"),
         (world.X[100:], y, {"names": others}, SchemaError, "new rows need a value for every"),
         (world.X[100:, :9], y, {}, SchemaError, r"the rows have 9 columns; give the \d+ kept columns"),
@@ -374,7 +374,7 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
         (X, y[:-1], {}, TargetError, "one label per row"),
         (X, None, {}, TargetError, "y is None"),
         (X, y + 0.5, {}, TargetError, "fractional numbers"),
-        (X, np.array(["a", "b"])[y], {}, TargetError, "y holds '.', but the labels before were such as 0"),
+        (X, np.array(["a", "b"])[y], {}, TargetError, "labels so far were like 0, but this batch has '.'"),
         (X, y, {"rows": [1, 2]}, SchemaError, "rows must name 300 rows"),
     ):  # fmt: skip
         with pytest.raises(error, match=message):
@@ -403,7 +403,7 @@ def test_columns_must_have_a_value_for_every_row_held():
     both, world = begun()
     both.learn_rows(world.X[100:150], world.y[100:150])
     for X in (world.X[:100], pd.DataFrame(world.X[:100]), world.X[:100, 0], sp.csc_array(world.X[:100])):
-        with pytest.raises(SchemaError, match=r"has 100 rows, but 150 rows are held \(150 came so far\)"):
+        with pytest.raises(SchemaError, match=r"has 100 rows, but 150 rows are held \(150 seen so far\)"):
             both.offer(X)
     with pytest.raises(NotBegunError, match="before learning rows"):
         ss.TwoWay().learn_rows(world.X, world.y)

@@ -223,7 +223,7 @@ def test_scores_over_values_that_were_counted_together_are_announced():
     X[:, 1] = [1, 2, 1, 2]
     table.update(X, np.arange(4) % 2)
     assert table.overflowed.tolist() == [True, False]
-    with pytest.warns(UserWarning, match="column 0 has more than 2 different values: those that came later"):
+    with pytest.warns(UserWarning, match="column 0 has more than 2 different values: later ones"):
         MutualInfo(discrete=True)(table)
     table.update(X[:, ::-1] + 3, np.arange(4) % 2)
     with pytest.warns(UserWarning, match="column 0, and 1 more has more than 2 different values"):

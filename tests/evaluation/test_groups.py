@@ -95,7 +95,9 @@ def test_counts_follow_their_definitions():
 
 def test_bad_input_is_refused():
     groups = tables(0, 2)
-    with pytest.raises(ParameterError, match="no screen 'no' to stand for no screening; did you mean 'none'"):
+    with pytest.raises(
+        ParameterError, match="no screen 'no' to compare with as no screening; did you mean 'none'"
+    ):
         count_groups(groups, none="no")
     with pytest.raises(InputError, match="give at least one data set"):
         count_groups({})

@@ -256,7 +256,7 @@ def test_a_learner_that_breaks_is_left_behind_and_the_others_go_on():
         ({"half_life": 0}, ParameterError, "half_life must be"),
         ({"follow": "drop"}, ParameterError, "follow must be one of"),
         ({"classes": [1]}, ParameterError, "two labels at least"),
-        ({"source": np.zeros((3, 2))}, SourceError, "wants a source of rows, got ndarray"),
+        ({"source": np.zeros((3, 2))}, SourceError, "needs a source of rows, got ndarray"),
         ({"source": Rows(np.zeros((0, 2)), np.zeros(0))}, SourceError, "no rows"),
         ({"source": Rows(np.zeros((4, 2)), None)}, SourceError, "no target"),
         ({"source": Rows(np.zeros((4, 2)), np.zeros(4))}, TargetError, "one class only"),

@@ -123,7 +123,7 @@ def test_names_of_blocks_are_kept(learner, frame, tmp_path):
     with pytest.raises(InputError, match="must be in the same order"):
         stream.predict(table[names[::-1]])
     for again in ({"X": table[["c"]]}, {"X": X[:, 0], "names": "c"}, {"X": X[:, :2], "names": ["g", "g"]}):
-        with pytest.raises(SchemaError, match="came twice"):
+        with pytest.raises(SchemaError, match="occurs twice"):
             stream.offer(**again)
     with pytest.raises(SchemaError, match="names has 1 entries for 2 columns"):
         stream.offer(X[:, :2], names="g")

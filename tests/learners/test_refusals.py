@@ -87,7 +87,7 @@ BEGUN, CHAIN = BlockBagging().begin([0, 1, 0, 1]), RJMCMC().begin([1.0, 2.0, 4.0
             TargetError,
             "label 2, which was not among those of the first rows: name all",
         ),
-        (lambda: FIRST.partial_fit(X, list("abab")), TargetError, "keep to text or to numbers"),
+        (lambda: FIRST.partial_fit(X, list("abab")), TargetError, "use text or numbers throughout"),
         (
             lambda: FIRST.partial_fit(X, [0, 1, 0, 1], classes=[1, 2]),
             TargetError,

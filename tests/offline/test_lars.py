@@ -124,6 +124,6 @@ def test_a_lasso_that_does_not_get_there_says_so(monkeypatch):
         for warning in caught:
             assert warning.category is ConvergenceWarning
             assert warning.filename == __file__
-            assert f"and {inside} of k=8 are inside: use a smaller k" in str(warning.message)
+            assert f"and {inside} of k=8 are selected: use a smaller k" in str(warning.message)
         warned += len(caught)
     assert warned >= 3

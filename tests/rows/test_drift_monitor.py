@@ -386,7 +386,7 @@ def test_rows_beyond_the_block_and_early_judgement_are_refused():
     X, y = np.ones((8, 2)), np.arange(8) % 2
     monitor.learn(X, y, None, Moments)
     before = snapshot(monitor)
-    with pytest.raises(InputError, match="8 rows came, but 2 complete the block: cut the batch there"):
+    with pytest.raises(InputError, match="got 8 rows, but 2 complete the block: cut the batch there"):
         monitor.learn(X, y, None, Moments)
     with pytest.raises(InputError, match="the block has 8 of 10 rows"):
         monitor.judge(AnovaF())

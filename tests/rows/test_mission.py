@@ -309,7 +309,7 @@ def test_merging_parts_with_other_labels():
     both.merge(three)
     assert both.classes_.tolist() == ["a", "b", "c"]
     assert dict(zip(both.ranked_.tolist(), both.coef_.T.tolist(), strict=True))[1] == [-0.25, 0.25, 0.0]
-    with pytest.raises(TargetError, match="keep to text or to numbers"):
+    with pytest.raises(TargetError, match="use text or numbers throughout"):
         both.merge(MISSION(3).fit(x[:1], [3]))
 
 

@@ -121,7 +121,7 @@ def test_what_any_look_needs_is_said():
     screen = ss.Screen("f", alpha=0.1, looks="any").fit(X, y)
     with pytest.raises(CapabilityError, match="cannot merge"):
         screen.merge(ss.Screen("f", alpha=0.1, looks="any").fit(X, y))
-    with pytest.raises(ParameterError, match="was set after rows were learnt"):
+    with pytest.raises(ParameterError, match="was set after rows were learned"):
         screen.set_params(looks="once").partial_fit(X, y)
     assert len(screen.fit(X, y).selected_) >= 1
     screen._spends_ = True

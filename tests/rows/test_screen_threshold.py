@@ -128,7 +128,7 @@ def test_threshold_goes_with_k_only():
     X, y = table(p=4)
     for way in ({"percentile": 50}, {"alpha": 0.1}, {"percentile": 50, "k": 2}):
         with pytest.raises(
-            ex.ParameterError, match=r"min_zscore goes with k or alone, not .*min_zscore=1\.0"
+            ex.ParameterError, match=r"min_zscore can be combined with k only, not with .*min_zscore=1\.0"
         ):
             Screen(min_zscore=1.0, **way).fit(X, y)
     with pytest.raises(

@@ -36,7 +36,7 @@ def test_a_third_label_is_refused_and_forgotten():
     with pytest.raises(TargetError, match=r"OFS separates 2 classes, but y holds 3 .*RunningAverages"):
         signs.encode(np.array([2]), "OFS")
     assert signs.classes == [0, 1]
-    with pytest.raises(TargetError, match="keep to text or to numbers"):
+    with pytest.raises(TargetError, match="use text or numbers throughout"):
         SignedLabels(0).encode(np.array(["a"]), "OFS")
 
 

@@ -87,7 +87,7 @@ def test_dict_rows_with_late_features_equal_sparse_rows(selector):
 def test_labels_that_do_not_fit_are_refused_and_change_nothing(selector):
     X, y = data(selector)
     fitted, before = clone(selector).fit(X, y), bits(clone(selector).fit(X, y))
-    refused = [(np.where(y > 0, "a", "b"), "keep to text or to numbers")]
+    refused = [(np.where(y > 0, "a", "b"), "use text or numbers throughout")]
     if selector.traits.tasks == {"binary"}:
         refused.append(
             (np.arange(len(y)) % 3, f"{type(selector).__name__} separates 2 classes, but y holds 3")

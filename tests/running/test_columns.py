@@ -200,7 +200,7 @@ def test_a_name_that_came_before_is_refused_with_all_before_it_offered(make):
     columns = [(NAMES[j % 7], X[:, j]) for j in range(P)]
     for size in (1, 5, 100):
         sieve = make()
-        with pytest.raises(SchemaError, match="'f0' came twice"):
+        with pytest.raises(SchemaError, match="'f0' occurs twice"):
             ss.run(ss.features(columns, Y), sieve, block_size=size)
         assert decisions(sieve) == decisions(offered(make(), range(7)))
         assert sieve.position_ == {"column": 7}
@@ -325,7 +325,7 @@ def test_bad_calls_are_refused(tmp_path):
         with pytest.raises(ParameterError, match="block_size must be a whole number"):
             ss.run(source, ss.SAOLA(), block_size=size)
     for bad in (X, [1], None):
-        with pytest.raises(SourceError, match=r"run wants a source of columns, got .*streamsieve\.features"):
+        with pytest.raises(SourceError, match=r"run needs a source of columns, got .*streamsieve\.features"):
             ss.run(bad, ss.SAOLA())
     with pytest.raises(CapabilityError, match=r"SAOLA streams columns, and checkpoints .* start=selector"):
         ss.run(source, ss.SAOLA(), checkpoint=tmp_path / "s.sieve")

@@ -229,7 +229,7 @@ def test_a_saved_selector_is_no_checkpoint(path):
 def test_a_place_that_makes_no_sense_is_refused(path, changed):
     ss.run(Rows(), screen(), checkpoint=path)
     rewritten(path, **changed)
-    with pytest.raises(StateError, match="does not say where its stream stands"):
+    with pytest.raises(StateError, match="does not record its position in the stream"):
         resume(path)
 
 
@@ -257,7 +257,7 @@ def test_bad_calls_are_refused_before_anything_happens(path, tmp_path):
     X, y = Rows().X, Rows().y
     source = Rows()
     for bad in (X, [1], None):
-        with pytest.raises(SourceError, match=r"run wants a source of rows, got .* use streamsieve\.open"):
+        with pytest.raises(SourceError, match=r"run needs a source of rows, got .* use streamsieve\.open"):
             ss.run(bad, screen())
     with pytest.raises(CapabilityError, match="into a selector over rows or columns, got Stop"):
         ss.run(source, ss.Stop())

@@ -104,10 +104,10 @@ def test_bad_values_among_objects_are_refused_by_column_and_nothing_is_changed(v
 @pytest.mark.parametrize(
     ("cell", "why"),
     [
-        (b"bytes", "feature 'x1' holds a bytes, but text, a number or None is wanted: convert it"),
-        (1j, "feature 'x1' holds a complex, but text"),
+        (b"bytes", "feature 'x1' holds a bytes, but a category must be text, a number or None: convert it"),
+        (1j, "feature 'x1' holds a complex, but a category must be text"),
         ([1], "feature 'x1' holds unhashable type: 'list'"),
-        (np.datetime64("2024-01-01"), "feature 'x1' holds a datetime64, but text"),
+        (np.datetime64("2024-01-01"), "feature 'x1' holds a datetime64, but a category must be text"),
         (2**53 + 1, "feature 'x1' holds 9007199254740993, which a float cannot tell .* give it as text"),
         (np.int64(2**53 + 1), "feature 'x1' holds 9007199254740993, which a float cannot tell"),
     ],

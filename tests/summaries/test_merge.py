@@ -203,7 +203,7 @@ def test_text_labels_do_not_mix_with_numbers_and_nothing_is_changed(kind, act):
     text.update(np.hstack([X, X]), np.array(["a", "b", "a"]))
     before = snapshot(numbers)
     with pytest.raises(
-        TargetError, match="labels so far were like 0, now 'a' came: keep to text or to numbers"
+        TargetError, match="labels so far were like 0, but this batch has 'a': use text or numbers throughout"
     ):
         numbers.merge(text) if act == "merge" else numbers.update(
             np.hstack([X, X]), np.array(["a", "b", "a"])

@@ -543,7 +543,7 @@ def test_bad_rows_are_refused_at_once_and_leave_no_trace(kind, form, rows):
     X[0, 1] = np.inf
     with pytest.raises(BadValueError, match="feature 'x1' holds inf"):
         window.update(form(X), np.zeros(rows, np.int64))
-    with pytest.raises(TargetError, match="labels so far were like 0, now 'a' came"):
+    with pytest.raises(TargetError, match="labels so far were like 0, but this batch has 'a'"):
         window.update(form(np.ones((rows, 3))), np.full(rows, "a"))
     assert_same_bits(before, snapshot(window))
     assert window.current().n_rows == 4

@@ -35,6 +35,7 @@ from streamsieve._validation.targets import check_target as check_target
 from streamsieve._validation.targets import classes_text as classes_text
 from streamsieve._validation.targets import describe_target as describe_target
 from streamsieve._validation.targets import is_numeric as is_numeric
+from streamsieve._validation.targets import mixed_labels as mixed_labels
 from streamsieve._validation.targets import question_labels as question_labels
 from streamsieve._validation.targets import range_text as range_text
 from streamsieve._validation.targets import task_of as task_of

@@ -31,9 +31,11 @@ def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = 
     if X.shape[0] != n:
         raise SchemaError(
             f"the block has {X.shape[0]} rows, but begin(y) was given {n}: "
-            "all columns of one stream stand over the same rows"
+            "all columns of a stream must have the same rows"
         )
     if names is not None and len(names) != X.shape[1]:
-        raise SchemaError(f"names has {len(names)} entries for {X.shape[1]} columns: give one name a column")
+        raise SchemaError(
+            f"names has {len(names)} entries for {X.shape[1]} columns: give one name per column"
+        )
     refuse_non_finite(X, names, missing=missing)
     return ColumnBlock(X, None if names is None else tuple(names))

@@ -250,10 +250,7 @@ def task_of(
     y = check_target(y, y.shape[0], "classes")
     classes = len(np.unique(y))
     if classes < 2:
-        raise TargetError(
-            f"y holds one class only ({y[0].item()!r}), so no feature can tell classes apart: "
-            "give rows of at least two classes"
-        )
+        raise TargetError(f"y holds one class only ({y[0].item()!r}): give rows of at least two classes")
     return y, Task.BINARY if classes == 2 else Task.MULTICLASS
 
 
@@ -291,3 +288,10 @@ def classes_text(labels: Iterable[Any], counts: Iterable[float]) -> str:
 def _is_plain_target(y: Any) -> bool:
     plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fib"
     return plain and y.dtype.isnative and y.dtype.itemsize <= 8
+
+
+def mixed_labels(known: Any, new: Any) -> TargetError:
+    """Return the error for labels of which some are text and others are numbers."""
+    return TargetError(
+        f"labels so far were like {known!r}, but this batch has {new!r}: use text or numbers throughout"
+    )

@@ -158,9 +158,9 @@ class ColumnLifecycle(TypedColumns):
         Parameters
         ----------
         y : one label or number a row
-        rows : one identifier a row (text, numbers or dates), by which the rows are known again; a pandas y
+        rows : one identifier per row (text, numbers or dates), by which the rows are known again; a pandas y
             brings its index
-        groups : one label a row for rows that depend on each other within groups, such as visits of a
+        groups : one label per row for rows that depend on each other within groups, such as visits of a
             patient; at least 5 groups.  If y has one value per group, columns are averaged over each group
             and tested over the means; otherwise tests are cluster-robust
         serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow
@@ -199,7 +199,7 @@ class ColumnLifecycle(TypedColumns):
             if holdout is not None:
                 if dependence.groups is not None or dependence.lag is not None:
                     raise CapabilityError(
-                        "holdout goes with independent rows only, because the test on the rows held out "
+                        "holdout requires independent rows, because the test on the rows held out "
                         "knows neither groups nor serial: begin with some of the groups, and test the kept "
                         "columns over the others"
                     )

@@ -154,7 +154,7 @@ class HoldoutValidation(Beside):
         """Remember the values of the columns that are kept or may still be, for ``stop.accuracy``."""
         if not hasattr(self, "_values_"):
             raise ParameterError(
-                "stop.accuracy came when columns had been offered already, whose values are gone: give it "
+                "stop.accuracy was set after columns had been offered, whose values were not kept: set it "
                 "before begin(y)"
             )
         self._values_.take(self._seen(block.X), block.arrived(start), self._named())

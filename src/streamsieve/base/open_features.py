@@ -249,7 +249,7 @@ def _number(name: Any, value: Any) -> float:
             return math.nan if value is None else float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InputTypeError(f"feature {name!r} holds {value!r}, but a number is wanted: encode text first")
+    raise InputTypeError(f"feature {name!r} holds {value!r}, which is not a number: encode text first")
 
 
 def one_target(y: Any, kind: str) -> npt.NDArray[Any]:

@@ -204,9 +204,7 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         """Refuse a batch whose features are not those of the first one, in the same order."""
         known = getattr(self, "_names_in_", None)
         if known is None:
-            raise SchemaError(
-                "earlier rows came without names, this batch has some: give names always or never"
-            )
+            raise SchemaError("earlier rows had no names, but this batch has: give names always or never")
         if len(names) != len(known):
             raise SchemaError(f"the batch has {len(names)} features, but {len(known)} were seen")
         if any(map(ne, names, known)):

@@ -49,7 +49,7 @@ def check_missing(missing: str, name: str, part: Any) -> None:
     """Refuse ``missing="omit"`` for a measure or test (parameter ``name``) that needs complete columns."""
     if missing == "omit" and part not in CORRELATIONS:
         raise ParameterError(
-            f"missing='omit' goes with {name}='fisher_z'; got {name}={part!r}: "
+            f"missing='omit' requires {name}='fisher_z'; got {name}={part!r}: "
             "give missing values a code of their own, or use missing='refuse'"
         )
 

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.selector import fitted_property
-from streamsieve.columns.models.lasso import LOSSES, LassoConfig, LassoModel
+from streamsieve.columns.models.lasso import LassoModel
+from streamsieve.columns.models.losses import LOSSES, LassoConfig
 from streamsieve.columns.models.multi_pass import passes
 from streamsieve.decisions import Decisions, Outcome
 from streamsieve.dependence.target import numeric_target

@@ -273,7 +273,7 @@ default="addis"
                 "given other columns"
             )
         if self.scope == "conditional" and self.p_value != "auto":
-            raise ParameterError(f"p_value={self.p_value!r} goes with scope='marginal': take p_value='auto'")
+            raise ParameterError(f"p_value={self.p_value!r} requires scope='marginal': use p_value='auto'")
 
         check_types(self.types, "test", self.test if self.scope == "marginal" else "fisher_z")
 

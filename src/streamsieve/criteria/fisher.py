@@ -44,7 +44,7 @@ class Fisher(Criterion):
     def score(self, block: MomentsBlock) -> FloatArray:
         """Between over within."""
         parts = split(block)
-        # with one row a class there is no spread to compare with, and every feature would look perfect
+        # with one row per class there is no spread to compare with, and every feature would look perfect
         judged = (parts.df_within > 0) | (parts.within > 0)
         return ratio(np.where(judged, parts.between, 0.0), parts.within)
 

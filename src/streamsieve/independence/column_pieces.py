@@ -24,11 +24,11 @@ class Pieces(NamedTuple):
 def pieces_of(X: Matrix, n: int) -> Pieces:
     """Take a block of n rows apart; refuse what is no number."""
     if X.dtype.kind not in "fiub":
-        raise InputTypeError(
-            f"numbers are wanted, but the columns hold {X.dtype}: give every category a number first"
-        )
+        raise InputTypeError(f"columns must be numeric; got {X.dtype}: encode categories as numbers first")
     if X.shape[0] != n:
-        raise SchemaError(f"the block has {X.shape[0]} rows, but the target {n}: one row a label")
+        raise SchemaError(
+            f"the block has {X.shape[0]} rows, but the target has {n}: one label per row is required"
+        )
     if sp.issparse(X):
         pointers, rows = X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int32, copy=False)
         return Pieces(pointers, rows, X.data.astype(np.float64, copy=False), sparse=True)

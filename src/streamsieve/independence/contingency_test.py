@@ -243,7 +243,7 @@ class TableTest(RelevanceTest):
 
         Parameters
         ----------
-        x : one number a row
+        x : one number per row
         Z : (rows, columns) array of what is given
 
         Returns
@@ -254,8 +254,8 @@ class TableTest(RelevanceTest):
         x, Z = np.asarray(x), np.asarray(Z)
         if x.shape != (self.n,) or Z.ndim != 2 or Z.shape[0] != self.n or not 0 <= Z.shape[1] <= 3:
             raise SchemaError(
-                f"a column of {self.n} rows and up to 3 columns to be given are wanted; got shapes {x.shape} "
-                f"and {Z.shape}"
+                f"x must be a column of {self.n} rows, and Z up to 3 columns of as many rows; got shapes "
+                f"{x.shape} and {Z.shape}"
             )
         both = np.column_stack([x, Z])
         alone = self.relevance(both)
@@ -317,7 +317,7 @@ class TableTest(RelevanceTest):
     def encode(
         self, pieces: tuple[Any, ...], chosen: IntArray, place: IntArray, width: int
     ) -> npt.NDArray[np.uint16]:
-        """Return the levels of chosen columns, one column a row; row i of the block goes to ``place[i]``."""
+        """Return the levels of chosen columns, a row per column; row i of the block goes to ``place[i]``."""
         out = np.zeros((len(chosen), width), np.uint16)
         kernel.encode(*pieces, self.bins, chosen, place, out)
         return out

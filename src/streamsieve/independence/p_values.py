@@ -36,4 +36,4 @@ def check_p_value(p_value: str, name: str, part: Any, *, tables: bool = True) ->
         ways = OF_TABLES
     if p_value not in ("auto", *ways):
         fitting = " or ".join(f"p_value={way!r}" for way in ("auto", *ways))
-        raise ParameterError(f"p_value={p_value!r} does not go with {name}={part!r}: take {fitting}")
+        raise ParameterError(f"p_value={p_value!r} is not available for {name}={part!r}: use {fitting}")

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._validation import check_target
+from streamsieve._validation import check_target, mixed_labels
 from streamsieve.decisions import FeatureNames
 from streamsieve.exceptions import TargetError
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray
@@ -91,8 +91,7 @@ class ClassLabels(Part):
         labels = np.unique(y)
         if len(labels) < 2:
             raise TargetError(
-                f"y holds one class only ({labels[0].item()!r}), so there is nothing to tell apart: give "
-                "rows of at least two classes"
+                f"y holds one class only ({labels[0].item()!r}): give rows of at least two classes"
             )
         return cls(labels)
 
@@ -102,10 +101,7 @@ class ClassLabels(Part):
     def encode(self, y: npt.NDArray[Any]) -> IntArray:
         """Return the codes of labels; refuse those that were not there at the beginning."""
         if (y.dtype.kind == "U") != (self.labels.dtype.kind == "U"):
-            raise TargetError(
-                f"labels so far were like {self.labels[0].item()!r}, now {y[0].item()!r} came: keep to text "
-                "or to numbers"
-            )
+            raise mixed_labels(self.labels[0].item(), y[0].item())
         places = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
         unknown = np.flatnonzero(self.labels[places] != y)
         if len(unknown):

@@ -156,8 +156,8 @@ def lasso(features: StandardFeatures, y: FloatArray, wanted: int) -> tuple[IntAr
     else:
         if inside.order:
             warnings.warn(
-                f"features left and came again for {steps} steps, and {len(inside.order)} of k="
-                f"{wanted} are inside: use a smaller k, or method='lar', in which none leaves",
+                f"features entered and left again for {steps} steps, and {len(inside.order)} of k="
+                f"{wanted} are selected: use a smaller k, or method='lar', in which none leaves",
                 ConvergenceWarning, stacklevel=6,
             )  # fmt: skip
     return np.array(inside.order, np.int64), coefficients[inside.order]

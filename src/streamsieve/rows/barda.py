@@ -58,7 +58,7 @@ class BARDA(RowSelector):
     A row costs time for its own values, whatever the number of features and nearly whatever k, although all
     weights change with every row; see ``streamsieve._kernels.barda``.  All features are looked at now and
     then, less and less often.  Yet the weights that predict are the k best of all features at every row,
-    exactly, and batches of any size give the same result.  Memory is 24 bytes a feature and class.
+    exactly, and batches of any size give the same result.  Memory is 24 bytes per feature and class.
 
     More than two classes are compared each with the rest, and there is a learner for each.  It begins with
     the first row of its class; the first two classes share one, which is mirrored when a third comes.  With

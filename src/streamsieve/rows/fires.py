@@ -123,8 +123,8 @@ class FIRES(RowSelector):
     Notes
     -----
     With ``batch_size=1`` nothing waits, and batches of any size give the same result.  A mean of many
-    gradients is no longer than a single one, so with more rows a step the model moves less.  Over seven data
-    sets, 1 to 500 rows a step gave selections of about equal worth, 1 being the best by a little.
+    gradients is no longer than a single one, so with more rows per step the model moves less.  Over seven
+    data sets, 1 to 500 rows per step gave selections of about equal worth, 1 being the best by a little.
 
     The labels are two.  A row costs time for its own values, and sparse rows are never made dense.  Scale the
     features: if values are large, a step may overshoot by more than it corrects.  Means and deviations are

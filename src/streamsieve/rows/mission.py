@@ -74,8 +74,8 @@ class MISSION(Seeded, RowSelector):
     -----
     Every row is one step of logistic regression, on the features of the heap alone; the step moves the
     weights of all features in the row.  More than two classes have a model each against the rest, and share
-    one heap by the sum of their absolute weights.  Memory is ``8 * width * depth`` bytes a model; a label may
-    come at any time and brings its model along.
+    one heap by the sum of their absolute weights.  Memory is ``8 * width * depth`` bytes per model; a label
+    may come at any time and brings its model along.
 
     With dict rows and dataframes (``learn_one``, ``learn_many``) names are hashed to 62 bits and forgotten,
     except those of the heap: these are ``feature_names_in_``, all of them selected.  A feature keeps its

@@ -274,7 +274,7 @@ class RunningAverages(SummarizedRows, RowSelector):
 
     @fitted_property
     def pvalues_(self) -> FloatArray:
-        """One p-value a feature, of its test given all other features."""
+        """One p-value per feature, of its test given all other features."""
         return self._everywhere(self._tests().p_values, 1.0)
 
     @fitted_property

@@ -317,7 +317,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
             raise ParameterError(f"give one of k, percentile and alpha, not {' and '.join(given)}")
         if self.min_zscore is not None and (self.percentile is not None or self.alpha is not None):
             raise ParameterError(
-                f"min_zscore goes with k or alone, not {' and '.join(given)}: give one of them"
+                f"min_zscore can be combined with k only, not with {' and '.join(given)}: give one of them"
             )
         if self.alpha is not None and not self._criterion.has_p_values:
             able = ", ".join(name for name, c in named_criteria().items() if c.has_p_values)
@@ -334,8 +334,8 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
             raise ParameterError(f"looks='any' {what}: use looks='once'")
         if getattr(self, "_spends_", self.looks == "any") != (self.looks == "any"):
             raise ParameterError(
-                f"looks={self.looks!r} was set after rows were learnt, and errors are counted from the first "
-                "row on: set it before fit"
+                f"looks={self.looks!r} was set after rows were learned, and errors are counted from the "
+                "first row on: set it before fit"
             )
 
     def _learn(self, batch: RowBatch) -> None:

@@ -222,7 +222,7 @@ class WinnowEFS(LinearScores, RowSelector):
         label = feature_label(feature, None if names is None else names.tolist())
         raise InputError(
             f"Negative values in data passed to WinnowEFS: feature {label!r} holds {values.flat[place]:g}, "
-            "but counts and other values >= 0 are wanted; shift it, split it into two features, or use OFS"
+            "but all values must be at least 0; shift it, split it into two features, or use OFS"
         )
 
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:

@@ -59,7 +59,7 @@ class Stream:
             for key, kind in kinds.items()
         )
         if not fits or found["rows"] < 0 or found["number"] < 0 or found["batch_size"] < 1:
-            raise StateError(f"{path} does not say where its stream stands: restore it from a copy")
+            raise StateError(f"{path} does not record its position in the stream: restore it from a copy")
         return cls(**{key: found.get(key) for key in kinds})
 
 

@@ -233,6 +233,6 @@ def _check_axis(source: Any, axis: str, size: str, member: str, meaning: str, mo
     if not has or not hasattr(source, member):
         missing = f"{member} ({meaning})" if has else f"{axis}({size}, start)"
         raise SourceError(
-            f"run wants a source of {axis}, got {type(source).__name__}, which has no {missing}: use "
+            f"run needs a source of {axis}, got {type(source).__name__}, which has no {missing}: use "
             f"streamsieve.open(data, target=...){more}"
         )

@@ -58,7 +58,7 @@ def verified(path: Path, source: RowSource, stream: Stream) -> RowDigest:
             break
     if left or digest.text() != stream.digest:
         raise SourceError(
-            f"cannot resume from {path}: a value of the {stream.rows:,} rows that were learnt has changed; "
+            f"cannot resume from {path}: a value of the {stream.rows:,} rows that were learned has changed; "
             "resume with the data it came from, or start again with another checkpoint"
         )
     return digest

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.exceptions import TargetError
+from streamsieve._validation import mixed_labels
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, Nested, Part, Values, mass
 
@@ -139,9 +139,7 @@ class LabelEncoder(Part):
         if not new:
             return self._codes
         if self.values and isinstance(new[0], str) != isinstance(self.values[0], str):
-            raise TargetError(
-                f"labels so far were like {self.values[0]!r}, now {new[0]!r} came: keep to text or to numbers"
-            )
+            raise mixed_labels(self.values[0], new[0])
         return {**self._codes, **{v: len(self.values) + i for i, v in enumerate(new)}}
 
     def add(self, new: list[Any]) -> None:

@@ -95,7 +95,7 @@ class GroupProcess(Part, Generic[Store]):
         for label in labels or ():
             if label in known:
                 raise SchemaError(
-                    f"the group {label!r} came twice, but it is closed: offer all its columns at once, or "
+                    f"the group {label!r} is complete already: offer all its columns at once, or "
                     "give it another label"
                 )
         self.labels = [*self.labels, *(labels or ())]  # a new list: a refused call returns to the old one

@@ -10,5 +10,6 @@ file                model                                         a column
 ``substitution.py`` k columns, squared or logistic loss           replaces the one of smallest coefficient
 ==================  ============================================  ==========================================
 
+``losses.py`` and ``coordinate_descent.py`` serve ``lasso.py``: losses with their targets, and the solver.
 ``multi_pass.py`` offers all columns again; ``threads.py`` measures ahead of ``substitution.py``.
 """

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve._kernels import column_products as kernel
-from streamsieve._kernels import grafting
+from streamsieve._kernels import grafting, grafting_columns
+from streamsieve.columns.models.coordinate_descent import minimize
+from streamsieve.columns.models.losses import LOSSES, LassoConfig, encoded_target, is_target
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, Eviction, Outcome
 from streamsieve.dependence.blocks import ColumnSlices, column_products, column_slices
-from streamsieve.dependence.target import standardized_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Choice, Float, Part
 
-LOSSES = ("squared", "logistic", "multinomial")
 #: Columns and coefficients that a model has room for at first.
 FIRST = 16
 #: Accuracy of the solver as a fraction of the tolerance, so that a copy of a column in the model, whose
@@ -32,8 +32,6 @@ ROUNDING = 1e-11
 MOST_STEPS = 200
 #: Steps without halving the distance to the minimum after which the solver gives up.
 MOST_IN_VAIN = 30
-#: Passes of coordinate descent before a Newton step, which costs as much.
-ROUNDS = 10
 #: Largest distance to the minimum of a fit that has converged, as a multiple of the solver's accuracy, which
 #: the tolerance and rounding allow for.
 SHORT = 100.0
@@ -47,18 +45,6 @@ NO_COLUMNS: ColumnSlices = (np.zeros(0, np.int64), np.zeros(0, np.int32), np.zer
 LEAST = 5e-324
 #: What a model knows of a column: its L1 and L2 penalty, mean and standard deviation.
 FACTS = ("l1_of", "l2_of", "mean", "deviation")
-
-
-class LassoConfig(NamedTuple):
-    """Penalties and tolerance of a model."""
-
-    #: Penalty on absolute coefficients.
-    l1: float
-    #: Penalty on half their squares.
-    l2: float
-    #: Whether coefficients are penalized at unit variance of their columns.
-    standardize: bool
-    tol: float
 
 
 class LassoModel(Part):
@@ -97,15 +83,8 @@ class LassoModel(Part):
     }
 
     def __init__(self, loss: str, y: FloatArray, config: LassoConfig) -> None:
-        center, unit = 0.0, 1.0
-        if loss == "squared":
-            center, unit, numbers = standardized_target(y)
-            target = numbers[None]
-        elif loss == "logistic":
-            target = np.array(y[None], np.float64)
-        else:
-            target = (np.arange(int(y.max()) + 1)[:, None] == y).astype(np.float64)
-        self._bind(loss, target, (center, unit), config)
+        target, units = encoded_target(loss, y)
+        self._bind(loss, target, units, config)
         if loss != "squared":
             prior = target.mean(axis=1)
             against = 1 - prior if loss == "logistic" else prior[-1]
@@ -227,7 +206,7 @@ class LassoModel(Part):
         reason: npt.NDArray[np.uint8], statistic: FloatArray,
     ) -> int:  # fmt: skip
         """Judge the columns from ``low`` on, up to the first that must join."""
-        found: int = grafting.search(
+        found: int = grafting_columns.search(
             *slices, mean, ss, start, low, known, self._prices, CODES, self._feature, self._size,
             self.residual, reason, statistic,
         )  # fmt: skip
@@ -238,7 +217,7 @@ class LassoModel(Part):
         q = self._size
         if q == len(self._feature):
             self._more_columns()
-        grafting.put(*slices, j, mean, ss, self._prices, self._columns[q], self._facts[q])
+        grafting_columns.put(*slices, j, mean, ss, self._prices, self._columns[q], self._facts[q])
         self._feature[q] = feature
         self._size = q + 1
         excess = 0.0
@@ -266,7 +245,7 @@ class LassoModel(Part):
                 best, in_vain = last, 0
             if last <= 1 or in_vain > MOST_IN_VAIN:
                 break
-            excess = _minimize(work)
+            excess = minimize(work)
             self._loss, falls = grafting.advance(
                 self._code, self._target, self._columns, self._facts, *owners, work,
                 self._loss, self._predictor, self._probability, self.residual,
@@ -362,7 +341,7 @@ class LassoModel(Part):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        if not _is_target(record["loss"], record["target"]):
+        if not is_target(record["loss"], record["target"]):
             raise ParameterError(f"the loss {record['loss']!r} cannot have such a target")
         model = cls.__new__(cls)
         model._fill(record)  # noqa: SLF001 - its own class
@@ -412,33 +391,3 @@ class LassoModel(Part):
             yield "predictions and residuals are not what the coefficients give"
         self._predictor, self.residual, self._loss = stored[0], stored[2], stored[3]
         self._probability = computed[1] if stored[1] is None else stored[1]
-
-
-def _minimize(work: FloatArray) -> float:
-    """Minimize the quadratic approximation by coordinate descent, with Newton steps when that is slow.
-
-    It ends when every gradient is accurate enough, or when only rounding is left.  Return the distance to the
-    minimum.
-    """
-    best, in_vain, excess = math.inf, 0, math.inf
-    rounds = ROUNDS + work.shape[1] // 6
-    while in_vain < 5:
-        excess = grafting.descend(work, rounds)
-        if excess <= 1:
-            break
-        in_vain += 1
-        if excess < 0.5 * best:
-            best, in_vain = excess, 0
-        grafting.walk(work)
-    return excess
-
-
-def _is_target(loss: str, target: FloatArray) -> bool:
-    """Whether a loss can have such a target: numbers, or an indicator per class."""
-    outputs, n = target.shape
-    if loss == "squared":
-        return bool(outputs == 1 and n > 0 and np.all(np.isfinite(target)))
-    labels = n > 0 and bool(np.all((target == 0) | (target == 1)))
-    if loss == "logistic":
-        return labels and outputs == 1
-    return labels and outputs > 2 and bool(np.all(target.sum(axis=0) == 1))

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy.typing as npt
 from sklearn.base import clone
 
+from streamsieve._validation import mixed_labels
 from streamsieve.base import ColumnSelector, RowSelector, Selector
 from streamsieve.columns.saola import SAOLA
 from streamsieve.decisions import Decisions, Outcome
@@ -61,8 +62,7 @@ def check_labels(
 ) -> None:
     """Refuse labels of another kind, and new ones where some selector takes two classes only."""
     if len(target) and (target.dtype.kind == "U") != (labels.dtype.kind == "U"):
-        came, known = target[0].item(), labels[0].item()
-        raise TargetError(f"y holds {came!r}, but the labels before were such as {known!r}: give the same")
+        raise mixed_labels(labels[0].item(), target[0].item())
     for taker in takers:
         if taker is not None and new and taker.traits.tasks and Task.MULTICLASS not in taker.traits.tasks:
             raise TargetError(

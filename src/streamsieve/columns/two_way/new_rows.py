@@ -56,7 +56,9 @@ def _places_of(kept: Sequence[str], names: Sequence[str], width: int) -> list[in
     place = {name: j for j, name in enumerate(names)}
     if len(place) < len(names):
         twice = next(name for j, name in enumerate(names) if place[name] != j)
-        raise SchemaError(f"the feature name {twice!r} came twice; names must differ: rename or drop one")
+        raise SchemaError(
+            f"the feature name {twice!r} occurs twice; names must be unique: rename or drop one"
+        )
     for name in kept:
         if name not in place:
             raise SchemaError(

@@ -216,7 +216,7 @@ class TwoWay(LearnsRows, ColumnSelector):
         if rows != self.n_samples_held_:
             raise SchemaError(
                 f"the block has {rows} rows, but {self.n_samples_held_} rows are held "
-                f"({self.n_samples_seen_} came so far): give a value for each of them, oldest first"
+                f"({self.n_samples_seen_} seen so far): give a value for each of them, oldest first"
             )
         return super()._checked(X, names)
 

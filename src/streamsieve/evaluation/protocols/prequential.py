@@ -123,7 +123,7 @@ def prequential(
     running = RunConfig(folder, resume, n_jobs, progress, errors)
     if not callable(getattr(source, "rows", None)) or not hasattr(source, "n_rows"):
         raise SourceError(
-            f"prequential wants a source of rows, got {type(source).__name__}: use streamsieve.open(data, "
+            f"prequential needs a source of rows, got {type(source).__name__}: use streamsieve.open(data, "
             "target=...)"
         )
     for name, value in (("batch_size", batch_size), ("every", every)):

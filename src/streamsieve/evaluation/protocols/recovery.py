@@ -255,7 +255,7 @@ def _columns(truth: Any) -> IntArray:
 def _check_source(source: Any) -> None:
     if not callable(getattr(source, "rows", None)) and not callable(getattr(source, "columns", None)):
         raise SourceError(
-            f"a source is wanted, got {type(source).__name__}: use streamsieve.open(data, target=...)"
+            f"expected a source, got {type(source).__name__}: use streamsieve.open(data, target=...)"
         )
 
 
@@ -270,7 +270,7 @@ def _check_axis(name: str, selector: Any, source: Any) -> None:
     by_columns = wanted == "columns"
     if not callable(getattr(source, wanted, None)) or (by_columns and not hasattr(source, "y")):
         raise SourceError(
-            f"selector {name!r} wants a source of {wanted}, but a {type(source).__name__} has none: use "
+            f"selector {name!r} needs a source of {wanted}, but a {type(source).__name__} has none: use "
             "streamsieve.open(data, target=...)"
         )
 

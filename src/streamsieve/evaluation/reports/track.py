@@ -214,7 +214,7 @@ def _named(screens: Any) -> dict[str, Any]:
         raise ParameterError("screens is empty: give a screen, or several by name")
     if len({id(screen) for screen in named.values()}) < len(named):
         raise ParameterError(
-            f"one screen stands under two names ({', '.join(map(repr, named))}) and would learn every row "
+            f"one screen is given under two names ({', '.join(map(repr, named))}) and would learn every row "
             "twice: make one for each name"
         )
     return named

@@ -122,7 +122,7 @@ def count_groups(groups: Mapping[str, Groups], *, none: str = "none") -> Counts:
     if (none, learners[0]) not in pairs:
         near = did_you_mean(none, {screen for screen, _ in pairs})
         raise ParameterError(
-            f"there is no screen {none!r} to stand for no screening{near}: say which, none=..."
+            f"there is no screen {none!r} to compare with as no screening{near}: name it, none=..."
         )
     missing = [(s, a) for s in (*screens, none) for a in learners if (s, a) not in pairs]
     if missing:

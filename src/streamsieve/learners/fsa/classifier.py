@@ -200,9 +200,8 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         if not hasattr(self, "_classes_"):
             if np.all(y == y[0]):
                 raise TargetError(
-                    f"y holds one class only ({y[0].item()!r}), so there is nothing to tell apart: give rows "
-                    "of at least two classes, or name all of them in the first call, as partial_fit(X, y, "
-                    "classes=...)"
+                    f"y holds one class only ({y[0].item()!r}): give rows of at least two classes, or name "
+                    "all of them in the first call, as partial_fit(X, y, classes=...)"
                 )
             self._classes_ = ClassLabels.of(y)
         codes = self._classes_.encode(y)

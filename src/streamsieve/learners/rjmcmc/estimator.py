@@ -284,7 +284,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         if not self.n_features_in_:
             raise NotBegunError("no columns were offered yet: offer some, and call sample")
         if not self._sampler_.moves:
-            raise NotBegunError("no moves were counted since the last column came: call sample first")
+            raise NotBegunError("no moves were counted since the last column was offered: call sample first")
 
     @property
     def inclusion_(self) -> FloatArray:

@@ -168,7 +168,7 @@ class DriftMonitor(Part):
         """
         n = X.shape[0] if weight is None else int(np.count_nonzero(weight))
         if n > self.room:
-            raise InputError(f"{n} rows came, but {self.room} complete the block: cut the batch there")
+            raise InputError(f"got {n} rows, but {self.room} complete the block: cut the batch there")
         if n == 0:
             return
         block = make_summary() if self.block is None else self.block

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._validation import mixed_labels
 from streamsieve.exceptions import TargetError
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, Part, Values, register
@@ -51,9 +52,7 @@ class SignedLabels(Part):
         distinct = np.unique(y).tolist()
         new = [label for label in distinct if label not in known]
         if known and new and isinstance(new[0], str) != isinstance(known[0], str):
-            raise TargetError(
-                f"labels so far were like {known[0]!r}, now {new[0]!r} came: keep to text or to numbers"
-            )
+            raise mixed_labels(known[0], new[0])
         if len(known) + len(new) > 2:
             shown = ", ".join(map(repr, [*known, *new][:4]))
             raise TargetError(

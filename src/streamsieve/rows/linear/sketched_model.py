@@ -145,7 +145,7 @@ class SketchedModel(Part):
         ----------
         entries : the rows, finite
         names : the id of each column, or nothing where columns are ids
-        y : one label a row
+        y : one label per row
         rate : the learning rate
         """
         codes, new, first_rows = self.labels.encode_by_row(y)
@@ -189,7 +189,7 @@ class SketchedModel(Part):
         self.hitters.refresh(self.cells, self.models, self.seeds)
 
     def weights(self, features: IntArray) -> FloatArray:
-        """Return the weights that the next row would meet, one feature a row, one model a column."""
+        """Return the weights that the next row would meet, one row per feature, one column per model."""
         weights: FloatArray = kernels.weights(features, self.cells, self.models, self.seeds)
         weights *= 2.0**-self.clock.exponent
         return weights

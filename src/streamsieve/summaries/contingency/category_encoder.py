@@ -138,7 +138,9 @@ class _Reader(dict[Any, float]):
         if cell is None:
             return np.nan
         if not isinstance(cell, (numbers.Real, Decimal, np.bool_)):
-            raise InputTypeError(f"a {type(cell).__name__}, but text, a number or None is wanted: convert it")
+            raise InputTypeError(
+                f"a {type(cell).__name__}, but a category must be text, a number or None: convert it"
+            )
         try:
             value = float(cell)
         except OverflowError:

@@ -78,7 +78,7 @@ class QuantileSketch(Part, ABC):
         self.rows = np.empty((0, n_features), dtype)
         self.weights = np.empty(0)
         self.filled = 0
-        #: Mass of the rows that are in runs.  It is summed once a flush, never by batches: their size must
+        #: Mass of the rows that are in runs.  It is summed once per flush, never by batches: their size must
         #: not change a bit.
         self.in_runs = self.error = self.shift = 0.0
         self.levels: list[list[SortedRun]] = []

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.exceptions import SchemaError, TargetError
+from streamsieve._validation import mixed_labels
+from streamsieve.exceptions import SchemaError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Int, ListOf, Part
 from streamsieve.state.tree import UNPROVEN
@@ -104,10 +105,7 @@ class RowStore(Part):
                 )
             known, new = self._pieces[-1].y, piece.y
             if (known.dtype.kind == "U") != (new.dtype.kind == "U"):
-                raise TargetError(
-                    f"labels so far were like {known[-1].item()!r}, now {new[0].item()!r} came: "
-                    "keep to text or to numbers"
-                )
+                raise mixed_labels(known[-1].item(), new[0].item())
 
     def append(self, piece: Piece) -> None:
         """Take copies of checked rows; the oldest leave where there are too many."""
