@@ -1,10 +1,15 @@
-"""Student's t test of one correlation: SciPy's function takes 5 us for one number, more than the column."""
+"""Student's t test of correlations.
+
+SciPy's incomplete beta function takes 5 us for one number, more than its column, and a microsecond in arrays.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numba as nb
+
+from streamsieve.protocols import FloatArray
 
 #: Coefficients of s^0, s^2, ... in the expansion of (sinh(s / 2) / (s / 2))^(-1/2).
 EVEN = (
@@ -37,8 +42,8 @@ def p_value(r: float, freedom: int, log_beta: float) -> float:
     a, b = 0.5 * freedom, 0.5
     rest = (1.0 - r) * (1.0 + r)
     square = r * r
-    if square <= 0.0:
-        return 1.0
+    if not 0.0 < square < 1.0:
+        return 1.0 - square  # 1, 0, or NaN for NaN
     s = -math.log1p(-square)
     if freedom >= LEAST_FREEDOM and s < LARGEST_LOG:
         return float(_series(a - 0.25, s, log_beta))
@@ -46,6 +51,13 @@ def p_value(r: float, freedom: int, log_beta: float) -> float:
     if rest < (a + 1.0) / (a + b + 2.0):
         return float(factor * _fraction(a, b, rest) / a)
     return float(1.0 - factor * _fraction(b, a, square) / b)
+
+
+@nb.njit(nogil=True, cache=True)
+def p_values(r: FloatArray, freedom: int, log_beta: float, out: FloatArray) -> None:
+    """Fill the two-sided p-values of absolute correlations up to 1."""
+    for j in range(len(r)):
+        out[j] = p_value(r[j], freedom, log_beta)
 
 
 @nb.njit(nogil=True, cache=True)
@@ -63,7 +75,10 @@ def _series(scale: float, s: float, log_beta: float) -> float:
             power *= x
             order += 1.0
         shrink /= scale * scale
-        total += EVEN[k] * shrink * gamma
+        term = EVEN[k] * shrink * gamma
+        total += term
+        if abs(term) < 1e-17 * total:
+            break
     return total * math.exp(-log_beta) / math.sqrt(scale)
 
 
