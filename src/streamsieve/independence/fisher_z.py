@@ -42,13 +42,13 @@ def p_value_given(
     which no model of continuous values has.
     """
     some = np.maximum(freedom, 1)
-    size = np.minimum(np.abs(r), 1.0)
+    size = np.asarray(np.minimum(np.abs(r), 1.0))
     if way == "z" and contrasts == 1:
         with np.errstate(divide="ignore"):
             p = 2 * ndtr(-np.arctanh(size) * np.sqrt(some))
-    elif contrasts == 1 and np.ndim(size) == 1 and np.size(some) and np.all(some == some.flat[0]):
-        p, shared = np.empty(len(size)), int(some.flat[0])
-        student_t.p_values(np.ascontiguousarray(size), shared, float(betaln(shared / 2, 0.5)), p)
+    elif contrasts == 1 and size.ndim == 1:
+        p, log_beta = np.empty(len(size)), np.full(len(size), betaln(some / 2, 0.5))
+        student_t.p_values(size, np.full(len(size), some), log_beta, p)
     else:
         p = betaincc(contrasts / 2, some / 2, size * size)
         near = size > 0.5  # there the other tail has the digits
