@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import scipy.stats
 
 import streamsieve as ss
-from streamsieve.independence import FisherZ
+from streamsieve.independence import FisherZ, confirmation
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.table_p_values import fisher
 from streamsieve.protocols import Task
@@ -211,3 +211,49 @@ def test_online_fdr_keeps_no_more_null_columns_than_promised_of_skewed_data():
             kept[way] += len(ss.OnlineFDR(p_value=way, ledger="none").fit(X, y).selected_) > 0
     assert kept["confirmed"] <= 0.05 * runs + 3 * (0.05 * runs) ** 0.5
     assert kept["t"] > 0.3 * runs
+
+
+def test_p_values_that_decide_nothing_are_confirmed_on_access():
+    """Many rows: hardly a column is in doubt at 0.01, so that t decides; 1e-20 is not its last word."""
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 4, 3000) == 0
+    X = np.exp(rng.normal(size=(3000, 5))) * (1 + y[:, None])
+    X[:, 0] = rng.normal(size=3000) + 8 * y * (rng.random(3000) < 0.06)  # in a few rows
+    sieve = ss.OSFS(max_conditioning=0).fit(X, y)
+    t = ss.OSFS(max_conditioning=0, p_value="t").fit(X, y)
+    assert sieve.selected_.tolist() == t.selected_.tolist() == [0, 1, 2, 3, 4]
+    waiting = sieve._process_.test._confirmation._waiting[0][0]
+    assert np.isnan(waiting._known).sum() >= 4
+    p = [line.p_value for line in sieve.ledger_]
+    online = np.asarray(FisherZ(y, Task.BINARY, 0.01, online=True).measure(X).p_value)
+    assert p == pytest.approx(online, rel=1e-9)
+    assert np.any(p > np.array([line.p_value for line in t.ledger_]))
+    assert len(waiting) == 0
+
+
+def test_few_values_wait_for_their_p_values(monkeypatch):
+    monkeypatch.setattr(confirmation, "MOST_WAITING", 2000)
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 4, 500) == 0
+    sieve = ss.OSFS(max_conditioning=0).begin(y)
+    for _ in range(12):
+        sieve.offer(np.exp(rng.normal(size=(500, 1))) + 5 * y[:, None])
+    waiting = sieve._process_.test._confirmation._waiting
+    assert 0 < sum(len(later) for later, _ in waiting) * 500 <= 2000
+    copy = pickle.loads(pickle.dumps(sieve))  # noqa: S301
+    assert [line.p_value for line in copy.ledger_] == [line.p_value for line in sieve.ledger_]
+
+
+def test_no_p_value_exceeds_the_level_down_to_which_t_is_trusted():
+    """An outlier in column and target: both tests disagree, and t is trusted at 0.05 and not at 1e-6."""
+    rng, capped = np.random.default_rng(8), 0
+    for _ in range(cases(200)):
+        y = rng.normal(size=40) ** 3
+        X = rng.normal(size=(40, 50)) ** 3
+        test = FisherZ(y, Task.REGRESSION, 0.05, online=True)
+        p, t = np.asarray(test.measure(X).p_value), test.p_values(test.measure(X).statistic)
+        for j in np.flatnonzero(p > t).tolist():
+            targets = [twin.moments(y)]
+            assert twin.doubt(p[j] * (1 - 1e-9), X[:, j], targets, 40, light=True) >= 0.1 - 1e-6
+            capped += 1
+    assert capped > 5

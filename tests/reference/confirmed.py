@@ -6,7 +6,8 @@ g skewness and k excess kurtosis; of classes, the worst indicator.  From step 3 
 
 1. Two values and two classes: Fisher's exact test if fewer than 5 rows are expected in a cell (or always, for
    an online procedure), else t.
-2. p = t or F test.  doubt <= 0.1: that is it.
+2. p = t or F test.  doubt <= 0.1: that is it.  Else t is trusted down to the level at which the doubt is 0.1,
+   and no step makes p larger than that level.
 3. Numeric target: p = max(p, t test of x and the normal scores of y).  doubt with these <= 0.25: that is it.
 4. p = max(p, t or F test of the normal scores of x).  doubt with these <= 0.25: that is it.
 5. p = max(p, C min over classes of 2 min_s (E exp(s (a - m)))^c), a the scores of x, m their mean in the
@@ -97,6 +98,19 @@ def p_value(x, y, task, *, online=False):
     targets = [moments(each.astype(float)) for each in indicators] or [moments(y)]
     if doubt(p, x, targets, n, light=True) <= 0.1:
         return p
+    z = scipy.optimize.brentq(
+        lambda z: doubt(2 * scipy.stats.norm.sf(z), x, targets, n, light=True) - 0.1,
+        0,
+        8,
+        xtol=1e-14,
+        rtol=1e-14,
+    )
+    return min(confirmed(x, y, p, targets, indicators, two, many), 2 * scipy.stats.norm.sf(z))
+
+
+def confirmed(x, y, p, targets, indicators, two, many):
+    """Return the p-value by steps 3 to 5."""
+    n = len(y)
     if not indicators:
         y_scores = scores(y)
         p = max(p, tested(x, y_scores, many=False))

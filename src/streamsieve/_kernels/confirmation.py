@@ -15,7 +15,7 @@ import numpy.typing as npt
 from streamsieve.protocols import FloatArray, IntArray
 
 
-@nb.njit(nogil=True, cache=True)
+@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def moments(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, mean: FloatArray,
     norm: FloatArray, y: FloatArray, out: FloatArray,
@@ -23,25 +23,31 @@ def moments(
     """Fill skewness, excess kurtosis, and the correlation with y, which sums to 0 and has length 1.
 
     ``norm`` is the length of the centered column.  A column of an offset far larger than its spread loses
-    digits in none of them, because its mean is taken off first.
+    digits in none of them, because its mean is taken off first.  Without y there is no correlation.
     """
     n = len(y)
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
-        unit = norm[j] / math.sqrt(n)
-        at_zero = -mean[j] / unit
-        s3 = (n - (high - low)) * at_zero**3
-        s4 = (n - (high - low)) * at_zero**4
-        dot = 0.0
-        for t in range(low, high):
-            z = (values[t] - mean[j]) / unit
-            s3 += z * z * z
-            s4 += z * z * z * z
-            # y sums to 0, so that rows that are not stored may count as 0 and the others by their difference
-            dot += (z - at_zero if high - low < n else z) * y[rows[t] if sparse else t - low]
+        column, center, scale = values[low:high], mean[j], math.sqrt(n) / norm[j]
+        s3 = s4 = dot = 0.0
+        for t in range(len(column)):
+            z = (column[t] - center) * scale
+            square = z * z
+            s3 += square * z
+            s4 += square * square
+        absent = n - len(column)
+        at_zero = -center * scale
+        s3 += absent * at_zero**3
+        s4 += absent * at_zero**4
         out[0, j] = s3 / n
         out[1, j] = s4 / n - 3.0
-        out[2, j] = dot / math.sqrt(n)
+        if len(out) < 3:
+            continue
+        # y sums to 0, so that rows that are not stored may count as 0 and the others by their difference
+        base = 0.0 if absent > 0 else center
+        for t in range(len(column)):
+            dot += (column[t] - base) * y[rows[low + t] if sparse else t]
+        out[2, j] = dot / norm[j]
 
 
 @nb.njit(nogil=True, cache=True)

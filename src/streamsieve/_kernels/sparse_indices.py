@@ -30,14 +30,17 @@ def look(indptr: IntArray, indices: IntArray, width: int) -> int:
             at_starts += indices[start] <= indices[start - 1]
     falls = 0
     least = most = indices[0]
-    for low in range(1, entries, 16384):  # counts of a block are small, and its indices stay in the cache
-        high = min(low + 16384, entries)
+    for low in range(1, entries, 4096):  # counts of a block are small, and its indices stay in the cache
+        high = min(low + 4096, entries)
         now, before = indices[low:high], indices[low - 1 : high - 1]
         count = nb.int32(0)
         for e in range(len(now)):
             count += nb.int32(now[e] <= before[e])
-            least, most = min(least, now[e]), max(most, now[e])
         falls += count
+        low_end = high_end = now[0]  # reductions of this block alone: a loop of its own is vectorized
+        for e in range(len(now)):
+            low_end, high_end = min(low_end, now[e]), max(high_end, now[e])
+        least, most = min(least, low_end), max(most, high_end)
     if least < 0 or most >= width:
         return 3
     return 1 if falls > at_starts else 0

@@ -118,7 +118,9 @@ class Composition(Part):
 
     def measure(self, block: ColumnBlock) -> MeasuredBlock:
         """Measure the relevance of a block; changes nothing."""
-        relevance = self.test.measure_block(block)
+        relevance = self.test.measure_block(block)._replace(gathered=None)
+        if isinstance(relevance.p_value, PValues):
+            relevance.p_value.resolve()
         held = np.arange(len(relevance.reason))
         if self.fdr is None:
             held = np.flatnonzero(relevance.reason == KEPT)
@@ -160,6 +162,8 @@ class Composition(Part):
         outcome = self.rule.settle(Candidates(block.X, places, start + chosen, relevance.at(chosen)))
         statistic = statistic.copy()  # p-values computed on access read the statistics of relevance
         reason[chosen], statistic[chosen] = outcome.reason, outcome.statistic
+        if isinstance(p_value, PValues):  # columns that lost show the p-value of the test that they lost by
+            p_value.release(chosen if outcome.p_value is None else chosen[outcome.reason == KEPT])
         p_value = _p_values(p_value, chosen, outcome)
         found = None if self.rule.measures else len(chosen)  # if the rule measures, the reasons say it
         return Outcome(reason, statistic, p_value, outcome.by, outcome.evictions, start, found)

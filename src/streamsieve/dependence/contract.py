@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.decisions import KEPT, PValues
+from streamsieve.dependence.blocks import ColumnSlices
 from streamsieve.protocols import ANY_TASK, BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Part
 
@@ -51,6 +52,8 @@ class Relevance(NamedTuple):
     #: Which p-values are discrete, a property of column and target and not of their association; None: none.
     #: They are valid, but need not be uniformly conservative, as "addis" and "dlord" assume of all others.
     discrete: BoolArray | None = None
+    #: Positions in the block of all relevant columns, and their values; None if they were not gathered.
+    gathered: tuple[IntArray, ColumnSlices] | None = None
 
     @classmethod
     def unmeasured(cls, m: int) -> Self:
@@ -62,7 +65,8 @@ class Relevance(NamedTuple):
         p_value = None if self.p_value is None else PValues(self.p_value.__getitem__, chosen)
         columns = tuple(array[chosen] for array in self.columns)
         discrete = None if self.discrete is None else self.discrete[chosen]
-        return type(self)(self.reason[chosen], self.statistic[chosen], p_value, columns, discrete)
+        gathered = self.gathered
+        return type(self)(self.reason[chosen], self.statistic[chosen], p_value, columns, discrete, gathered)
 
     def owned(self) -> Self:
         """Return the same numbers in arrays of their own, which may be written to."""

@@ -15,7 +15,7 @@ from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PV
 from streamsieve.dependence.blocks import column_slices, dense_column, with_missing
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts as target_contrasts
-from streamsieve.independence.confirmation import Confirmation
+from streamsieve.independence.confirmation import Columns, Confirmation
 from streamsieve.independence.discreteness import distinct_values, few_values
 from streamsieve.independence.fisher_z import ONLINE_LEVEL, FisherZ, p_value_given
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
@@ -97,9 +97,10 @@ class CompletePairsFisherZ(RelevanceTest):
         confirmation = Confirmation(target_contrasts(y.astype(np.float64), task), many)
         centered = x - x[0]
         mean = float(x[0] + centered.mean())
-        columns = np.array([mean]), np.array([np.linalg.norm(centered - centered.mean())])
-        chosen, p = np.zeros(1, np.int64), np.array([p_value])
-        return float(confirmation.p_values(x[:, None], chosen, columns, p, exact=self.complete.online)[0])
+        norm = np.array([np.linalg.norm(centered - centered.mean())])
+        column = Columns(column_slices(x[:, None]), sparse=False, mean=np.array([mean]), norm=norm)
+        p = confirmation.p_values(column, np.array([p_value]), exact=self.complete.online)
+        return float(p[0])
 
     def _observed(
         self, X: Matrix, chosen: IntArray

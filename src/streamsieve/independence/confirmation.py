@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import betainc, gammaln, ndtr, ndtri
 
 from streamsieve._kernels import confirmation as kernel
-from streamsieve.dependence.blocks import column_slices
+from streamsieve.decisions import PValues, places
+from streamsieve.dependence.blocks import ColumnSlices
 from streamsieve.independence.table_p_values import fisher
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 #: Relative error of a p-value that is tolerated, as the first terms of its expansion estimate it.
 TOLERANCE = 0.1
@@ -21,8 +24,29 @@ SCORES_TOLERANCE = 0.25
 FAR = 8.0
 #: Fewest rows expected in a cell of a 2 x 2 table for the t test.
 LEAST_EXPECTED = 5
-#: Rows of a dense block that are looked at first for columns of two values.
-FIRST_ROWS = 16
+#: Steps that bring the root of a convex cubic to all digits from at most 1.3 times its value.
+NEWTON_STEPS = 6
+#: Values of columns that may wait for their p-values to be read: 8 MB.
+MOST_WAITING = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Some columns that vary: their values one after the other, means, and lengths when centered."""
+
+    slices: ColumnSlices
+    sparse: bool
+    mean: FloatArray
+    norm: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    def at(self, some: IntArray) -> Columns:
+        """Return some of them, by increasing positions."""
+        if len(some) == len(self):
+            return self
+        return Columns(self.slices.at(some), self.sparse, self.mean[some], self.norm[some])
 
 
 class Confirmation:
@@ -33,13 +57,16 @@ class Confirmation:
     with the skewness g and excess kurtosis k of column and target.  At the normal quantile z, one tail
     probability becomes larger by the factor ``exp(a)`` and the other smaller, where a is the skewness times
     ``z^3 / 6``, so that a two-sided p-value changes by ``a^2 / 2``; and both become larger by the kurtosis
-    times ``z^4 / 24``.  Where the sum exceeds the tolerance, the p-value becomes the maximum of that of the
-    t test and
+    times ``z^4 / 24``.  The t test is trusted down to the level at which the sum reaches the tolerance.  A
+    smaller p-value becomes the maximum of that of the t test and
 
     1. for a numeric target, that of the column and the normal scores of the target;
     2. if it is still in doubt, and for classes, that of the normal scores of the column;
     3. if ties leave it in doubt, Hoeffding's bound for draws without replacement, of the scores of each
-       class; the smallest one times the number of classes.  A numeric target is split at its median.
+       class; the smallest one times the number of classes.  A numeric target is split at its median;
+
+    but no more than the trusted level: at that level and above, t decides.  A decision at a fixed level
+    therefore needs a second test only of columns that are in doubt at this level.
 
     A table of two classes and two values has Fisher's exact p-value where few rows are expected in a cell.
 
@@ -52,8 +79,18 @@ class Confirmation:
     def __init__(self, basis: FloatArray, labels: IntArray) -> None:
         self.n, self._contrasts = basis.shape
         self._basis, self._y = basis, np.ascontiguousarray(basis[:, 0])
-        codes = labels if len(labels) else np.unique(self._y, return_inverse=True)[1]
-        counts = np.bincount(codes)
+        #: P-values that were not read yet, oldest first; they hold columns.
+        self._waiting: deque[tuple[ConfirmedOnAccess, int]] = deque()
+        #: Number of columns that they held at first.
+        self._held = 0
+        low, high = self._y.min(), self._y.max()
+        second = self._y == high
+        if len(labels):
+            codes, counts = labels, np.bincount(labels)
+        elif np.all(second | (self._y == low)):
+            codes, counts = second.astype(np.int64), np.bincount(second)
+        else:
+            _, codes, counts = np.unique(self._y, return_inverse=True, return_counts=True)
         #: Whether there are two classes, or two numbers.
         self.two = len(counts) == 2
         self._numeric = not self.two and not len(labels)
@@ -90,78 +127,100 @@ class Confirmation:
         unit: FloatArray = scores / np.sqrt(scores @ scores)
         return unit
 
-    def _tables(self, X: Matrix, chosen: IntArray) -> IntArray:
-        """Return the 2 x 2 tables of columns of two values, 0 for others."""
-        tables, at = np.zeros((2, len(chosen)), np.int64), np.arange(len(chosen))
-        if not sp.issparse(X):  # most others show a third value in the first rows
-            first = X[:FIRST_ROWS, chosen]
-            at = np.flatnonzero(np.all((first == first.min(axis=0)) | (first == first.max(axis=0)), axis=0))
-        found = np.zeros((2, len(at)), np.int64)
-        kernel.two_by_two(*column_slices(X, chosen[at]), sp.issparse(X), self._codes == 1, found)
-        tables[:, at] = found
-        return tables
+    def _tables(self, columns: Columns, *, exact: bool) -> tuple[IntArray, IntArray, BoolArray]:
+        """Return 2 x 2 tables, 0 for columns of more values, and which have Fisher's exact p-value."""
+        ones, both = found = np.zeros((2, len(columns)), np.int64)
+        kernel.two_by_two(*columns.slices, columns.sparse, self._codes == 1, found)
+        expected = np.minimum(ones, self.n - ones) * float(self._counts.min()) / self.n
+        return ones, both, (ones > 0) & (exact | (expected < LEAST_EXPECTED))
 
-    def p_values(
-        self, X: Matrix, chosen: IntArray, columns: tuple[FloatArray, FloatArray], p_value: FloatArray,
-        *, exact: bool,
-    ) -> FloatArray:  # fmt: skip
-        """Return the confirmed p-values of some columns of a block.
+    def doubtful_at(self, level: float, columns: Columns) -> BoolArray:
+        """Return the columns whose decision at a level may not be that of the t or F test."""
+        doubtful, rest = np.zeros(len(columns), bool), np.arange(len(columns))
+        if self.two:
+            ones, _, doubtful = self._tables(columns, exact=False)
+            rest = np.flatnonzero(ones == 0)
+        z = min(-float(ndtri(level / 2)), FAR)
+        if len(rest) and self._change(self._extremes, z).max() > TOLERANCE:
+            found = self._column_moments(columns.at(rest))
+            doubtful[rest] = self._change(found, z) > TOLERANCE
+        return doubtful
+
+    @cached_property
+    def _extremes(self) -> FloatArray:
+        """The largest skewness, and the largest and smallest excess kurtosis, that n numbers can have."""
+        return np.array([[self.n**0.5, self.n**0.5], [self.n, -2.0]])
+
+    def _change(self, found: FloatArray, z: float) -> FloatArray:
+        """Return the relative change of p-values at a normal quantile."""
+        a, b = _terms(found, self._moments, self.n, light=True)
+        change: FloatArray = (a * (z * z) + b) * z**4
+        return change
+
+    def _column_moments(self, columns: Columns) -> FloatArray:
+        """Return skewness and kurtosis and, for a numeric target, the correlation with its normal scores."""
+        found = np.empty((3 if self._numeric else 2, len(columns)))
+        y = self._scores if self._numeric else self._y
+        kernel.moments(*columns.slices, columns.sparse, columns.mean, columns.norm, y, found)
+        return found
+
+    def p_values(self, columns: Columns, p_value: FloatArray, *, exact: bool) -> FloatArray:
+        """Return the confirmed p-values of some columns.
 
         Parameters
         ----------
-        X : the block
-        chosen : positions of the columns, which are not constant
-        columns : their means and norms
+        columns : the columns, none of them constant
         p_value : their p-values by the t or F test
         exact : whether every 2 x 2 table has Fisher's exact p-value, not only those with few rows in a cell
         """
-        p_value, rest = p_value.copy(), np.arange(len(chosen))
+        p_value, rest = p_value.copy(), np.arange(len(columns))
         if self.two:
-            ones, both = self._tables(X, chosen)
-            expected = np.minimum(ones, self.n - ones) * float(self._counts.min()) / self.n
-            small = np.flatnonzero((ones > 0) & (exact | (expected < LEAST_EXPECTED)))
+            ones, both, small = self._tables(columns, exact=exact)
             p_value[small] = fisher(self.n, int(self._counts[1]), ones[small], both[small])
             rest = np.flatnonzero(ones == 0)
-        rest = rest[p_value[rest] <= self._sure]
+        rest = rest[p_value[rest] < self._sure]
         if not len(rest):
             return p_value
-        y = self._scores if self._numeric else self._y
-        found = np.empty((3, len(rest)))
-        slices = column_slices(X, chosen[rest])
-        kernel.moments(*slices, sp.issparse(X), *(each[rest] for each in columns), y, found)
-        doubtful = _doubtful(p_value[rest], found, self._moments, self.n, TOLERANCE)
+        found = self._column_moments(columns.at(rest))
+        trusted = _trusted(found, self._moments, self.n, TOLERANCE)
+        doubtful = p_value[rest] < trusted
+        rest, found, trusted = rest[doubtful], found[:, doubtful], trusted[doubtful]
+        p, again = p_value[rest], np.arange(len(rest))
         if self._numeric:
-            second = np.maximum(p_value[rest], self._tested(found[2]))
-            p_value[rest] = np.where(doubtful, second, p_value[rest])
-            moments = _moments(y)
-            doubtful &= _doubtful(p_value[rest], found, moments, self.n, SCORES_TOLERANCE)
-        rest = rest[doubtful]
-        if len(rest):
-            p_value[rest] = np.maximum(p_value[rest], self._scored(X, chosen[rest], p_value[rest]))
+            p = np.maximum(p, self._tested(found[2]))
+            again = np.flatnonzero(p < _trusted(found, _moments(self._scores), self.n, SCORES_TOLERANCE))
+        if len(again):
+            p[again] = np.maximum(p[again], self._scored(columns.at(rest[again]), p[again]))
+        p_value[rest] = np.minimum(p, trusted)
         return p_value
 
     @cached_property
     def _sure(self) -> float:
-        """P-value above which no column leaves a doubt; balanced classes have a small one."""
-        # no column has a larger skewness than the root of n, nor a kurtosis beyond n or below -2
-        extremes = np.array([[self.n**0.5, self.n], [self.n**0.5, -2.0]])
-        z = np.linspace(0.0, FAR, 801)
-        doubtful = [_doubtful(2 * ndtr(-z), each, self._moments, self.n, TOLERANCE) for each in extremes]
-        first = int(np.argmax(np.append(np.any(doubtful, axis=0), True)))
-        return float(2 * ndtr(-z[max(first - 1, 0)])) if first < len(z) else 0.0
+        """Level down to which t is trusted for every column; small for balanced classes."""
+        return float(_trusted(self._extremes, self._moments, self.n, TOLERANCE).max())
 
-    def _scored(self, X: Matrix, chosen: IntArray, p_value: FloatArray) -> FloatArray:
+    def wait(self, later: ConfirmedOnAccess) -> None:
+        """Let p-values wait until they are read, as long as all that wait hold few columns."""
+        self._waiting.append((later, len(later)))
+        self._held += len(later)
+        while self._held * self.n > MOST_WAITING:
+            oldest, held = self._waiting.popleft()
+            oldest.resolve()
+            self._held -= held
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_waiting": deque(), "_held": 0}
+
+    def _scored(self, columns: Columns, p_value: FloatArray) -> FloatArray:
         """Return p-values confirmed by the normal scores of columns and, where ties leave doubt, bounds."""
-        found, basis = np.empty((3, len(chosen))), self._scores[:, None] if self._numeric else self._basis
-        slices = (*column_slices(X, chosen), sp.issparse(X), self._table)
-        kernel.scored(*slices, np.ascontiguousarray(basis), found)
+        found, basis = np.empty((3, len(columns))), self._scores[:, None] if self._numeric else self._basis
+        kernel.scored(*columns.slices, columns.sparse, self._table, np.ascontiguousarray(basis), found)
         p_value = np.maximum(p_value, self._tested(found[2]))
         moments = _moments(self._scores) if self._numeric else self._moments
-        tied = np.flatnonzero(_doubtful(p_value, found, moments, self.n, SCORES_TOLERANCE))
+        tied = np.flatnonzero(p_value < _trusted(found, moments, self.n, SCORES_TOLERANCE))
         if len(tied):
-            bounds = np.empty((len(tied), len(self._counts)))
-            slices = (*column_slices(X, chosen[tied]), sp.issparse(X), self._table)
-            kernel.bounds(*slices, self._codes, self._counts, bounds)
+            bounds, some = np.empty((len(tied), len(self._counts))), columns.at(tied)
+            kernel.bounds(*some.slices, some.sparse, self._table, self._codes, self._counts, bounds)
             tests = 1 if len(self._counts) == 2 else len(self._counts)
             p_value[tied] = np.maximum(p_value[tied], np.minimum(1.0, tests * bounds.min(axis=1)))
         return p_value
@@ -173,6 +232,55 @@ class Confirmation:
         return p_value
 
 
+class ConfirmedOnAccess(PValues):
+    """P-values of columns that are relevant by the t or F test, confirmed when they are read.
+
+    Parameters
+    ----------
+    confirmation : what confirms them
+    columns : the columns
+    before : their p-values by the t or F test
+    known : confirmed p-values, NaN where they are not known yet
+    """
+
+    __slots__ = ("_before", "_columns", "_confirmation", "_known", "_open")
+
+    def __init__(
+        self, confirmation: Confirmation, columns: Columns, before: PValues, known: FloatArray
+    ) -> None:
+        self._confirmation, self._columns, self._before, self._known = confirmation, columns, before, known
+        #: Positions of those whose values ``_columns`` holds.
+        self._open = np.arange(len(known))
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __getitem__(self, part: Any) -> FloatArray:
+        self.resolve()
+        p_values: FloatArray = self._known[part]
+        return p_values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return np.array, (self[:],)
+
+    def resolve(self) -> None:
+        """Confirm them all, and hold no columns any longer."""
+        self._hold(np.flatnonzero(np.isnan(self._known[self._open])))
+        if len(self._open):
+            before = self._before[self._open]
+            self._known[self._open] = self._confirmation.p_values(self._columns, before, exact=False)
+            self._hold(np.arange(0))
+
+    def release(self, needed: IntArray) -> None:
+        """Hold no values of columns but those at these positions."""
+        self._hold(places(self._open, needed))
+        if len(self._open):
+            self._confirmation.wait(self)
+
+    def _hold(self, left: IntArray) -> None:
+        self._columns, self._open = self._columns.at(left), self._open[left]
+
+
 def _moments(y: FloatArray) -> tuple[float, float, float]:
     """Return the absolute skewness of numbers, and their excess kurtosis as the least and the largest."""
     z = (y - y.mean()) / y.std()
@@ -180,15 +288,29 @@ def _moments(y: FloatArray) -> tuple[float, float, float]:
     return float(np.abs(np.mean(z**3))), kurtosis, kurtosis
 
 
-def _doubtful(
-    p_value: FloatArray, found: FloatArray, target: tuple[float, float, float], n: int, tolerance: float
-) -> BoolArray:
-    """Return where skewness and kurtosis of columns and target change p-values too much."""
-    z = np.minimum(-ndtri(np.maximum(p_value, 1e-300) / 2), FAR)
-    skewness = np.abs(found[0]) * target[0] / np.sqrt(n)
-    if tolerance == TOLERANCE:
-        kurtosis = np.maximum(np.maximum(found[1] * target[1], found[1] * target[2]), 0.0) / n
+def _terms(
+    found: FloatArray, target: tuple[float, float, float], n: int, *, light: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the coefficients of z^6 and z^4 in the relative change of p-values."""
+    if light:
+        kurtosis = np.maximum(np.maximum(found[1] * target[1], found[1] * target[2]), 0.0)
     else:  # light tails on both sides matter over few rows only, and normal scores are enough for them
-        kurtosis = np.maximum(found[1], 0.0) * max(target[2], 0.0) / n
-    doubtful: BoolArray = (skewness * z**3 / 6) ** 2 / 2 + kurtosis * z**4 / 24 > tolerance
-    return doubtful
+        kurtosis = np.maximum(found[1], 0.0) * max(target[2], 0.0)
+    return (found[0] * target[0]) ** 2 / (72 * n), kurtosis / (24 * n)
+
+
+def _trusted(found: FloatArray, target: tuple[float, float, float], n: int, tolerance: float) -> FloatArray:
+    """Return the levels down to which skewness and kurtosis of columns and target change p-values little.
+
+    At the normal quantile z, the change is ``a z^6 + b z^4``.  Its root in z^2 is found by Newton's method
+    from above, where it converges without a step too far because the polynomial is convex.
+    """
+    a, b = _terms(found, target, n, light=tolerance == TOLERANCE)
+    with np.errstate(divide="ignore"):
+        square = np.minimum(np.minimum(np.cbrt(tolerance / a), np.sqrt(tolerance / b)), FAR**2)
+    for _ in range(NEWTON_STEPS):
+        slope = (3 * a * square + 2 * b) * square
+        above = np.maximum((a * square + b) * square * square - tolerance, 0.0)
+        square = square - np.divide(above, slope, out=np.zeros_like(square), where=slope > 0)
+    levels: FloatArray = np.where(square < FAR**2, 2 * ndtr(-np.sqrt(square)), 0.0)
+    return levels

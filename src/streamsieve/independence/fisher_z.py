@@ -15,10 +15,10 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, nd
 from streamsieve._kernels import column_products as kernel
 from streamsieve._kernels import student_t
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues, ReplacedPValues
-from streamsieve.dependence.blocks import column_products, without_offsets
+from streamsieve.dependence.blocks import column_products, column_slices, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels, contrasts
-from streamsieve.independence.confirmation import Confirmation
+from streamsieve.independence.confirmation import Columns, Confirmation, ConfirmedOnAccess
 from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
 from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
@@ -42,10 +42,13 @@ def p_value_given(
     which no model of continuous values has.
     """
     some = np.maximum(freedom, 1)
-    size = np.minimum(np.abs(r), 1.0)
+    size = np.asarray(np.minimum(np.abs(r), 1.0))
     if way == "z" and contrasts == 1:
         with np.errstate(divide="ignore"):
             p = 2 * ndtr(-np.arctanh(size) * np.sqrt(some))
+    elif contrasts == 1 and size.ndim == 1:
+        p, log_beta = np.empty(len(size)), np.full(len(size), betaln(some / 2, 0.5))
+        student_t.p_values(size, np.full(len(size), some), log_beta, p)
     else:
         p = betaincc(contrasts / 2, some / 2, size * size)
         near = size > 0.5  # there the other tail has the digits
@@ -111,11 +114,12 @@ class FisherZ(RelevanceTest):
 
     Notes
     -----
-    A p-value of "confirmed" is never below that of t.  It holds whatever the distributions as far as an
-    expansion of the permutation distribution goes: simulated for 15 families of columns and 16 of targets
-    over 12 to 100 rows, at levels from 0.05 to 1e-4, no size exceeded its level by more than 30 % and the
-    simulation error; that of t did in most, by up to 700 times.  Rows must be independent.  A perfect
-    correlation has the probability of one arrangement of the target.  Partial correlations are tested by t.
+    A p-value of "confirmed" is that of t down to the level at which t is trusted; below, it lies between that
+    of t and this level.  2 x 2 tables have Fisher's instead.  P-values above alpha, of rejected columns, are
+    those of t.  It holds whatever the distributions as far as an expansion of the permutation distribution
+    goes; ``python -m studies.calibration.pairs`` measures the sizes of both for pairs of families.  Rows must
+    be independent.  A perfect correlation has the probability of one arrangement of the target.  Partial
+    correlations are tested by t.
 
     References
     ----------
@@ -228,17 +232,40 @@ class FisherZ(RelevanceTest):
         """Test every column of a block against the target; rules want the means and norms again."""
         found = self.relevance(X)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
-        p_value: PValues = PValues(self.p_values, statistic)
+        p_value, columns = PValues(self.p_values, statistic), (found.mean, found.norm)
+        if self._looked_at < math.inf and not self.online:
+            return self._confirmed(X, reason, p_value, found._replace(r=statistic))
         distinct = distinct_values(X) if self.discrete_target else None
         chosen = self._to_confirm(statistic, reason, distinct)
         if len(chosen):
-            before, columns = p_value[chosen], (found.mean[chosen], found.norm[chosen])
-            p = self._confirmation.p_values(X, chosen, columns, before, exact=self.online)
+            before, slices = p_value[chosen], column_slices(X, chosen)
+            some = Columns(slices, sp.issparse(X), found.mean[chosen], found.norm[chosen])
+            p = self._confirmation.p_values(some, before, exact=True)
             changed = np.flatnonzero((p != before) | (np.abs(statistic[chosen]) >= PERFECT))
             p_value = ReplacedPValues(p_value, chosen[changed], p[changed]) if len(changed) else p_value
             reason[chosen[changed]] = np.where(p[changed] <= self.level, RELEVANT, IRRELEVANT)
         discrete = None if distinct is None else distinct <= few_values(self.n)
-        return Relevance(reason, statistic, p_value, (found.mean, found.norm), discrete)
+        return Relevance(reason, statistic, p_value, columns, discrete)
+
+    def _confirmed(
+        self, X: Matrix, reason: npt.NDArray[np.uint8], p_value: PValues, found: Correlations
+    ) -> Relevance:
+        """Decide at the fixed level; p-values on which no decision depends are confirmed on access."""
+        _, r, mean, norm = found
+        chosen = np.flatnonzero(reason == RELEVANT)
+        if not len(chosen):
+            return Relevance(reason, r, p_value, (mean, norm))
+        slices = column_slices(X, chosen)
+        columns = Columns(slices, sp.issparse(X), mean[chosen], norm[chosen])
+        doubtful = self._confirmation.doubtful_at(self.level, columns) | (np.abs(r[chosen]) >= PERFECT)
+        known, some = np.full(len(chosen), np.nan), np.flatnonzero(doubtful)
+        before = PValues(p_value.__getitem__, chosen)
+        if len(some):
+            known[some] = p = self._confirmation.p_values(columns.at(some), before[some], exact=False)
+            reason[chosen[some]] = np.where(p <= self.level, RELEVANT, IRRELEVANT)
+        later = ConfirmedOnAccess(self._confirmation, columns, before, known)
+        p_value = ReplacedPValues(p_value, chosen, later)
+        return Relevance(reason, r, p_value, (mean, norm), gathered=(chosen, slices))
 
     @cached_property
     def discrete_target(self) -> bool:
@@ -248,11 +275,9 @@ class FisherZ(RelevanceTest):
     def _to_confirm(
         self, r: FloatArray, reason: npt.NDArray[np.uint8], distinct: IntArray | None
     ) -> IntArray:
-        """Return the columns of a block whose p-values are to be confirmed, by their distinct values."""
+        """Return the columns whose p-values an online procedure needs confirmed, by their distinct values."""
         if self._looked_at == math.inf:
             return np.zeros(0, np.int64)
-        if not self.online:
-            return np.flatnonzero(reason == RELEVANT)
         chosen = np.flatnonzero(np.abs(r) >= self._looked_at)
         if distinct is not None and self._confirmation.two:
             chosen = np.union1d(chosen, np.flatnonzero(distinct == 2))

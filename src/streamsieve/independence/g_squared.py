@@ -51,8 +51,10 @@ class GSquared(TableTest):
     within 1.3 times the level, in sparse tables with margins skewed on both sides up to 1.9 times at .01 and
     6 times at .001.  There (an expected count below 1, a twentieth of the variance due to skewness, p <=
     alpha) p is confirmed: it becomes the maximum with a p-value that is valid at every level, by Fisher's
-    exact tests of single cells (Bonferroni) or random tables with the same margins.  Sets that are searched
-    for conditional independence are not confirmed.  Strata of fewer than four rows contribute nothing.
+    exact tests of single cells (Bonferroni) or random tables with the same margins.  A p-value above alpha,
+    which the ledger shows of a rejected column, is that of the gamma distribution: confirmed, it would be
+    larger.  Sets that are searched for conditional independence are not confirmed.  Strata of fewer than four
+    rows contribute nothing.
 
     A table without freedom is no evidence: p = 1, independent.  The paper subtracts one degree for every
     empty cell; its toolbox does not ("nominal").  Subtracting is liberal: a cell may be empty because the

@@ -40,7 +40,7 @@ SHORT_OF = 1e-6
 #: Outcomes of a column: kept, constant, or irrelevant.
 CODES = (KEPT, CONSTANT, IRRELEVANT)
 #: In the place of columns whose values are not needed.
-NO_COLUMNS: ColumnSlices = (np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
+NO_COLUMNS = ColumnSlices(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
 #: Smallest positive number.
 LEAST = 5e-324
 #: What a model knows of a column: its L1 and L2 penalty, mean and standard deviation.

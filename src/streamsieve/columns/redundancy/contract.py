@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from streamsieve.decisions import Outcome
+from streamsieve.dependence.blocks import ColumnSlices, column_slices
 from streamsieve.dependence.contract import Relevance
 from streamsieve.protocols import IntArray, Matrix, Reason
 from streamsieve.state import Part
@@ -27,6 +30,13 @@ class Candidates(NamedTuple):
     at: IntArray
     feature: IntArray
     relevance: Relevance
+
+    def slices(self) -> ColumnSlices:
+        """Return the values of the candidates, one after the other; gathered once for test and rule."""
+        if self.relevance.gathered is None:
+            return column_slices(self.X, self.at)
+        positions, slices = self.relevance.gathered
+        return slices.at(np.searchsorted(positions, self.at))
 
 
 class RedundancyRule(Part, ABC):

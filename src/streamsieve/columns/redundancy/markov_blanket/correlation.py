@@ -19,7 +19,6 @@ from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
-from streamsieve.dependence.blocks import column_slices
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Nested, register
@@ -59,7 +58,7 @@ class MarkovBlanketCorrelation(SlottedRule):
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
         X, at, feature, relevance = candidates
-        slices = (*column_slices(X, at), sp.issparse(X), *relevance.columns)
+        slices = (*candidates.slices(), sp.issparse(X), *relevance.columns)
         m, most = len(at), self._kept + len(at)
         verdict, statistic, by = np.zeros(m, np.int64), np.zeros(m), np.full((m, LARGEST_SET), -1)
         gone, newcomer, gone_verdict = np.zeros((3, most), np.int64)

@@ -15,7 +15,7 @@ from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots, SlottedRule
 from streamsieve.decisions import REDUNDANT, RELEVANT, Outcome, PValues, evictions, sets
-from streamsieve.dependence.blocks import TIE, column_slices
+from streamsieve.dependence.blocks import TIE
 from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, register
@@ -46,7 +46,7 @@ class PairwiseCorrelation(SlottedRule):
     def settle(self, candidates: Candidates) -> Outcome:
         """Let candidates compete with the kept columns, one after the other."""
         X, at, feature, relevance = candidates
-        slices = (*column_slices(X, at), sp.issparse(X), *relevance.columns)
+        slices = (*candidates.slices(), sp.issparse(X), *relevance.columns)
         strength = np.abs(relevance.statistic)
         (by, pair), evicted = room(len(at), self._kept)
         done = n_evicted = 0

@@ -14,7 +14,7 @@ from streamsieve._kernels.top_k import LANES
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Shape, Slots, SlottedRule
 from streamsieve.decisions import OUTSCORED, REDUNDANT, RELEVANT, Outcome, evictions, sets
-from streamsieve.dependence.blocks import TIE, column_slices
+from streamsieve.dependence.blocks import TIE
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Float, Int, register
 
@@ -183,8 +183,8 @@ class TopKCorrelation(TopKBuffer):
         return {"columns": ("f8", (TILE, self.n, LANES))}
 
     def _decide(self, candidates: Candidates, new: Entries) -> Fates:
-        X, at, _, relevance = candidates
-        return self._run((*column_slices(X, at), sp.issparse(X), *relevance.columns), None, new)
+        slices = (*candidates.slices(), sp.issparse(candidates.X), *candidates.relevance.columns)
+        return self._run(slices, None, new)
 
 
 def _outcome(new: Entries, fates: Fates) -> Outcome:
