@@ -17,7 +17,7 @@ REFUSED = {
         ({"missing": "omit", "test": "g2"}, "missing='omit' goes with test='fisher_z'; got test='g2'"),
         ({"missing": "omit", "test": "chi2"}, "give missing values a code of their own"),
         ({"p_value": "exact"}, "p_value must be one of 'auto', 'confirmed', 't', 'z', 'moments', 'chi2'"),
-        ({"p_value": "chi2"}, "p_value='chi2' does not go with test='fisher_z': take .*p_value='z'"),
+        ({"p_value": "chi2", "test": "fisher_z"}, "does not go with test='fisher_z': take .*p_value='z'"),
         ({"p_value": "z", "test": "g2"}, "p_value='z' does not go with test='g2': take .*p_value='chi2'"),
     ],
     ss.SAOLA: [

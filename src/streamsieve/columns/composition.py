@@ -118,7 +118,7 @@ class Composition(Part):
 
     def measure(self, block: ColumnBlock) -> MeasuredBlock:
         """Measure the relevance of a block; changes nothing."""
-        relevance = self.test.measure_block(block)
+        relevance = self._measured(block)
         held = np.arange(len(relevance.reason))
         if self.fdr is None:
             held = np.flatnonzero(relevance.reason == KEPT)
@@ -170,7 +170,10 @@ class Composition(Part):
             return block.relevance.owned()
         if self.rule.measures:
             return Relevance.unmeasured(block.X.shape[1])
-        return self.test.measure_block(block)
+        return self._measured(block)
+
+    def _measured(self, block: ColumnBlock) -> Relevance:
+        return self.test.measure(block.X) if block.types is None else self.test.measure_block(block)
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
