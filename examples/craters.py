@@ -366,12 +366,12 @@ def compare(study: Study, target: float, masks: list[Mask], workers: int = 0) ->
         """Return the accuracy that the training candidates promise."""
         return float(cross_val_score(classifier(), kept, study.y, cv=5).mean())
 
-    enough = ss.FastOSFS(stop=ss.Stop(target=target, accuracy=promised))
+    enough = ss.FastOSFS(stop=ss.Stop(target=target, accuracy=promised), test="fisher_z")
     return [
         unselected(study, masks),
         streamed(study, masks, "alpha-investing", ss.AlphaInvesting()),
-        streamed(study, masks, "OSFS", ss.OSFS()),
-        streamed(study, masks, "Fast-OSFS", ss.FastOSFS()),
+        streamed(study, masks, "OSFS", ss.OSFS(test="fisher_z")),
+        streamed(study, masks, "Fast-OSFS", ss.FastOSFS(test="fisher_z")),
         streamed(study, masks, f"Fast-OSFS, stop at {target:g}", enough, workers),
     ]
 

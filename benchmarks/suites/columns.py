@@ -31,7 +31,7 @@ def saola_news20(size: Size) -> Race:
     last: list[Any] = []
 
     def ours() -> None:
-        sieve = ss.SAOLA().begin(y)
+        sieve = ss.SAOLA(measure="fisher_z").begin(y)
         for block in offered:
             sieve.offer(block)
         last[:] = [sieve]
@@ -73,7 +73,7 @@ def _saola_wide(size: Size, shape: tuple[int, int, int], elsewhere: str) -> Race
     facts: dict[str, Any] = {}
 
     def ours() -> Seconds:
-        sieve, spent, non_zeros = ss.SAOLA(ledger="kept").begin(stream.y), 0.0, 0
+        sieve, spent, non_zeros = ss.SAOLA(ledger="kept", measure="fisher_z").begin(stream.y), 0.0, 0
         for block in stream.blocks():
             start = time.perf_counter()
             sieve.offer(block)

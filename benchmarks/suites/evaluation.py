@@ -34,8 +34,8 @@ SIZES, RUNS, FOLDS = (5, 10, 20, 50, 100, 200), 5, 5
 LEARNERS = (KNeighborsClassifier(), LogisticRegression(max_iter=300), GaussianNB())
 #: Selectors that are asked for sizes, one fit for all of them; those that are fitted for each; and others.
 RANKED = (ss.Screen("f"), ss.ReliefF())
-SIZED = (ss.TopK(),)
-OWN = (ss.SAOLA(), ss.FastOSFS())
+SIZED = (ss.TopK(measure="fisher_z"),)
+OWN = (ss.SAOLA(measure="fisher_z"), ss.FastOSFS(test="fisher_z"))
 
 
 def _rows(size: Size) -> dict[str, int]:

@@ -103,10 +103,10 @@ def _quantiles(n: int, p: int, classes: int = 2, epsilon: float = 1e-3, batch: i
 
 #: Selectors whose cost is drawn, with the parameters that make them comparable.
 COLUMN_SELECTORS: dict[str, Callable[[], Any]] = {
-    "SAOLA": lambda: ss.SAOLA(STRICT, ledger="kept"),
-    "FastOSFS": lambda: ss.FastOSFS(STRICT, ledger="kept"),
-    "OnlineFDR": lambda: ss.OnlineFDR(ledger="kept"),
-    "TopK": lambda: ss.TopK(20, ledger="kept"),
+    "SAOLA": lambda: ss.SAOLA(STRICT, ledger="kept", measure="fisher_z"),
+    "FastOSFS": lambda: ss.FastOSFS(STRICT, ledger="kept", test="fisher_z"),
+    "OnlineFDR": lambda: ss.OnlineFDR(ledger="kept", test="fisher_z"),
+    "TopK": lambda: ss.TopK(20, ledger="kept", measure="fisher_z"),
 }
 #: Keeps the noise out, so that the number kept is the number planted.
 STRICT = 1e-8

@@ -37,9 +37,9 @@ def saola(codes: bool, alpha: float, _: int) -> Any:  # noqa: FBT001
 
 #: Methods of this library that stand in every comparison, whatever a paper compares.
 ALWAYS: dict[str, Maker] = {
-    "SAOLA + ADDIS": lambda _codes, _alpha, _k: ss.SAOLA(FDR, fdr="addis", **Z),
+    "SAOLA + ADDIS": lambda _codes, _alpha, _k: ss.SAOLA(FDR, fdr="addis", measure="fisher_z", **Z),
     "Fast-OSFS + ADDIS": lambda codes, _alpha, _k: ss.FastOSFS(FDR, fdr="addis", **_test(codes=codes)),
-    "ADDIS": lambda _codes, _alpha, _k: ss.OnlineFDR(alpha=FDR, **Z),
+    "ADDIS": lambda _codes, _alpha, _k: ss.OnlineFDR(alpha=FDR, test="fisher_z", **Z),
     "TopK": lambda codes, _alpha, k: ss.TopK(max(1, k), **_measure(codes=codes)),
     "TopK, plain": lambda codes, _alpha, k: ss.TopK(max(1, k), redundancy_weight=0, **_measure(codes=codes)),
 }

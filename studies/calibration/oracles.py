@@ -46,7 +46,7 @@ def pearson(rng: Generator) -> Agreement:
     for n in (5, 8, 20, 100, 1000):
         X, y = rng.standard_normal((n, 40)), rng.standard_normal(n)
         X[:, ::2] += y[:, None] * rng.random(20)
-        ours += p_values(ss.OnlineFDR(p_value="t"), X, y).tolist()
+        ours += p_values(ss.OnlineFDR(p_value="t", test="fisher_z"), X, y).tolist()
         theirs += [scipy.stats.pearsonr(x, y).pvalue for x in X.T]
     return compared("t of a correlation", "scipy.stats.pearsonr", ours, theirs)
 
@@ -58,7 +58,7 @@ def fisher(rng: Generator) -> Agreement:
         y = rng.permutation(exact_labels(n, (0.7, 0.3)))
         X = (rng.random((n, 60)) < rng.random(60) * 0.6 + 0.2).astype(float)
         X = X[:, np.ptp(X, axis=0) > 0]
-        ours += p_values(ss.OnlineFDR(), X, y).tolist()
+        ours += p_values(ss.OnlineFDR(test="fisher_z"), X, y).tolist()
         for x in X.T:
             table = [[int(np.sum((x == a) & (y == b))) for b in (0, 1)] for a in (0, 1)]
             theirs.append(scipy.stats.fisher_exact(table).pvalue)

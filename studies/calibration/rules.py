@@ -96,7 +96,7 @@ def kept(make: Callable[[], Any], stream: Stream, *, rows: bool = False) -> Bool
 
 def all_at_once(stream: Stream) -> BoolArray:
     """Return the discoveries of Benjamini and Hochberg's procedure, over the p-values of all columns."""
-    measured = ss.OnlineFDR().begin(stream.y, serial=False).measure_block(stream.X).relevance
+    measured = ss.OnlineFDR(test="fisher_z").begin(stream.y, serial=False).measure_block(stream.X).relevance
     p_values = np.asarray(measured.p_value[np.arange(stream.X.shape[1])], float)
     found: BoolArray = scipy.stats.false_discovery_control(np.minimum(p_values, 1.0)) <= ALPHA
     return found
@@ -104,7 +104,9 @@ def all_at_once(stream: Stream) -> BoolArray:
 
 def online(rule: str, *, rows: bool = False, **options: Any) -> Procedure:
     """Return a rule over marginal tests; ``rows``: say how rows depend."""
-    return partial(kept, lambda: ss.OnlineFDR(rule, alpha=ALPHA, ledger="none", **options), rows=rows)
+    return partial(
+        kept, lambda: ss.OnlineFDR(rule, alpha=ALPHA, ledger="none", **options, test="fisher_z"), rows=rows
+    )
 
 
 EVERY_RULE = {rule: online(rule) for rule in RULES}
@@ -190,7 +192,7 @@ INTERACTIONS = Experiment(
 
 def confirmed(stream: Stream, *, alpha: float) -> BoolArray:
     """Return the columns that SAOLA keeps on 70 % of the rows and the other 30 % confirm."""
-    selector = ss.SAOLA(alpha).begin(stream.y, serial=False, holdout=0.3)
+    selector = ss.SAOLA(alpha, measure="fisher_z").begin(stream.y, serial=False, holdout=0.3)
     selector.offer(stream.X)
     chosen = np.zeros(stream.X.shape[1], bool)
     chosen[selector.selected_[selector.confirm(ALPHA)["confirmed"]]] = True
@@ -207,7 +209,7 @@ HELD_OUT = Experiment(
         for share in (0.1, 0.02)
     ),
     {
-        "kept": partial(kept, lambda: ss.SAOLA(ALPHA, ledger="none")),
+        "kept": partial(kept, lambda: ss.SAOLA(ALPHA, ledger="none", measure="fisher_z")),
         "confirmed": partial(confirmed, alpha=ALPHA),
     },
     50,

@@ -206,12 +206,12 @@ DEPENDENT = "Tests over dependent rows"
 
 def complete_pairs() -> ss.SAOLA:
     """Return a selector that takes missing values."""
-    return ss.SAOLA(missing="omit")
+    return ss.SAOLA(missing="omit", measure="fisher_z")
 
 
 SUBJECTS = (
-    Subject("correlation, z", measured(lambda: ss.OnlineFDR(p_value="z")), published),
-    Subject("correlation, t", measured(lambda: ss.OnlineFDR(p_value="t")), independent),
+    Subject("correlation, z", measured(lambda: ss.OnlineFDR(p_value="z", test="fisher_z")), published),
+    Subject("correlation, t", measured(lambda: ss.OnlineFDR(p_value="t", test="fisher_z")), independent),
     Subject("correlation, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
     Subject("correlation, online", measured(ss.OnlineFDR), independent, default=True),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), published),
@@ -233,7 +233,7 @@ SUBJECTS = (
     Subject("FastOSFS", blanket(ss.FastOSFS), kind("given"), CONDITIONAL, default=True, columns=ONE_BY_ONE),
     Subject(
         "FastOSFS, missing omitted",
-        blanket(lambda a: ss.FastOSFS(a, missing="omit")),
+        blanket(lambda a: ss.FastOSFS(a, missing="omit", test="fisher_z")),
         kind("given, missing"),
         CONDITIONAL,
         default=True,

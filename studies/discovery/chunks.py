@@ -54,7 +54,9 @@ def _compute(streams: int, n: int, p: int, causes: int) -> dict[str, Any]:
     same = dict.fromkeys(cells, 0)
     for seed in range(streams):
         data = draw(seed, n, p, causes)
-        p_values = np.array([d.p_value for d in ss.OnlineFDR(p_value="z").fit(data.X, data.y).ledger_])
+        p_values = np.array(
+            [d.p_value for d in ss.OnlineFDR(p_value="z", test="fisher_z").fit(data.X, data.y).ledger_]
+        )
         for name, by_chunk in cells.items():
             kept = [_kept(name, data, p_values, size or p) for size in CHUNKS]
             same[name] += all(np.array_equal(some, kept[0]) for some in kept)
@@ -76,7 +78,7 @@ def _kept(name: str, data: Columns, p_values: FloatArray, size: int) -> IntArray
     if name == OFFLINE:
         adjusted = [scipy.stats.false_discovery_control(p_values[low : low + size]) for low in edges]
         return np.flatnonzero(np.concatenate(adjusted) <= ALPHA)
-    sieve = ss.OnlineFDR(name, alpha=ALPHA, p_value="z", ledger="none").begin(data.y)
+    sieve = ss.OnlineFDR(name, alpha=ALPHA, p_value="z", ledger="none", test="fisher_z").begin(data.y)
     for low in edges:
         sieve.offer(data.X[:, low : low + size])
     return sieve.selected_

@@ -128,7 +128,9 @@ def _compute(streams: int, data: dict[str, Any]) -> dict[str, dict[str, dict[str
         for test in TESTS:
             for rule in RULES:
                 p_value = "z" if test == "marginal" else "auto"
-                sieve = ss.OnlineFDR(rule, alpha=ALPHA, scope=test, p_value=p_value, ledger="none")
+                sieve = ss.OnlineFDR(
+                    rule, alpha=ALPHA, scope=test, p_value=p_value, ledger="none", test="fisher_z"
+                )
                 kept = sieve.fit(drawn.X, drawn.y).selected_
                 false = false_ones(drawn, kept, test) / max(1, len(kept))
                 found = len({*drawn.origin[kept].tolist()} - {-1}) / data["causes"]

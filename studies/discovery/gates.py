@@ -14,12 +14,12 @@ from studies.discovery._simulation import ALPHA
 from studies.discovery.columns import STRENGTHS, draw
 
 METHODS: dict[str, Callable[[str | None], Any]] = {
-    "SAOLA": lambda fdr: ss.SAOLA(ALPHA, fdr=fdr, p_value="z"),
+    "SAOLA": lambda fdr: ss.SAOLA(ALPHA, fdr=fdr, p_value="z", measure="fisher_z"),
     "GroupSAOLA, groups of 10": lambda fdr: ss.GroupSAOLA(ALPHA, group_size=10, fdr=fdr, p_value="z"),
-    "FastOSFS": lambda fdr: ss.FastOSFS(ALPHA, fdr=fdr, p_value="z"),
-    "OSFS": lambda fdr: ss.OSFS(ALPHA, fdr=fdr, p_value="z"),
+    "FastOSFS": lambda fdr: ss.FastOSFS(ALPHA, fdr=fdr, p_value="z", test="fisher_z"),
+    "OSFS": lambda fdr: ss.OSFS(ALPHA, fdr=fdr, p_value="z", test="fisher_z"),
     "FastOSFS, g2": lambda fdr: ss.FastOSFS(ALPHA, test="g2", fdr=fdr, p_value="chi2"),
-    "TopK, 50": lambda fdr: ss.TopK(50, alpha=ALPHA, fdr=fdr, p_value="z"),
+    "TopK, 50": lambda fdr: ss.TopK(50, alpha=ALPHA, fdr=fdr, p_value="z", measure="fisher_z"),
 }
 WAYS = (None, "addis", "lord")
 

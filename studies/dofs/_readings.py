@@ -80,7 +80,7 @@ def _drawn(parameters: dict[str, Any]) -> Chooser:
 RIVALS: dict[str, Chooser] = {
     FORCED: lambda X, y, _: forced_alpha_investing(X, y),
     "Alpha-investing": _fitted(lambda _: ss.AlphaInvesting()),
-    "OSFS": _fitted(lambda _: ss.OSFS(LEVEL, p_value="z")),
+    "OSFS": _fitted(lambda _: ss.OSFS(LEVEL, p_value="z", test="fisher_z")),
     "Grafting": _fitted(lambda _: ss.Grafting(PENALTY, l1_ratio=0.5)),
     "OGFS": _fitted(lambda _: ss.OGFS(alpha=LEVEL, l1=PENALTY, group_size=GROUP)),
 }
@@ -106,7 +106,7 @@ AS_OURS = {BESIDE[name]: name for name in MAIN if name not in {FORCED, UNSUPERVI
 
 def top(k: int) -> ss.TopK:
     """Return the baseline of so many columns: streaming mRMR, or simply the best if there are many."""
-    return ss.TopK(max(1, k), redundancy_weight=0.5 if k <= MANY else 0.0, alpha=None)
+    return ss.TopK(max(1, k), redundancy_weight=0.5 if k <= MANY else 0.0, alpha=None, measure="fisher_z")
 
 
 def as_many(k: int, p: int, seed: int) -> npt.NDArray[np.int64]:

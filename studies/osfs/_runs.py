@@ -19,8 +19,8 @@ FORCED = "Alpha-investing, column 1 forced"
 
 PAPERS = {name: make for name, make in BY_G2.items() if "paper" in name}
 BY_Z: dict[str, Maker] = {
-    "OSFS, z": lambda _codes, alpha, _k: ss.OSFS(alpha, p_value="z"),
-    "Fast-OSFS, z": lambda _codes, alpha, _k: ss.FastOSFS(alpha, p_value="z"),
+    "OSFS, z": lambda _codes, alpha, _k: ss.OSFS(alpha, p_value="z", test="fisher_z"),
+    "Fast-OSFS, z": lambda _codes, alpha, _k: ss.FastOSFS(alpha, p_value="z", test="fisher_z"),
 }
 OURS = {name: make for name, make in BY_G2.items() if name not in PAPERS} | BY_Z
 TIMED = ("OSFS, paper's rule", "Fast-OSFS, paper's rule", "OSFS", "Fast-OSFS", "Alpha-investing", *ALWAYS)
@@ -80,7 +80,7 @@ def _times(data: ColumnData, case: Case) -> dict[str, dict[str, float]]:
     split = data.published() if case.published else Split(X, y, X[:0], y[:0])
     found: dict[str, dict[str, float]] = {}
     for level in (0.01, 0.05):
-        k = len(ss.SAOLA(level, p_value="z").fit(split.X, split.y).selected_)
+        k = len(ss.SAOLA(level, p_value="z", measure="fisher_z").fit(split.X, split.y).selected_)
         for name in TIMED:
             selector = (PAPERS | OURS)[name](case.codes, level, k).fit(split.X, split.y)
             found.setdefault(name, {})[str(level)] = best_time(selector, split)

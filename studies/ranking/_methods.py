@@ -16,26 +16,26 @@ Z: dict[str, Any] = {"p_value": "z"}
 
 #: Those of the earlier ranking that this library has.
 EARLIER: dict[str, Callable[[], Any]] = {
-    "TopK 15": lambda: ss.TopK(15, **Z),
-    "TopK 15 plain": lambda: ss.TopK(15, redundancy_weight=0, **Z),
-    "TopK 50 half": lambda: ss.TopK(50, redundancy_weight=0.5, **Z),
-    "TopK 50 plain": lambda: ss.TopK(50, redundancy_weight=0, **Z),
+    "TopK 15": lambda: ss.TopK(15, **Z, measure="fisher_z"),
+    "TopK 15 plain": lambda: ss.TopK(15, redundancy_weight=0, **Z, measure="fisher_z"),
+    "TopK 50 half": lambda: ss.TopK(50, redundancy_weight=0.5, **Z, measure="fisher_z"),
+    "TopK 50 plain": lambda: ss.TopK(50, redundancy_weight=0, **Z, measure="fisher_z"),
     "OSSFS-DD": lambda: ss.OSSFSDD(**Z),
     "OSSFS-DD no floor": lambda: ss.OSSFSDD(floor=0, **Z),
     "OSSFS-DD text no floor": lambda: ss.OSSFSDD(floor=0, variant="paper", **Z),
-    "marginal ADDIS": lambda: ss.OnlineFDR("addis", alpha=FDR, **Z),
-    "marginal LORD++": lambda: ss.OnlineFDR("lord", alpha=FDR, **Z),
+    "marginal ADDIS": lambda: ss.OnlineFDR("addis", alpha=FDR, **Z, test="fisher_z"),
+    "marginal LORD++": lambda: ss.OnlineFDR("lord", alpha=FDR, **Z, test="fisher_z"),
     "conditional SAFFRON": lambda: ss.OnlineFDR("saffron", alpha=FDR, scope="conditional"),
     "Alpha-investing": ss.AlphaInvesting,
-    "SAOLA": lambda: ss.SAOLA(**Z),
-    "SAOLA + ADDIS": lambda: ss.SAOLA(FDR, fdr="addis", **Z),
-    "Fast-OSFS": lambda: ss.FastOSFS(**Z),
+    "SAOLA": lambda: ss.SAOLA(**Z, measure="fisher_z"),
+    "SAOLA + ADDIS": lambda: ss.SAOLA(FDR, fdr="addis", **Z, measure="fisher_z"),
+    "Fast-OSFS": lambda: ss.FastOSFS(**Z, test="fisher_z"),
 }
 
 #: Those that came since.
 LATER: dict[str, Callable[[], Any]] = {
     "OSSFS-DD text": lambda: ss.OSSFSDD(variant="paper", **Z),
-    "OSFS": lambda: ss.OSFS(**Z),
+    "OSFS": lambda: ss.OSFS(**Z, test="fisher_z"),
     "Group-SAOLA": lambda: ss.GroupSAOLA(group_size=GROUP, **Z),
     "Information-investing": ss.InformationInvesting,
     "Streamwise RIC": ss.StreamwiseIC,

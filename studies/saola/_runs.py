@@ -142,9 +142,11 @@ def _levels(data: ColumnData, case: Case, quick: bool) -> dict[str, Any]:  # noq
     found: dict[str, list[dict[str, float]]] = {}
     for split in case.splits(data, quick=quick):
         for level in (0.01, 0.05):
-            plain = ss.SAOLA(level, p_value="z").fit(split.X, split.y).selected_
-            gated = ss.SAOLA(level, fdr="addis", p_value="z").fit(split.X, split.y).selected_
-            top = ss.TopK(max(1, len(plain)), p_value="z").fit(split.X, split.y).selected_
+            plain = ss.SAOLA(level, p_value="z", measure="fisher_z").fit(split.X, split.y).selected_
+            gated = (
+                ss.SAOLA(level, fdr="addis", p_value="z", measure="fisher_z").fit(split.X, split.y).selected_
+            )
+            top = ss.TopK(max(1, len(plain)), p_value="z", measure="fisher_z").fit(split.X, split.y).selected_
             for name, chosen in (("SAOLA", plain), ("SAOLA + ADDIS", gated), ("TopK", top)):
                 found.setdefault(f"{name} {level}", []).append(judged(split, chosen))
     return {name: averaged(trials) for name, trials in found.items()} | {"test": len(split.test_y)}

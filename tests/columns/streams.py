@@ -166,14 +166,21 @@ def has_freedom(y, task):
     return len(y) > (len(set(y)) if task == "multiclass" else 3)
 
 
+def as_numbers(sieve):
+    """Return a sieve that compares all columns as numbers, where the type of a column chooses by default."""
+    given = sieve.get_params(deep=False)
+    return sieve.set_params(**{name: "fisher_z" for name in ("measure", "test") if given.get(name) == "auto"})
+
+
 def by_t(sieve):
     """Return a sieve whose correlations are tested by t, as in the twins of redundancy rules.
 
     Confirmed p-values, the default, have a twin of their own: ``tests/reference/confirmed.py``.
     """
-    parameters = sieve.get_params(deep=False)
-    chosen = [parameters[name] for name in ("measure", "test", "scope") if name in parameters]
-    by_correlation = chosen in (["fisher_z"], ["marginal"]) or type(sieve).__name__ == "OSSFSDD"
+    parameters = as_numbers(sieve).get_params(deep=False)
+    chosen = [parameters[name] for name in ("measure", "test") if name in parameters]
+    by_correlation = chosen == ["fisher_z"] and parameters.get("scope") != "conditional"
+    by_correlation = by_correlation or type(sieve).__name__ == "OSSFSDD"
     return sieve.set_params(p_value="t") if by_correlation else sieve
 
 

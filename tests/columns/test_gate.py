@@ -16,16 +16,16 @@ BLANKETS = (ss.OSFS, ss.FastOSFS)
 TESTS = ("fisher_z", "g2", "chi2")
 #: One of every kind that has a gate, with a lag here and there.
 GATED = [
-    ss.OnlineFDR("addis", alpha=ALPHA, lag=1),
+    ss.OnlineFDR("addis", alpha=ALPHA, lag=1, test="fisher_z"),
     ss.OnlineFDR("lord", alpha=ALPHA, scope="conditional"),
-    ss.SAOLA(ALPHA, fdr="saffron"),
-    ss.OSFS(ALPHA, fdr="addis", lag=2),
+    ss.SAOLA(ALPHA, fdr="saffron", measure="fisher_z"),
+    ss.OSFS(ALPHA, fdr="addis", lag=2, test="fisher_z"),
     ss.FastOSFS(ALPHA, test="g2", fdr="dlord"),
     ss.FastOSFS(ALPHA, test="chi2", fdr="lond", lag=1),
     ss.GroupSAOLA(ALPHA, fdr="alpha_investing", lag=2),
-    ss.TopK(3, alpha=ALPHA, fdr="addis", lag=1),
+    ss.TopK(3, alpha=ALPHA, fdr="addis", lag=1, measure="fisher_z"),
     ss.TopK(4, redundancy_weight=0, measure="su", alpha=ALPHA, fdr="saffron"),
-    ss.TopK(3, alpha=ALPHA, missing="omit", fdr="lord"),
+    ss.TopK(3, alpha=ALPHA, missing="omit", fdr="lord", measure="fisher_z"),
 ]
 every_gate = pytest.mark.parametrize("gated", GATED, ids=repr)
 
@@ -82,7 +82,7 @@ def test_groups_behind_a_gate_are_the_groups_of_what_passes():
         rule, lag = settings(case)
         y = target(rng, TASKS[case % 3], int(rng.integers(20, 60)))
         X, variant = columns(rng, y, 24, far=False), ("corrected", "paper")[case % 2]
-        alone = ss.OSFS(ALPHA, max_conditioning=0, fdr="lord").fit(X, y)
+        alone = ss.OSFS(ALPHA, max_conditioning=0, fdr="lord", test="fisher_z").fit(X, y)
         passed = passing(alone, rule, lag, twin.discrete_columns(X, y))
         sieve = ss.GroupSAOLA(ALPHA, variant=variant, group_size=4, fdr=rule, lag=lag).begin(y)
         offered(sieve, X, rng)
@@ -190,7 +190,8 @@ def test_a_gate_keeps_noise_out(gated):
 def test_buffers_behind_gates_do_not_merge():
     X, y = mixed_stream()
     one, other = (
-        ss.TopK(redundancy_weight=0, fdr="addis").fit(X[:, part], y) for part in (slice(9), slice(9, 20))
+        ss.TopK(redundancy_weight=0, fdr="addis", measure="fisher_z").fit(X[:, part], y)
+        for part in (slice(9), slice(9, 20))
     )
     assert not one.traits.merges
     with pytest.raises(CapabilityError, match="fdr='addis': offer all columns to one selector"):

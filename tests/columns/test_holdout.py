@@ -109,7 +109,7 @@ def test_the_test_on_held_out_rows_is_that_of_the_selector():
     assert len(sieve.selected_) > 1
     np.testing.assert_allclose(sieve.confirm()["p_value"], [d.p_value for d in again.ledger_], rtol=1e-9)
     su = ss.SAOLA(measure="su").fit(X, y, holdout=mask)  # has no p-values
-    marginal = ss.OnlineFDR().fit(X[np.ix_(mask, su.selected_)], y[mask])
+    marginal = ss.OnlineFDR(test="fisher_z").fit(X[np.ix_(mask, su.selected_)], y[mask])
     np.testing.assert_allclose(su.confirm()["p_value"], [d.p_value for d in marginal.ledger_], rtol=1e-9)
 
 
@@ -126,20 +126,20 @@ def test_adjusted_p_values_are_those_of_scipy_and_statsmodels():
 
 def test_a_proportion_is_drawn_by_class_and_by_the_seed():
     y = np.repeat(["a", "b", "rare"], [60, 30, 2])
-    mask = ss.SAOLA().begin(y, holdout=0.3)._holdout_.mask
+    mask = ss.SAOLA(measure="fisher_z").begin(y, holdout=0.3)._holdout_.mask
     assert [int(mask[y == label].sum()) for label in ("a", "b", "rare")] == [18, 9, 1]
-    assert np.array_equal(mask, ss.FastOSFS().begin(y, holdout=0.3)._holdout_.mask)
+    assert np.array_equal(mask, ss.FastOSFS(test="fisher_z").begin(y, holdout=0.3)._holdout_.mask)
     seeded = [ss.DOFS(random_state=seed).begin(y, holdout=0.3)._holdout_.mask for seed in (1, 1, 2)]
     assert np.array_equal(*seeded[:2])
     assert not np.array_equal(*seeded[1:])
     numbers = np.linspace(0.1, 5, 50)
-    assert ss.SAOLA().begin(numbers, holdout=0.5)._holdout_.mask.sum() == 25
+    assert ss.SAOLA(measure="fisher_z").begin(numbers, holdout=0.5)._holdout_.mask.sum() == 25
 
 
 def test_a_class_of_one_row_stays_for_selection():
     y = np.repeat([0, 1, 2], [30, 30, 1])
     X = np.random.default_rng(0).normal(size=(61, 5)) + y[:, None]
-    sieve = ss.SAOLA(alpha=0.5).fit(X, y, holdout=0.4)
+    sieve = ss.SAOLA(alpha=0.5, measure="fisher_z").fit(X, y, holdout=0.4)
     assert sieve.n_samples_seen_ == 61 - 24
     assert len(sieve.confirm()["p_value"]) == len(sieve.selected_) > 0  # over two classes
 
@@ -147,7 +147,7 @@ def test_a_class_of_one_row_stays_for_selection():
 @pytest.mark.parametrize("wrong", [0, 1, 0.0, 1.0, -0.1, True, "some", np.nan])
 def test_a_proportion_that_is_none_is_refused(wrong):
     with pytest.raises(ParameterError, match="holdout must be"):
-        ss.SAOLA().begin([0, 1] * 20, holdout=wrong)
+        ss.SAOLA(measure="fisher_z").begin([0, 1] * 20, holdout=wrong)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_proportion_that_is_none_is_refused(wrong):
     ],
 )
 def test_a_mask_that_does_not_fit_is_refused(holdout, message):
-    sieve = ss.SAOLA()
+    sieve = ss.SAOLA(measure="fisher_z")
     with pytest.raises(ParameterError, match=message):
         sieve.begin([0, 1] * 20, holdout=holdout)
     assert not hasattr(sieve, "ledger_")
@@ -173,7 +173,7 @@ def test_a_mask_that_does_not_fit_is_refused(holdout, message):
 def test_a_class_that_selection_would_never_see_is_refused():
     y = np.repeat(["a", "b", "c"], 10)
     with pytest.raises(ParameterError, match="all rows of class 'c' would be held out"):
-        ss.SAOLA().begin(y, holdout=np.arange(30) % 10 > np.where(y == "c", -1, 4))
+        ss.SAOLA(measure="fisher_z").begin(y, holdout=np.arange(30) % 10 > np.where(y == "c", -1, 4))
 
 
 @pytest.mark.parametrize("sieve", [ss.TwoWay(), ss.InteractionScan()], ids=repr)
@@ -185,25 +185,25 @@ def test_selectors_whose_decisions_it_could_not_confirm_refuse_it(sieve):
 def test_there_is_nothing_to_confirm_without_rows_held_out():
     X, y, _ = stream()
     with pytest.raises(NotBegunError, match="before confirming"):
-        ss.SAOLA().confirm()
-    sieve = ss.SAOLA().fit(X, y)
+        ss.SAOLA(measure="fisher_z").confirm()
+    sieve = ss.SAOLA(measure="fisher_z").fit(X, y)
     with pytest.raises(CapabilityError, match="no rows were held out"):
         sieve.confirm()
     assert not hasattr(sieve, "confirmed_")
     with pytest.raises(ParameterError, match="alpha must be"):
-        ss.SAOLA().fit(X, y, holdout=0.3).confirm(alpha=1)
+        ss.SAOLA(measure="fisher_z").fit(X, y, holdout=0.3).confirm(alpha=1)
 
 
 def test_nothing_kept_is_an_empty_table():
     X, y, mask = stream()
-    sieve = ss.SAOLA(alpha=1e-300).fit(X, y, holdout=mask)
+    sieve = ss.SAOLA(alpha=1e-300, measure="fisher_z").fit(X, y, holdout=mask)
     assert sieve.confirm() == {"feature": [], "statistic": [], "p_value": [], "adjusted": [], "confirmed": []}
     assert sieve.confirmed_ == []
 
 
 def test_columns_have_all_rows_and_their_values_are_looked_at():
     X, y, mask = stream()
-    sieve = ss.SAOLA().begin(y, holdout=mask)
+    sieve = ss.SAOLA(measure="fisher_z").begin(y, holdout=mask)
     with pytest.raises(SchemaError, match="rows"):
         sieve.offer(X[~mask])
     for value in (np.nan, np.inf):
@@ -221,8 +221,8 @@ def test_columns_have_all_rows_and_their_values_are_looked_at():
 def test_missing_values_are_omitted_on_both_sides():
     X, y, mask = stream(seed=3)
     X[np.random.default_rng(4).random(X.shape) < 0.1] = np.nan
-    sieve = ss.SAOLA(missing="omit").fit(X, y, holdout=mask)
-    held = ss.SAOLA(missing="omit", alpha=0.999, bound="max").fit(
+    sieve = ss.SAOLA(missing="omit", measure="fisher_z").fit(X, y, holdout=mask)
+    held = ss.SAOLA(missing="omit", alpha=0.999, bound="max", measure="fisher_z").fit(
         X[np.ix_(mask, sieve.selected_[:1])], y[mask]
     )
     assert sieve.confirm()["p_value"][0] == pytest.approx(next(iter(held.ledger_)).p_value, rel=1e-9)
@@ -230,7 +230,11 @@ def test_missing_values_are_omitted_on_both_sides():
 
 def test_single_columns_and_measured_blocks_take_the_same_decisions():
     X, y, mask = stream(p=60)
-    for make in (lambda: ss.SAOLA(), lambda: ss.TopK(3), lambda: ss.OnlineFDR(alpha=0.3)):
+    for make in (
+        lambda: ss.SAOLA(measure="fisher_z"),
+        lambda: ss.TopK(3, measure="fisher_z"),
+        lambda: ss.OnlineFDR(alpha=0.3, test="fisher_z"),
+    ):
         whole = make().fit(X, y, holdout=mask)
         single, measured = make().begin(y, holdout=mask), make().begin(y, holdout=mask)
         for j in range(60):
@@ -241,9 +245,9 @@ def test_single_columns_and_measured_blocks_take_the_same_decisions():
             assert [line[:5] for line in lines(sieve)] == [line[:5] for line in lines(whole)]
             assert (sieve.n_found_, sieve.n_kept_) == (whole.n_found_, whole.n_kept_)
             np.testing.assert_allclose(sieve.confirm()["p_value"], whole.confirm()["p_value"], rtol=1e-9)
-    alone = ss.SAOLA().begin(y[~mask])
+    alone = ss.SAOLA(measure="fisher_z").begin(y[~mask])
     with pytest.raises(SchemaError, match="measured over 80 rows, not 120"):
-        ss.SAOLA().begin(y, holdout=mask).offer(alone.measure_block(X[~mask]))
+        ss.SAOLA(measure="fisher_z").begin(y, holdout=mask).offer(alone.measure_block(X[~mask]))
 
 
 def test_a_stop_sees_the_other_rows_and_measured_columns_are_the_right_ones():
@@ -256,7 +260,7 @@ def test_a_stop_sees_the_other_rows_and_measured_columns_are_the_right_ones():
         return len(kept[0])
 
     for measured in (False, True):
-        sieve = ss.SAOLA(stop=ss.Stop(target=3, accuracy=accuracy)).begin(y, holdout=mask)
+        sieve = ss.SAOLA(stop=ss.Stop(target=3, accuracy=accuracy), measure="fisher_z").begin(y, holdout=mask)
         sieve.offer(sieve.measure_block(X) if measured else X)
         assert sieve.stopped_ == "target=3"
         assert len(sieve.confirm()["feature"]) == 3
@@ -266,7 +270,7 @@ def test_a_stop_sees_the_other_rows_and_measured_columns_are_the_right_ones():
 def test_rows_are_known_again_held_out_or_not():
     X, y, mask = stream()
     names = [f"row {i}" for i in range(120)]
-    sieve = ss.SAOLA().begin(pd.Series(y, index=names), holdout=mask)
+    sieve = ss.SAOLA(measure="fisher_z").begin(pd.Series(y, index=names), holdout=mask)
     sieve.offer(pd.DataFrame(X, index=names).add_prefix("a"))
     sieve = reloaded(sieve).same_rows(pd.Series(y, index=names))
     other, i = list(names), int(np.flatnonzero(mask)[0])
@@ -277,7 +281,7 @@ def test_rows_are_known_again_held_out_or_not():
     changed[i] = 1 - changed[i]
     with pytest.raises(TargetError, match=f"the first is row {i}"):
         sieve.same_rows(changed)
-    fitted = ss.SAOLA().fit(pd.DataFrame(X, index=names).add_prefix("c"), y, holdout=mask)
+    fitted = ss.SAOLA(measure="fisher_z").fit(pd.DataFrame(X, index=names).add_prefix("c"), y, holdout=mask)
     assert fitted.confirm()["feature"] == fitted.get_feature_names_out().tolist()
     with pytest.raises(SchemaError):
         fitted.same_rows(rows=other)
@@ -294,17 +298,18 @@ def test_groups_and_sources_take_it():
         by_group.offer_group(X[:, groups == g])
     assert by_group.confirm() == whole.confirm()
     run = ss.run(
-        ss.open(pd.DataFrame(X).add_prefix("c").assign(y=y), target="y"), ss.SAOLA().begin(y, holdout=mask)
+        ss.open(pd.DataFrame(X).add_prefix("c").assign(y=y), target="y"),
+        ss.SAOLA(measure="fisher_z").begin(y, holdout=mask),
     )
-    assert run.selected_.tolist() == ss.SAOLA().fit(X[~mask], y[~mask]).selected_.tolist()
+    assert run.selected_.tolist() == ss.SAOLA(measure="fisher_z").fit(X[~mask], y[~mask]).selected_.tolist()
     assert len(run.confirm()["p_value"]) == len(run.selected_)
 
 
 def test_merged_selectors_confirm_on_the_same_rows():
     X, y, mask = stream()
-    whole = ss.TopK(5, redundancy_weight=0).fit(X, y, holdout=mask)
+    whole = ss.TopK(5, redundancy_weight=0, measure="fisher_z").fit(X, y, holdout=mask)
     one, other = (
-        ss.TopK(5, redundancy_weight=0).fit(X[:, part], y, holdout=mask)
+        ss.TopK(5, redundancy_weight=0, measure="fisher_z").fit(X[:, part], y, holdout=mask)
         for part in (slice(15), slice(15, 40))
     )
     one.merge(other)
@@ -313,7 +318,7 @@ def test_merged_selectors_confirm_on_the_same_rows():
     assert reloaded(one).confirm() == whole.confirm()
     for holdout in (None, ~mask):
         with pytest.raises(MergeError, match="holdout"):
-            one.merge(ss.TopK(5, redundancy_weight=0).fit(X, y, holdout=holdout))
+            one.merge(ss.TopK(5, redundancy_weight=0, measure="fisher_z").fit(X, y, holdout=holdout))
 
 
 def test_a_state_whose_rows_do_not_fit_is_refused():
@@ -324,7 +329,7 @@ def test_a_state_whose_rows_do_not_fit_is_refused():
         lambda held: setattr(held, "y", np.zeros_like(held.y)),
         lambda held: held.columns._columns.popitem(),
     ):
-        sieve = ss.SAOLA().fit(X, y, holdout=mask)
+        sieve = ss.SAOLA(measure="fisher_z").fit(X, y, holdout=mask)
         change(sieve._holdout_)
         with pytest.raises(StateError, match="rows"):
             reloaded(sieve)
@@ -334,5 +339,5 @@ def test_holdout_goes_with_independent_rows_only():
     y = np.arange(40) % 2
     for dependent in ({"serial": 3}, {"groups": np.arange(40) // 4}):
         with pytest.raises(CapabilityError, match="independent rows only"):
-            ss.SAOLA().begin(y, holdout=0.3, **dependent)
-    assert ss.SAOLA().begin(y, holdout=0.3, serial=False).n_samples_seen_ == 28
+            ss.SAOLA(measure="fisher_z").begin(y, holdout=0.3, **dependent)
+    assert ss.SAOLA(measure="fisher_z").begin(y, holdout=0.3, serial=False).n_samples_seen_ == 28

@@ -278,7 +278,7 @@ def test_with_a_lag_the_wealth_counts_what_may_be_used(lag):
 
 
 def test_lond_has_no_wealth():
-    sieve = OnlineFDR("lond").fit(np.eye(9), np.arange(9.0) + 0.5)
+    sieve = OnlineFDR("lond", test="fisher_z").fit(np.eye(9), np.arange(9.0) + 0.5)
     with pytest.raises(AttributeError, match="wealth_ has no meaning for fdr='lond'"):
         _ = sieve.wealth_
     assert np.isnan(OnlineFDRProcedure("lond", 0.05).wealth())
@@ -356,11 +356,11 @@ def wide_stream(n=80, p=1500):
 def test_the_size_of_blocks_changes_no_decision(rule, test):
     """A level belongs to a column, not to the chunk in which it happens to arrive (tsfresh#484)."""
     X, y = wide_stream()
-    whole = OnlineFDR(rule, alpha=0.1, scope=test).fit(X, y)
+    whole = OnlineFDR(rule, alpha=0.1, scope=test, test="fisher_z").fit(X, y)
     assert len(whole.selected_) >= 3
     sizes = ((1, np.ascontiguousarray), (10, sp.csc_array), (1000, np.asfortranarray))
     for size, form in sizes[rule != "addis" :]:  # single columns are slow, and one rule shows it
-        sieve = OnlineFDR(rule, alpha=0.1, scope=test).begin(y)
+        sieve = OnlineFDR(rule, alpha=0.1, scope=test, test="fisher_z").begin(y)
         for low in range(0, X.shape[1], size):
             sieve.offer(form(X[:, low : low + size]))
         assert lines(sieve) == lines(whole)
@@ -370,7 +370,7 @@ def test_the_size_of_blocks_changes_no_decision(rule, test):
 @pytest.mark.parametrize("test", ["marginal", "conditional"])
 def test_a_column_is_kept_if_its_p_value_is_at_most_its_level(test):
     X, y = wide_stream()
-    sieve = OnlineFDR(scope=test).fit(X, y)
+    sieve = OnlineFDR(scope=test, test="fisher_z").fit(X, y)
     assert len(sieve.levels_) == X.shape[1]
     for decision, level in zip(sieve.ledger_, sieve.levels_, strict=True):
         assert (decision.p_value <= level) == (decision.event == "kept")
@@ -379,18 +379,18 @@ def test_a_column_is_kept_if_its_p_value_is_at_most_its_level(test):
 @pytest.mark.parametrize("test", ["marginal", "conditional"])
 def test_levels_are_remembered_as_decisions_are(test):
     X, y = wide_stream()
-    every = OnlineFDR(scope=test).fit(X, y)
+    every = OnlineFDR(scope=test, test="fisher_z").fit(X, y)
     assert np.array_equal(reloaded(every).levels_, every.levels_)
-    kept = OnlineFDR(scope=test, ledger="kept").fit(X, y)
+    kept = OnlineFDR(scope=test, ledger="kept", test="fisher_z").fit(X, y)
     assert np.array_equal(kept.levels_, every.levels_[every.selected_])
-    assert len(OnlineFDR(scope=test, ledger="none").fit(X, y).levels_) == 0
-    stopped = OnlineFDR(scope=test, stop=ss.Stop(max_offers=1234)).fit(X, y)
+    assert len(OnlineFDR(scope=test, ledger="none", test="fisher_z").fit(X, y).levels_) == 0
+    stopped = OnlineFDR(scope=test, stop=ss.Stop(max_offers=1234), test="fisher_z").fit(X, y)
     assert np.array_equal(stopped.levels_, every.levels_[:1234])
 
 
 def test_a_saved_run_with_other_columns_is_refused():
     X, y = wide_stream()
-    sieve = OnlineFDR().fit(X[:, :100], y)
+    sieve = OnlineFDR(test="fisher_z").fit(X[:, :100], y)
     sieve._process_.rule._kept.append(np.array([99]))
     with pytest.raises(StateError, match="2 columns were found, 3 kept"):
         reloaded(sieve)
@@ -409,8 +409,10 @@ def test_saola_behind_a_gate_is_saola_over_what_passes(rule, lag):
         y = target(rng, task, int(rng.integers(20, 60)))
         X = columns(rng, y, 20, far=False)
         passed = np.array(twin.online_fdr(X, y, task, fdr=rule, alpha=0.4, lag=lag)[0], np.int64)
-        sieve = offered(ss.SAOLA(alpha=0.4, fdr=rule, lag=lag, p_value="t").begin(y), X, rng)
-        inner = ss.SAOLA(alpha=0.999, p_value="t").begin(y)
+        sieve = offered(
+            ss.SAOLA(alpha=0.4, fdr=rule, lag=lag, p_value="t", measure="fisher_z").begin(y), X, rng
+        )
+        inner = ss.SAOLA(alpha=0.999, p_value="t", measure="fisher_z").begin(y)
         if len(passed):
             inner.offer(X[:, passed])
         assert sieve.selected_.tolist() == passed[inner.selected_].tolist(), case
@@ -469,7 +471,7 @@ def test_columns_of_a_known_truth_are_found_at_the_promised_rate(test):
         X = rng.normal(size=(200, 600))
         true = np.isin(np.arange(600), rng.choice(600, 8, replace=False))
         y = X[:, true] @ rng.choice([-1.0, 1.0], 8) + rng.normal(size=200)
-        pairs.append(shares(OnlineFDR(alpha=0.1, scope=test).fit(X, y).get_support(), true))
+        pairs.append(shares(OnlineFDR(alpha=0.1, scope=test, test="fisher_z").fit(X, y).get_support(), true))
     found = Rates.over(pairs)
     assert found.fdr <= 0.1 + 3 * found.fdr_error
     assert found.power > (0.6 if test == "marginal" else 0.9)

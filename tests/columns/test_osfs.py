@@ -65,7 +65,7 @@ def test_sets_of_one_two_and_three_columns_are_found_as_the_twin_finds_them(cls,
         X, y = woven(rng, task, int(rng.integers(60, 200)), some_exact=True)
         parameters = {"alpha": float(rng.choice([0.01, 0.05]))}
         twin = by_twin(cls, X, y, task, **parameters)
-        equal_twin(offered(by_t(cls(**parameters)).begin(y), X, rng), twin, what=case)
+        equal_twin(offered(by_t(cls(**parameters, test="fisher_z")).begin(y), X, rng), twin, what=case)
         sizes.update((line.event, len(line.by)) for line in twin[1])
     loser = "rejected" if cls is FastOSFS else "evicted"
     assert {(loser, 1), (loser, 2), (loser, 3), ("evicted", 2), ("rejected", 2)} <= set(sizes), sizes
@@ -95,15 +95,15 @@ def test_stores_grow_and_slots_of_evicted_columns_are_taken_again(cls):
     assert [line.event for line in twin[1][:36]] == ["kept"] * 36
     assert sum(line.event == "evicted" for line in twin[1]) >= 15
     for form in ("row by row", "column by column", "csc_array", "all stored", "one by one"):
-        equal_twin(offered(cls(**parameters).begin(y), X, rng, (form,)), twin, what=form)
-    equal_twin(cls(**parameters).fit(X, y), twin, what="fit")
+        equal_twin(offered(cls(**parameters, test="fisher_z").begin(y), X, rng, (form,)), twin, what=form)
+    equal_twin(cls(**parameters, test="fisher_z").fit(X, y), twin, what="fit")
 
 
 @BOTH
 def test_a_run_resumed_with_grown_stores_and_freed_slots_goes_on_as_before(cls):
     rng = np.random.default_rng(4)
     X, y = growing(rng)
-    sieve = cls(alpha=0.5, max_conditioning=2)
+    sieve = cls(alpha=0.5, max_conditioning=2, test="fisher_z")
     whole = offered(clone(sieve).begin(y), X, rng, ("row by row",))
     for half in (1, 20, 40, 50):
         first = offered(clone(sieve).begin(y), X[:, :half], rng, ("row by row",))
@@ -169,7 +169,7 @@ def test_tests_without_error_find_parents_and_children_and_nothing_that_they_sep
         data = exact_rows(parents, weights)
         oracle = DSeparation(parents, order, node)
         selected, decisions = TWINS[cls](oracle, len(order))
-        sieve = cls(alpha=0.99999).fit(data[:, order], data[:, node])
+        sieve = cls(alpha=0.99999, test="fisher_z").fit(data[:, order], data[:, node])
         assert lines(sieve) == [(d.feature, d.event, d.reason, d.by) for d in decisions]
         found = {order[j] for j in selected}
         children = {v for v in range(nodes) if node in parents[v]}
@@ -187,7 +187,7 @@ def test_tests_without_error_find_parents_and_children_and_nothing_that_they_sep
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_chain_leaves_its_nearest_link(cls, order):
     data = exact_rows([[], [0], [1]], [np.zeros(0), np.ones(1), np.ones(1)])
-    sieve = cls().fit(data[:, list(order)], data[:, 2])
+    sieve = cls(test="fisher_z").fit(data[:, list(order)], data[:, 2])
     assert [order[j] for j in sieve.selected_] == [1]
 
 
@@ -198,7 +198,7 @@ def test_no_selected_column_is_independent_given_a_few_others(cls, task):
     tried = 0
     for _ in range(10):
         X, y = woven(rng, task, 600, some_exact=True)
-        sieve = cls(alpha=0.05).fit(X, y)
+        sieve = cls(alpha=0.05, test="fisher_z").fit(X, y)
         judge = PartialCorrelations(X, y, task, alpha=0.05)
         kept = sieve.selected_.tolist()
         for j in kept:
@@ -215,11 +215,13 @@ def test_units_and_names_of_things_do_not_matter(cls, task):
     rng = np.random.default_rng(7)
     for _ in range(10):
         X, y = woven(rng, task, 90, some_exact=True)
-        plain = cls(alpha=0.05).fit(X, y)
+        plain = cls(alpha=0.05, test="fisher_z").fit(X, y)
         scales = rng.choice([-1000.0, -1.0, 0.001, 7.0], X.shape[1])
         order = rng.permutation(len(y))
         other = np.array(["d", "a", "c", "b"])[y] if task != "regression" else -3 * y + 100
-        assert lines(cls(alpha=0.05).fit((X * scales + 10)[order], other[order])) == lines(plain)
+        assert lines(cls(alpha=0.05, test="fisher_z").fit((X * scales + 10)[order], other[order])) == lines(
+            plain
+        )
 
 
 @BOTH
@@ -227,7 +229,7 @@ def test_without_conditioning_every_relevant_column_stays(cls):
     rng = np.random.default_rng(8)
     y = rng.integers(0, 2, 60)
     X = columns(rng, y, 40, far=False)
-    sieve = cls(alpha=0.1, max_conditioning=0, p_value="t").fit(X, y)
+    sieve = cls(alpha=0.1, max_conditioning=0, p_value="t", test="fisher_z").fit(X, y)
     judge = PartialCorrelations(X, y, "binary", alpha=0.1)
     assert sieve.selected_.tolist() == [j for j in range(40) if judge.relevance(j)[0] is None]
 
@@ -238,7 +240,9 @@ def test_of_duplicates_one_stays(cls, form):
     rng = np.random.default_rng(9)
     y = rng.integers(0, 2, 50)
     x = (y + rng.normal(size=50)) * (rng.random(50) < 0.8)
-    sieve = offered(cls(alpha=0.5).begin(y), np.column_stack([x, x, -x, 8 * x + 3]), rng, (form,))
+    sieve = offered(
+        cls(alpha=0.5, test="fisher_z").begin(y), np.column_stack([x, x, -x, 8 * x + 3]), rng, (form,)
+    )
     assert sieve.selected_.tolist() == ([0] if cls is FastOSFS else [3])
     assert sum(d.reason == "collinear" for d in sieve.ledger_) == 3
     assert all(d.statistic == 0 and d.p_value == 1 for d in sieve.ledger_ if d.reason == "collinear")
@@ -252,7 +256,7 @@ def test_a_copy_of_the_target_makes_all_others_redundant(cls, task, form):
     y = rng.integers(0, 2, 60) + (0.5 * rng.normal(size=60) if task == "regression" else 0)
     X = y[:, None] + rng.normal(size=(60, 6))
     X[:, 3] = 7 - 2 * y
-    sieve = offered(cls(alpha=0.3).begin(y), X, rng, (form,))
+    sieve = offered(cls(alpha=0.3, test="fisher_z").begin(y), X, rng, (form,))
     assert sieve.selected_.tolist() == [3]
     explained = [d for d in sieve.ledger_ if d.by == ("x3",)]
     assert len(explained) >= 3
@@ -266,8 +270,8 @@ def test_columns_that_determine_classes_together_are_answered():
     X = np.column_stack([y == 0, y == 1, y + rng.normal(size=90), y == 2, y == 1]).astype(float)
     for cls in TWINS:
         twin = by_twin(cls, X, y, "multiclass", alpha=0.05)
-        equal_twin(cls(alpha=0.05, p_value="t").fit(X, y), twin, what=cls)
-    assert FastOSFS(alpha=0.05).fit(X, y).selected_.tolist() == [0, 1]
+        equal_twin(cls(alpha=0.05, p_value="t", test="fisher_z").fit(X, y), twin, what=cls)
+    assert FastOSFS(alpha=0.05, test="fisher_z").fit(X, y).selected_.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("n", "p_value"), [(2, "t"), (2, "z"), (3, "z")])
@@ -276,8 +280,16 @@ def test_without_degrees_of_freedom_nothing_is_relevant(cls, n, p_value):
     y = np.array([0, 1, 1])[:n]
     X = np.column_stack([y, 1 - y, np.arange(n)]).astype(float)
     for form in SPARSE.values():
-        assert cls(alpha=0.99, p_value=p_value).begin(y).offer(form(X))[0].reason == "unreliable test"
-    assert cls(alpha=0.99, unreliable="independent", p_value=p_value).fit(X, y).selected_.tolist() == []
+        assert (
+            cls(alpha=0.99, p_value=p_value, test="fisher_z").begin(y).offer(form(X))[0].reason
+            == "unreliable test"
+        )
+    assert (
+        cls(alpha=0.99, unreliable="independent", p_value=p_value, test="fisher_z")
+        .fit(X, y)
+        .selected_.tolist()
+        == []
+    )
 
 
 @BOTH
@@ -285,21 +297,21 @@ def test_sets_without_degrees_of_freedom_end_it_or_are_passed_over(cls):
     """Three rows suffice for a correlation, not for a partial one."""
     y = np.array([0.5, 2.0, 4.5])
     X = np.array([[0.5, 0.6], [1.9, 2.0], [4.5, 4.3]])
-    strict = cls(alpha=0.5, unreliable="independent").fit(X, y)
+    strict = cls(alpha=0.5, unreliable="independent", test="fisher_z").fit(X, y)
     (verdict,) = [d for d in strict.ledger_ if d.reason == "unreliable test"]
     assert verdict.by == (("x0",) if cls is FastOSFS else ("x1",))
     assert verdict.p_value == 1
     assert len(strict.selected_) == 1
-    assert cls(alpha=0.5).fit(X, y).selected_.tolist() == [0, 1]
+    assert cls(alpha=0.5, test="fisher_z").fit(X, y).selected_.tolist() == [0, 1]
 
 
 @BOTH
 def test_p_values_are_the_same_one_by_one_at_once_and_with_a_stop_rule(cls):
     rng = np.random.default_rng(12)
     X, y = woven(rng, "multiclass", 100, some_exact=True)
-    plain = cls(alpha=0.05).fit(X, y)
-    stopped = cls(alpha=0.05, stop=ss.Stop(max_features=50)).fit(X, y)
-    few = cls(alpha=0.05, ledger="kept").fit(X, y)
+    plain = cls(alpha=0.05, test="fisher_z").fit(X, y)
+    stopped = cls(alpha=0.05, stop=ss.Stop(max_features=50), test="fisher_z").fit(X, y)
+    few = cls(alpha=0.05, ledger="kept", test="fisher_z").fit(X, y)
     wanted = [d.p_value for d in plain.ledger_]
     assert [d.p_value for d in stopped.ledger_] == pytest.approx(wanted, rel=1e-10)
     assert [plain.ledger_[i].p_value for i in range(len(wanted))] == wanted
@@ -313,7 +325,7 @@ def test_p_values_are_the_same_one_by_one_at_once_and_with_a_stop_rule(cls):
 def test_kept_columns_that_were_never_offered_are_refused(cls, feature):
     rng = np.random.default_rng(14)
     y = rng.normal(size=60)
-    sieve = cls().fit(y[:, None] + rng.normal(size=(60, 2)), y)
+    sieve = cls(test="fisher_z").fit(y[:, None] + rng.normal(size=(60, 2)), y)
     assert sieve.selected_.tolist() == [0, 1]
     sieve._process_.rule.slots["feature"][:2] = feature
     with pytest.raises(StateError, match=r"feature should be|a kept column was never offered"):

@@ -13,12 +13,12 @@ from tests.reference import fisher_z
 
 ALPHA = 0.3
 SIEVES = {
-    "SAOLA": ss.SAOLA(ALPHA),
-    "SAOLA, missing": ss.SAOLA(ALPHA, missing="omit"),
-    "TopK": ss.TopK(5, alpha=ALPHA),
-    "OSFS": ss.OSFS(ALPHA, max_conditioning=0),
-    "FastOSFS": ss.FastOSFS(ALPHA, max_conditioning=0),
-    "FastOSFS, missing": ss.FastOSFS(ALPHA, max_conditioning=0, missing="omit"),
+    "SAOLA": ss.SAOLA(ALPHA, measure="fisher_z"),
+    "SAOLA, missing": ss.SAOLA(ALPHA, missing="omit", measure="fisher_z"),
+    "TopK": ss.TopK(5, alpha=ALPHA, measure="fisher_z"),
+    "OSFS": ss.OSFS(ALPHA, max_conditioning=0, test="fisher_z"),
+    "FastOSFS": ss.FastOSFS(ALPHA, max_conditioning=0, test="fisher_z"),
+    "FastOSFS, missing": ss.FastOSFS(ALPHA, max_conditioning=0, missing="omit", test="fisher_z"),
     "GroupSAOLA": ss.GroupSAOLA(ALPHA, group_size=6),
     "HITONPC": ss.HITONPC(ALPHA, max_conditioning=0),
 }
@@ -62,7 +62,7 @@ def test_an_online_procedure_has_fishers_exact_p_value_for_every_2_x_2_table(tas
     rng = np.random.default_rng(1)
     for _ in range(cases(10)):
         X, y = skewed(rng, task)
-        for decision in ss.OnlineFDR(alpha=0.2).fit(X, y).ledger_:
+        for decision in ss.OnlineFDR(alpha=0.2, test="fisher_z").fit(X, y).ledger_:
             x = X[:, int(decision.feature[1:])]
             t = twin.tested(x, np.asarray(y, float), many=task == "multiclass")
             table = task == "binary" and len(np.unique(x)) == 2
@@ -74,8 +74,11 @@ def test_blocks_measured_elsewhere_and_single_columns_have_the_same_decisions():
     rng = np.random.default_rng(2)
     for task in ("binary", "multiclass", "regression"):
         X, y = skewed(rng, task)
-        whole = list(ss.SAOLA(ALPHA).fit(X, y).ledger_)
-        one, measured = ss.SAOLA(ALPHA).begin(y), ss.SAOLA(ALPHA).begin(y)
+        whole = list(ss.SAOLA(ALPHA, measure="fisher_z").fit(X, y).ledger_)
+        one, measured = (
+            ss.SAOLA(ALPHA, measure="fisher_z").begin(y),
+            ss.SAOLA(ALPHA, measure="fisher_z").begin(y),
+        )
         for x in X.T:
             one.offer(x.copy())
         measured.offer(measured.measure_block(X))
@@ -92,7 +95,9 @@ def test_an_online_procedure_over_few_rows_keeps_null_columns_as_seldom_as_promi
     for _ in range(runs):
         X, y = rng.normal(size=(8, 1000)), rng.normal(size=8)
         for way in kept:
-            kept[way] += len(ss.OnlineFDR(p_value=way, ledger="none").fit(X, y).selected_) > 0
+            kept[way] += (
+                len(ss.OnlineFDR(p_value=way, ledger="none", test="fisher_z").fit(X, y).selected_) > 0
+            )
     assert max(kept["t"], kept["confirmed"]) <= 0.05 * runs + 3 * (0.05 * runs) ** 0.5
     assert kept["z"] > max(kept["t"], kept["confirmed"])
     if runs > 200:
@@ -105,7 +110,7 @@ def test_partial_correlations_are_tested_by_t_with_the_rows_that_are_left():
     y = Z[:, 0] + 0.3 * rng.normal(size=12)
     X = np.column_stack([Z, Z[:, 0] + 0.3 * rng.normal(size=12)])
     for way in ("t", "confirmed", "z"):
-        sieve = ss.FastOSFS(0.01, p_value=way).fit(X, y)
+        sieve = ss.FastOSFS(0.01, p_value=way, test="fisher_z").fit(X, y)
         (decision,) = [d for d in sieve.ledger_ if d.by]
         r = fisher_z.partial(X[:, 1], y[:, None], Z)
         wanted = fisher_z.p_value(r, 12, 1, "z" if way == "z" else "t")
@@ -116,11 +121,11 @@ def test_a_state_keeps_the_way_and_refuses_another():
     rng = np.random.default_rng(5)
     X, y = skewed(rng, "binary")
     for sieve in (
-        ss.SAOLA(),
-        ss.TopK(3),
-        ss.FastOSFS(),
+        ss.SAOLA(measure="fisher_z"),
+        ss.TopK(3, measure="fisher_z"),
+        ss.FastOSFS(test="fisher_z"),
         ss.GroupSAOLA(group_size=4),
-        ss.OnlineFDR(),
+        ss.OnlineFDR(test="fisher_z"),
         ss.OSSFSDD(),
     ):
         for way in ("auto", "confirmed", "t", "z"):
@@ -142,7 +147,7 @@ def test_columns_whose_p_values_are_too_small_for_a_number_are_still_in_order():
     y = rng.normal(size=4000)
     noise = rng.normal(size=(4000, 4))
     X = y[:, None] + noise * [0.3, 0.1, 0.2, 0.05]
-    sieve = ss.TopK(2, redundancy_weight=0).fit(X, y)
+    sieve = ss.TopK(2, redundancy_weight=0, measure="fisher_z").fit(X, y)
     assert next(d.p_value for d in sieve.ledger_ if d.event == "kept") == 0
     assert sieve.selected_.tolist() == [1, 3]
     assert str(sieve.ledger_[0]).endswith("p < 1e-308)")

@@ -17,7 +17,7 @@ REFUSED = {
         ({"missing": "omit", "test": "g2"}, "missing='omit' requires test='fisher_z'; got test='g2'"),
         ({"missing": "omit", "test": "chi2"}, "give missing values a code of their own"),
         ({"p_value": "exact"}, "p_value must be one of 'auto', 'confirmed', 't', 'z', 'moments', 'chi2'"),
-        ({"p_value": "chi2"}, "p_value='chi2' is not available for test='fisher_z': use .*p_value='z'"),
+        ({"p_value": "chi2", "test": "fisher_z"}, "not available for test='fisher_z': use .*p_value='z'"),
         ({"p_value": "z", "test": "g2"}, "p_value='z' is not available for test='g2': use .*p_value='chi2'"),
     ],
     ss.SAOLA: [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,11 @@ from streamsieve.state import (
     untouched_on_error,
 )
 from streamsieve.state.tree import UNPROVEN
+
+if TYPE_CHECKING:
+    Beside = TypedColumns
+else:
+    Beside = object
 
 #: Values in a block when a whole matrix is offered: 8 MB, so that a block passes through the cache.
 BLOCK_VALUES = 2**20
@@ -68,7 +73,7 @@ class ColumnProcess(Protocol):
         """Reject a single column at once, or leave it to `offer`."""
 
 
-class ColumnLifecycle(TypedColumns):
+class ColumnLifecycle(Beside):
     """What a column selector does besides deciding on blocks; stands before `Selector`."""
 
     #: Parameters and attributes of every selector of columns; a subclass adds its own to them.

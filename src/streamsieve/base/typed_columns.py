@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve._frames import with_codes
+from streamsieve._frames import holds_text, refuse_text, with_codes
 from streamsieve._parameters import did_you_mean
 from streamsieve.column_types import (
     BINARY,
@@ -25,7 +25,7 @@ from streamsieve.column_types import (
     known_types,
 )
 from streamsieve.decisions import FeatureNames
-from streamsieve.exceptions import CapabilityError, SchemaError
+from streamsieve.exceptions import CapabilityError, InputTypeError, SchemaError
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import ColumnBlock, IntArray, Matrix
 from streamsieve.state import Array, Part
@@ -137,7 +137,16 @@ class TypedColumns(Beside):
 
     def _coded(self, X: Any) -> tuple[Any, dict[str, bool]]:
         """Return X with codes for text and categories, and the names of such columns."""
-        return with_codes(X) if self.traits.text else (X, {})
+        if not self.traits.text:
+            return X, {}
+        if isinstance(X, np.ndarray) and holds_text(X):
+            raise InputTypeError(
+                "could not convert string to float: X is an array with text; give a dataframe, whose columns "
+                "of text are nominal"
+            )
+        coded, ordered = with_codes(X)
+        refuse_text(coded)
+        return coded, ordered
 
     def _typed(self, block: ColumnBlock, ordered: Mapping[str, bool] | None = None) -> ColumnBlock:
         """Return a block with the types of its columns, if they matter."""

@@ -118,7 +118,7 @@ class Composition(Part):
 
     def measure(self, block: ColumnBlock) -> MeasuredBlock:
         """Measure the relevance of a block; changes nothing."""
-        relevance = self.test.measure_block(block)._replace(gathered=None)
+        relevance = self._measured(block)._replace(gathered=None)
         if isinstance(relevance.p_value, PValues):
             relevance.p_value.resolve()
         held = np.arange(len(relevance.reason))
@@ -174,7 +174,10 @@ class Composition(Part):
             return block.relevance.owned()
         if self.rule.measures:
             return Relevance.unmeasured(block.X.shape[1])
-        return self.test.measure_block(block)
+        return self._measured(block)
+
+    def _measured(self, block: ColumnBlock) -> Relevance:
+        return self.test.measure(block.X) if block.types is None else self.test.measure_block(block)
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""

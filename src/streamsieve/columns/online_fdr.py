@@ -117,9 +117,15 @@ default="addis"
     scope : {"marginal", "conditional"}, default="marginal"
         Null hypothesis of a column: it is independent of y (correlation, or for more than two classes the F
         test), or it adds nothing to a linear model of y on the columns kept so far (t test).
-    measure : {"fisher_z", "basis"}, default="fisher_z"
-        For scope "marginal": the correlation, or the joint F test of Legendre polynomials (degree 1 to 3) of
-        the column's ranks, which detects U-shapes and thresholds.
+    test : {"auto", "fisher_z", "basis"}, default="auto"
+        Test of scope "marginal": of the correlation, or "auto" by the type of the column: numbers and binary
+        columns by "fisher_z", levels and classes by their table, a nominal column and a numeric target by
+        the F test of the means of its levels.  "basis" detects U-shapes and thresholds: the joint F test of
+        Legendre polynomials (degree 1 to 3) of the column's ranks.
+    types : dict of str to str, str or None, default=None
+        Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
+        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
         How the p-values of "fisher_z" in scope "marginal" are computed.  "t" is Student's t (F for more than
         two classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test
@@ -142,6 +148,7 @@ default="addis"
     ledger_ : every decision; the statistic is the correlation (or correlation ratio) with y, or the signed t
         of the column's coefficient
     n_features_in_ : number of columns offered
+    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes

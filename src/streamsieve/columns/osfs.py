@@ -202,12 +202,14 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
-    test : {"fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="fisher_z"
+    test : {"auto", "fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="auto"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
-        test of contingency tables of discretized columns (see ``bins``).  "basis" detects U-shapes and
-        thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of the column's ranks, given
-        those of the conditioning set; linear effects need somewhat more rows.  An object with
-        ``conditional(x, y, given)`` is called once per test: correct, but slower.
+        test of contingency tables of discretized columns (see ``bins``).  "auto" chooses by the types of the
+        columns: "fisher_z" for numbers, "g2" for levels and classes, and a test of indicators (degenerate
+        Gaussian, Wilks' lambda) where both meet.  "basis" detects U-shapes and thresholds: the joint F test
+        of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
+        linear effects need somewhat more rows.  An object with ``conditional(x, y, given)`` is called once
+        per test: correct, but slower.
     max_conditioning : int, default=3
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
@@ -232,8 +234,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
         (test-wise deletion), and is for ``test="fisher_z"``.
     bins : int, default=5
-        For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
-        [2, 1024].
+        For tables: number of equal-frequency bins for columns with more than 32 distinct values, unless they
+        are whole numbers that repeat or nominal, in [2, 1024].
+    types : dict of str to str, str or None, default=None
+        Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
+        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
 "alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
@@ -257,6 +263,7 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
         about the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : columns offered
+    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -321,12 +328,14 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
-    test : {"fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="fisher_z"
+    test : {"auto", "fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="auto"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
-        test of contingency tables of discretized columns (see ``bins``).  "basis" detects U-shapes and
-        thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of the column's ranks, given
-        those of the conditioning set; linear effects need somewhat more rows.  An object with
-        ``conditional(x, y, given)`` is called once per test: correct, but slower.
+        test of contingency tables of discretized columns (see ``bins``).  "auto" chooses by the types of the
+        columns: "fisher_z" for numbers, "g2" for levels and classes, and a test of indicators (degenerate
+        Gaussian, Wilks' lambda) where both meet.  "basis" detects U-shapes and thresholds: the joint F test
+        of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
+        linear effects need somewhat more rows.  An object with ``conditional(x, y, given)`` is called once
+        per test: correct, but slower.
     max_conditioning : int, default=3
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
@@ -351,8 +360,12 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         How to treat NaN.  "omit" performs each test over the rows where all its columns are observed
         (test-wise deletion), and is for ``test="fisher_z"``.
     bins : int, default=5
-        For "g2" and "chi2": number of equal-frequency bins for columns with more than 32 distinct values, in
-        [2, 1024].
+        For tables: number of equal-frequency bins for columns with more than 32 distinct values, unless they
+        are whole numbers that repeat or nominal, in [2, 1024].
+    types : dict of str to str, str or None, default=None
+        Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
+        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
 "alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
@@ -376,6 +389,7 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
         about the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : columns offered
+    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes

@@ -57,11 +57,13 @@ class SAOLA(ColumnSelector):
     ----------
     alpha : float, default=0.01
         Significance level of the relevance test, in (0, 1); for measures with p-values.
-    measure : {"fisher_z", "su", "mutual_info", "basis"} or Measure, default="fisher_z"
+    measure : {"auto", "fisher_z", "su", "mutual_info", "basis"} or Measure, default="auto"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in nats.
-        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "basis" detects
-        U-shapes and thresholds and has p-values: the adjusted multiple correlation with Legendre polynomials
-        (degree 1 to 3) of a column's ranks, and its F test.  An object with
+        The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "auto" chooses by
+        the types of the columns: "fisher_z" for numbers; the table of two columns of levels, or the
+        indicators of a nominal one beside a number, on the scale of a correlation, ``sqrt(1 - exp(-2 I))``.
+        "basis" detects U-shapes and thresholds and has p-values: the adjusted multiple correlation with
+        Legendre polynomials (degree 1 to 3) of a column's ranks, and its F test.  An object with
         ``dependence(x, z)``, and ``p_value(dependence, n)`` if columns are to be tested at ``alpha``, is
         compared column by column: correct, but slower.
     delta : float, default=0.0
@@ -82,8 +84,12 @@ class SAOLA(ColumnSelector):
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.
     bins : int, default=5
-        For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
-        values, in [2, 1024].
+        For levels: number of equal-frequency bins for columns with more than 32 distinct values, unless they
+        are whole numbers that repeat or nominal, in [2, 1024].
+    types : dict of str to str, str or None, default=None
+        Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
+        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
 "alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
@@ -108,6 +114,7 @@ class SAOLA(ColumnSelector):
     n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
         about the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : columns offered
+    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes

@@ -27,7 +27,8 @@ class ChiSquareTest(TableTest):
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom; see `GSquared`.
     bins : int, default=5
-        Number of equal-frequency bins for columns with more than 32 distinct values, in [2, 1024].
+        Number of equal-frequency bins for columns with more than 32 distinct values, unless they are
+        whole numbers that repeat or nominal, in [2, 1024].
     reliable : {"occupied", "nominal"}, default="occupied"
         Which table must have five rows for each degree of freedom; see `GSquared`.
     p_value : {"auto", "moments", "chi2"}, default="auto"

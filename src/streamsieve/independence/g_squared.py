@@ -28,7 +28,8 @@ class GSquared(TableTest):
         Degrees of freedom: the sum over z of (levels of x - 1)(classes - 1), counting what occurs with z; the
         same counting all levels; or the latter minus one for every empty cell, and 1 at least.
     bins : int, default=5
-        Number of equal-frequency bins for columns with more than 32 distinct values, in [2, 1024].
+        Number of equal-frequency bins for columns with more than 32 distinct values, unless they are
+        whole numbers that repeat or nominal, in [2, 1024].
     reliable : {"occupied", "nominal"}, default="occupied"
         A test needs five rows for each degree of freedom; by "moments" one row suffices given nothing, and
         given columns five remain, because a test without power would accept independence.  "nominal" counts

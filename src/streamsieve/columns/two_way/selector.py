@@ -245,6 +245,7 @@ class TwoWay(LearnsRows, ColumnSelector):
         rejected = self._columns_._offer_one(x)  # noqa: SLF001 - the quick path, which records nothing
         if rejected is not None:
             self._numbering_ = self._numbering_.at(self.n_features_in_, self._columns_.n_features_in_)
+            self._columns_._note_type(x)  # noqa: SLF001 - as `offer` would
             self._columns_.n_features_in_ += 1
         return rejected
 
