@@ -173,7 +173,7 @@ def by_t(sieve):
     """
     parameters = sieve.get_params(deep=False)
     chosen = [parameters[name] for name in ("measure", "test", "scope") if name in parameters]
-    by_correlation = chosen in (["fisher_z"], ["marginal"]) or type(sieve).__name__ == "OSSFSDD"
+    by_correlation = chosen in (["fisher_z"], ["fisher_z", "marginal"]) or type(sieve).__name__ == "OSSFSDD"
     return sieve.set_params(p_value="t") if by_correlation else sieve
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._callers import outer_level
 from streamsieve.base.row_fingerprints import RowsIdentity, fingerprints
 from streamsieve.dependence.contract import MeasuredBlock, RelevanceTest
 from streamsieve.exceptions import CapabilityError, DependentRowsWarning, ParameterError, SchemaError
@@ -152,7 +152,7 @@ def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> Row
         warnings.warn(
             "every row is a group of its own, so groups is ignored",
             DependentRowsWarning,
-            stacklevel=_caller(),
+            stacklevel=outer_level(),
         )
         return RowDependence()
     if n_groups < FEWEST_GROUPS:
@@ -168,15 +168,6 @@ def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> Row
     if found.means is None and not traits.dependent_rows:
         raise CapabilityError(f"{name} has no test for groups of rows within which y varies: {CAPABLE} have")
     return found
-
-
-def _caller() -> int:
-    """Return the stack level, for a warning issued where this is called, of the first frame outside."""
-    level, frame = 0, sys._getframe(1)  # noqa: SLF001
-    inside = (__name__.partition(".")[0], "None", "builtins")  # forwarding functions are of no module
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in inside:
-        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    return level + 1
 
 
 def _is_off(serial: Any) -> bool:
@@ -221,5 +212,5 @@ def _warn_autocorrelated(name: str, traits: Traits, y: npt.NDArray[Any], task: T
         "one subject, pass groups=; if they are merely sorted, or are independent for another reason, "
         "shuffle them or pass serial=False",
         DependentRowsWarning,
-        stacklevel=_caller(),
+        stacklevel=outer_level(),
     )
