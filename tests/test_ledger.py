@@ -67,11 +67,10 @@ def test_text_that_only_looks_like_a_made_up_name_is_unknown(name):
         (["b", "b"], "the feature name 'b' occurs twice; names must be unique: rename or drop one"),
         (["b", "a"], "the feature name 'a' occurs twice"),
         (["b", 3], "a feature name is text, got 3: pass names as strings"),
-        (["b", ""], "a feature name is text, got ''"),
         (["b", None], "a feature name is text, got None"),
         (["b", "n" * (LONGEST_NAME + 1)], "has 65,537 characters; at most 65,536 are allowed: shorten it"),
     ],
-    ids=["twice in a block", "known before", "number", "empty", "None", "too long"],
+    ids=["twice in a block", "known before", "number", "None", "too long"],
 )
 def test_a_bad_name_is_refused_with_all_its_block(new, message):
     names = FeatureNames()

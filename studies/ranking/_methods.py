@@ -39,7 +39,7 @@ LATER: dict[str, Callable[[], Any]] = {
     "Group-SAOLA": lambda: ss.GroupSAOLA(group_size=GROUP, **Z),
     "Information-investing": ss.InformationInvesting,
     "Streamwise RIC": ss.StreamwiseIC,
-    "Grafting": ss.Grafting,
+    "Grafting": lambda: ss.Grafting(0.15),
     "Substitution 15": lambda: ss.OnlineSubstitution(15),
     "Substitution 50": lambda: ss.OnlineSubstitution(50),
     "OGFS": lambda: ss.OGFS(group_size=GROUP),

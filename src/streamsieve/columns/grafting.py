@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,9 +16,14 @@ from streamsieve.columns.models.lasso import LassoModel
 from streamsieve.columns.models.losses import LOSSES, LassoConfig
 from streamsieve.columns.models.multi_pass import passes
 from streamsieve.decisions import Decisions, Outcome
-from streamsieve.dependence.target import numeric_target
+from streamsieve.dependence.target import numeric_target, standardized_target
+from streamsieve.exceptions import ParameterError
+from streamsieve.independence.fisher_z import critical_given
 from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Task, Traits
-from streamsieve.state import Bool, Choice, Float, Int, Nested, untouched_on_error
+from streamsieve.state import Bool, Choice, Float, FloatOr, Int, Nested, untouched_on_error
+
+#: Level of the correlation at which "auto" lets a first column join.
+AUTOMATIC_LEVEL = 0.001
 
 _OF_LOSS = {
     "squared": Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION})),
@@ -35,11 +41,13 @@ class Grafting(ColumnSelector):
 
     Parameters
     ----------
-    l1 : float, default=0.15
+    l1 : float or "auto", default="auto"
         Strength of the penalty, above 0; ``alpha`` of scikit-learn's ``Lasso`` and ``ElasticNet``, and
         ``1 / (n C)`` of its ``LogisticRegression``.  At the start the gradient along a standardized column is
-        its correlation with y times the standard deviation of y, so at most 0.5 for two classes.  The default
-        then keeps nothing if no column correlates with them by 0.3.
+        its correlation with y times the standard deviation of y (of the most balanced class against all
+        others).  "auto" is the gradient of a correlation that is significant at 0.001 over n rows, so that it
+        adapts to the number of rows and to the units of y, and about one of 1,000 columns of noise joins an
+        empty model.  It is for ``standardize=True``; ``l1_`` is the number.
     loss : {"auto", "squared", "logistic", "multinomial"}, default="auto"
         "auto" is squared for numbers, logistic for two classes and multinomial for more.  "squared" takes two
         classes as 0 and 1; "multinomial" is "logistic" for two.
@@ -66,6 +74,7 @@ class Grafting(ColumnSelector):
     coef_ : one coefficient per column in the units of the data, 0 for columns not in the model.  For a
         classification loss one row, for the second label, or one row per label
     intercept_ : a number, or one for each row of ``coef_``
+    l1_ : strength of the penalty
     n_sweeps_ : number of passes of ``fit`` over the columns
     ledger_ : every decision; the statistic is the gradient of minus the mean loss along the column at unit
         variance (the largest over classes), so its sign is that of the coefficient.  For an evicted column it
@@ -110,7 +119,7 @@ class Grafting(ColumnSelector):
     )
 
     parameters = {
-        "l1": Float(0, open_low=True),
+        "l1": FloatOr("auto", 0, open_low=True),
         "loss": Choice("auto", *LOSSES),
         "l1_ratio": Float(0, 1, open_low=True),
         "standardize": Bool(),
@@ -122,7 +131,7 @@ class Grafting(ColumnSelector):
 
     def __init__(
         self,
-        l1: float = 0.15,
+        l1: float | str = "auto",
         *,
         loss: str = "auto",
         l1_ratio: float = 1.0,
@@ -166,10 +175,23 @@ class Grafting(ColumnSelector):
             loss = "squared"
         elif loss != "squared":
             loss = "multinomial" if task is Task.MULTICLASS else "logistic"
-        config = LassoConfig(
-            self.l1 * self.l1_ratio, self.l1 * (1 - self.l1_ratio), self.standardize, self.tol
-        )
-        return LassoModel(loss, numeric_target(y, task), config)
+        numbers = numeric_target(y, task)
+        l1 = _automatic_l1(numbers, loss) if self.l1 == "auto" else float(self.l1)
+        config = LassoConfig(l1 * self.l1_ratio, l1 * (1 - self.l1_ratio), self.standardize, self.tol)
+        return LassoModel(loss, numbers, config)
+
+    def _check_together(self) -> None:
+        if self.l1 == "auto" and not self.standardize:
+            raise ParameterError(
+                "l1='auto' goes with standardize=True, because it is a correlation: name a number in the "
+                "units of the columns"
+            )
+
+    @fitted_property
+    def l1_(self) -> float:
+        """Strength of the penalty."""
+        config = self._process_.config
+        return float(config.l1 + config.l2)
 
     def fit(
         self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
@@ -209,7 +231,7 @@ class Grafting(ColumnSelector):
         if not self._process_.converged:
             self._process_.converged = True
             warnings.warn(
-                f"Grafting could not fit its model accurately at l1={self.l1:g}: probabilities of "
+                f"Grafting could not fit its model accurately at l1={self.l1_:g}: probabilities of "
                 "classes are numerically 0 or 1, or columns are nearly collinear; raise l1",
                 ConvergenceWarning,
                 stacklevel=stacklevel,
@@ -226,3 +248,14 @@ class Grafting(ColumnSelector):
         """The intercept; for classes one for each row of ``coef_``."""
         intercepts = self._process_.intercepts()
         return float(intercepts[0]) if self._process_.loss == "squared" else intercepts
+
+
+def _automatic_l1(y: FloatArray, loss: str) -> float:
+    """Return the gradient along a column whose correlation with the target is just significant."""
+    n = len(y)
+    spread = standardized_target(y)[1]
+    if loss == "multinomial":
+        share = np.bincount(y.astype(np.int64)) / n
+        spread = float(np.sqrt(share * (1 - share)).max())
+    critical = float(critical_given(AUTOMATIC_LEVEL, np.array(n - 2)))
+    return spread * min(critical, 1.0)

@@ -13,6 +13,9 @@ from streamsieve.protocols import FloatArray, Task
 from streamsieve.state import register
 from streamsieve.summaries.comoments import CoMomentsBlock
 
+#: Correlation that is 1 but for rounding.
+PERFECT = 1 - 1e-15
+
 
 @register
 @dataclass(frozen=True)
@@ -43,9 +46,10 @@ class Correlation(Criterion):
     needs: ClassVar[Needs] = Needs.COMOMENTS
 
     def score(self, block: CoMomentsBlock) -> FloatArray:
-        """Absolute covariance over both standard deviations, at most 1."""
+        """Absolute covariance over both standard deviations; 1 if it is 1 but for rounding."""
         spread = np.sqrt(block.variance) * np.sqrt(block.target_variance)
-        return np.minimum(np.where(spread > 0, ratio(np.abs(block.covariance), spread), 0.0), 1.0)
+        r = np.where(spread > 0, ratio(np.abs(block.covariance), spread), 0.0)
+        return np.where(r > PERFECT, 1.0, r)
 
     def p_value(self, block: CoMomentsBlock) -> FloatArray:
         """Two-sided, by Student's t."""
