@@ -3,7 +3,8 @@
     D(t) = (mean after t - mean before t) / sqrt(s2 (1/a + 1/b)),     s2 = max(1, variance within both sides)
 
 Possible change points are the borders of an exponential histogram: a list of bucket sizes, to which each
-value adds a 1; of more than 3 buckets of a size, the two oldest become one; of more than 24, the oldest is dropped.
+value adds a 1; of more than 3 buckets of a size, the two oldest become one; of more than 24, the oldest is
+dropped.
 """
 
 import math
