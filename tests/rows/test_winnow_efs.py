@@ -87,7 +87,7 @@ def test_a_trace_of_three_rows_by_hand():
 
 
 def test_bug_of_float_features_that_are_zero_in_a_row_are_updated():
-    X = np.array([[1.0, 0.0, 0.0]] * 5)
+    X = np.outer([1.0, 2.0, 1.0, 2.0, 1.0], [1.0, 0.0, 0.0])
     selector = WinnowEFS(3).fit(X, [1, 0, 1, 0, 1])
     assert selector.coef_[1:].tolist() == [1.0, 1.0]
     assert selector.ranked_.tolist() == [0]
