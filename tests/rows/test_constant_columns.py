@@ -48,6 +48,21 @@ def test_a_column_that_varies_later_is_a_feature_again(selector):
     assert fitted.scores_[12] > 0 or selector.get_params().get("variant") == "paper"
 
 
+def test_a_constant_name_of_forgotten_ones_is_not_selected(tmp_path):
+    X, y = shifted()
+    mission = ss.MISSION(k=13, width=2**12)
+    for row, label in zip(X.tolist(), y.tolist(), strict=True):
+        mission.learn_one({f"x{j}": value for j, value in enumerate(row)}, label)
+    names = mission.get_feature_names_out().tolist()
+    assert "x12" in mission.feature_names_in_
+    assert "x12" not in names
+    assert len(names) == 12
+    assert mission.transform_one(dict.fromkeys([*names, "x12"], 1.0)).keys() == {*names}
+    assert mission.feature_names_in_[mission.get_support()].tolist() == names
+    mission.save(tmp_path / "m.sieve")
+    assert ss.load(tmp_path / "m.sieve").get_feature_names_out().tolist() == names
+
+
 def test_models_that_merge_have_the_constants_of_both():
     X, y = shifted()
     first, second = (

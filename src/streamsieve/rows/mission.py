@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -79,8 +79,8 @@ class MISSION(Seeded, RowSelector):
     come at any time and brings its model along.
 
     With dict rows and dataframes (``learn_one``, ``learn_many``) names are hashed to 62 bits and forgotten,
-    except those of the heap: these are ``feature_names_in_``, all of them selected.  A feature keeps its
-    column there as long as it stays; a newcomer takes the column of the one that left.
+    except those of the heap: these are ``feature_names_in_``, all of them selected unless constant.  A
+    feature keeps its column there as long as it stays; a newcomer takes the column of the one that left.
 
     ``merge`` adds two models.  The sketch is linear, so the sum is the sketch of all gradient steps that both
     have taken, and its heap the best of both heaps under the summed weights.  It is not the model of one pass
@@ -187,9 +187,8 @@ class MISSION(Seeded, RowSelector):
             X, ids = _by_id(X, self._open_names.hashes)
         entries = row_entries(X)
         self._model_.learn(entries, ids, np.asarray(batch.y), self.learning_rate)
-        if self._fixed_:
-            self._constants_.update(entries)
-        else:
+        self._constants_.update(entries, None if self._fixed_ else ids)
+        if not self._fixed_:
             self._keep_names()
 
     def _known_labels(self) -> Iterable[Any]:
@@ -236,11 +235,22 @@ class MISSION(Seeded, RowSelector):
 
     def _scores_of(self, features: IntArray) -> FloatArray:
         norms: FloatArray = np.abs(self._model_.weights(features)).sum(axis=1)
+        norms[np.isin(features, self._constants_.columns)] = 0.0
         return norms
 
     def _select(self) -> IntArray:
         features = self._model_.hitters.features
-        return np.setdiff1d(features, self._constants_.columns) if self._fixed_ else features.copy()
+        features = features[~np.isin(features, self._constants_.columns)]
+        return np.sort(features) if self._fixed_ else features
+
+    def _columns(self, features: IntArray) -> IntArray:
+        return features if self._fixed_ else np.flatnonzero(np.isin(self._open_names.hashes, features))
+
+    def _names_of(self, features: IntArray) -> Sequence[str]:
+        if self._fixed_:
+            return super()._names_of(features)
+        names = self._open_names.names
+        return [names[i] for i in self._columns(features).tolist()]
 
     def _best_first(self) -> IntArray:
         """Return the ids of the selected features, best first."""

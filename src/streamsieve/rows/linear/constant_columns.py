@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from streamsieve.protocols import FloatArray
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.rows.linear.entries import RowEntries
 from streamsieve.state import Array, Int, Part, register
 
@@ -28,28 +27,32 @@ class ConstantColumns(Part):
 
     fields = {
         "rows": Int(),
-        "candidates": Array("i4", "candidates", low=0, order="rising"),
+        "candidates": Array("i8", "candidates", low=0, order="rising"),
         "values": Array("f8", "candidates", finite=True),
     }
 
     def __init__(self) -> None:
         self.rows = 0
-        self.candidates = np.zeros(0, np.int32)
+        self.candidates: IntArray = np.zeros(0, np.int64)
         self.values: FloatArray = np.zeros(0)
 
-    def update(self, entries: RowEntries) -> None:
-        """Take some rows into account."""
+    def update(self, entries: RowEntries, ids: IntArray | None = None) -> None:
+        """Take some rows into account; column i is known as ``ids[i]`` (which increase), or i where None."""
         rows = len(entries.indptr) - 1
+        if self.rows and not len(self.candidates):  # the way of nearly all batches
+            self.rows += rows
+            return
+        names = entries.indices.astype(np.int64) if ids is None else ids[entries.indices]
         if self.rows == 0 and rows:
             first = slice(0, int(entries.indptr[1]))
             there = entries.data[first] != 0
-            self.candidates = entries.indices[first][there]
+            self.candidates = names[first][there]
             self.values = entries.data[first][there]
         self.rows += rows
         if len(self.candidates) and rows:
-            place = np.searchsorted(self.candidates, entries.indices)
+            place = np.searchsorted(self.candidates, names)
             place[place == len(self.candidates)] = 0
-            same = self.candidates[place] == entries.indices
+            same = self.candidates[place] == names
             same &= self.values[place] == entries.data
             self._keep(np.bincount(place[same], minlength=len(self.candidates)) == rows)
 
@@ -63,12 +66,12 @@ class ConstantColumns(Part):
             self._keep(np.array([theirs.get(column) == value for column, value in mine], bool))
         self.rows += other.rows
 
-    def _keep(self, mask: npt.NDArray[np.bool_]) -> None:
+    def _keep(self, mask: BoolArray) -> None:
         if not mask.all():
             self.candidates, self.values = self.candidates[mask], self.values[mask]
 
     @property
-    def columns(self) -> npt.NDArray[np.int32]:
+    def columns(self) -> IntArray:
         """Columns with the same value in all rows, of which there are two at least."""
         return self.candidates if self.rows > 1 else self.candidates[:0]
 
