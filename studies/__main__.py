@@ -19,6 +19,8 @@ STUDIES = (
     "learning",
     "screens_and_learners",
     "adaptation",
+    "monitors",
+    "ofs",
     "saola",
     "osfs",
     "order",

@@ -149,6 +149,51 @@ def river_sparse(size: Size) -> Race:
     )
 
 
+@case("Screen correlation, learn_one and transform_one, 10 features", bar="speedup >= 1")
+def river_row_by_row_10(size: Size) -> Race:
+    return _row_by_row(size(2_000, 200), 10)
+
+
+@case("Screen correlation, learn_one and transform_one, 100 features", bar="speedup >= 1")
+def river_row_by_row_100(size: Size) -> Race:
+    return _row_by_row(size(2_000, 200), 100)
+
+
+@case("Screen correlation, learn_one and transform_one, 1,000 features", bar="speedup >= 1")
+def river_row_by_row_1000(size: Size) -> Race:
+    return _row_by_row(size(500, 50), 1_000)
+
+
+def _row_by_row(n: int, p: int) -> Race:
+    X, y = dense(n, p)
+    names = [f"f{j}" for j in range(p)]
+    rows = [dict(zip(names, row, strict=True)) for row in X.tolist()]
+    labels, k = y.tolist(), p // 2 if p < 20 else 10
+
+    def through(make: Callable[[], Any]) -> Callable[[], Any]:
+        def run() -> Any:
+            selector = make()
+            for row, label in zip(rows, labels, strict=True):
+                selector.learn_one(row, label)
+                selector.transform_one(row)
+            return selector
+
+        return run
+
+    note = (
+        f"{n:,} dicts of {p:,} features, k = {k}; ours reviews its selection every 50 rows, theirs every row"
+    )
+    peer = "river SelectKBest, Pearson"
+    return Race(
+        through(lambda: ss.Screen("correlation", k=k)),
+        through(lambda: _select_k_best(k)),
+        peer,
+        n,
+        "rows",
+        note,
+    )
+
+
 def _one_by_one(rows: list[dict[str, float]], labels: list[int]) -> Callable[[], Any]:
     def run() -> Any:
         screen = ss.Screen("correlation")
@@ -166,18 +211,23 @@ def _dicts(size: Size) -> tuple[Any, Any, list[dict[str, float]], list[int]]:
 
 
 def _river(rows: list[dict[str, float]], labels: list[int]) -> Callable[[], Any]:
-    try:
-        from river import feature_selection, stats  # noqa: PLC0415 - the others run without it
-    except ImportError as error:
-        raise SkipCase("river is not installed: pip install streamsieve[bench]") from error
+    _select_k_best(10)  # says at once if there is no river
 
     def run() -> Any:
-        selector = feature_selection.SelectKBest(stats.PearsonCorr(), k=10, use_abs=True)
+        selector = _select_k_best(10)
         for row, label in zip(rows, labels, strict=True):
             selector.learn_one(row, label)
         return selector
 
     return run
+
+
+def _select_k_best(k: int) -> Any:
+    try:
+        from river import feature_selection, stats  # noqa: PLC0415 - the others run without it
+    except ImportError as error:
+        raise SkipCase("river is not installed: pip install streamsieve[bench]") from error
+    return feature_selection.SelectKBest(stats.PearsonCorr(), k=k, use_abs=True)
 
 
 # ------------------------------------------------------------------------------------ one call

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-#: Modules that are not the user's; forwarding functions are of no module.
-_INSIDE = (__name__.partition(".")[0], "None", "builtins")
+#: Modules that are not the user's: forwarding functions are of no module, and scikit-learn's pipelines call.
+_INSIDE = (__name__.partition(".")[0], "sklearn", "None", "builtins")
 
 
 def caller_level() -> int:

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import streamsieve as ss
+from streamsieve import rows
 from streamsieve.base import RowSelector
 from streamsieve.exceptions import CapabilityError, InputError, ParameterError, SchemaError, TargetError
 from streamsieve.protocols import RowBatch, Traits
@@ -258,6 +259,16 @@ def test_partial_fit_takes_the_classes_that_incremental_estimators_take(selector
     with pytest.raises(TargetError, match="label 1, which is not among"):
         clone(selector).partial_fit(X, y, classes=[0, 2])
     assert selector.n_samples_seen_ == 2 * len(y)
+
+
+def test_every_row_selector_takes_classes():
+    X, y = toy()
+    X = np.abs(X)
+    row_selectors = [cls for name in rows.__all__ if issubclass(cls := getattr(rows, name), ss.RowSelector)]
+    assert len(row_selectors) >= 12
+    for cls in row_selectors:
+        selector = next(iter(cls.variants()))
+        selector.partial_fit(X, y, classes=[0, 1]).partial_fit(X, y)
 
 
 def test_classes_of_a_numeric_target_are_refused():

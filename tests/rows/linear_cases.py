@@ -39,6 +39,11 @@ def rows(kind, n, p, rng):
     return X, y
 
 
+def constant(X):
+    """Return a mask of the columns that are never selected: constant in two rows or more."""
+    return (np.ptp(X, axis=0) == 0) & (len(X) > 1)
+
+
 def assert_mistakes(selector, margins):
     """Assert that as many signs were wrong as in the twin; 0 but for rounding may count either way."""
     doubtful = np.count_nonzero(np.abs(margins) < 1e-12) - np.count_nonzero(margins == 0.0)

@@ -28,7 +28,7 @@ SELECTORS = {
     "FSDS": ss.FSDS(k=2, batch_size=25),
     "MISSION": ss.MISSION(k=2, width=32),
     "MISSION frozen": ss.MISSION(k=2, width=32, half_life=50, output="frozen"),
-    "OFS": ss.OFS(k=2),
+    "OFS": ss.OFS(k=2, variant="paper"),
     "SOFS": ss.SOFS(k=2),
     "PartialOFS": ss.PartialOFS(k=2),
     "WinnowEFS": ss.WinnowEFS(k=2),

@@ -115,11 +115,14 @@ def _tell(message: str) -> None:
 
 
 def check_classes(y: Any, classes: Any, kind: str | None) -> None:
-    """Refuse labels that are not among the announced ``classes``; None announces nothing."""
-    if classes is None:
+    """Refuse labels that are not among the announced ``classes``; None announces nothing.
+
+    Where the target is not used (``kind`` is None), nor are its classes.
+    """
+    if classes is None or kind is None:
         return
     if kind not in ("classes", "either", "auto") or (kind == "auto" and is_numeric(as_target_values(y))):
-        raise TargetError("classes= announces labels, but this target is numeric or not used: leave it out")
+        raise TargetError("classes= announces labels, but this target is numeric: leave it out")
     announced, found = np.asarray(classes).ravel().tolist(), np.unique(check_target(y, len(y), kind))
     unknown = [label for label in found.tolist() if label not in announced]
     if unknown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from streamsieve.base.seeded import Seeded
 from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import MergeError, ParameterError, SchemaError
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits
+from streamsieve.rows.linear.constant_columns import ConstantColumns
 from streamsieve.rows.linear.entries import row_entries
 from streamsieve.rows.linear.sketched_model import MOST, MOST_DEPTH, MOST_WIDTH, SketchedModel
 from streamsieve.state import Float, Int, Nested
@@ -78,8 +79,8 @@ class MISSION(Seeded, RowSelector):
     may come at any time and brings its model along.
 
     With dict rows and dataframes (``learn_one``, ``learn_many``) names are hashed to 62 bits and forgotten,
-    except those of the heap: these are ``feature_names_in_``, all of them selected.  A feature keeps its
-    column there as long as it stays; a newcomer takes the column of the one that left.
+    except those of the heap: these are ``feature_names_in_``, all of them selected unless constant.  A
+    feature keeps its column there as long as it stays; a newcomer takes the column of the one that left.
 
     ``merge`` adds two models.  The sketch is linear, so the sum is the sketch of all gradient steps that both
     have taken, and its heap the best of both heaps under the summed weights.  It is not the model of one pass
@@ -120,7 +121,11 @@ class MISSION(Seeded, RowSelector):
         "learning_rate": Float(0, 1e6, open_low=True),
         "half_life": Float(1, optional=True),
     }
-    fields = {"_vocabulary_": Nested(ForgetfulVocabulary, optional=True), "_model_": Nested(SketchedModel)}
+    fields = {
+        "_vocabulary_": Nested(ForgetfulVocabulary, optional=True),
+        "_model_": Nested(SketchedModel),
+        "_constants_": Nested(ConstantColumns),
+    }
 
     def __init__(
         self,
@@ -170,6 +175,7 @@ class MISSION(Seeded, RowSelector):
             width=self.width, depth=self.depth, capacity=self._capacity, seed=self._seed,
             half_life=self.half_life,
         )  # fmt: skip
+        self._constants_ = ConstantColumns()
 
     @property
     def _capacity(self) -> int:
@@ -179,7 +185,9 @@ class MISSION(Seeded, RowSelector):
         X, ids = batch.X, NOTHING
         if not self._fixed_:
             X, ids = _by_id(X, self._open_names.hashes)
-        self._model_.learn(row_entries(X), ids, np.asarray(batch.y), self.learning_rate)
+        entries = row_entries(X)
+        self._model_.learn(entries, ids, np.asarray(batch.y), self.learning_rate)
+        self._constants_.update(entries, None if self._fixed_ else ids)
         if not self._fixed_:
             self._keep_names()
 
@@ -192,6 +200,7 @@ class MISSION(Seeded, RowSelector):
                 "the two began with random_state=None and have other hash functions: give both the same seed"
             )
         self._model_ = self._model_.merged(other._model_)
+        self._constants_.merge(other._constants_)
         if not self._fixed_:
             self._keep_names()
 
@@ -221,15 +230,27 @@ class MISSION(Seeded, RowSelector):
         for low in range(0, len(scores), SCORED_AT_ONCE):
             part = scores[low : low + SCORED_AT_ONCE]
             part[:] = self._model_.norms(low, low + len(part))
+        scores[self._constants_.columns] = 0.0
         return scores
 
     def _scores_of(self, features: IntArray) -> FloatArray:
         norms: FloatArray = np.abs(self._model_.weights(features)).sum(axis=1)
+        norms[np.isin(features, self._constants_.columns)] = 0.0
         return norms
 
     def _select(self) -> IntArray:
         features = self._model_.hitters.features
-        return np.sort(features) if self._fixed_ else features.copy()
+        features = features[~np.isin(features, self._constants_.columns)]
+        return np.sort(features) if self._fixed_ else features
+
+    def _columns(self, features: IntArray) -> IntArray:
+        return features if self._fixed_ else np.flatnonzero(np.isin(self._open_names.hashes, features))
+
+    def _names_of(self, features: IntArray) -> Sequence[str]:
+        if self._fixed_:
+            return super()._names_of(features)
+        names = self._open_names.names
+        return [names[i] for i in self._columns(features).tolist()]
 
     def _best_first(self) -> IntArray:
         """Return the ids of the selected features, best first."""
@@ -305,7 +326,8 @@ class MISSION(Seeded, RowSelector):
         if model.clock.half_life != self.half_life:
             yield f"the steps fade with half_life={model.clock.half_life}, not {self.half_life}"
         features = model.hitters.features
-        if self._fixed_ and np.any(features >= self.n_features_in_):
+        widest = max([-1, *features.tolist(), *self._constants_.candidates.tolist()])
+        if self._fixed_ and widest >= self.n_features_in_:
             yield "the features of the heap are not among the features"
         if not self._fixed_ and not np.array_equal(self._open_names.hashes, features):
             yield "the names are not those of the heap"

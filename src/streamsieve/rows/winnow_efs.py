@@ -234,7 +234,8 @@ class WinnowEFS(LinearScores, RowSelector):
         return mistakes
 
     def _choose(self) -> BoolArray:
-        learnt, scores = self._model_.learnt(self.n_features_in_), self.scores_
+        learnt, scores = self._model_.learnt(self.n_features_in_).copy(), self.scores_
+        learnt[self._constants_.columns] = False
         budget = self._k
         if np.count_nonzero(learnt) <= budget:
             return learnt  # type: ignore[no-any-return]

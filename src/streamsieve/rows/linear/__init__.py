@@ -10,5 +10,6 @@ sketched_model       MISSION                 weights in a count sketch, and the 
 minibatch_buffer     FIRES, FSDS             rows that wait for a minibatch
 ==================== ======================= ========================================================
 
-``entries`` (rows) and ``signed_labels`` (labels as -1 and +1) serve several of them.
+``entries`` (rows), ``signed_labels`` (labels as -1 and +1) and ``constant_columns`` (never selected) serve
+several of them.
 """

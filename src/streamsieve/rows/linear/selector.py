@@ -13,6 +13,7 @@ from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
 from streamsieve.base.selector import fitted_property
 from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Task, Traits
+from streamsieve.rows.linear.constant_columns import ConstantColumns
 from streamsieve.rows.linear.entries import RowEntries, row_entries
 from streamsieve.rows.linear.signed_labels import SignedLabels
 from streamsieve.state import Int, Nested
@@ -34,9 +35,11 @@ class LinearScores(Beside):
     ``coefficients(n_features)`` (positive where a feature is evidence for the positive class),
     ``scores(n_features)`` (0 where nothing was learnt, positive elsewhere) and ``problems(n_features,
     most)``: why this cannot be a model of n_features features, at most ``most`` of them with weights.
+
+    A constant column may have a weight, as an intercept, but its score is 0 and it is never selected.
     """
 
-    fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int()}
+    fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int(), "_constants_": Nested(ConstantColumns)}
     #: Makes a model that has learnt nothing.
     _empty_model: ClassVar[type[Any]]
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
@@ -49,10 +52,13 @@ class LinearScores(Beside):
         self._labels_ = SignedLabels()
         self._model_: Any = self._empty_model()
         self._mistakes_ = 0
+        self._constants_ = ConstantColumns()
 
     def _learn(self, batch: RowBatch) -> None:
         signs = self._labels_.encode(np.asarray(batch.y), type(self).__name__)
-        self._mistakes_ += self._advance(row_entries(batch.X), signs)
+        entries = row_entries(batch.X)
+        self._mistakes_ += self._advance(entries, signs)
+        self._constants_.update(entries)
 
     def _known_labels(self) -> Iterable[Any]:
         known = self._labels_.classes
@@ -76,7 +82,13 @@ class LinearScores(Beside):
 
     def _scores(self) -> FloatArray:
         scores: FloatArray = self._model_.scores(self.n_features_in_)
+        scores[self._constants_.columns] = 0.0
         return scores
+
+    @property
+    def _budget(self) -> int:
+        """Number of weights that the model may keep."""
+        return self._most
 
     def _choose(self) -> BoolArray:
         # a feature of which nothing was learnt is not selected, even if fewer than k others are
@@ -86,6 +98,8 @@ class LinearScores(Beside):
         yield from super()._consistent()
         # few weights prove nothing about the number of features, and ``scores_`` has one number for each
         yield from self._proven_features(WIDEST)
-        yield from self._model_.problems(self.n_features_in_, self._most)
+        yield from self._model_.problems(self.n_features_in_, self._budget)
+        if np.any(self._constants_.candidates >= self.n_features_in_):
+            yield "a constant column is not among its features"
         if self._mistakes_ > self.n_samples_seen_:
             yield f"{self._mistakes_} mistakes in {self.n_samples_seen_} rows"
