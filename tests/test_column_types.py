@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from streamsieve.column_types import BINARY, NUMERIC, ORDINAL, few_levels, guessed_types
+from streamsieve.column_types import BINARY, NUMERIC, ORDINAL, few_levels, guessed_type, guessed_types
 
 
 def slow_guess(x):
@@ -35,6 +35,7 @@ def test_the_guess_equals_its_slow_twin(n):
     for _ in range(30):
         X = np.column_stack(list(columns(rng, n)))
         wanted = [slow_guess(x) for x in X.T]
+        assert [guessed_type(np.ascontiguousarray(x)) for x in X.T] == wanted
         for same in (X, np.asfortranarray(X), sp.csc_array(X), sp.csr_array(X)):
             assert guessed_types(same).tolist() == wanted
 

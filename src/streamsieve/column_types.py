@@ -24,6 +24,8 @@ from streamsieve.protocols import FloatArray, IntArray, Matrix
 ROWS_PER_LEVEL = 20
 #: Levels that a column can have at most, unless it is declared nominal.
 MOST_LEVELS = 256
+#: Rows that are looked at first.
+FIRST_ROWS = 64
 #: Levels that tables take over any number of rows.
 TABLE_LEVELS = 32
 #: Number of distinct values up to which whole numbers are levels over any number of rows.
@@ -61,8 +63,20 @@ def guessed_types(X: Matrix) -> IntArray:
         X = sp.csc_array(X)
         kernel.levels_csc(X.indptr, X.data, n, most, out)
     else:
-        kernel.levels_dense(np.asarray(X), most, out)
+        kernel.levels_dense(X[:FIRST_ROWS], most, out)
+        some = np.flatnonzero(
+            out >= 0
+        )  # fractions show in a few rows, and the rest of the column is not read
+        found = np.zeros(len(some), np.int64)
+        kernel.levels_dense(np.asfortranarray(X[:, some]), most, found)
+        out[some] = found
     return np.where(out == 2, BINARY, np.where(out > 2, ORDINAL, NUMERIC))
+
+
+def guessed_type(x: FloatArray) -> int:
+    """Return what `guessed_types` does, of a single column."""
+    levels = kernel.levels_of_one(x, few_levels(len(x)))
+    return BINARY if levels == 2 else ORDINAL if levels > 2 else NUMERIC
 
 
 def type_names(codes: Iterable[int]) -> list[str]:

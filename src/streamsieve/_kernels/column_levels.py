@@ -25,7 +25,7 @@ def _place(v: float, table: FloatArray, used: npt.NDArray[np.bool_]) -> int:
 def _count(
     values: npt.NDArray[np.floating], zeros: bool, most: int, table: FloatArray, used: npt.NDArray[np.bool_]
 ) -> int:
-    """Count distinct values; 0 if they are more than ``most``, or more than two and not all whole.
+    """Count distinct values; -1 if they are more than ``most``, or more than two and not all whole.
 
     NaN is skipped.  ``zeros`` says whether there is a 0 beside the values.
     """
@@ -43,7 +43,7 @@ def _count(
             continue
         at = _place(v, table, used) if math.isfinite(v) else -1
         if at < 0:
-            return 0
+            return -1
         if not used[at]:
             used[at] = True
             table[at] = v
@@ -54,13 +54,20 @@ def _count(
                 second = v
             whole = whole and v == math.floor(v)
             if found > most or (found > 2 and not whole):
-                return 0
+                return -1
     return found
 
 
 @nb.njit(nogil=True, cache=True)
+def levels_of_one(x: FloatArray, most: int) -> int:
+    """Return the number of levels of a single column; -1 if it has none."""
+    used = np.empty(2 * most + 2, np.bool_)
+    return _count(x, False, most, np.empty(2 * most + 2), used)  # type: ignore[no-any-return]  # noqa: FBT003
+
+
+@nb.njit(nogil=True, cache=True)
 def levels_dense(X: npt.NDArray[np.floating], most: int, out: IntArray) -> None:
-    """Write the number of levels of every column; 0 for a column without levels."""
+    """Write the number of levels of every column; -1 for a column without levels."""
     table = np.empty(2 * most + 2)
     used = np.empty(2 * most + 2, np.bool_)
     for j in range(X.shape[1]):

@@ -44,6 +44,10 @@ class ColumnTypesRecord(Part):
         """Positions in `TYPES`, by arrival number."""
         return np.frombuffer(bytes(self._bytes), np.uint8).astype(np.int64)
 
+    def append_one(self, kind: int) -> None:
+        """Add the type of a single column."""
+        self._bytes.append(kind)
+
     def append(self, types: IntArray) -> None:
         """Add the types of a block."""
         self._bytes += types.astype(np.uint8).tobytes()

@@ -53,7 +53,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         "z" is Fisher's transformation, as in the paper: liberal at small levels.
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
-        values, in [2, 1024].
+        values, in [2, 1024]. Whole numbers that repeat keep their levels, see docs/column_types.md.
     variant : {"corrected", "paper"}, default="corrected"
         Whether a column that was eliminated between groups still eliminates others ("paper", as in the
         authors' toolbox) or not ("corrected").

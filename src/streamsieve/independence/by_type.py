@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.column_types import BINARY, NOMINAL, NUMERIC, guessed_types
+from streamsieve.column_types import BINARY, NOMINAL, NUMERIC, guessed_type, guessed_types
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Relevance, RelevanceTest
@@ -140,10 +140,10 @@ class RelevanceByType(RelevanceTest):
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column of numbers by its guessed type; None to leave it to `measure`."""
-        way = int(self.ways(guessed_types(x[:, None]))[0])
-        if way == NUMBER:
-            return self.correlation.one(x)
-        return None if self.tables is None or self.comparable else self.tables.one(x)
+        kind = guessed_type(x)
+        if kind == NUMERIC or self.tables is None or (kind == BINARY and self.comparable):
+            return self.correlation.one(x)  # nominal is never guessed
+        return None if self.comparable else self.tables.one(x)
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

@@ -118,7 +118,7 @@ def dependence(a: Embedded, b: Embedded) -> Comparison:
     """Compare two columns given nothing: tables for two discrete ones, else by their embeddings.
 
     The strength is ``sqrt(1 - exp(-2 I))``, where I is the information of two normal variables of that
-    correlation, or of the table; chance adds (freedom - 1) / (2 n) to I on average, which is taken off.
+    correlation, or of the table; its bias under independence, (freedom - 1) / (2 n), is taken off.
     """
     n = len(a.values)
     if a.discrete and b.discrete:

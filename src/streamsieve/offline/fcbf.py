@@ -33,7 +33,7 @@ class FCBF(OfflineSelector):
         A feature whose dependence on y is at or below it is irrelevant, 0 <= delta < 1.
     bins : int, default=5
         Features with more than 32 distinct values are cut into this number of bins of equal frequency, 2 to
-        1024.
+        1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  A numeric
         target is cut into five classes of equal frequency.

@@ -61,7 +61,7 @@ class HITONPC(OfflineSelector):
         limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     bins : int, default=5
         For tables: features with more than 32 distinct values are cut into this number of bins of equal
-        frequency, 2 to 1024.
+        frequency, 2 to 1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"

@@ -57,7 +57,8 @@ class InfFS(OfflineSelector):
         If supervised: the part of the standard deviation, at least 0.  Not all three may be 0.
     bins : int, default=5
         If supervised: for the mutual information, features with more than 32 distinct values are cut into
-        this number of bins of equal frequency, 2 to 1024.
+        this number of bins of equal frequency, 2 to 1024. Whole numbers that repeat keep their levels, see
+        docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
         If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
     ledger : {"all", "kept", "none"}, default="all"

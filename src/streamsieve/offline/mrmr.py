@@ -39,7 +39,7 @@ class MRMR(OfflineSelector):
         statistic, redundancy the absolute correlation.  "d": relevance minus redundancy; "q": their quotient.
     bins : int, default=5
         For "mi": features with more than 32 distinct values are cut into this number of bins of equal
-        frequency, 2 to 1024.
+        frequency, 2 to 1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  For "mi" a
         numeric target is cut into five classes of equal frequency.
