@@ -26,6 +26,11 @@ PAGE = HERE.parent / "docs" / "evidence" / "calibration_pairs.md"
 ROWS, COLUMNS = (12, 30, 100), 1000
 WAYS = ("t", "confirmed")
 ALLOWED = 1.3
+#: Why the default may be liberal, and what to do.
+FEW_VALUES = (
+    "A column of two values and three classes of four rows has a handful of possible statistics, and F is "
+    "continuous. Take a smaller level, or more rows."
+)
 
 Draw = Callable[[np.random.Generator, Any], Any]
 
@@ -132,6 +137,8 @@ def page(cells: list[dict[str, Any]]) -> str:
             f"{size / level:.2f}" for size, level in zip(cell["confirmed"]["size"], LEVELS, strict=True)
         )
         lines += ["", f"- {cell['column']}; {cell['target']}; {cell['rows']} rows: {ratio}"]
+    if found:
+        lines += ["", FEW_VALUES]
     return "\n".join(lines) + "\n"
 
 

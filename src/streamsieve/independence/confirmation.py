@@ -142,8 +142,8 @@ class Confirmation:
             rest = np.flatnonzero(ones == 0)
         z = min(-float(ndtri(level / 2)), FAR)
         if len(rest) and self._change(self._extremes, z).max() > TOLERANCE:
-            found = self._column_moments(columns.at(rest))
-            doubtful[rest] = self._change(found, z) > TOLERANCE
+            found = self._column_moments(columns)  # of tables too: to leave them out would copy the others
+            doubtful[rest] = self._change(found, z)[rest] > TOLERANCE
         return doubtful
 
     @cached_property
