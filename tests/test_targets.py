@@ -163,9 +163,9 @@ def test_targets_of_arrow_are_taken(selector, y):
     "selector", [ss.MRMR(k=1), ss.ReliefF(k=1), ss.FCBF(), ss.OFS(), ss.FIRES(k=1), ss.SAOLA()]
 )
 def test_errors_have_the_names_of_the_frame(selector):
-    gaps = X.assign(pulse=X["pulse"].where(X.index != 3))
+    holes = X.assign(pulse=X["pulse"].where(X.index != 3))
     with pytest.raises(BadValueError, match="feature 'pulse' has missing values"):
-        selector.fit(gaps, LABELS)
+        selector.fit(holes, LABELS)
 
 
 def test_dates_are_not_called_text():

@@ -77,10 +77,13 @@ def test_tests_are_those_of_the_text():
 
 def test_a_clear_winner_is_named_with_its_score_and_its_features():
     found = recommended({"f nb": folds(0.9), "saola nb": folds(0.7, seed=1), "none nb": folds(0.6, seed=2)})
-    use = "Use f + nb: AUC 0.900 ± 0.010 with 10 of 500 features, significantly better than"
-    assert str(found).startswith(use)
-    assert "the next, saola + nb (0.700, p < 0.0001)" in str(found)
-    assert str(found).endswith("; selecting beats keeping all features (none + nb, 0.600, p < 0.0001).")
+    reach = 0.010 * math.sqrt(1 / 20 + 1 / 4) * stats.t.isf(0.025, 19)
+    assert str(found) == (
+        f"Use f with nb: AUC 0.900 (95% interval {0.9 - reach:.3f} to {0.9 + reach:.3f}), "
+        "10 of 500 features. "
+        "It is significantly better than the next, saola with nb (0.700, p < 0.0001). "
+        "The best selection beats all 500 features significantly (0.600, p < 0.0001)."
+    )
     assert found.recommended is found.best
     assert found.beats(found.next)
     assert [each.tiers for each in found.standings] == [(1, 1), (2, 2), (3, 3)]
@@ -93,12 +96,11 @@ def test_no_significant_difference_is_said_and_the_smallest_is_recommended():
         "none nb": folds(0.89, 0.03, 3),
     }  # fmt: skip
     found = recommended(scores, kept)
-    assert str(found).startswith("No significant difference between the best, ")
-    use = "use saola + nb, which takes the fewest features of those that are within one standard error"
-    assert use in str(found)
-    assert "(AUC 0.899 ± 0.030 with 4.5 of 500 features)" in str(found)
-    no_better = "; selecting does not beat keeping all features significantly (none + nb, 0.890, p 1)"
-    assert no_better in str(found)
+    assert str(found).startswith(
+        "Use saola with nb: AUC 0.899 (95% interval 0.865 to 0.933), 4.5 of 500 feat"
+    )
+    assert "The best score was 0.900 (f with nb, 100 of 500 features); the difference is not" in str(found)
+    assert str(found).endswith("Selecting gives no significant gain over all 500 features (0.890).")
     assert found.recommended.selector == "saola"  # osfs is smaller, and worse
     assert found.beats(found.of("osfs"))
 
@@ -107,26 +109,29 @@ def test_the_best_is_recommended_where_nothing_as_good_is_smaller():
     scores = {"f nb": folds(0.9, 0.03), "saola nb": folds(0.899, 0.03, 1)}
     found = recommended(scores, {"f nb": 3, "saola nb": 30})
     assert found.recommended is found.best
-    assert "and 1 other of 2: use it, as nothing within one standard error of it takes fewer" in str(found)
-    assert str(found).endswith("; keeping all features was not tried.")
+    assert "The difference to the next, saola with nb (0.899), is not significant." in str(found)
+    assert str(found).endswith(" Keeping all features was not tried.")
 
 
 def test_selecting_that_does_not_help_is_said():
     found = recommended({"none nb": folds(0.9), "f nb": folds(0.7, seed=1)})
-    keep = "Keep all 500 features, with nb: AUC 0.900 ± 0.010, significantly better than the next, f + nb"
-    assert str(found).startswith(keep)
+    assert str(found).startswith("Keep all 500 features, with nb: AUC 0.900 (95% interval 0.8")
+    assert "It is significantly better than the next, f with nb (0.700, p < 0.0001)." in str(found)
     found = recommended({"none nb": folds(0.9, 0.05), "f nb": folds(0.9, 0.05, 1) - 0.001}, {"f nb": 7})
     best, other = found.standings
     assert found.recommended is (other if best.selector == "none" else best)
-    ending = "; selecting does not beat keeping all features"
-    assert ending in str(found)
+    gain = "Selecting gives no significant gain over all 500 features"
+    assert gain in str(found) or "all features with nb, all 500 features); the difference is not" in str(
+        found
+    )
 
 
 def test_all_features_are_kept_if_no_selection_comes_near():
     noise = np.random.default_rng(0).normal(size=RUNS * FOLDS)
     found = recommended({"none nb": 0.9 + 0.001 * noise, "f nb": 0.89 + 0.012 * noise[::-1]})
     assert not found.beats(found.next)
-    assert "keep all features, as no selection comes within one standard error of it." in str(found)
+    assert str(found).startswith("Keep all 500 features, with nb: AUC ")
+    assert str(found).endswith("The difference to the next, f with nb (0.888), is not significant.")
 
 
 def test_what_failed_somewhere_never_wins():
@@ -179,13 +184,14 @@ def test_whatever_keeps_all_features_is_called_so_under_any_name():
 def test_keeping_nothing_is_called_so():
     scores = {"saola nb": np.full(RUNS * FOLDS, 0.5), "none nb": folds(0.5, 0.1)}
     found = recommended(scores, {"saola nb": 0})
-    lead = "No combination is significantly better than saola + nb, which kept nothing (AUC 0.500 ± 0.000)"
-    assert str(found).startswith(lead)
+    assert str(found).startswith(
+        "No combination is significantly better than saola with nb, which kept nothing"
+    )
     both = ("saola nb", "f nb")
     nothing = recommended(dict.fromkeys(both, scores["saola nb"]), dict.fromkeys(both, 0))
     assert str(nothing).startswith("No selector kept a feature, so nothing is known about them")
     better = recommended(scores | {"f nb": folds(0.55, 0.1, 1)}, {"saola nb": 0})
-    assert "; the best was f + nb (AUC 0.5" in str(better)
+    assert " The best was f with nb: AUC 0.5" in str(better)
 
 
 def test_each_stands_at_its_best_size():
@@ -193,13 +199,16 @@ def test_each_stands_at_its_best_size():
     both = Table({name: np.concatenate([a.table[name], b.table[name]]) for name in a.table})
     found = recommend(Report("screening", both, SETTINGS))
     assert (found.best.size, found.best.features, found.best.n) == (20, 20, RUNS * FOLDS)
-    assert str(found) == "Only f + nb was tried: AUC 0.900 ± 0.010 with 20 of 500 features."
+    assert (
+        str(found) == "Only f with nb was tried: AUC 0.900 (95% interval 0.889 to 0.911), 20 of 500 features."
+    )
 
 
 def test_equal_scores_are_no_difference():
     found = recommended({"f nb": np.full(20, 0.8), "t nb": np.full(20, 0.8), "none nb": np.full(20, 0.8)})
     assert [each.adjusted for each in found.standings[1:]] == [1, 1]
-    assert str(found).startswith("No significant difference")
+    assert "With nb did equally well" in str(found).replace("T with", "With")
+    assert "significant" not in str(found).partition(". ")[2].replace("no significant gain", "")
 
 
 def test_of_columns_that_stream_the_end_counts():
@@ -227,7 +236,7 @@ def test_of_columns_that_stream_the_end_counts():
     assert found.best.name == "saola + nb"
     assert found.best.mean == pytest.approx(0.9, abs=0.02)
     assert found.test_over_train == pytest.approx(1 / 3)
-    assert "significantly better than the next, none + nb" in str(found)
+    assert "significantly better than the next, all features with nb" in str(found)
     once = table.where(order=0)
     found = recommend(Report("streaming", once, settings | {"orders": None}))
     assert not found.tested
@@ -252,15 +261,54 @@ def test_of_rows_that_stream_nothing_is_tested():
     names = ["f + sgd", "t + sgd", "none + sgd", "no features + majority"]
     assert [each.name for each in found.standings] == names
     assert str(found) == (
-        "f + sgd did best: accuracy 0.900 with 7 of 40 features; next is t + sgd (0.800); with all features, "
-        "sgd reached 0.700; nothing was repeated, so no difference is tested."
+        "f with sgd did best: accuracy 0.900, 7 of 40 features; next is t with sgd (0.800); with all "
+        "features, sgd reached 0.700; nothing was repeated, so no difference is tested."
     )
     found = recommend(prequential_report({"f sgd": 0.5, "f majority": 0.6}))
     assert str(found).startswith("Nothing beats majority, which looks at no feature: accuracy 0.600; next is")
     found = recommend(prequential_report({"f sgd": 3.5, "none sgd": 2.5}, regression=True))
     assert found.best.selector == "none"  # of errors the smallest
     assert not found.higher_is_better
-    assert "mean absolute error 2.500 with all 40 features" in str(found)
+    assert "mean absolute error 2.500, all 40 features" in str(found)
+
+
+def test_three_folds_are_too_few_to_tell():
+    scores = {
+        f"s{i} nb": values for i, values in enumerate(([0.95, 0.97, 0.96], [0.7, 0.8, 0.84], [0.6] * 3))
+    }
+    report = report_of(scores)
+    report.settings = {**SETTINGS, "runs": 1, "folds": 3}
+    found = recommend(report)
+    assert found.underpowered == (not found.beats(found.next))
+    many = report_of(
+        {f"s{i} nb": np.array([0.95, 0.97, 0.96]) - 0.01 * i**2 * np.arange(3) for i in range(17)}
+    )
+    many.settings = {**SETTINGS, "runs": 1, "folds": 3}
+    found = recommend(many)
+    assert found.underpowered
+    assert "3 folds are too few to show a difference: repeat with more runs (runs=5" in str(found)
+    assert "not significant" not in str(found)
+    assert not recommended({"f nb": folds(0.9), "saola nb": folds(0.7, seed=1)}).underpowered
+
+
+def test_one_feature_is_no_contradiction():
+    report = report_of({"none nb": folds(0.9), "f nb": folds(0.9)}, {"none nb": 1, "f nb": 1})
+    report.settings = {**SETTINGS, "data": {"features": 1}}
+    text = str(recommend(report))
+    assert "did equally well" in text
+    assert "1 features" not in text
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "mae", "rmse"])
+def test_of_errors_the_smallest_is_best(metric):
+    report = report_of({"f nb": folds(0.3), "saola nb": folds(0.9, seed=1), "none nb": folds(0.6, seed=2)})
+    report.settings = {**SETTINGS, "metric": metric}
+    found = recommend(report)
+    assert [each.selector for each in found.standings] == ["f", "none", "saola"]
+    assert found.recommended.selector == "f"
+    assert not found.higher_is_better
+    assert found.beats(found.next)
+    assert [each.tiers for each in found.standings] == [(1, 1), (2, 2), (3, 3)]
 
 
 def test_as_table_and_as_plain_values():
@@ -274,6 +322,14 @@ def test_as_table_and_as_plain_values():
     assert plain["recommendation"] == str(found)
     assert plain["recommended"]["selector"] == "f"
     assert len(plain["combinations"]) == 2
+
+
+def test_in_a_notebook_it_is_short_and_escaped():
+    found = recommended({"<b> nb": folds(0.9), "none nb": folds(0.6, seed=2)})
+    assert repr(found) == str(found)
+    assert "&lt;b&gt; + nb" in found._repr_html_()
+    assert "<b>" not in found._repr_html_()
+    assert "<b>" not in report_of({"<b> nb": folds(0.9)})._repr_html_()
 
 
 def test_bad_input():

@@ -263,11 +263,7 @@ def data(n=40, p=4):
 def test_a_question_that_makes_no_sense_is_refused_and_the_state_goes_on():
     selector = RunningAverages(2).fit(*data())
     before = selector.scores_
-    for change, message in (
-        ({"model": "ridge"}, "model must be"),
-        ({"k": 9}, "k=9"),
-        ({"gamma": 0}, "gamma"),
-    ):
+    for change, message in (({"model": "ridge"}, "model must be"), ({"gamma": 0}, "gamma")):
         old = {name: getattr(selector, name) for name in change}
         selector.set_params(**change)
         for ask in ("scores_", "ranked_", "pvalues_", "coef_"):

@@ -187,7 +187,8 @@ def check_late_labels(selector: Any) -> None:
     n = len(y)
     X = np.round(rng.normal(size=(n, 6)) * 8 + y[:, None] * np.linspace(0, 0.08, 6)) / 8
     for form in (np.asarray, sp.csr_array) if selector.traits.sparse else (np.asarray,):
-        data = Sample(form(X), y, [])
+        # text, because 250 different whole numbers in one batch would be taken for a quantity
+        data = Sample(form(X), np.array([f"class {label:03}" for label in y]), [])
         whole = _streamed(fresh(selector), data, [n])
         assert_same(whole, _streamed(fresh(selector), data, [2, 120]), f"late labels, {form.__name__}")
 

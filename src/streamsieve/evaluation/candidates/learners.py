@@ -13,6 +13,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from streamsieve._parameters import did_you_mean
 from streamsieve.evaluation.engine.copies import seeds_for, unfitted
+from streamsieve.evaluation.measures.accuracy import BY_NUMBERS, BY_PROBABILITIES, BY_SCORES
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.protocols import FloatArray, Matrix
@@ -119,9 +120,14 @@ def _by_name(name: str, *, regression: bool) -> Any:
 
 def check_scores(learners: Mapping[str, Any], metric: str) -> None:
     """Refuse learners without scores where the metric needs them, before anything is computed."""
-    if metric != "auc":
-        return
-    for name, learner in learners.items():
+    for name, learner in learners.items() if metric in BY_PROBABILITIES else ():
+        if not hasattr(learner, "predict_proba"):
+            raise CapabilityError(
+                f"metric={metric!r} needs probabilities, and learner {name!r} ({type(learner).__name__}) has "
+                "no predict_proba: use metric='accuracy', or wrap it in "
+                "sklearn.calibration.CalibratedClassifierCV"
+            )
+    for name, learner in learners.items() if metric in BY_SCORES else ():
         if not hasattr(learner, "decision_function") and not hasattr(learner, "predict_proba"):
             raise CapabilityError(
                 f"AUC ranks rows by scores, and learner {name!r} ({type(learner).__name__}) gives none "
@@ -149,9 +155,13 @@ def predicted(
     if train.shape[1] == 0:
         return _uninformed(y, test.shape[0], metric, n_classes)
     learner.fit(train, y)
-    if metric != "auc":
-        return np.asarray(learner.predict(test))
-    return scores_of(learner, test, n_classes)
+    if metric in BY_SCORES:
+        return scores_of(learner, test, n_classes)
+    if metric in BY_PROBABILITIES:
+        out = np.zeros((test.shape[0], n_classes))
+        out[:, np.asarray(learner.classes_)] = learner.predict_proba(test)
+        return out
+    return np.asarray(learner.predict(test))
 
 
 def scores_of(learner: Any, X: Matrix, n_classes: int) -> FloatArray:
@@ -178,9 +188,11 @@ def scores_of(learner: Any, X: Matrix, n_classes: int) -> FloatArray:
 
 
 def _uninformed(y: npt.NDArray[Any], n: int, metric: str, n_classes: int) -> npt.NDArray[Any]:
-    if metric == "auc":
+    if metric in BY_SCORES:
         return np.zeros(n) if n_classes == 2 else np.zeros((n, n_classes))
-    if metric == "r2":
+    if metric in BY_PROBABILITIES:
+        return np.tile(np.bincount(y, minlength=n_classes) / len(y), (n, 1))
+    if metric in BY_NUMBERS:
         return np.full(n, y.mean())
     return np.full(n, np.bincount(y).argmax())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,15 @@ from streamsieve._parameters import check_choice
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray, IntArray
 
-METRICS = ("auto", "auc", "accuracy", "r2")
+#: Metrics of class predictions, of scores that rank rows, of probabilities, and of numbers.
+BY_LABELS = ("accuracy", "balanced_accuracy", "f1")
+BY_SCORES = ("auc", "average_precision")
+BY_PROBABILITIES = ("log_loss",)
+BY_NUMBERS = ("r2", "mae", "rmse")
+METRICS = ("auto", *BY_SCORES, *BY_LABELS, *BY_PROBABILITIES, *BY_NUMBERS)
+LOWER_IS_BETTER = ("log_loss", "mae", "rmse")
+#: The smallest probability that counts: a learner that is certain and wrong has a finite log loss.
+LEAST = float(np.finfo(np.float64).eps)
 
 
 def metric_for(metric: str, *, regression: bool, otherwise: str) -> str:
@@ -19,18 +28,18 @@ def metric_for(metric: str, *, regression: bool, otherwise: str) -> str:
     check_choice("metric", metric, METRICS)
     if metric == "auto":
         return "r2" if regression else otherwise
-    if (metric == "r2") is not regression:
-        fits = "'r2'" if regression else "'auc' or 'accuracy'"
+    if (metric in BY_NUMBERS) is not regression:
+        able = [name for name in METRICS[1:] if (name in BY_NUMBERS) is regression]
         kind = "numeric" if regression else "made of classes"
-        raise ParameterError(f"metric={metric!r} has no meaning where the target is {kind}: use {fits}")
+        raise ParameterError(
+            f"metric={metric!r} has no meaning where the target is {kind}: use {', '.join(map(repr, able))}"
+        )
     return metric
 
 
 def measured(metric: str, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> float:
     """Return the value of a metric."""
-    if metric == "auc":
-        return auc(y, predicted)
-    return accuracy(y, predicted) if metric == "accuracy" else r2(y, predicted)
+    return _MEASURES[metric](y, predicted)
 
 
 def auc(y: IntArray, scores: FloatArray) -> float:
@@ -71,3 +80,67 @@ def r2(y: FloatArray, predicted: FloatArray) -> float:
     """Return the share of the variance of y that is explained; NaN if there is none."""
     total = float(np.sum((y - y.mean()) ** 2))
     return 1.0 - float(np.sum((y - predicted) ** 2)) / total if total > 0 else float("nan")
+
+
+def balanced_accuracy(y: IntArray, predicted: npt.NDArray[Any]) -> float:
+    """Return the mean over classes of the share of their rows that is right; absent classes do not count."""
+    return float(np.mean([np.mean(predicted[y == c] == c) for c in np.unique(y)]))
+
+
+def f1(y: IntArray, predicted: npt.NDArray[Any]) -> float:
+    """Return F1 of class 1 of two, or the mean over more classes; 0 where a class is never predicted."""
+    classes = np.union1d(y, predicted)
+    return float(np.mean([_f1(y == c, predicted == c) for c in (classes if classes.max() > 1 else [1])]))
+
+
+def _f1(true: npt.NDArray[np.bool_], said: npt.NDArray[np.bool_]) -> float:
+    both = int(true.sum()) + int(said.sum())
+    return 2 * int((true & said).sum()) / both if both else 0.0
+
+
+def average_precision(y: IntArray, scores: FloatArray) -> float:
+    """Return the area under the precision-recall curve, as a step function; of several classes the mean."""
+    if scores.ndim == 1:
+        return _precision(y == 1, scores)
+    areas = [_precision(y == c, scores[:, c]) for c in range(scores.shape[1])]
+    known = [area for area in areas if not np.isnan(area)]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _precision(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
+    if not positive.any() or np.isnan(scores).any():
+        return float("nan")
+    order = np.argsort(-scores, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))  # equal scores come together
+    found = np.cumsum(positive[order])[ends]
+    gained = np.diff(found, prepend=0) / found[-1]
+    return float(np.sum(gained * found / (ends + 1)))
+
+
+def log_loss(y: IntArray, probabilities: FloatArray) -> float:
+    """Return the mean negative log of the probability that was given to the class of each row."""
+    given = probabilities[np.arange(len(y)), y]
+    return float(-np.mean(np.log(np.clip(given, LEAST, 1.0))))
+
+
+def mae(y: FloatArray, predicted: FloatArray) -> float:
+    """Return the mean absolute error."""
+    return float(np.mean(np.abs(y - predicted)))
+
+
+def rmse(y: FloatArray, predicted: FloatArray) -> float:
+    """Return the root of the mean squared error."""
+    return float(np.sqrt(np.mean((y - predicted) ** 2)))
+
+
+_MEASURES: dict[str, Callable[[Any, Any], float]] = {
+    "auc": auc,
+    "average_precision": average_precision,
+    "accuracy": accuracy,
+    "balanced_accuracy": balanced_accuracy,
+    "f1": f1,
+    "log_loss": log_loss,
+    "r2": r2,
+    "mae": mae,
+    "rmse": rmse,
+}

@@ -35,6 +35,7 @@ def performance(
     measure: str = "AUC",
     baseline: str = "no screening",
     title: str = "",
+    higher_is_better: bool = True,
 ) -> Any:
     """Plot performance against the number of features selected; rings mark peaks where curves are few.
 
@@ -54,9 +55,12 @@ def performance(
         What the line across is.
     title : str, default=""
         What the data set is.
+    higher_is_better : bool, default=True
+        Whether a peak is the highest value; False for errors.
     """
     at = check_places("sizes", sizes)
     check_some("panels", panels)
+    sign = 1 if higher_is_better else -1
     lines = baselines or {}
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     beside, high = shared.room_for([*names, *([baseline] if lines else [])])
@@ -66,7 +70,7 @@ def performance(
         for name, values in curves.items():
             runs = curve(name, values, len(at))
             # one look per method in all panels
-            _draw(axes, at, runs, name, style(names.index(name), len(at)), len(curves))
+            _draw(axes, at, runs, name, style(names.index(name), len(at)), len(curves), sign)
         if heading in lines:
             shared.add_baseline(axes, lines[heading], baseline)
         shared.count_axis(axes.xaxis, at)
@@ -79,7 +83,7 @@ def performance(
 
 
 def _draw(
-    axes: Any, at: FloatArray, runs: FloatArray, name: str, look: dict[str, Any], n_curves: int
+    axes: Any, at: FloatArray, runs: FloatArray, name: str, look: dict[str, Any], n_curves: int, sign: int
 ) -> None:
     means = runs.mean(axis=1)
     axes.plot(at, means, label=plain(name), **look)
@@ -87,7 +91,7 @@ def _draw(
         error = runs.std(axis=1, ddof=1) / np.sqrt(runs.shape[1])
         axes.fill_between(at, means - error, means + error, color=look["color"], alpha=0.15, linewidth=0)
     if n_curves <= MOST_PEAKS and not np.isnan(means).all():
-        peak = int(np.nanargmax(means))
+        peak = int(np.nanargmax(sign * means))
         axes.plot(
             at[peak], means[peak], marker="o", markersize=9, markerfacecolor="none",
             markeredgecolor=look["color"], linestyle="none",

@@ -79,9 +79,10 @@ def screening_protocol(
         Length of the grid, and how fast it grows.
     runs, folds : int, default=7
         Repetitions of the cross-validation, and folds in each.
-    metric : {"auto", "auc", "accuracy", "r2"}, default="auto"
-        "auto" is the area under the ROC curve for classes (of several the mean, each against the rest), and
-        r2 for numbers.
+    metric : str, default="auto"
+        For classes "auc", "average_precision", "accuracy", "balanced_accuracy", "f1" (of the second class in
+        sorted order, or the mean over more than two) or "log_loss"; for numbers "r2", "mae" or "rmse".
+        "auto" is "auc" for classes (of several the mean, each against the rest), and r2 for numbers.
     auc : {None, "mean_fold", "pooled"}, default=None
         Whether every fold has a score of its own, or the predictions of all folds of a run have one together;
         for any metric.  Pooled AUC compares scores of different models with each other.  None: "pooled" if

@@ -68,7 +68,9 @@ def streaming_protocol(
     split : float, int or pair of arrays, default=0.3
         The proportion of rows to test on, drawn for every order; or a number of folds; or the rows to train
         and to test on.
-    metric : {"auto", "auc", "accuracy", "r2"}, default="auto"
+    metric : str, default="auto"
+        For classes "auc", "average_precision", "accuracy", "balanced_accuracy", "f1" (of the second class in
+        sorted order, or the mean over more than two) or "log_loss"; for numbers "r2", "mae" or "rmse".
         "auto" is accuracy for classes, and r2 for numbers.
     scale : bool, default=True
         Whether features are brought to mean 0 and standard deviation 1 of the training rows.

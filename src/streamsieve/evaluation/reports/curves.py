@@ -57,18 +57,19 @@ def curves(report: Report, learner: str | None = None) -> dict[tuple[str, str], 
 
 
 def peaks(report: Report) -> Table:
-    """Return every selector and learner at the size where its mean score is highest, best first.
+    """Return every selector and learner at the size where its mean score is best, best first.
 
     The columns are ``selector``, ``learner``, ``size``, ``mean``, ``std`` and ``n``; ties go to the smallest.
     """
     _check(report)
     means = report.mean(("selector", "learner", "size"))
+    higher = report.higher_is_better
     best = []
     for rows in means.groups(["selector", "learner"]).values():
         values = means["mean"][rows]
         if not np.all(np.isnan(values)):
-            best.append(int(rows[int(np.nanargmax(values))]))
-    return means.take(np.array(best, np.int64)).sorted("mean", descending=True)
+            best.append(int(rows[int(np.nanargmax(values if higher else -values))]))
+    return means.take(np.array(best, np.int64)).sorted("mean", descending=higher)
 
 
 def combinations(report: Report) -> Combinations:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from streamsieve._parameters import check_number
+from streamsieve._text import shown
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.reports.curves import peaks
 from streamsieve.evaluation.reports.report import Report
 from streamsieve.evaluation.reports.table import Table
-from streamsieve.evaluation.reports.wording import sentence_of
+from streamsieve.evaluation.reports.wording import metric_label, sentence_of
 from streamsieve.evaluation.significance import holm, paired_t, table_of_groups
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray, IntArray
@@ -22,6 +25,10 @@ from streamsieve.protocols import FloatArray, IntArray
 #: What repetitions of a protocol are called in its table, and the columns of its seconds.
 REPETITIONS = {"screening": ("run", "fold"), "streaming": ("order", "fold"), "prequential": ()}
 SELECT_SECONDS = {"screening": "select_seconds", "streaming": "seconds", "prequential": "select_seconds"}
+#: Combinations that a page in a notebook lists.
+LISTED = 10
+#: Tests are idle if only differences of more standard deviations over folds than this can be significant.
+NO_POWER = 5.0
 #: Of a stream of rows, what counts over all of it, and whether more is better.
 WHOLE_STREAM = {"fading_accuracy": ("accuracy", True), "fading_r2": ("mae", False)}
 
@@ -52,13 +59,13 @@ class Standing:
         return f"{self.selector} + {self.learner}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recommendation:
     """What a comparison says.
 
     Attributes
     ----------
-    sentence : the recommendation, in one sentence
+    sentence : the recommendation, in a few short sentences
     recommended : what it recommends: the best, or, where others are as good, the smallest of these
     best : the highest mean score
     standings : all selectors and learners, best first; those that failed somewhere come last
@@ -83,6 +90,23 @@ class Recommendation:
     def tested(self) -> bool:
         """Whether there were repetitions to test differences with."""
         return not math.isnan(self.test_over_train)
+
+    @property
+    def underpowered(self) -> bool:
+        """Whether even a difference of 5 times its own spread between folds would not be significant."""
+        others = sum(not math.isnan(each.adjusted) for each in self.standings)
+        if not self.tested or not others or self.best.n < 2:
+            return False
+        critical = float(stats.t.isf(self.alpha / others / 2, self.best.n - 1))
+        return critical * math.sqrt(1 / self.best.n + self.test_over_train) > NO_POWER
+
+    def interval(self, each: Standing) -> tuple[float, float]:
+        """Return the confidence interval of a mean score, corrected as the tests are; NaN without tests."""
+        if not self.tested or each.n < 2:
+            return math.nan, math.nan
+        reach = float(stats.t.isf(self.alpha / 2, each.n - 1)) * each.std
+        reach *= math.sqrt(1 / each.n + self.test_over_train)
+        return each.mean - reach, each.mean + reach
 
     @property
     def next(self) -> Standing | None:
@@ -115,6 +139,7 @@ class Recommendation:
             "recommendation": self.sentence,
             "recommended": asdict(self.recommended),
             "best": asdict(self.best),
+            "interval": [None if math.isnan(end) else end for end in self.interval(self.recommended)],
             "metric": self.metric,
             "alpha": self.alpha,
             "combinations": [asdict(each) for each in self.standings],
@@ -122,6 +147,17 @@ class Recommendation:
 
     def __str__(self) -> str:
         return self.sentence
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the sentences and the best combinations, for notebooks."""
+        rows = "".join(
+            f"<tr><td>{escape(shown(each.name))}</td><td>{each.mean:.3f}</td><td>{each.features:.4g}</td></tr>"
+            for each in self.standings[:LISTED]
+        )
+        head = f"<tr><th>selector + learner</th><th>{metric_label(self.metric)}</th><th>features</th></tr>"
+        return f"<p>{escape(shown(self.sentence))}</p><table>{head}{rows}</table>"
 
 
 def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
@@ -159,7 +195,7 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
     >>> data = datasets.load("wine")
     >>> report = screening_protocol(data.X, data.y, ["none", "f"], ["nb"], sizes=[1], runs=2, folds=5)
     >>> print(recommend(report))
-    Keep all 13 features, with nb: AUC ..., significantly better than the next, f + nb (..., p 0.01...).
+    Keep all 13 features, with nb: AUC ... It is significantly better than the next, f with nb (...).
     """
     check_number("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
     if report.protocol not in REPETITIONS:
@@ -177,7 +213,8 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
     complete = sum(each.complete for each in standings)
     ratio = _test_over_train(report) if complete > 1 or len(standings) == 1 else math.nan
     if not math.isnan(ratio) and complete > 1:
-        standings[:complete] = _tested(standings[:complete], values[:complete], alpha, ratio)
+        signed = values[:complete] if higher else -values[:complete]
+        standings[:complete] = _tested(standings[:complete], signed, alpha, ratio)
     best, features = standings[0], report.n_features
     made = Recommendation("", best, best, tuple(standings), metric, higher, float(alpha), ratio, features)
     made = replace(made, recommended=_recommended(made))
@@ -189,8 +226,8 @@ def _standings(report: Report) -> tuple[list[Standing], FloatArray, str, bool]:
 
     The last two say what the score is, and whether more is better.
     """
-    table, score, higher = report.table, "score", True
-    metric = report.metric
+    table, score, metric = report.table, "score", report.metric
+    higher = report.higher_is_better
     if report.protocol == "screening":
         top = peaks(report)
         best = zip(*(top[name].tolist() for name in ("selector", "learner", "size")), strict=True)
@@ -295,7 +332,7 @@ def _tested(standings: Sequence[Standing], values: FloatArray, alpha: float, rat
     # of the mean of folds that share training rows, as in the tests
     error = standings[0].std * math.sqrt(1 / values.shape[1] + ratio)
     numbers = [(math.nan, math.nan, True)] + [
-        (test.p_value, p, bool(standings[0].mean - each.mean <= error))
+        (test.p_value, p, bool(abs(standings[0].mean - each.mean) <= error))
         for test, p, each in zip(against, adjusted, standings[1:], strict=True)
     ]
     return [
@@ -310,4 +347,5 @@ def _recommended(made: Recommendation) -> Standing:
     if not made.tested or second is None or made.beats(second):
         return made.best
     equals = [each for each in made.standings if each.within and not made.beats(each)]
-    return min(equals or [made.best], key=lambda each: (each.features, -each.mean))
+    sign = -1 if made.higher_is_better else 1
+    return min(equals or [made.best], key=lambda each: (each.features, sign * each.mean))

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from streamsieve._files import refuse_foreign
 from streamsieve._parameters import check_number
 from streamsieve._text import shown
 from streamsieve.evaluation.engine.jobs import Failure, Job, Key, RunConfig, run_jobs
+from streamsieve.evaluation.measures.accuracy import LOWER_IS_BETTER
 from streamsieve.evaluation.reports.table import Table, text_of
 from streamsieve.exceptions import ParameterError, ProtocolError, StateError
 from streamsieve.protocols import IntArray
@@ -98,6 +100,11 @@ class Report:
     def metric(self) -> str:
         """What the column "score" holds: "auc", "accuracy", "r2", ..."""
         return str(self.settings.get("metric", "score"))
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a high score is good; False for errors and losses."""
+        return self.metric not in LOWER_IS_BETTER
 
     @property
     def n_features(self) -> int:
@@ -238,6 +245,10 @@ class Report:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """Return the same for notebooks."""
+        return f"<pre>{escape(str(self))}</pre>"
+
     def _summary(self) -> Table | None:
         """Return every selector and learner at the end of its stream, or at its best size; best first."""
         column = next((name for name in ("score", "recall", "score_difference") if name in self.table), None)
@@ -250,8 +261,9 @@ class Report:
         by = [name for name in ("selector", "learner", "size") if name in table]
         means = table.mean(column, by)
         pairs = means.groups([name for name in by if name != "size"])
-        best = [_best(means["mean"], rows) for rows in pairs.values()]
-        return means.take(np.array(best, np.int64)).sorted("mean", descending=column != "score_difference")
+        descending = self.higher_is_better and column != "score_difference"
+        best = [_best(means["mean"] * (1 if self.higher_is_better else -1), rows) for rows in pairs.values()]
+        return means.take(np.array(best, np.int64)).sorted("mean", descending=descending)
 
 
 def _best(values: Any, rows: IntArray) -> int:

@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from streamsieve.evaluation.reports.recommendation import Recommendation, Standing
 
 #: What people call the scores.
-METRICS = {"auc": "AUC", "accuracy": "accuracy", "r2": "R²", "mae": "mean absolute error"}
+METRICS = {
+    "auc": "AUC",
+    "r2": "R²",
+    "f1": "F1",
+    "mae": "mean absolute error",
+    "rmse": "root mean squared error",
+}
+#: Scores that cannot be above 1 or below 0.
+BOUNDED = ("auc", "accuracy", "f1", "balanced_accuracy", "average_precision")
 
 
 def metric_label(metric: str) -> str:
@@ -30,73 +38,85 @@ def p_short(p: float) -> str:
 
 
 def sentence_of(made: Recommendation) -> str:
-    """Return the recommendation: what to use, and what is known about the difference to the rest."""
+    """Return the recommendation in short sentences: what to use, and what is known about the rest."""
     if made.next is None:
-        return f"Only {made.best.name} was tried: {_score(made, made.best)}."
+        return f"Only {_called(made.best)} was tried: {_score(made, made.best)}."
     if not made.tested:
         return f"{_untested(made, made.next)}."
+    if made.recommended.features < 1:
+        return _nothing_kept(made)
+    return " ".join(text for text in (_lead(made), _difference(made, made.next), _against_all(made)) if text)
+
+
+def _called(each: Standing) -> str:
+    """Return what a combination is called in a sentence."""
+    return f"{'all features' if each.keeps_all else each.selector} with {each.learner}"
+
+
+def _lead(made: Recommendation) -> str:
     use = made.recommended
-    if use.features < 1:
-        lead = _nothing_kept(made)
-    elif made.beats(made.next):
-        lead = _clear(made, made.next)
-    else:
-        lead = _level(made)
-    return f"{lead}{_against_all(made)}."
+    if not use.keeps_all:
+        return f"Use {_called(use)}: {_score(made, use)}."
+    what = f"all {made.n_features:,} features" if made.n_features != 1 else "the only feature"
+    return f"Keep {what}, with {use.learner}: {_interval(made, use)}."
 
 
 def _nothing_kept(made: Recommendation) -> str:
     best, use = made.best, made.recommended
     if all(each.features < 1 for each in made.standings):
-        known = f"{best.name}: {_spread(made, best)}"
-        return f"No selector kept a feature, so nothing is known about them ({known})"
+        known = f"{_called(best)}: {_interval(made, best)}"
+        return f"No selector kept a feature, so nothing is known about them ({known})."
     kept = "kept nothing" if use.features == 0 else f"kept {use.features:.1f} features on average"
-    lead = f"No combination is significantly better than {use.name}, which {kept} ({_spread(made, use)})"
-    return lead if best is use else f"{lead}; the best was {best.name} ({_score(made, best)})"
-
-
-def _clear(made: Recommendation, second: Standing) -> str:
-    best = made.best
-    lead = f"Use {best.name}: {_score(made, best)}"
-    if best.keeps_all:
-        lead = f"Keep all {made.n_features:,} features, with {best.learner}: {_spread(made, best)}"
-    return (
-        f"{lead}, significantly better than the next, {second.name} ({_mean(second)}, "
-        f"p {p_short(second.adjusted)})"
-    )
-
-
-def _level(made: Recommendation) -> str:
-    best, use = made.best, made.recommended
-    alike = sum(not made.beats(each) for each in made.standings if each.complete and each is not best)
-    others = f"{alike} other{'s' * (alike != 1)}"
     lead = (
-        f"No significant difference between the best, {best.name} ({_score(made, best)}), and {others} of "
-        f"{len(made.standings)}: "
+        f"No combination is significantly better than {_called(use)}, which {kept}: {_interval(made, use)}."
     )
+    return lead if best is use else f"{lead} The best was {_called(best)}: {_score(made, best)}."
+
+
+def _difference(made: Recommendation, second: Standing) -> str:
+    """Return what is known about the difference to the best, or to the next."""
+    best, use = made.best, made.recommended
+    if made.beats(second):
+        return (
+            f"It is significantly better than the next, {_called(second)} ({_mean(second)}, "
+            f"p {p_short(second.adjusted)})."
+        )
+    if made.underpowered and best.mean != second.mean:
+        score = "" if use is best else f"The best score was {_mean(best)} ({_called(best)}). "
+        return (
+            f"{score}{best.n} folds are too few to show a difference: repeat with more runs "
+            "(runs=5, --runs 5)."
+        )
     if use is not best:
         return (
-            f"{lead}use {use.name}, which takes the fewest features of those that are within one standard "
-            f"error of it at their best size ({_score(made, use)})"
+            f"The best score was {_mean(best)} ({_called(best)}, {_features(made, best)}); the difference is "
+            "not significant."
         )
-    if best.keeps_all:
-        return f"{lead}keep all features, as no selection comes within one standard error of it"
-    return f"{lead}use it, as nothing within one standard error of it takes fewer features"
+    if best.mean == second.mean:
+        return f"{_called(second).capitalize()} did equally well."
+    return f"The difference to the next, {_called(second)} ({_mean(second)}), is not significant."
 
 
 def _against_all(made: Recommendation) -> str:
-    """Return what is to be said about keeping all features."""
+    """Return what is to be said about keeping all features, unless it has been said."""
     plain = made.all_features
     if plain is None:
-        return "; keeping all features was not tried"
-    if made.best is plain:
-        return "" if made.recommended is plain else "; selecting does not beat keeping all features"
-    known = f"({plain.name}, {_mean(plain)}, p {p_short(plain.adjusted)})"
+        return "Keeping all features was not tried."
+    if plain in (made.recommended, made.best):
+        return ""
     if not plain.complete:
-        return "; keeping all features failed in some folds"
+        return "Keeping all features failed in some folds."
+    known = f"all {made.n_features:,} features" if made.n_features else "all features"
     if made.beats(plain):
-        return "" if plain is made.next else f"; selecting beats keeping all features {known}"
-    return f"; selecting does not beat keeping all features significantly {known}"
+        p = p_short(plain.adjusted)
+        return (
+            ""
+            if plain is made.next
+            else f"The best selection beats {known} significantly ({_mean(plain)}, p {p})."
+        )
+    if made.underpowered:
+        return f"With {known} the score was {_mean(plain)}."
+    return f"Selecting gives no significant gain over {known} ({_mean(plain)})."
 
 
 def _untested(made: Recommendation, second: Standing) -> str:
@@ -104,12 +124,12 @@ def _untested(made: Recommendation, second: Standing) -> str:
     why = "nothing was repeated, so no difference is tested"
     if best.n > 1:
         why = "the others failed in some parts, so no difference is tested"
-    lead = f"{best.name} did best: {_score(made, best)}"
+    lead = f"{_called(best)} did best: {_score(made, best)}"
     if best.mean == second.mean:
-        lead = f"{best.name} and {second.name} did equally well: {_score(made, best)}"
+        lead = f"{_called(best)} and {_called(second)} did equally well: {_score(made, best)}"
     if best.learner in BASELINES:
         lead = f"Nothing beats {best.learner}, which looks at no feature: {_score(made, best)}"
-    rest = "" if best.mean == second.mean else f"; next is {second.name} ({_mean(second)})"
+    rest = "" if best.mean == second.mean else f"; next is {_called(second)} ({_mean(second)})"
     plain = made.all_features
     if plain is None:
         rest += "; keeping all features was not tried"
@@ -122,19 +142,26 @@ def _mean(each: Standing) -> str:
     return f"{each.mean:.3f}"
 
 
-def _spread(made: Recommendation, each: Standing) -> str:
-    spread = "" if math.isnan(each.std) else f" ± {each.std:.3f}"
-    return f"{metric_label(made.metric)} {each.mean:.3f}{spread}"
+def _interval(made: Recommendation, each: Standing) -> str:
+    """Return a score with its confidence interval, or with its deviation where nothing was tested."""
+    score = f"{metric_label(made.metric)} {each.mean:.3f}"
+    low, high = made.interval(each)
+    if math.isnan(low):
+        return score if math.isnan(each.std) else f"{score} ± {each.std:.3f}"
+    if made.metric in BOUNDED:
+        low, high = max(low, 0.0), min(high, 1.0)
+    return f"{score} ({1 - made.alpha:.0%} interval {low:.3f} to {high:.3f})"
 
 
 def _score(made: Recommendation, each: Standing) -> str:
     """Return score and number of features."""
-    kept = "" if each.learner in BASELINES else f" with {_features(made, each)}"
-    return _spread(made, each) + kept
+    kept = "" if each.learner in BASELINES else f", {_features(made, each)}"
+    return _interval(made, each) + kept
 
 
 def _features(made: Recommendation, each: Standing) -> str:
     if each.keeps_all:
-        return f"all {made.n_features:,} features"
-    of = f" of {made.n_features:,}" if made.n_features else ""
-    return f"{count_text(each.features)}{of} features"
+        return f"all {made.n_features:,} features" if made.n_features != 1 else "the only feature"
+    if not made.n_features:
+        return f"{count_text(each.features)} feature{'s' * (each.features != 1)}"
+    return f"{count_text(each.features)} of {made.n_features:,} feature{'s' * (made.n_features != 1)}"

@@ -74,11 +74,14 @@ def by_size(report: Report) -> list[Picture]:
         baseline = {learner: float(found["none", learner].mean[0])} if ("none", learner) in found else None
         if not lines:
             lines[ALL] = np.full(len(sizes), np.nan)
-        figure = plots.performance(sizes, {learner: lines}, baseline, measure=measure, baseline=ALL)
+        higher = report.higher_is_better
+        figure = plots.performance(
+            sizes, {learner: lines}, baseline, measure=measure, baseline=ALL, higher_is_better=higher
+        )
         _add_points(figure.axes[0], points, selectors)
         _name_sizes(figure.axes[0], sizes)
         alt = f"{measure} of {learner} against the number of features, for {', '.join(selectors)}."
-        caption = f"{learner}: {_highest(found, learner, measure)}"
+        caption = f"{learner}: {_best_of(found, learner, measure, 1 if higher else -1)}"
         pictures.append(Picture(f"score_{learner}", caption, alt, _compact(figure)))
     _level([picture.figure for picture in pictures])
     return pictures
@@ -102,17 +105,17 @@ def _name_sizes(axes: Any, sizes: Sequence[int]) -> None:
         axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _highest(found: Mapping[tuple[str, str], Curve], learner: str, measure: str) -> str:
-    """Say where a learner is best, and what it does with all features."""
+def _best_of(found: Mapping[tuple[str, str], Curve], learner: str, measure: str, sign: int) -> str:
+    """Say where a learner is best, and what it does with all features; ``sign`` is -1 for errors."""
     peaks = {
-        name: (float(np.nanmax(curve.mean)), float(curve.sizes[int(np.nanargmax(curve.mean))]))
+        name: (sign * float(np.nanmax(sign * curve.mean)), curve.sizes[int(np.nanargmax(sign * curve.mean))])
         for (name, with_learner), curve in found.items()
         if with_learner == learner and name != "none" and not np.all(np.isnan(curve.mean))
     }
     parts = []
     if peaks:
-        name, (score, size) = max(peaks.items(), key=lambda item: item[1][0])
-        parts.append(f"highest with {name} at {count_text(size)} features, {measure} {score:.3f}")
+        name, (score, size) = max(peaks.items(), key=lambda item: sign * item[1][0])
+        parts.append(f"best with {name} at {count_text(size)} features, {measure} {score:.3f}")
     if ("none", learner) in found:
         parts.append(f"{found['none', learner].mean[0]:.3f} with all features")
     return f"{'; '.join(parts)}."
