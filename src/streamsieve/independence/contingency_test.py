@@ -114,7 +114,7 @@ class TableTest(RelevanceTest):
     @property
     def most_levels(self) -> int:
         """Levels that a column can have."""
-        return max(kernel.most_levels(self.n), self.bins)
+        return max(int(kernel.most_levels(self.n)), self.bins)
 
     @property
     def by_moments(self) -> bool:

@@ -205,7 +205,7 @@ class PairwiseDiscreteGroups(PairwiseGroups):
     @property
     def _widest(self) -> int:
         """Largest number of categories of a discretized column."""
-        return max(coding.most_levels(self.n) + 1, self.bins)
+        return max(int(coding.most_levels(self.n)) + 1, self.bins)
 
     def _pairs(self, some: IntArray, others: IntArray) -> FloatArray:
         entries = self.slots.of("codes", "levels", "entropy")
