@@ -6,6 +6,7 @@ files            one file as checked Arrow record batches: Parquet, Arrow IPC
 text, dialect    CSV of any dialect and JSON lines, compressed or not; separators, decimal marks, encodings
 converted        workbooks, databases, JSON arrays, standard input
 layout           which columns are features or target, and how they become arrays
+blocks           some columns of all files as one array
 frames           dataframes of any library as matrices
 transpose        text or sparse rows written again, in a temporary folder, to be read by columns
 fingerprint      evidence that files are those of an earlier run
