@@ -29,6 +29,7 @@ STUDIES = (
     "dofs",
     "recovery",
     "interactions",
+    "networks",
 )
 
 
