@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -87,62 +87,17 @@ def _orthonormal(columns: FloatArray) -> FloatArray:
     return basis
 
 
-class IAMB(OfflineSelector):
-    """IAMB (incremental association): the Markov blanket of the target in a Bayesian network.
+if TYPE_CHECKING:
+    Beside = OfflineSelector
+else:
+    Beside = object
 
-    Features join the blanket while the most associated one, given all members, is significant; then members
-    that are independent of y given all others leave.  A child's other parent (spouse), which may be
-    independent of y by itself, joins after the child.
 
-    Parameters
-    ----------
-    alpha : float, default=0.01
-        Significance level of every test, in (0, 1).
-    test : {"fisher_z", "g2"}, default="fisher_z"
-        Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
-        of the blanket.
-    p_value : {"auto", "moments", "chi2"}, default="auto"
-        For "g2": p-values by permutation moments of Pearson's statistic, the default, or by the limiting
-        chi-squared distribution of G, which is liberal in sparse tables; see ``GSquared``.
-    bins : int, default=5
-        For "g2": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
-    task : {"auto", "classification", "regression"}, default="auto"
-        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
-    ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to record.
-
-    Attributes
-    ----------
-    scores_ : float64 array, one per feature: the statistic given nothing (absolute correlation or correlation
-        ratio; G)
-    pvalues_ : float64 array, one per feature: the p-value of that test
-    selected_ : columns of the selected features, in column order
-    ranked_ : the same columns, in the order they joined
-    ledger_ : one decision per feature
-    task_ : "binary", "multiclass" or "regression"
-
-    Notes
-    -----
-    Of several features the one with the smallest p-value is the most associated, then the one with the
-    largest statistic, then the first.  Each test is given the whole blanket, so rows run out where it is
-    large: a table of many strata has no power, and nothing more joins.
-
-    References
-    ----------
-    Tsamardinos, Aliferis, Statnikov: Algorithms for large scale Markov blanket discovery, FLAIRS 2003.
-
-    Examples
-    --------
-    >>> import numpy as np, streamsieve as ss
-    >>> rng = np.random.default_rng(0)
-    >>> y, spouse, noise = rng.normal(size=(3, 500))
-    >>> child = y + spouse + rng.normal(size=500)
-    >>> ss.IAMB().fit(np.c_[spouse, noise, child], y).selected_
-    array([0, 2])
-    """
+class BlanketSelector(Beside):
+    """What IAMB and inter-IAMB share: parameters, tests and steps; it stands before `OfflineSelector`."""
 
     #: Whether members are tested again after every feature that joins, or once at the end.
-    _interleaved: ClassVar[bool] = False
+    _interleaved: ClassVar[bool]
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "test": Choice(*TESTS),
@@ -232,7 +187,64 @@ class IAMB(OfflineSelector):
         return Why(reason.astype(np.uint8), self.scores_.copy(), self.pvalues_.copy())
 
 
-class InterIAMB(IAMB):
+class IAMB(BlanketSelector, OfflineSelector):
+    """IAMB (incremental association): the Markov blanket of the target in a Bayesian network.
+
+    Features join the blanket while the most associated one, given all members, is significant; then members
+    that are independent of y given all others leave.  A child's other parent (spouse), which may be
+    independent of y by itself, joins after the child.
+
+    Parameters
+    ----------
+    alpha : float, default=0.01
+        Significance level of every test, in (0, 1).
+    test : {"fisher_z", "g2"}, default="fisher_z"
+        Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
+        of the blanket.
+    p_value : {"auto", "moments", "chi2"}, default="auto"
+        For "g2": p-values by permutation moments of Pearson's statistic, the default, or by the limiting
+        chi-squared distribution of G, which is liberal in sparse tables; see ``GSquared``.
+    bins : int, default=5
+        For "g2": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
+    task : {"auto", "classification", "regression"}, default="auto"
+        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record.
+
+    Attributes
+    ----------
+    scores_ : float64 array, one per feature: the statistic given nothing (absolute correlation or correlation
+        ratio; G)
+    pvalues_ : float64 array, one per feature: the p-value of that test
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they joined
+    ledger_ : one decision per feature
+    task_ : "binary", "multiclass" or "regression"
+
+    Notes
+    -----
+    Of several features the one with the smallest p-value is the most associated, then the one with the
+    largest statistic, then the first.  Each test is given the whole blanket, so rows run out where it is
+    large: a table of many strata has no power, and nothing more joins.
+
+    References
+    ----------
+    Tsamardinos, Aliferis, Statnikov: Algorithms for large scale Markov blanket discovery, FLAIRS 2003.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> y, spouse, noise = rng.normal(size=(3, 500))
+    >>> child = y + spouse + rng.normal(size=500)
+    >>> ss.IAMB().fit(np.c_[spouse, noise, child], y).selected_
+    array([0, 2])
+    """
+
+    _interleaved: ClassVar[bool] = False
+
+
+class InterIAMB(BlanketSelector, OfflineSelector):
     """Inter-IAMB: the Markov blanket of the target, pruned after every feature that joins.
 
     As :class:`IAMB`, but members that became independent of y given all others leave at once, so that the
