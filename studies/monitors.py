@@ -120,11 +120,11 @@ def stationary(n: int, seeds: int) -> dict[str, float]:
 _INTRODUCTION = f"""\
 {RELEVANT} of {FEATURES} normal features differ between two classes by {EFFECT:g} standard deviations.
 Others take their place half way (abrupt), row by row from a quarter to three quarters of the stream
-(gradual), or in turns, four concepts of equal length (recurring); so many of the {RELEVANT} as the first
-column says. `Screen("f", k={RELEVANT})` with the parameters named. A cell has the number of selected
-features that are right at the end, mean of five streams (one of 200,000 rows); in parentheses the alarms,
-and the median number of rows from the beginning of the drift to the first. An alarm is a row at which one
-or more features were restarted.
+(gradual), or in turns, four concepts of equal length (recurring); the first column has the
+number of features replaced. `Screen("f", k={RELEVANT})` with the parameters named. A cell has the number of
+selected features that are right at the end, mean of five streams (one of 200,000 rows); in parentheses the
+alarms, and the median number of rows from the beginning of the drift to the first. An alarm is a row at
+which one or more features were restarted.
 """
 
 
