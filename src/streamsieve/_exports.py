@@ -4,6 +4,7 @@ EXPORTS = {
     "AlphaInvesting": "columns",
     "ArraySource": "sources",
     "ArrowSource": "sources",
+    "ArrowStreamSource": "sources",
     "BARDA": "rows",
     "BlockBagging": "learners",
     "Bootstrap": "rows",
@@ -40,6 +41,7 @@ EXPORTS = {
     "OnlineFDR": "columns",
     "OnlineSubstitution": "columns",
     "PartialOFS": "rows",
+    "Query": "sources",
     "RJMCMC": "learners",
     "RReliefF": "offline",
     "Relief": "offline",
@@ -67,6 +69,7 @@ EXPORTS = {
     "features": "sources",
     "load": "registry",
     "open": "sources",
+    "query": "sources",
     "run": "running",
 }
 MODULES = (

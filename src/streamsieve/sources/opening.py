@@ -10,12 +10,14 @@ from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
+from streamsieve.sources.arrow_stream import ArrowStreamSource
 from streamsieve.sources.checks import SVMLIGHT, is_paths, no_axis, resolve, suffix_of
 from streamsieve.sources.computed.transformed import Transformed
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
 from streamsieve.sources.svmlight import SvmlightSource
 from streamsieve.sources.tables import frames
+from streamsieve.sources.tables.producers import producer_of
 
 #: How the address of a Kafka topic begins.
 KAFKA = "kafka://"
@@ -74,16 +76,18 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
 
     Parameters
     ----------
-    data : path, pattern, list of either, address, array, dataframe, sparse matrix, or source
+    data : path, pattern, list of either, address, array, dataframe, sparse matrix, stream, or source
         Files are recognized by suffix: .parquet .pq .csv .tsv .arrow .feather .ipc .svm .svmlight
         .libsvm.  A pattern such as ``"clicks/*.parquet"`` stands for all its files, in natural order.
-        ``"kafka://host:port/topic"`` is a Kafka topic.  A source is returned as it is.
+        ``"kafka://host:port/topic"`` is a Kafka topic.  Streams of rows are lazy frames, relations, datasets,
+        queries, Arrow readers and iterators of chunks, see :class:`~streamsieve.sources.ArrowStreamSource`.
+        A source is returned as it is.
     target : str or array, default=None
         The column or field that holds the target; for data in memory, also the target itself.  svmlight
         files bring their own.
     **options
-        Passed on to the source: ``skip_text`` for tables, ``n_features`` and ``zero_based`` for svmlight
-        files, ``names`` for arrays, ``names``, ``stop`` and others for Kafka.
+        Passed on to the source: ``skip_text`` for tables, ``ordered`` for streams, ``n_features`` and
+        ``zero_based`` for svmlight files, ``names`` for arrays, ``names``, ``stop`` and others for Kafka.
 
         ``transform``, for any data that has columns: a function of the name and the values of a column that
         returns a column in its place, or a pair ``(name, column)``, or yields some of these.  They are
@@ -91,7 +95,8 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
 
     Returns
     -------
-    ArrowSource, SvmlightSource, KafkaSource or ArraySource; with ``transform``, a Features of its columns
+    ArrowSource, ArrowStreamSource, SvmlightSource, KafkaSource or ArraySource; with ``transform``, a
+        Features of its columns
 
     Examples
     --------
@@ -121,6 +126,10 @@ def _opened(data: Any, target: Any, options: dict[str, Any]) -> Any:
         return _open_topic(data, target, options)
     if is_paths(data):
         return _open_files(data, target, options)
+    if target is None or isinstance(target, str):
+        producer = producer_of(data)
+        if producer is not None:
+            return _made(ArrowStreamSource, producer, options, target=target)
     if _is_source(data):
         if target is not None or options:
             raise SourceError(

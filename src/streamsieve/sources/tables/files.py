@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet
@@ -23,24 +23,31 @@ READ_ROWS = 65_536
 CSV_BLOCK, CSV_LINE = 2**20, 2**28
 
 
-class TableFile(ABC):
-    """A file with named columns.
+#: What to do about a file that Arrow cannot read.
+DAMAGED = "the file is damaged or not what its suffix says: repair it, write it again, or leave it out"
 
-    ``schema`` holds their Arrow types; ``n_rows`` is what the file claims, None if it does not.  Errors name
-    the file as ``shown``: a converted copy is shown as the user's file.
+
+class Table(ABC):
+    """Rows with named columns, read as record batches.
+
+    ``schema`` holds the columns' Arrow types; ``n_rows`` is what the table claims, None if it does not.
+    Errors name the table as ``shown`` and end with ``advice``.
     """
 
     n_rows: int | None = None
+    advice: str = DAMAGED
+    #: Whether some columns can be read without the others.
+    by_column: ClassVar[bool] = True
 
-    def __init__(self, path: Path, shown: str | None = None) -> None:
-        self.path, self.shown = path, shown or str(path)
-        with named(self.shown):
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        with named(self.shown, advice=self.advice):
             self.schema = self._look()
             self.names: list[str] = self.schema.names  # decodes them
 
     @abstractmethod
     def _look(self) -> Any:
-        """Return the schema, and set ``n_rows`` if the file says it."""
+        """Return the schema, and set ``n_rows`` if the table says it."""
 
     @abstractmethod
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
@@ -49,32 +56,40 @@ class TableFile(ABC):
     def batches(self, columns: Sequence[str], size: int = READ_ROWS, skip: int = 0) -> Iterator[Any]:
         """Yield record batches of these columns, of about ``size`` rows at most, after ``skip`` rows."""
         size = min(size, READ_ROWS)
-        with named(self.shown):
+        with named(self.shown, advice=self.advice):
             row, batches = self._read(columns, size, skip)
         for batch in self._validated(batches, row):
             first, row = row, row + batch.num_rows
             if row > max(first, skip):
-                yield batch.select(columns).slice(max(skip - first, 0))
+                yield decoded(batch.select(columns).slice(max(skip - first, 0)))
         if row < skip:
             raise SourceError(
                 f"start lies after {skip:,} rows of {self.shown}, but it has {row:,}: resume with the data "
                 "the position came from"
             )
 
-    @abstractmethod
-    def lasting(self) -> StablePrefix:
-        """Return the part of the file that stays as it is when rows are added at its end."""
-
     def _validated(self, batches: Iterable[Any], row: int = 0) -> Iterator[Any]:
         stream = iter(batches)
         while True:
-            with named(self.shown, row):
+            with named(self.shown, row, self.advice):
                 batch = next(stream, None)
                 if batch is None:
                     return
                 batch.validate(full=True)
             row += batch.num_rows
             yield batch
+
+
+class TableFile(Table):
+    """A table in a file; a converted copy is shown as the user's file."""
+
+    def __init__(self, path: Path, shown: str | None = None) -> None:
+        self.path = path
+        super().__init__(shown or str(path))
+
+    @abstractmethod
+    def lasting(self) -> StablePrefix:
+        """Return the part of the file that stays as it is when rows are added at its end."""
 
 
 class ParquetTable(TableFile):
@@ -178,6 +193,8 @@ def _quick(schema: Any) -> list[int]:
 class CsvTable(TableFile):
     """A CSV or TSV file whose first line names the columns."""
 
+    by_column: ClassVar[bool] = False
+
     def __init__(self, path: Path, delimiter: str) -> None:
         self._delimiter = delimiter
         super().__init__(path)
@@ -230,6 +247,19 @@ def _settled(inferred: Any) -> Any:
     return pa.schema([(f.name, pa.float64() if f.type in plain else f.type) for f in inferred])
 
 
+def decoded(batch: Any) -> Any:
+    """Return a record batch without run-end encoding, which Arrow does not cast."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+    from pyarrow import types as t  # noqa: PLC0415
+
+    encoded = [t.is_run_end_encoded(type_) for type_ in batch.schema.types]
+    if not any(encoded):
+        return batch
+    columns = [pc.run_end_decode(c) if runs else c for c, runs in zip(batch.columns, encoded, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
 def need_pyarrow() -> None:
     """Refuse to go on without pyarrow, and say how to get it."""
     try:
@@ -241,8 +271,8 @@ def need_pyarrow() -> None:
 
 
 @contextmanager
-def named(shown: str, row: int | None = None) -> Iterator[None]:
-    """Context: what Arrow complains about becomes a ``SourceError`` with the file and the place."""
+def named(shown: str, row: int | None = None, advice: str = DAMAGED) -> Iterator[None]:
+    """Context: what Arrow complains about becomes a ``SourceError`` with the table and the place."""
     import pyarrow as pa  # noqa: PLC0415
 
     try:
@@ -252,10 +282,7 @@ def named(shown: str, row: int | None = None) -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         place = "" if row is None else f" after row {row:,}"
         text = " ".join(str(error).split()) or type(error).__name__
-        raise SourceError(
-            f"{shown} cannot be read{place}: {text[:500]}; the file is damaged or not what its suffix says: "
-            "repair it, write it again, or leave it out"
-        ) from error
+        raise SourceError(f"{shown} cannot be read{place}: {text[:500]}; {advice}") from error
 
 
 FORMATS: dict[str, Callable[[Path], TableFile]] = {
