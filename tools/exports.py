@@ -15,7 +15,14 @@ from streamsieve.cli import methods
 #: Folders whose re-exports are public names of the package.
 FOLDERS = ("rows", "columns", "offline", "learners", "sources", "base")
 #: Names of other modules that are public as well.
-SINGLE = {"load": "registry", "run": "running", "Ledger": "ledger", "Decision": "protocols"}
+SINGLE = {
+    "load": "registry",
+    "from_bytes": "registry",
+    "run": "running",
+    "threads": "_threads",
+    "Ledger": "ledger",
+    "Decision": "protocols",
+}
 TARGET = Path(streamsieve.__file__).with_name("_exports.py")
 
 

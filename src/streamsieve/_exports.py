@@ -67,10 +67,12 @@ EXPORTS = {
     "WinnowEFS": "rows",
     "birth_death_process": "sources",
     "features": "sources",
+    "from_bytes": "registry",
     "load": "registry",
     "open": "sources",
     "query": "sources",
     "run": "running",
+    "threads": "_threads",
 }
 MODULES = (
     "adapters",
@@ -81,6 +83,7 @@ MODULES = (
     "datasets",
     "decisions",
     "dependence",
+    "engines",
     "evaluation",
     "exceptions",
     "independence",

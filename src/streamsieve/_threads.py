@@ -7,9 +7,12 @@ of the result.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+
+from streamsieve.exceptions import ParameterError
 
 MOST = 8
 #: Fewer values than this (a few tenths of a millisecond) are done before a second thread has woken up.
@@ -24,9 +27,48 @@ LINE = 8
 _pool: ThreadPoolExecutor | None = None
 
 
+#: The limit of :func:`threads`, for the thread or task that set it.
+_limit: ContextVar[int | None] = ContextVar("threads", default=None)
+#: Environment variable with the limit for the whole process.
+VARIABLE = "STREAMSIEVE_THREADS"
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Context: the compiled loops of this thread use at most ``n`` threads.
+
+    Without it, the environment variable ``STREAMSIEVE_THREADS`` is the limit, then the number of cores that
+    the process may use, and always 8.  The number of threads never changes a result.
+
+    Examples
+    --------
+    >>> import streamsieve as ss
+    >>> with ss.threads(1):
+    ...     screen = ss.Screen("f").fit([[0.0, 1.0], [1.0, 3.0], [0.5, 2.0]], [0, 1, 1])
+    """
+    token = _limit.set(_checked("n", n))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def _checked(name: str, value: int | str) -> int:
+    try:
+        found = int(value)
+    except (TypeError, ValueError):
+        found = 0
+    if found < 1 or isinstance(value, (bool, float)):
+        raise ParameterError(f"{name} must be a number of threads, at least 1; got {value!r}")
+    return found
+
+
 def _threads() -> int:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(MOST, usable)
+    limit, text = _limit.get(), os.environ.get(VARIABLE)
+    if limit is None:
+        limit = _checked(VARIABLE, text) if text else MOST
+    return min(MOST, usable, limit)
 
 
 def over_features(n_features: int, n_values: int, work: Callable[[int, int], None]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from operator import ne
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ import numpy as np
 from streamsieve._one_thread import changes
 from streamsieve._validation import check_classes, check_named_rows, check_rows
 from streamsieve._values import bad_value
+from streamsieve.base.covered import CoveredParts
 from streamsieve.base.open_features import NullEstimator, OpenFeatures
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
 from streamsieve.base.row_buffer import SMALL, RowBuffer
@@ -82,6 +84,7 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         "_vocabulary_": Nested(Vocabulary, HashedVocabulary, optional=True),
         "_ledger_": Nested(Ledger),
         "_top_": Nested(TopSet),
+        "_covered_": Nested(CoveredParts, optional=True),
     }
     _caches: ClassVar[frozenset[str]] = frozenset({"_cache_"})
     #: Whether ``merge`` is offered although its result is not that of one pass over all rows.
@@ -195,6 +198,41 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
                 self._names_in_ = np.array(list(batch.names), dtype=object)
                 self._begin_rows(checked)
             return self._learn_named(checked)
+
+    def declare(self, batch: RowBatch) -> Self:
+        """Fix the features, their names and the kind of target by a batch, without learning its rows.
+
+        The result holds no rows: it is the neutral element of :meth:`merge`, and later batches must be like
+        this one.  Parts of a stream that are learned in several places are declared alike.
+
+        Parameters
+        ----------
+        batch : a batch of the source; its values do not matter, except that fractions in ``y`` make a target
+            numeric where the task is not given
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np, streamsieve as ss
+        >>> source = ss.open(np.eye(4), target=[0, 1, 0, 1])
+        >>> empty = ss.Screen("f", k=1).declare(next(source.rows()))
+        >>> empty.n_samples_seen_, empty.merge(ss.run(source, ss.Screen("f", k=1))).n_samples_seen_
+        (0, 4)
+        """
+        if hasattr(self, "n_features_in_"):
+            raise CapabilityError("declare comes before the first rows, and some were learned already")
+        with untouched_on_error(self):
+            if batch.names is None:
+                checked = check_rows(self, batch.X, batch.y, batch.weight, target=self._target, reset=True)
+            else:
+                checked = check_named_rows(self, batch, target=self._target)
+                self.n_features_in_ = batch.X.shape[1]
+                self._names_in_ = np.array(list(batch.names), dtype=object)
+            self._begin_rows(checked)
+        return self
 
     def _check_names(self, names: Sequence[str]) -> None:
         """Refuse a batch whose features are not those of the first one, in the same order."""
@@ -338,6 +376,7 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         ----------
         other : a selector of the same class and parameters.  Where features are fixed, they must be the
             same in the same order; open ones are found by name, and those new to this one are appended.
+            Parts of a run with an engine are known, and two states that hold the same part do not merge.
 
         Returns
         -------
@@ -352,12 +391,25 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
                 "Screen with any criterion can"
             )
         joined, columns = self._joined_vocabulary(other)
+        mine, theirs = (getattr(each, "_covered_", None) for each in (self, other))
+        covered = mine.joined(theirs) if mine is not None and theirs is not None else mine or theirs
         with untouched_on_error(self):
-            if joined is not None:
-                self._vocabulary_ = joined
-                self.n_features_in_ = joined.width
-            self._merge(other, columns)
-            self._invalidate()
-            self.n_samples_seen_ += other.n_samples_seen_
-            self._buffer = None  # it holds the vocabulary from before
+            if self._fixed_ and self.n_samples_seen_ == 0:  # declared: the neutral element, to the last bit
+                parameters = self.get_params(deep=False)
+                self.__dict__.update({k: v for k, v in vars(deepcopy(other)).items() if k not in parameters})
+                self._invalidate()
+            elif not (other._fixed_ and other.n_samples_seen_ == 0):
+                self._absorb(other, joined, columns)
+            if covered is not None:
+                self._covered_ = covered
         return self
+
+    def _absorb(self, other: Self, vocabulary: Any, columns: IntArray | None) -> None:
+        """Take the rows of a twin; features known by name are those of the joined vocabulary."""
+        if vocabulary is not None:
+            self._vocabulary_ = vocabulary
+            self.n_features_in_ = vocabulary.width
+        self._merge(other, columns)
+        self._invalidate()
+        self.n_samples_seen_ += other.n_samples_seen_
+        self._buffer = None  # it holds the vocabulary from before

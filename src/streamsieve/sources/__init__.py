@@ -6,7 +6,7 @@ arrow_stream, query            streams of Arrow record batches, SQL queries
 generated                      columns computed on demand
 drift, birth_death             simulated streams: drifting rows, features that appear and vanish
 opening                        ``open`` and ``features``, which choose a source
-checks, identity               what sources share: arguments and file names, resuming
+checks, identity, parts        what sources share: arguments and file names, resuming, pieces for engines
 tables/                        readers of tables
 messages/, computed/           parts of the Kafka source and of computed columns
 ============================== =================================================================

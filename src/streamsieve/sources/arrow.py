@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from copy import copy
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -23,6 +24,7 @@ from streamsieve.sources.checks import (
     suffix_of,
 )
 from streamsieve.sources.identity import comparing, names_identity, same, same_names
+from streamsieve.sources.parts import SourcePart, grouped
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.files import CsvTable, IpcTable, ParquetTable, Table, TableFile
@@ -44,6 +46,9 @@ class TableSource(Generic[T]):
 
     ``names`` are those of the features, ``n_rows`` is None where a table does not say it.
     """
+
+    #: Whether these are some tables of a stream, which may have no rows.
+    _is_part: bool = False
 
     def __init__(
         self, tables: Sequence[T], target: str | None, *, skip_text: bool, exclude: Sequence[str]
@@ -126,7 +131,7 @@ class TableSource(Generic[T]):
                         pieces, room = [], size
         if pieces:
             yield pieces, position
-        elif row == 0:
+        elif row == 0 and not self._is_part:
             raise self._no_rows()
 
     def columns(
@@ -258,6 +263,29 @@ class ArrowSource(TableSource[TableFile]):
             check_files(known["files"], files)
             if isinstance(self._tables[len(known["files"]) - 1], CsvTable):
                 check_last_line(known["files"], files)
+
+    def parts(self, rows: int) -> list[SourcePart]:
+        """Cut the stream into consecutive parts of about ``rows`` rows; of text, a part is a file."""
+        sizes = [0 if table.n_rows is None else table.n_rows for table in self._tables]
+        if any(table.n_rows is None for table in self._tables):
+            return [SourcePart(self._only(k, k + 1), str(file)) for k, file in enumerate(self.files)]
+        found, first = [], 0
+        for low, high, skip, size in grouped(sizes, rows):
+            more = f" and {high - low - 1} more files" if high - low > 1 else ""
+            inside = f", rows {skip + 1:,} to {skip + size:,}" if size < sizes[low] else ""
+            start = {"file": 0, "row_in_file": skip, "row": skip} if skip else None
+            shown = f"{self.files[low]}{inside}{more}"
+            found.append(SourcePart(self._only(low, high), shown, start, size, first))
+            first += size
+        return found
+
+    def _only(self, low: int, high: int) -> ArrowSource:
+        """Return a source of some of the files, with the same columns."""
+        twin = copy(self)
+        twin._tables, twin.files = self._tables[low:high], self.files[low:high]  # noqa: SLF001 - a twin
+        twin._columnar = twin._y = twin._counted = None  # noqa: SLF001
+        twin.n_rows, twin._is_part = None, True  # noqa: SLF001
+        return twin
 
 
 def _block(files: Sequence[Table], names: list[str], n: int) -> npt.NDArray[np.float64]:

@@ -92,9 +92,13 @@ def _pyarrow(data: Any) -> Producer | None:
     if isinstance(data, ds.Dataset):
         files = tuple(getattr(data, "files", ()))  # a dataset over a reader has none
 
+        # with threads or buffers, ever more batches are read in advance while a slow consumer is at work
+        limits: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": False}
+        if isinstance(getattr(data, "format", None), getattr(ds, "ParquetFileFormat", ())):
+            limits["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
+
         def batches(size: int) -> Any:
-            # without these limits, dozens of batches of several files are read in advance
-            return data.to_batches(batch_size=size, batch_readahead=2, fragment_readahead=1)
+            return data.to_batches(batch_size=size, **limits)
 
         return Producer(
             "the Arrow dataset", batches, once=not files, ordered=True, evidence=files, schema=data.schema
