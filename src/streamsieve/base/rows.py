@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from operator import ne
 from typing import Any, ClassVar, Self
 
@@ -14,19 +13,20 @@ from streamsieve._one_thread import changes
 from streamsieve._validation import check_classes, check_named_rows, check_rows
 from streamsieve._values import bad_value
 from streamsieve.base.covered import CoveredParts
-from streamsieve.base.open_features import NullEstimator, OpenFeatures
+from streamsieve.base.merging import MergingRows
+from streamsieve.base.open_features import NullEstimator
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
 from streamsieve.base.row_buffer import SMALL, RowBuffer
 from streamsieve.base.selector import Selector, fitted_property
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
 from streamsieve.exceptions import BadValueError, CapabilityError, InputError, InputTypeError, SchemaError
 from streamsieve.ledger import KEEP, Ledger
-from streamsieve.protocols import IntArray, RowBatch, Task
+from streamsieve.protocols import RowBatch, Task
 from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts, untouched_on_error
 from streamsieve.state.tree import UNPROVEN
 
 
-class RowSelector(OpenFeatures, RankedFeatures, Selector):
+class RowSelector(MergingRows, RankedFeatures, Selector):
     """Select features from rows that arrive in batches, in one pass.
 
     A subclass writes three methods: :meth:`_start` makes the empty state, :meth:`_learn` takes a batch
@@ -87,8 +87,6 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         "_covered_": Nested(CoveredParts, optional=True),
     }
     _caches: ClassVar[frozenset[str]] = frozenset({"_cache_"})
-    #: Whether ``merge`` is offered although its result is not that of one pass over all rows.
-    _merges_approximately: ClassVar[bool] = False
     #: Whether the result is independent of how rows are cut into batches: small batches may then be buffered.
     _buffers_rows: ClassVar[bool] = False
     _lazy: ClassVar[bool] = True
@@ -105,9 +103,6 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
     @abstractmethod
     def _learn(self, batch: RowBatch) -> None:
         """Take a batch into account."""
-
-    def _merge(self, other: Self, columns: IntArray | None = None) -> None:
-        """Take the other's rows into account; its feature i is our ``columns[i]``, or i where None."""
 
     # ---------------------------------------------------------------- learning
 
@@ -366,50 +361,3 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         named = "_names_in_" in self.__dict__ or "_vocabulary_" in self.__dict__
         if not named and self.n_features_in_ > max(UNPROVEN, *widths):
             yield f"it claims {self.n_features_in_:,} features, but has no array of that size"
-
-    # ---------------------------------------------------------------- merging
-
-    def merge(self, other: Self) -> Self:
-        """Take the rows of another selector into account, as if they had come after one's own.
-
-        Parameters
-        ----------
-        other : a selector of the same class and parameters.  Where features are fixed, they must be the
-            same in the same order; open ones are found by name, and those new to this one are appended.
-            Parts of a run with an engine are known, and two states that hold the same part do not merge.
-
-        Returns
-        -------
-        self
-        """
-        self._check_same(other)
-        self._flush_buffer()
-        other._flush_buffer()
-        if not (self.traits.merges or self._merges_approximately):
-            raise CapabilityError(
-                f"{type(self).__name__} cannot merge: its result depends on the order of rows; "
-                "Screen with any criterion can"
-            )
-        joined, columns = self._joined_vocabulary(other)
-        mine, theirs = (getattr(each, "_covered_", None) for each in (self, other))
-        covered = mine.joined(theirs) if mine is not None and theirs is not None else mine or theirs
-        with untouched_on_error(self):
-            if self._fixed_ and self.n_samples_seen_ == 0:  # declared: the neutral element, to the last bit
-                parameters = self.get_params(deep=False)
-                self.__dict__.update({k: v for k, v in vars(deepcopy(other)).items() if k not in parameters})
-                self._invalidate()
-            elif not (other._fixed_ and other.n_samples_seen_ == 0):
-                self._absorb(other, joined, columns)
-            if covered is not None:
-                self._covered_ = covered
-        return self
-
-    def _absorb(self, other: Self, vocabulary: Any, columns: IntArray | None) -> None:
-        """Take the rows of a twin; features known by name are those of the joined vocabulary."""
-        if vocabulary is not None:
-            self._vocabulary_ = vocabulary
-            self.n_features_in_ = vocabulary.width
-        self._merge(other, columns)
-        self._invalidate()
-        self.n_samples_seen_ += other.n_samples_seen_
-        self._buffer = None  # it holds the vocabulary from before

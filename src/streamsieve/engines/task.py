@@ -84,12 +84,12 @@ def merge_all(*states: RowSelector | Failure) -> RowSelector | Failure:
     if len(selectors) == 1:
         return selectors[0]
     merged: RowSelector = pickle.loads(pickle.dumps(selectors[0]))  # noqa: S301 - our own object, not a file
-    for other in selectors[1:]:
-        try:
-            merged.merge(other)
-        except StreamSieveError as error:
-            number = other._covered_.spans[0].low
-            return Failure(number, "", type(error).__name__, str(error), traceback.format_exc())
+    try:
+        merged.merge_many(selectors[1:])
+    except StreamSieveError as error:
+        number = merged._covered_.spans[0].low
+        text = f"its state does not merge with those of the {len(selectors) - 1} parts after it: {error}"
+        return Failure(number, "", type(error).__name__, text, traceback.format_exc())
     return merged
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from streamsieve.base import WeightedRows
 from streamsieve.base.selector import fitted_property
-from streamsieve.protocols import IntArray
+from streamsieve.protocols import IntArray, MergesMany
 
 
 class SummarizedRows(WeightedRows):
@@ -24,6 +24,12 @@ class SummarizedRows(WeightedRows):
         if columns is not None:
             theirs = theirs.reindexed(columns, self.n_features_in_)
         self._summary_.merge(theirs)
+
+    def _merge_rows(self, others: Sequence[Self]) -> None:
+        if isinstance(self._summary_, MergesMany):
+            self._summary_.merge_many([other._summary_ for other in others])
+        else:
+            super()._merge_rows(others)
 
     @fitted_property
     def summary_(self) -> Any:

@@ -46,7 +46,7 @@ class SourcePart:
                 return
         if left:
             raise SourceError(
-                f"{self.shown} has {left:,} rows less than when the run was planned: do not change data while "
+                f"{self.shown} has {left:,} rows less than when the run was planned: leave data alone while "
                 "they are read"
             )
 
