@@ -6,10 +6,12 @@ import threading
 import time
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import streamsieve as ss
-from streamsieve.exceptions import SourceError
+from streamsieve.exceptions import StreamSieveError
 from tests.engines.laws import assert_same_bits, files, opened
 from tests.engines.test_laws import SCREENS, by_hand
 
@@ -44,10 +46,10 @@ def test_a_cluster_gives_the_bits_of_one_process(client, name, tmp_path):
 
 def test_an_error_on_a_worker_is_named_and_ends_the_run(client, tmp_path):
     paths = files(tmp_path, 5)
-    source = opened(paths)
-    paths[2].unlink()
-    with pytest.raises(SourceError, match="^part .*part-02.parquet"):
-        ss.run(source, ss.Screen("f"), engine=client, rows_per_task=300)
+    table = pq.read_table(paths[2])
+    pq.write_table(table.set_column(2, "c2", pa.array(np.full(len(table), np.inf))), paths[2])
+    with pytest.raises(StreamSieveError, match="^part .*part-02.parquet, row 1: .*'c2' holds inf"):
+        ss.run(opened(paths), ss.Screen("f"), engine=client, rows_per_task=300)
 
 
 def test_killed_workers_change_no_bit(client, tmp_path):
