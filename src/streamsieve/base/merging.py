@@ -19,9 +19,6 @@ class MergingRows(OpenFeatures):
     #: Whether ``merge`` is offered although its result is not that of one pass over all rows.
     _merges_approximately: ClassVar[bool] = False
 
-    def _merge(self, other: Self, columns: IntArray | None = None) -> None:
-        """Take the other's rows into account; its feature i is our ``columns[i]``, or i where None."""
-
     def merge(self, other: Self) -> Self:
         """Take the rows of another selector into account, as if they had come after one's own.
 

@@ -21,7 +21,7 @@ from streamsieve.base.selector import Selector, fitted_property
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
 from streamsieve.exceptions import BadValueError, CapabilityError, InputError, InputTypeError, SchemaError
 from streamsieve.ledger import KEEP, Ledger
-from streamsieve.protocols import RowBatch, Task
+from streamsieve.protocols import IntArray, RowBatch, Task
 from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts, untouched_on_error
 from streamsieve.state.tree import UNPROVEN
 
@@ -103,6 +103,9 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
     @abstractmethod
     def _learn(self, batch: RowBatch) -> None:
         """Take a batch into account."""
+
+    def _merge(self, other: Self, columns: IntArray | None = None) -> None:
+        """Take the other's rows into account; its feature i is our ``columns[i]``, or i where None."""
 
     # ---------------------------------------------------------------- learning
 
