@@ -71,35 +71,3 @@ def test_svmlight_text_is_read_batch_by_batch(tmp_path):
     # parsed, the whole is 6 MB, and several times that on the way
     assert rows < 6
     assert 1 < columns < 60
-
-
-#: Objects over a list of files, as programs; the limit is the peak of four times the rows over that of one.
-PRODUCERS = {
-    "dataset": ("pyarrow.dataset.dataset(files)", 1.05),
-    "relation": ("duckdb.read_parquet(files)", 1.05),
-    "query": ("sources.query('duckdb:///', f'FROM read_parquet({files})')", 1.05),
-    "pandas chunks": ("(pyarrow.parquet.read_table(f).to_pandas() for f in files)", 1.05),
-    # polars keeps a queue of batches whose length it does not promise
-    "lazy frame": ("polars.scan_parquet(files)", 1.15),
-}
-
-
-@pytest.mark.parametrize("kind", PRODUCERS)
-def test_memory_of_a_stream_does_not_depend_on_the_number_of_rows(kind, tmp_path):
-    X = np.random.default_rng(0).normal(size=(40, 25_000))
-    data = pa.table({**{f"c{j}": X[j] for j in range(40)}, "y": np.arange(25_000) % 2})
-    files = [str(tmp_path / f"{k}.parquet") for k in range(12)]
-    for file in files:
-        pq.write_table(data, file)
-    program, most = PRODUCERS[kind]
-    peaks_of = []
-    for times in (1, 4):
-        step = (
-            "import duckdb, polars, pyarrow.dataset; import streamsieve as ss; before = 0;"
-            f"files = {files} * {times};"
-            f"rows = ss.run(sources.open({program}, target='y'), ss.Screen('f')).n_samples_seen_;"
-            f"assert rows == {300_000 * times}"
-        )
-        peaks_of += peaks(step)
-    assert min(peaks_of) > 100
-    assert peaks_of[1] < most * peaks_of[0], peaks_of

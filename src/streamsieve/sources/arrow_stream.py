@@ -20,7 +20,7 @@ SAMPLED_ROWS = 64
 
 
 class ArrowStreamSource(TableSource[StreamTable]):
-    r"""Stream whatever produces Arrow record batches, in memory that does not depend on the number of rows.
+    r"""Stream whatever produces Arrow record batches, one batch at a time.
 
     Parameters
     ----------
