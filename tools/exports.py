@@ -17,8 +17,10 @@ FOLDERS = ("rows", "columns", "offline", "learners", "sources", "base")
 #: Names of other modules that are public as well.
 SINGLE = {
     "load": "registry",
+    "from_bytes": "registry",
     "run": "running",
     "select": "selecting",
+    "threads": "_threads",
     "Ledger": "ledger",
     "Decision": "protocols",
 }

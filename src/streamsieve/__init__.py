@@ -37,12 +37,14 @@ from streamsieve._exports import EXPORTS, MODULES
 from streamsieve._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from streamsieve._threads import threads as threads
     from streamsieve.base import *  # noqa: F403
     from streamsieve.columns import *  # noqa: F403
     from streamsieve.learners import *  # noqa: F403
     from streamsieve.ledger import Ledger as Ledger
     from streamsieve.offline import *  # noqa: F403
     from streamsieve.protocols import Decision as Decision
+    from streamsieve.registry import from_bytes as from_bytes
     from streamsieve.registry import load as load
     from streamsieve.rows import *  # noqa: F403
     from streamsieve.running import run as run

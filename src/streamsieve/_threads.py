@@ -7,12 +7,14 @@ of the result.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
-from contextvars import copy_context
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from threading import Thread
 from typing import TypeVar
+
+from streamsieve.exceptions import ParameterError
 
 T = TypeVar("T")
 
@@ -31,9 +33,48 @@ LOOK = 0.1
 _pool: ThreadPoolExecutor | None = None
 
 
+#: The limit of :func:`threads`, for the thread or task that set it.
+_limit: ContextVar[int | None] = ContextVar("threads", default=None)
+#: Environment variable with the limit for the whole process.
+VARIABLE = "STREAMSIEVE_THREADS"
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Context: the compiled loops of this thread use at most ``n`` threads.
+
+    Without it, the environment variable ``STREAMSIEVE_THREADS`` is the limit, then the number of cores that
+    the process may use, and always 8.  The number of threads never changes a result.
+
+    Examples
+    --------
+    >>> import streamsieve as ss
+    >>> with ss.threads(1):
+    ...     screen = ss.Screen("f").fit([[0.0, 1.0], [1.0, 3.0], [0.5, 2.0]], [0, 1, 1])
+    """
+    token = _limit.set(_checked("n", n))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def _checked(name: str, value: int | str) -> int:
+    try:
+        found = int(value)
+    except (TypeError, ValueError):
+        found = 0
+    if found < 1 or isinstance(value, (bool, float)):
+        raise ParameterError(f"{name} must be a number of threads, at least 1; got {value!r}")
+    return found
+
+
 def _threads() -> int:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(MOST, usable)
+    limit, text = _limit.get(), os.environ.get(VARIABLE)
+    if limit is None:
+        limit = _checked(VARIABLE, text) if text else MOST
+    return min(MOST, usable, limit)
 
 
 def over_features(n_features: int, n_values: int, work: Callable[[int, int], None]) -> None:

@@ -2,11 +2,13 @@
 
 import itertools
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
@@ -87,6 +89,29 @@ def in_svmlight(folder, cuts):
     return sources.SvmlightSource(paths)
 
 
+#: What produces record batches and can be read again.
+STREAMS = ("lazy frame", "relation", "dataset", "query", "list of chunks", "function", "list of dicts")
+
+
+def stream(kind, data, folder):
+    """Return an object that produces the rows of a table."""
+    if kind == "lazy frame":
+        return pl.from_arrow(data).lazy()
+    if kind == "relation":
+        return duckdb.from_arrow(data)
+    if kind == "dataset":
+        write_parquet(data, folder / "part.parquet")
+        return ds.dataset(folder / "part.parquet")
+    if kind == "query":
+        write_parquet(data, folder / "part.parquet")
+        return sources.query("duckdb:///", f"FROM '{folder / 'part.parquet'}'")
+    if kind == "list of dicts":
+        return data.to_pylist()
+    pieces = [data.slice(low, 5) for low in range(0, len(data), 5)]
+    chunks = [pieces[0].to_pandas(), pl.from_arrow(pieces[1]), *pieces[2:]]
+    return chunks if kind == "list of chunks" else lambda: iter(chunks)
+
+
 def make(kind, folder):
     """Return a source of this kind over ``numbers()``."""
     X, y = numbers()
@@ -101,6 +126,10 @@ def make(kind, folder):
         "pandas": lambda: sources.ArraySource(pd.DataFrame(X, columns=NAMES).assign(label=y), "label"),
         "polars": lambda: sources.ArraySource(pl.from_arrow(data), "label"),
         "arrow": lambda: sources.ArraySource(data, "label"),
+        **{
+            name: lambda n=name: sources.open(stream(n, data, folder), "label", ordered=True)
+            for name in STREAMS
+        },
         "svmlight": lambda: in_svmlight(folder, one),
         "svmlight, three files": lambda: in_svmlight(folder, CUTS),
         **{f"{name}, three files": lambda n=name: in_files(n, folder, CUTS) for name in FILES},
@@ -109,7 +138,7 @@ def make(kind, folder):
 
 
 KINDS = [
-    "array", "csr", "coo matrix", "pandas", "polars", "arrow", *FILES, "svmlight",
+    "array", "csr", "coo matrix", "pandas", "polars", "arrow", *STREAMS, *FILES, "svmlight",
     *(f"{name}, three files" for name in (*FILES, "svmlight")),
 ]  # fmt: skip
 

@@ -223,7 +223,7 @@ def test_a_converted_csv_goes_away_with_its_source(tmp_path, monkeypatch):
 
 def test_an_unwritable_temporary_folder_is_named(tmp_path, monkeypatch):
     source = make("csv", tmp_path)
-    monkeypatch.setattr("streamsieve.sources.arrow.scratch_folder", lambda _: tmp_path / "gone")
+    monkeypatch.setattr("streamsieve.sources.table_source.scratch_folder", lambda _: tmp_path / "gone")
     with pytest.raises(SourceError, match=r"temporary files in .*gone could not be written .*TMPDIR"):
         list(source.columns())
 

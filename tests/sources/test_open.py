@@ -123,8 +123,11 @@ def folder(tmp_path, monkeypatch):
         ("good.svm", {"target": "y"}, "each line begins with its label: leave out target='y'"),
         ("good.csv", {"target": [0]}, "target must be the name of a column of the files; got list"),
         (np.eye(2), {"target": "y"}, "only a dataframe has a column named 'y'"),
-        (lambda: None, {}, r"got a function: .*use features\(factory, y\)"),
-        ((k for k in ()), {}, r"got a generator: .*use features\(factory, y\)"),
+        (lambda: None, {}, r"got a function that returns a NoneType.*use features\(factory, y\)"),
+        (lambda name: None, {}, r"takes no arguments; .*use features\(factory, y\)"),
+        ((k for k in ()), {}, "the generator holds no rows"),
+        ((k for k in [np.eye(2)]), {}, r"got a ndarray among chunks of rows.*use features\(factory, y\)"),
+        (lambda: None, {"target": [0]}, r"got a function: .*use features\(factory, y\)"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_opened_says_what_to_do(data, options, message, folder):

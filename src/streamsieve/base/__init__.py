@@ -4,6 +4,7 @@
 selector        ``Selector``: a scikit-learn selector with traits that is saved and loaded
 rows            ``RowSelector``: fit, partial_fit, learn, merge; ``WeightedRows`` adds sample weights
 showing         what it shows: a ranking as a frame, a picture, its text and page
+merging         its merge; ``covered`` has the parts of a run that a state holds
 ranking         its selected set, ledger and output; ``choose`` has the rules for k best
 row_buffer      its buffer for rows that arrive one at a time
 open_features   its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names

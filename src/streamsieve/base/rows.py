@@ -13,7 +13,9 @@ from streamsieve._one_thread import changes
 from streamsieve._text import shown
 from streamsieve._validation import check_classes, check_named_rows, check_rows, question_labels
 from streamsieve._values import bad_value
-from streamsieve.base.open_features import NullEstimator, OpenFeatures
+from streamsieve.base.covered import CoveredParts
+from streamsieve.base.merging import MergingRows
+from streamsieve.base.open_features import NullEstimator
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
 from streamsieve.base.row_buffer import SMALL, RowBuffer
 from streamsieve.base.selector import Selector, fitted_property
@@ -28,7 +30,7 @@ from streamsieve.state.tree import UNPROVEN
 SHOWN_LABELS = 6
 
 
-class RowSelector(OpenFeatures, RankedFeatures, Selector):
+class RowSelector(MergingRows, RankedFeatures, Selector):
     """Select features from rows that arrive in batches, in one pass.
 
     A subclass writes three methods: :meth:`_start` makes the empty state, :meth:`_learn` takes a batch
@@ -86,10 +88,9 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         "_vocabulary_": Nested(Vocabulary, HashedVocabulary, optional=True),
         "_ledger_": Nested(Ledger),
         "_top_": Nested(TopSet),
+        "_covered_": Nested(CoveredParts, optional=True),
     }
     _caches: ClassVar[frozenset[str]] = frozenset({"_cache_"})
-    #: Whether ``merge`` is offered although its result is not that of one pass over all rows.
-    _merges_approximately: ClassVar[bool] = False
     #: Whether the result is independent of how rows are cut into batches: small batches may then be buffered.
     _buffers_rows: ClassVar[bool] = False
     _lazy: ClassVar[bool] = True
@@ -199,6 +200,41 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
                 self._names_in_ = np.array(list(batch.names), dtype=object)
                 self._begin_rows(checked)
             return self._learn_named(checked)
+
+    def declare(self, batch: RowBatch) -> Self:
+        """Fix the features, their names and the kind of target by a batch, without learning its rows.
+
+        The result holds no rows: it is the neutral element of :meth:`merge`, and later batches must be like
+        this one.  Parts of a stream that are learned in several places are declared alike.
+
+        Parameters
+        ----------
+        batch : a batch of the source; its values do not matter, except that fractions in ``y`` make a target
+            numeric where the task is not given
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np, streamsieve as ss
+        >>> source = ss.open(np.eye(4), target=[0, 1, 0, 1])
+        >>> empty = ss.Screen("f", k=1).declare(next(source.rows()))
+        >>> empty.n_samples_seen_, empty.merge(ss.run(source, ss.Screen("f", k=1))).n_samples_seen_
+        (0, 4)
+        """
+        if hasattr(self, "n_features_in_"):
+            raise CapabilityError("declare comes before the first rows, and some were learned already")
+        with untouched_on_error(self):
+            if batch.names is None:
+                checked = check_rows(self, batch.X, batch.y, batch.weight, target=self._target, reset=True)
+            else:
+                checked = check_named_rows(self, batch, target=self._target)
+                self.n_features_in_ = batch.X.shape[1]
+                self._names_in_ = np.array(list(batch.names), dtype=object)
+            self._begin_rows(checked)
+        return self
 
     def _check_names(self, names: Sequence[str]) -> None:
         """Refuse a batch whose features are not those of the first one, in the same order."""
@@ -345,36 +381,3 @@ class RowSelector(OpenFeatures, RankedFeatures, Selector):
         named = "_names_in_" in self.__dict__ or "_vocabulary_" in self.__dict__
         if not named and self.n_features_in_ > max(UNPROVEN, *widths):
             yield f"it claims {self.n_features_in_:,} features, but has no array of that size"
-
-    # ---------------------------------------------------------------- merging
-
-    def merge(self, other: Self) -> Self:
-        """Take the rows of another selector into account, as if they had come after one's own.
-
-        Parameters
-        ----------
-        other : a selector of the same class and parameters.  Where features are fixed, they must be the
-            same in the same order; open ones are found by name, and those new to this one are appended.
-
-        Returns
-        -------
-        self
-        """
-        self._check_same(other)
-        self._flush_buffer()
-        other._flush_buffer()
-        if not (self.traits.merges or self._merges_approximately):
-            raise CapabilityError(
-                f"{type(self).__name__} cannot merge: its result depends on the order of rows; "
-                "Screen with any criterion can"
-            )
-        joined, columns = self._joined_vocabulary(other)
-        with untouched_on_error(self):
-            if joined is not None:
-                self._vocabulary_ = joined
-                self.n_features_in_ = joined.width
-            self._merge(other, columns)
-            self._invalidate()
-            self.n_samples_seen_ += other.n_samples_seen_
-            self._buffer = None  # it holds the vocabulary from before
-        return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -351,6 +351,12 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         if not self._regression_:
             self._criterion.check_classes({*self._summary_.classes, *other._summary_.classes})
         super()._merge(other, columns)
+
+    def _merge_rows(self, others: Sequence[Self]) -> None:
+        if not self._regression_:
+            labels = (each._summary_.classes for each in (self, *others))
+            self._criterion.check_classes({label for each in labels for label in each})
+        super()._merge_rows(others)
 
     def _scores(self) -> FloatArray:
         criterion, inner = self._criterion, innermost(self._summary_)

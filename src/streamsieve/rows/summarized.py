@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from streamsieve._validation import is_numeric
 from streamsieve.base import WeightedRows
 from streamsieve.base.selector import fitted_property
-from streamsieve.protocols import IntArray, RowBatch
+from streamsieve.protocols import IntArray, MergesMany, RowBatch
 
 
 class SummarizedRows(WeightedRows):
@@ -29,6 +29,12 @@ class SummarizedRows(WeightedRows):
         if columns is not None:
             theirs = theirs.reindexed(columns, self.n_features_in_)
         self._summary_.merge(theirs)
+
+    def _merge_rows(self, others: Sequence[Self]) -> None:
+        if isinstance(self._summary_, MergesMany):
+            self._summary_.merge_many([other._summary_ for other in others])
+        else:
+            super()._merge_rows(others)
 
     @fitted_property
     def summary_(self) -> Any:

@@ -47,7 +47,7 @@ def resumed(
             f"{path} was made with verify={made!r} (--verify {made}): resume with that, not with {given!r}"
         )
     digest = verified(found.path, source, stream) if full else None
-    _restore(selector, loaded)
+    restore(selector, loaded)
     return stream, digest
 
 
@@ -68,7 +68,7 @@ def _encoded(selector: RowSelector) -> dict[str, str]:
     return {name: json.dumps(state.encode(name, value)) for name, value in parameters.items()}
 
 
-def _restore(selector: RowSelector, loaded: RowSelector) -> None:
+def restore(selector: RowSelector, loaded: RowSelector) -> None:
     """Let the caller's selector be the loaded one: it keeps its parameters, which may hold functions."""
     parameters = selector.get_params(deep=False)
     selector._forget()  # noqa: SLF001 - part of the same library

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,6 +42,10 @@ def run(
     block_size: int | None = None,
     start: Position | None = None,
     progress: Callable[[int], Any] | None = None,
+    engine: Any = None,
+    workers: int | None = None,
+    rows_per_task: int | None = None,
+    retries: int = 3,
 ) -> S:
     """Stream a source into a selector, by rows or by columns, as the selector needs it.
 
@@ -83,6 +88,17 @@ def run(
     progress : function of a number, default=None
         Called after each batch or block with the number of its rows or columns, and at first with the rows
         of the checkpoint.
+    engine : {None, "local", "dask"} or dask.distributed.Client, default=None
+        Where rows are learned.  None: in this process.  "local": by processes of this machine.  "dask": by
+        the workers of the running Dask client, or of the given one, or by Dask's threads if there is none.
+        Engines take selectors that merge, and sources that can be cut: files, arrays and dataframes.
+    workers : int or None, default=None
+        With an engine of this machine: number of processes or threads, at least 1.  None: one per core.
+    rows_per_task : int or None, default=None
+        With an engine: rows that a worker learns at a time.  None: a sixteenth of all rows, but at least
+        62,500 and at most a million; a file that does not say how many rows it has is one task.
+    retries : int, default=3
+        With an engine: how often a part may take a worker down before the run is given up.
 
     Returns
     -------
@@ -100,6 +116,12 @@ def run(
     Checkpoints are made of streams of rows.  A selector over columns keeps ``position_`` in its state:
     ``save`` it, also now and then from ``progress``, and go on with ``start``.  If a column is refused or
     cannot be computed, those before it have been offered, whatever the size of blocks.
+
+    On an engine, parts are consecutive pieces of the stream, whose states merge in a tree that depends on
+    nothing but their number: the result is the same, bit for bit, for any number of workers and after any
+    retries.  Compared with one process, counts are equal, moments differ by rounding, and quantiles are
+    within their certified error.  The result knows its parts, so that none is merged twice.  If a part
+    fails, the error names it, and the selector is as it was.
 
     A run that ends by an error or by Ctrl-C saves the state after the last whole batch first.  States of
     up to 256 MB are copied and written by a thread beside the stream; larger ones are written while the
@@ -130,6 +152,19 @@ def run(
     if target is not None or isinstance(source, (str, os.PathLike)):
         source = open_source(source, target=target)
     _check(source, selector, checkpoint, resume=resume)
+    if engine is not None:
+        if checkpoint is not None:
+            raise ParameterError(
+                "an engine learns all parts at once, without checkpoints: leave out one of them"
+            )
+        check_number("batch_size", batch_size, low=1, integer=True)
+        # the layer above: nothing else imports it
+        distribute = importlib.import_module("streamsieve.engines").distribute
+        options = {"workers": workers, "rows_per_task": rows_per_task, "retries": retries}
+        return cast(
+            S, distribute(source, selector, engine, batch_size=batch_size, progress=progress, **options)
+        )
+    _refuse_engine_options(workers, rows_per_task)
     if isinstance(selector, ColumnSelector):
         offer_all(cast(ColumnSource, source), selector, start, block_size, notify)
         return selector
@@ -157,6 +192,12 @@ def run(
         with Checkpointer(file, selector, stream, every, digest) as keeper:
             _learn(by_rows, keeper, notify)
     return selector
+
+
+def _refuse_engine_options(workers: int | None, rows_per_task: int | None) -> None:
+    for name, value in (("workers", workers), ("rows_per_task", rows_per_task)):
+        if value is not None:
+            raise ParameterError(f"{name}={value!r} is about engines: give engine='local', or leave it out")
 
 
 def _where(

@@ -2,10 +2,12 @@
 
 ============================== =================================================================
 arrays, arrow, svmlight, kafka data in memory, tables in files, svmlight text, Kafka topics
+arrow_stream, query            streams of Arrow record batches, SQL queries
 generated                      columns computed on demand
 drift, birth_death             simulated streams: drifting rows, features that appear and vanish
 opening                        ``open`` and ``features``, which choose a source
-checks, identity, shown        what sources share: arguments, resuming, their text
+table_source                   what tables in files and streams of record batches share
+checks, identity, parts, shown what sources share: arguments, resuming, pieces for engines, their text
 tables/                        readers of tables
 messages/, computed/           parts of the Kafka source and of computed columns
 ============================== =================================================================
@@ -15,12 +17,14 @@ from typing import TYPE_CHECKING
 
 from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
+from streamsieve.sources.arrow_stream import ArrowStreamSource
 from streamsieve.sources.birth_death import FeatureLives, birth_death_process
 from streamsieve.sources.drift import DriftingStream
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
 from streamsieve.sources.opening import features
 from streamsieve.sources.opening import open as open  # noqa: A004 - meant to read ss.open
+from streamsieve.sources.query import Query, query
 from streamsieve.sources.svmlight import SvmlightSource
 
 if TYPE_CHECKING:
@@ -30,21 +34,31 @@ if TYPE_CHECKING:
     _BY_ROWS: tuple[type[RowSource], ...] = (
         ArraySource,
         ArrowSource,
+        ArrowStreamSource,
         DriftingStream,
         KafkaSource,
         SvmlightSource,
     )
-    _BY_COLUMNS: tuple[type[ColumnSource], ...] = (ArraySource, ArrowSource, Features, SvmlightSource)
+    _BY_COLUMNS: tuple[type[ColumnSource], ...] = (
+        ArraySource,
+        ArrowSource,
+        ArrowStreamSource,
+        Features,
+        SvmlightSource,
+    )
 
 __all__ = [
     "ArraySource",
     "ArrowSource",
+    "ArrowStreamSource",
     "DriftingStream",
     "FeatureLives",
     "Features",
     "KafkaSource",
+    "Query",
     "SvmlightSource",
     "birth_death_process",
     "features",
     "open",
+    "query",
 ]

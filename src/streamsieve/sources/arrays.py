@@ -21,6 +21,7 @@ from streamsieve.sources.identity import (
     same,
     same_names,
 )
+from streamsieve.sources.parts import SourcePart, grouped
 from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import frames
 
@@ -136,6 +137,22 @@ class ArraySource(ShownSource):
     ) -> Iterator[ColumnBlock]:
         """Yield the columns in blocks; only the last may be smaller.  Begin just after ``start``."""
         return self._columns(spans(self, "column", self._shape[1], block_size, start))
+
+    def parts(self, rows: int) -> list[SourcePart]:
+        """Cut the rows into consecutive parts of about ``rows`` rows."""
+        cuts = [(skip, skip + size) for _, _, skip, size in grouped([self._shape[0]], rows)]
+        return [
+            SourcePart(self._only(low, high), f"rows {low + 1:,} to {high:,}", None, high - low, low)
+            for low, high in cuts
+        ]
+
+    def _only(self, low: int, high: int) -> ArraySource:
+        """Return a source of some rows, which takes no others along to another process."""
+        if self._frame is not None:
+            X = self._frame[low:high].to_native()
+        else:
+            X = (self._X.tocsr() if sp.issparse(self._X) else self._X)[low:high]
+        return ArraySource(X, None if self._y is None else self._y[low:high], self.names)
 
     def _rows(self, pieces: Iterator[slice]) -> Iterator[RowBatch]:
         part = self._parts("csr")

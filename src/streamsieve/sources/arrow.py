@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,28 +12,20 @@ import numpy.typing as npt
 from streamsieve._parameters import check_choice
 from streamsieve._paths import Paths, resolve
 from streamsieve.exceptions import SourceError
-from streamsieve.protocols import ColumnBlock, RowBatch
-from streamsieve.sources.checks import beyond, check_size, check_start, some, spans
+from streamsieve.sources.checks import check_start, some
 from streamsieve.sources.identity import comparing, digest, names_identity, same, same_names
-from streamsieve.sources.shown import ShownSource
+from streamsieve.sources.parts import SourcePart, grouped
+from streamsieve.sources.table_source import POSITION, TableSource
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
-from streamsieve.sources.tables.blocks import READ_VALUES, block_of
 from streamsieve.sources.tables.conditions import Condition, conditions
 from streamsieve.sources.tables.dialect import Dialect
-from streamsieve.sources.tables.files import IpcTable, ParquetTable, TableFile
+from streamsieve.sources.tables.files import TableFile
 from streamsieve.sources.tables.fingerprint import check_files, check_last_line
 from streamsieve.sources.tables.reading import Reading, as_list
-from streamsieve.sources.tables.text import TextTable
-from streamsieve.sources.tables.transpose import converted, scratch_folder
-
-#: Files that stay open while columns are streamed; with more, each is opened for every block.
-KEPT_OPEN = 64
-
-_POSITION = ("file", "row_in_file", "row")
 
 
-class ArrowSource(ShownSource):
+class ArrowSource(TableSource[TableFile]):
     r"""Stream tables in files by rows or by columns, out of core.
 
     Parameters
@@ -144,9 +136,9 @@ class ArrowSource(ShownSource):
         table_files.need_pyarrow()
         self._reading = Reading(sep, decimal, encoding, as_list("na", na), sheet, sql)
         resolved = resolve(paths)
-        self._files = [self._reading.table(path, self) for path in resolved]
-        self.files = [file.path for file in self._files]
-        self.remarks = list(dict.fromkeys(remark for file in self._files for remark in file.remarks))
+        tables = [self._reading.table(path, self) for path in resolved]
+        self.files = [file.path for file in tables]
+        self.remarks = list(dict.fromkeys(remark for file in tables for remark in file.remarks))
         if resolved.ignored:
             self.remarks.append(
                 f"{len(resolved.ignored)} other files ignored ({some(p.name for p in resolved.ignored)})"
@@ -162,18 +154,8 @@ class ArrowSource(ShownSource):
             drop_missing_target,
         )
         self._missing = check_choice("missing", missing, ("keep", "impute", "refuse"))
-        self._layout = table_layout.layout_of(self._files, target, choice)
-        known = [file.n_rows for file in self._files if file.n_rows is not None]
-        all_known = len(known) == len(self._files) and not self._layout.filters
-        self.names: list[str] | None = self._layout.features
-        self.n_rows: int | None = sum(known) if all_known else None
-        self.n_columns: int | None = len(self._layout.features)
-        self._columnar: list[TableFile] | None = None
-        self._y: npt.NDArray[Any] | None = None
-        self._counted: int | None = None
         self._means: npt.NDArray[np.float64] | None = None
-        if self.n_rows == 0:
-            raise self._no_rows()
+        super().__init__(tables, target, choice)
 
     @property
     def left_out(self) -> dict[str, list[str]]:
@@ -198,41 +180,12 @@ class ArrowSource(ShownSource):
     @property
     def dialect(self) -> Dialect | None:
         """How the first file is written, if it is text with separators."""
-        return getattr(self._files[0], "dialect", None)
+        return getattr(self._tables[0], "dialect", None)
 
     @property
     def rows_filtered(self) -> bool:
         """Whether rows are left out, so that rows of the stream are not numbered as those of the files."""
         return self._layout.filters
-
-    @property
-    def y(self) -> npt.NDArray[Any] | None:
-        """The whole target, read once; None without a target."""
-        if self._y is None and self._layout.target is not None:
-            name = self._layout.target
-            pieces = [
-                table_layout.labels(batch.column(0), self._layout, file)
-                for file in self._tables_by_column()
-                for batch in file.batches([name])
-            ]
-            if not pieces:
-                raise self._no_rows()
-            self._y = np.concatenate(pieces)
-        return self._y
-
-    def column(self, name: str) -> npt.NDArray[Any]:
-        """Return all values of one column, whatever they are; a missing value is None, NaN or NaT."""
-        table_layout.check_names(self._files[0], [name])
-        layout = self._layout
-        asked = list(dict.fromkeys([name, *layout.filter_columns]))
-        pieces = [
-            layout.filtered(batch, file).column(name).to_numpy(zero_copy_only=False)
-            for file in self._files
-            for batch in file.batches(asked)
-        ]
-        if not pieces:
-            raise self._no_rows()
-        return np.concatenate(pieces)
 
     def identity(self) -> dict[str, Any]:
         """Return what makes this stream this stream, as JSON: columns, target, and evidence of the files."""
@@ -241,7 +194,7 @@ class ArrowSource(ShownSource):
             "names": names_identity(self.names),
             "target": self._layout.target,
             "labels": self._layout.labels,
-            "files": [file.lasting().identity() for file in self._files],
+            "files": [file.lasting().identity() for file in self._tables],
             "reading": self._said(),
         }
 
@@ -251,79 +204,16 @@ class ArrowSource(ShownSource):
             same_names(known["names"], self.names)
             same("the target", known["target"], self._layout.target)
             same("the target's type", known["labels"], self._layout.labels)
-            files = [file.lasting() for file in self._files]
+            files = [file.lasting() for file in self._tables]
             check_files(known["files"], files)
             same("the way of reading", known.get("reading", {}), self._said())
-            if self._files[len(known["files"]) - 1].by_lines:
+            if self._tables[len(known["files"]) - 1].by_lines:
                 check_last_line(known["files"], files)
 
     def _said(self) -> dict[str, Any]:
         """Return the options that decide on rows and values; imputed values depend on all rows."""
         imputed = {"imputed": digest(self._imputed_means().tobytes())} if self._missing == "impute" else {}
         return {**self._reading.said(), **self._layout.choice.said(), **imputed}
-
-    def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches; only the last may be smaller.  Begin just after ``start``."""
-        size = check_size("batch_size", batch_size)
-        at = check_start(self, start, _POSITION)
-        if at["file"] >= len(self._files):
-            raise beyond(self, "files", at["file"], len(self._files))
-        return self._rows(size, at)
-
-    def _rows(self, size: int, start: dict[str, int]) -> Iterator[RowBatch]:
-        features, target = self._layout.features, self._layout.target
-        for pieces, position in self._batches(size, start):
-            X = _joined([table_layout.matrix(b, features, file, row_major=True) for file, b in pieces])
-            y = None
-            if target is not None:
-                y = _joined([table_layout.labels(b.column(target), self._layout, file) for file, b in pieces])
-            yield RowBatch(self._without_missing(X, slice(None)), y, None, self.names, position)
-
-    def _batches(
-        self, size: int, start: dict[str, int]
-    ) -> Iterator[tuple[list[tuple[TableFile, Any]], dict[str, int]]]:
-        """Yield pieces of record batches that make exactly ``size`` rows, and the position after them."""
-        pieces: list[tuple[TableFile, Any]] = []
-        room, row = size, start["row"]
-        position = dict(start)
-        for number, file in enumerate(self._files[start["file"] :], start["file"]):
-            in_file = start["row_in_file"] if number == start["file"] else 0
-            for batch in file.batches(self._layout.columns, size, in_file):
-                low = 0
-                while low < batch.num_rows:
-                    piece = batch.slice(low, room)
-                    low, in_file = low + piece.num_rows, in_file + piece.num_rows
-                    ready = self._layout.prepared(piece, file)
-                    if ready.num_rows or not self._layout.filters:
-                        pieces.append((file, ready))
-                    row, room = row + ready.num_rows, room - ready.num_rows
-                    position = {"file": number, "row_in_file": in_file, "row": row}
-                    if room == 0:
-                        yield pieces, position
-                        pieces, room = [], size
-        if pieces:
-            yield pieces, position
-        elif row == 0:
-            raise self._no_rows()
-
-    def columns(
-        self, block_size: int = 1024, start: Mapping[str, int] | None = None
-    ) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks, reading only the columns of a block; begin just after ``start``."""
-        return self._columns(spans(self, "column", len(self._layout.features), block_size, start))
-
-    def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:
-        features = self._layout.features
-        files = self._tables_by_column()
-        n = self._count()
-        with ExitStack() as stack:
-            for file in files[:KEPT_OPEN]:
-                if isinstance(file, ParquetTable):
-                    stack.enter_context(file.kept_open())
-            for columns in pieces:
-                names = features[columns]
-                X = self._without_missing(block_of(files, names, n), columns)
-                yield ColumnBlock(X, names, {"column": columns.stop})
 
     def _without_missing(self, X: npt.NDArray[Any], columns: slice) -> npt.NDArray[Any]:
         """Return values after what was said about missing ones."""
@@ -337,7 +227,7 @@ class ArrowSource(ShownSource):
         if len(places):
             names = self._layout.features[columns]
             raise SourceError(
-                f"{self._files[0].shown}: missing values in {some(names[j] for j in places)}: "
+                f"{self._tables[0].shown}: missing values in {some(names[j] for j in places)}: "
                 "missing='impute' (--missing impute) fills in the mean of the column"
             )
         return X
@@ -346,49 +236,37 @@ class ArrowSource(ShownSource):
         """Return the mean of every column over its known values; 0 where there is none."""
         if self._means is None:
             n, total = np.zeros(len(self._layout.features)), np.zeros(len(self._layout.features))
-            for pieces, _ in self._batches(self._read_rows(), check_start(self, None, _POSITION)):
+            for pieces, _ in self._batches(self._read_rows(), check_start(self, None, POSITION)):
                 for file, batch in pieces:
                     X = table_layout.matrix(batch, self._layout.features, file, row_major=False)
                     n, total = n + np.sum(~np.isnan(X), axis=0), total + np.nansum(X, axis=0)
             self._means = total / np.maximum(n, 1)
         return self._means
 
-    def _count(self) -> int:
-        """Count the rows by reading one column: what a damaged file claims must not size an array."""
-        if self._counted is None:
-            column = self._layout.features[:1]
-            read = (b.num_rows for file in self._tables_by_column() for b in file.batches(column))
-            self.n_rows = self._counted = sum(read) if self.y is None else len(self.y)
-        if self._counted == 0:
-            raise self._no_rows()
-        return self._counted
+    def parts(self, rows: int) -> list[SourcePart]:
+        """Cut the stream into consecutive parts of about ``rows`` rows.
 
-    def _tables_by_column(self) -> list[TableFile]:
-        """Return files that can be read by column: these, or if CSV is among them, a converted copy."""
-        if self._columnar is None:
-            self._columnar = self._files
-            if self._layout.prepares or any(isinstance(file, TextTable) for file in self._files):
-                begin = check_start(self, None, _POSITION)
-                batches = (pieces for pieces, _ in self._batches(self._read_rows(), begin))
-                path = converted(batches, self._layout, scratch_folder(self))
-                more = f" and {len(self.files) - 1} more files" if len(self.files) > 1 else ""
-                self._columnar = [IpcTable(path, f"{self.files[0]}{more}")]
-        return self._columnar
+        A part is a file where the number of rows is not known: of text, and where rows are left out.
+        """
+        if self._missing == "impute":
+            self._imputed_means()  # of the whole stream; the parts take them along
+        sizes = [0 if table.n_rows is None else table.n_rows for table in self._tables]
+        if self._layout.filters or any(table.n_rows is None for table in self._tables):
+            return [SourcePart(self._only(k, k + 1), str(file)) for k, file in enumerate(self.files)]
+        found, first = [], 0
+        for low, high, skip, size in grouped(sizes, rows):
+            more = f" and {high - low - 1} more files" if high - low > 1 else ""
+            inside = f", rows {skip + 1:,} to {skip + size:,}" if size < sizes[low] else ""
+            start = {"file": 0, "row_in_file": skip, "row": skip} if skip else None
+            shown = f"{self.files[low]}{inside}{more}"
+            found.append(SourcePart(self._only(low, high), shown, start, size, first))
+            first += size
+        return found
 
-    def _read_rows(self) -> int:
-        """Return the number of rows that are read together when all of them are read."""
-        return max(1, min(table_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
-
-    def _no_rows(self) -> SourceError:
-        if self._layout.filters:
-            said = ", ".join(map(str, self._layout.choice.where)) or "with a target"
-            return SourceError(f"{self._files[0].shown} holds no row {said}: there is nothing to stream")
-        return SourceError(f"{self._files[0].shown} holds no rows: there is nothing to stream")
-
-    def __getstate__(self) -> dict[str, Any]:
-        # a copy in another process makes its own temporary file: this one goes away with its owner
-        return {**vars(self), "_columnar": None}
-
-
-def _joined(pieces: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    def _only(self, low: int, high: int) -> ArrowSource:
+        """Return a source of some of the files, with the same columns."""
+        twin = copy(self)
+        twin._tables, twin.files = self._tables[low:high], self.files[low:high]  # noqa: SLF001 - a twin
+        twin._columnar = twin._y = twin._counted = None  # noqa: SLF001
+        twin.n_rows, twin._is_part = None, True  # noqa: SLF001
+        return twin

@@ -11,12 +11,14 @@ from streamsieve._paths import format_of, is_paths, resolve
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
+from streamsieve.sources.arrow_stream import ArrowStreamSource
 from streamsieve.sources.checks import no_axis
 from streamsieve.sources.computed.transformed import Transformed
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
 from streamsieve.sources.svmlight import SvmlightSource
 from streamsieve.sources.tables import frames
+from streamsieve.sources.tables.producers import producer_of
 
 #: How the address of a Kafka topic begins.
 KAFKA = "kafka://"
@@ -75,17 +77,20 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
 
     Parameters
     ----------
-    data : path, pattern, folder, list of these, address, array, dataframe, sparse matrix, or source
+    data : path, pattern, folder, list of these, address, array, dataframe, sparse matrix, stream, or source
         Files are recognized by suffix: .parquet .csv .tsv .txt .jsonl .arrow .feather .xlsx .ods .sqlite
         .duckdb .svm and others, see :class:`ArrowSource`; text may be compressed (.csv.gz).  A folder, or a
         pattern such as ``"clicks/*.parquet"``, stands for all its files, in natural order.  ``"-"`` is
         standard input.
-        ``"kafka://host:port/topic"`` is a Kafka topic.  A source is returned as it is.
+        ``"kafka://host:port/topic"`` is a Kafka topic.  Streams of rows are lazy frames, relations, datasets,
+        queries, Arrow readers and iterators of chunks, see :class:`~streamsieve.sources.ArrowStreamSource`.
+        A source is returned as it is.
     target : str or array, default=None
         The column or field that holds the target; for data in memory, also the target itself.  svmlight
         files bring their own.
     **options
-        Passed on to the source: ``sep``, ``encoding``, ``exclude`` and others for tables, ``n_features`` and
+        Passed on to the source: ``sep``, ``encoding``, ``exclude`` and others for tables in files,
+        ``exclude`` and ``ordered`` for streams, ``n_features`` and
         ``zero_based`` for svmlight files, ``names`` for arrays, ``names``, ``stop`` and others for Kafka.
 
         ``transform``, for any data that has columns: a function of the name and the values of a column that
@@ -94,7 +99,8 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
 
     Returns
     -------
-    ArrowSource, SvmlightSource, KafkaSource or ArraySource; with ``transform``, a Features of its columns
+    ArrowSource, ArrowStreamSource, SvmlightSource, KafkaSource or ArraySource; with ``transform``, a
+        Features of its columns
 
     Examples
     --------
@@ -124,6 +130,10 @@ def _opened(data: Any, target: Any, options: dict[str, Any]) -> Any:
         return _open_topic(data, target, options)
     if is_paths(data):
         return _open_files(data, target, options)
+    if target is None or isinstance(target, str):
+        producer = producer_of(data)
+        if producer is not None:
+            return _made(ArrowStreamSource, producer, options, target=target)
     if _is_source(data):
         if target is not None or options:
             raise SourceError(

@@ -18,6 +18,7 @@ from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, FloatArray, Position, RowBatch
 from streamsieve.sources.checks import beyond, check_size, check_start, spans
 from streamsieve.sources.identity import another_stream, comparing, same
+from streamsieve.sources.parts import SourcePart
 from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables.fingerprint import StablePrefix, check_files, is_line_end
 from streamsieve.sources.tables.transpose import ColumnsOnDisk, scratch_folder, to_columns
@@ -99,6 +100,12 @@ class SvmlightSource(ShownSource):
     def y(self) -> npt.NDArray[Any]:
         """All labels, read once, together with the conversion to columns."""
         return self._by_column().y
+
+    def parts(self, rows: int) -> list[SourcePart]:
+        """Cut the stream into its files; the number of rows is not known without parsing them."""
+        del rows
+        p, zero_based = self._settled()
+        return [SourcePart(SvmlightSource(file, p, zero_based=zero_based), str(file)) for file in self.files]
 
     def identity(self) -> dict[str, Any]:
         """Return what makes this stream this stream, as JSON: the width, and evidence of the files."""

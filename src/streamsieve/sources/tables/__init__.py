@@ -5,6 +5,8 @@ reading          a file as a table, by its format and the options for reading it
 files            one file as checked Arrow record batches: Parquet, Arrow IPC
 text, dialect    CSV of any dialect and JSON lines, compressed or not; separators, decimal marks, encodings
 converted        workbooks, databases, JSON arrays, standard input
+streams          one stream of record batches as a table
+producers        what record batches come from: lazy frames, relations, readers, iterators
 layout           which columns are features or target, and how they become arrays
 blocks           some columns of all files as one array
 frames           dataframes of any library as matrices

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.exceptions import SourceError
-from streamsieve.sources.tables.files import TableFile
+from streamsieve.sources.tables.files import Table
 from streamsieve.sources.tables.layout import matrix
 
 #: Values that are in memory twice, as Arrow columns and in the array they are copied to: 32 MB.
 READ_VALUES = 2**22
 
 
-def block_of(files: Sequence[TableFile], names: list[str], n: int) -> npt.NDArray[np.float64]:
+def block_of(files: Sequence[Table], names: list[str], n: int) -> npt.NDArray[np.float64]:
     """Read some columns of all files into one array, column after column."""
     X = np.empty((n, len(names)), order="F")
     size = max(1024, READ_VALUES // len(names))

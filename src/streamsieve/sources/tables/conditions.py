@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamsieve.exceptions import ParameterError, SourceError
-from streamsieve.sources.tables.files import named
+from streamsieve.sources.tables.files import TableFile, named, plain
 
 if TYPE_CHECKING:
-    from streamsieve.sources.tables.files import TableFile
+    from streamsieve.sources.tables.files import Table
 
 _COMPARISON = re.compile(r"\s*(.+?)\s*(>=|<=|!=|==|=|<|>)\s*(.*?)\s*", re.DOTALL)
 _FUNCTIONS = {
@@ -33,7 +33,7 @@ class Condition:
     operator: str
     value: str
 
-    def mask(self, batch: Any, file: TableFile) -> Any:
+    def mask(self, batch: Any, file: Table) -> Any:
         """Return for each row whether it fulfils the condition."""
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.compute as pc  # noqa: PLC0415
@@ -42,14 +42,14 @@ class Condition:
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         scalar = self.scalar(column.type)
-        with named(file.shown):
+        with named(file.shown, advice=file.advice):
             return getattr(pc, _FUNCTIONS[self.operator])(column.cast(scalar.type), scalar)
 
     def scalar(self, type_: Any) -> Any:
         """Return the value in the type of the column, or say why they cannot be compared."""
         import pyarrow as pa  # noqa: PLC0415
 
-        type_ = type_.value_type if pa.types.is_dictionary(type_) else type_
+        type_ = plain(type_)
         type_ = pa.float64() if _is_number(type_) else type_
         text = pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)
         if text and self.operator not in ("=", "==", "!="):
@@ -100,8 +100,12 @@ def is_missing(column: Any) -> Any:
     return missing
 
 
-def missing_labels(file: TableFile, target: str) -> SourceError:
+def missing_labels(file: Table, target: str) -> SourceError:
     """Return the error about labels that are missing: how many, where, and the way out."""
+    if not isinstance(file, TableFile):  # a stream may be readable once
+        return SourceError(
+            f"{file.shown}: the target column {target!r} has missing values: drop those rows or fill them in"
+        )
     row, total, first = 0, 0, list[int]()
     for batch in file.batches([target]):
         missing = is_missing(batch.column(0)).to_numpy(zero_copy_only=False)

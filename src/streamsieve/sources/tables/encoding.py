@@ -13,7 +13,7 @@ from streamsieve.sources.tables.dialect import why_not_numbers
 
 if TYPE_CHECKING:
     from streamsieve.protocols import FloatArray
-    from streamsieve.sources.tables.files import TableFile
+    from streamsieve.sources.tables.files import Table
 
 #: Categories up to which a text column is encoded.
 MOST_CATEGORIES = 50
@@ -43,7 +43,7 @@ class Categories:
 
 
 def categories_of(
-    columns: Sequence[str], batches: Iterable[tuple[TableFile, Any]]
+    columns: Sequence[str], batches: Iterable[tuple[Table, Any]]
 ) -> tuple[dict[str, Categories], dict[str, list[str]]]:
     """Return encoders of text columns, found in one pass, and columns without one, by the reason."""
     from sklearn.preprocessing import OneHotEncoder  # noqa: PLC0415 - the sources are cheap to import
@@ -76,7 +76,7 @@ def _named(column: str, value: str) -> str:
     return f"{column}={value}"
 
 
-def refuse_numbers(file: TableFile, name: str, values: Iterable[str]) -> None:
+def refuse_numbers(file: Table, name: str, values: Iterable[str]) -> None:
     """Refuse numbers that are written in a way which makes them text."""
     why = why_not_numbers(sorted(values), getattr(getattr(file, "dialect", None), "decimal", "."))
     if why is not None:

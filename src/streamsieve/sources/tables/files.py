@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet
@@ -22,28 +22,27 @@ from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, la
 READ_ROWS = 65_536
 
 
-class TableFile(ABC):
-    """A file with named columns.
+class Table(ABC):
+    """Rows with named columns, read as record batches.
 
-    ``schema`` holds their Arrow types; ``n_rows`` is what the file claims, None if it does not.  Errors name
-    the file as ``shown``: a converted copy is shown as the user's file.  ``remarks`` say what was found out
-    about the way it is written.
+    ``schema`` holds the columns' Arrow types; ``n_rows`` is what the table claims, None if it does not.
+    Errors name the table as ``shown`` and end with ``advice``, or with what the complaint itself suggests.
     """
 
     n_rows: int | None = None
-    #: Whether rows may be added at the end, line by line.
-    by_lines = False
+    advice: str | None = None
+    #: Whether some columns can be read without the others.
+    by_column: ClassVar[bool] = True
 
-    def __init__(self, path: Path, shown: str | None = None) -> None:
-        self.path, self.shown = path, shown or str(path)
-        self.remarks: list[str] = []
-        with named(self.shown):
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        with named(self.shown, advice=self.advice):
             self.schema = self._look()
             self.names: list[str] = self.schema.names  # decodes them
 
     @abstractmethod
     def _look(self) -> Any:
-        """Return the schema, and set ``n_rows`` if the file says it."""
+        """Return the schema, and set ``n_rows`` if the table says it."""
 
     @abstractmethod
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
@@ -52,32 +51,47 @@ class TableFile(ABC):
     def batches(self, columns: Sequence[str], size: int = READ_ROWS, skip: int = 0) -> Iterator[Any]:
         """Yield record batches of these columns, of about ``size`` rows at most, after ``skip`` rows."""
         size = min(size, READ_ROWS)
-        with named(self.shown):
+        with named(self.shown, advice=self.advice):
             row, batches = self._read(columns, size, skip)
         for batch in self._validated(batches, row):
             first, row = row, row + batch.num_rows
             if row > max(first, skip):
-                yield batch.select(columns).slice(max(skip - first, 0))
+                yield decoded(batch.select(columns).slice(max(skip - first, 0)))
         if row < skip:
             raise SourceError(
                 f"start lies after {skip:,} rows of {self.shown}, but it has {row:,}: resume with the data "
                 "the position came from"
             )
 
-    @abstractmethod
-    def lasting(self) -> StablePrefix:
-        """Return the part of the file that stays as it is when rows are added at its end."""
-
     def _validated(self, batches: Iterable[Any], row: int = 0) -> Iterator[Any]:
         stream = iter(batches)
         while True:
-            with named(self.shown, row):
+            with named(self.shown, row, self.advice):
                 batch = next(stream, None)
                 if batch is None:
                     return
                 batch.validate(full=True)
             row += batch.num_rows
             yield batch
+
+
+class TableFile(Table):
+    """A table in a file; a converted copy is shown as the user's file.
+
+    ``remarks`` say what was found out about the way it is written.
+    """
+
+    #: Whether rows may be added at the end, line by line.
+    by_lines = False
+
+    def __init__(self, path: Path, shown: str | None = None) -> None:
+        self.path = path
+        self.remarks: list[str] = []
+        super().__init__(shown or str(path))
+
+    @abstractmethod
+    def lasting(self) -> StablePrefix:
+        """Return the part of the file that stays as it is when rows are added at its end."""
 
 
 class ParquetTable(TableFile):
@@ -183,6 +197,26 @@ def _quick(schema: Any) -> list[int]:
     return [next((k for k, type_ in enumerate(schema.types) if t.is_primitive(type_)), 0)]
 
 
+def plain(type_: Any) -> Any:
+    """Return the type of the values of a column, whichever way they are encoded."""
+    from pyarrow import types as t  # noqa: PLC0415
+
+    return type_.value_type if t.is_dictionary(type_) or t.is_run_end_encoded(type_) else type_
+
+
+def decoded(batch: Any) -> Any:
+    """Return a record batch without run-end encoding, which Arrow does not cast."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+    from pyarrow import types as t  # noqa: PLC0415
+
+    encoded = [t.is_run_end_encoded(type_) for type_ in batch.schema.types]
+    if not any(encoded):
+        return batch
+    columns = [pc.run_end_decode(c) if runs else c for c, runs in zip(batch.columns, encoded, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
 def need_pyarrow() -> None:
     """Refuse to go on without pyarrow, and say how to get it."""
     try:
@@ -194,8 +228,8 @@ def need_pyarrow() -> None:
 
 
 @contextmanager
-def named(shown: str, row: int | None = None) -> Iterator[None]:
-    """Context: what Arrow complains about becomes a ``SourceError`` with the file and the place."""
+def named(shown: str, row: int | None = None, advice: str | None = None) -> Iterator[None]:
+    """Context: what Arrow complains about becomes a ``SourceError`` with the table and the place."""
     import pyarrow as pa  # noqa: PLC0415
 
     try:
@@ -213,7 +247,9 @@ def named(shown: str, row: int | None = None) -> Iterator[None]:
     ) as error:
         place = "" if row is None else f" after row {row:,}"
         text = " ".join(str(error).split()) or type(error).__name__
-        raise SourceError(f"{shown} cannot be read{place}: {text[:300]}; {_advice(text)}") from error
+        raise SourceError(
+            f"{shown} cannot be read{place}: {text[:300]}; {advice or _advice(text)}"
+        ) from error
 
 
 #: What is said of bytes that are no UTF-8.

@@ -11,6 +11,8 @@ from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
 from streamsieve.sources.checks import some
+from streamsieve.sources.tables.files import decoded
+from streamsieve.sources.tables.layout import kinds_of, values_of
 
 
 def as_frame(X: Any) -> Any:
@@ -29,6 +31,11 @@ def as_frame(X: Any) -> Any:
         import pyarrow as pa  # noqa: PLC0415 - such an object implies that pyarrow is installed
 
         return nw.from_native(pa.table(X), eager_only=True)
+    if hasattr(X, "__arrow_c_array__") and not nw.dependencies.is_into_series(X):
+        import pyarrow as pa  # noqa: PLC0415
+
+        if not isinstance(X, pa.Array):
+            return nw.from_native(pa.Table.from_batches([pa.record_batch(X)]), eager_only=True)
     return None
 
 
@@ -55,6 +62,12 @@ def refuse_non_numbers(frame: Any) -> None:
 
     from streamsieve._frames import refuse_text  # noqa: PLC0415 - imports scikit-learn
 
+    if frame.implementation.is_pyarrow():  # as in files, where numbers may be encoded
+        kinds = kinds_of("the table", frame.to_native().schema)
+        for name in (name for name, kind in kinds.items() if kind != "numbers"):
+            refuse_text(frame.select(name).to_native())
+            raise _not_numbers(name, f"it holds {kinds[name]}")
+        return
     refuse_text(frame.to_native())
     for name, dtype in frame.schema.items():
         # pandas: a column of Python objects may hold anything, an unknown one may be complex
@@ -69,6 +82,8 @@ def cells(frame: Any, rows: slice, columns: slice, order: Literal["C", "F"]) -> 
     """Return a part of a frame as float64; missing values become NaN."""
     import narwhals as nw  # noqa: PLC0415
 
+    if frame.implementation.is_pyarrow():
+        return _arrow_cells(frame, rows, columns, order)
     part = frame[rows, columns]
     try:
         values = part.select(nw.all().cast(nw.Float64)).to_numpy()
@@ -76,6 +91,17 @@ def cells(frame: Any, rows: slice, columns: slice, order: Literal["C", "F"]) -> 
         name = next((name for name in part.columns if not _is_numeric(part[name])), part.columns[0])
         raise _not_numbers(name, str(error)) from error
     return np.asarray(values, np.float64, order=order)
+
+
+def _arrow_cells(frame: Any, rows: slice, columns: slice, order: Literal["C", "F"]) -> FloatArray:
+    """Return a part of an Arrow table, converted as record batches of files are."""
+    table = frame.to_native().select(frame.columns[columns])
+    table = table.slice(rows.start or 0, None if rows.stop is None else rows.stop - (rows.start or 0))
+    names = table.column_names
+    pieces = [values_of(decoded(b), names, row_major=order == "C") for b in table.to_batches()]
+    if len(pieces) == 1:
+        return pieces[0]
+    return np.asarray(np.concatenate(pieces), order=order) if pieces else np.empty((0, len(names)))
 
 
 def _texts(values: npt.NDArray[Any]) -> list[Any]:

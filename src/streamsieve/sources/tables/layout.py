@@ -14,11 +14,11 @@ from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 from streamsieve.sources.tables.conditions import Condition, is_missing, missing_labels
 from streamsieve.sources.tables.encoding import Categories, categories_of, encoded, refuse_numbers
-from streamsieve.sources.tables.files import named
+from streamsieve.sources.tables.files import TableFile, named, plain
 
 if TYPE_CHECKING:
     from streamsieve.protocols import FloatArray
-    from streamsieve.sources.tables.files import TableFile
+    from streamsieve.sources.tables.files import Table
 
 #: Row numbers, not features: what pandas writes for its index (to Parquet, to CSV).
 _INDEX = re.compile(r"__index_level_\d+__|")
@@ -92,7 +92,7 @@ class Layout:
         """Whether features or rows differ from those of the files."""
         return self.filters or bool(self.encoders) or bool(self.dates)
 
-    def filtered(self, batch: Any, file: TableFile) -> Any:
+    def filtered(self, batch: Any, file: Table) -> Any:
         """Return the rows of a batch that are wanted."""
         import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -103,22 +103,22 @@ class Layout:
             masks[0] = mask if mask is masks[0] else pc.and_kleene(masks[0], mask)
         return batch.filter(masks[0]) if masks else batch
 
-    def prepared(self, batch: Any, file: TableFile) -> Any:
+    def prepared(self, batch: Any, file: Table) -> Any:
         """Return the rows that are wanted, with text and dates as numbers."""
         if not self.prepares:
             return batch
         batch = self.filtered(batch, file)
-        with named(file.shown):
+        with named(file.shown, advice=file.advice):
             ready = encoded(batch, self.raw, self.encoders, self.dates)
             return (
                 ready if self.target is None else ready.append_column(self.target, batch.column(self.target))
             )
 
 
-def layout_of(files: Sequence[TableFile], target: str | None, choice: Choice) -> Layout:
+def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Layout:
     """Settle the features and the target of files that form one stream; refuse files that differ."""
     first = files[0]
-    kinds, row_numbers = _kinds(first)
+    kinds = kinds_of(first.shown, first.schema)
     if target is not None and target not in kinds:
         raise SourceError(
             f"{first.shown} has no column {target!r} to serve as target{did_you_mean(target, kinds)}; "
@@ -128,8 +128,9 @@ def layout_of(files: Sequence[TableFile], target: str | None, choice: Choice) ->
     for condition in choice.where:
         condition.scalar(first.schema.field(condition.column).type)
     for file in files[1:]:
-        _refuse_difference(first, kinds, file, _kinds(file)[0])
-    left_out = {"row numbers": row_numbers, "excluded": [n for n in choice.exclude if n != target]}
+        _refuse_difference(first, kinds, file, kinds_of(file.shown, file.schema))
+    excluded = [name for name in choice.exclude if name != target]
+    left_out = {"row numbers": _row_numbers(first.schema), "excluded": excluded}
     offered = {n: k for n, k in kinds.items() if n not in {target, *choice.exclude}}
     if choice.features:
         left_out["not asked for"] = [name for name in offered if name not in choice.features]
@@ -152,7 +153,7 @@ def layout_of(files: Sequence[TableFile], target: str | None, choice: Choice) ->
 
 
 def _encoders(
-    files: Sequence[TableFile], offered: dict[str, str], bare: Layout
+    files: Sequence[Table], offered: dict[str, str], bare: Layout
 ) -> tuple[dict[str, Categories], dict[str, list[str]]]:
     """Return encoders of text, and the columns that cannot be features, by the reason."""
     choice = bare.choice
@@ -162,8 +163,8 @@ def _encoders(
     unusable = {"other types": other, "dates": [] if choice.dates == "number" else dates}
     if choice.categories != "auto" or not text:
         return {}, {**unusable, "text": text}
-    plain = replace(bare, raw=text)
-    batches = ((f, plain.filtered(b, f)) for f in files for b in f.batches(plain.columns))
+    asked = replace(bare, raw=text)
+    batches = ((f, asked.filtered(b, f)) for f in files for b in f.batches(asked.columns))
     encoders, without = categories_of(text, batches)
     return encoders, {**unusable, **without}
 
@@ -173,8 +174,9 @@ def _reasons(left_out: dict[str, list[str]]) -> str:
     return f" (left out: {reasons})" if reasons else ""
 
 
-def _refuse_kinds(first: TableFile, offered: dict[str, str], choice: Choice) -> None:
+def _refuse_kinds(first: Table, offered: dict[str, str], choice: Choice) -> None:
     """Refuse columns that do not hold numbers, unless it was said what to do with them."""
+    in_file = isinstance(first, TableFile)  # a stream may be readable once, and has no such options
     categories, number = "categories='auto' (--categories auto)", "dates='number' (--dates)"
     for refuse, of, ways in (
         (choice.categories, lambda kind: kind != "numbers" and not is_date(kind), categories),
@@ -183,39 +185,43 @@ def _refuse_kinds(first: TableFile, offered: dict[str, str], choice: Choice) -> 
         found = [name for name, kind in offered.items() if refuse == "refuse" and of(kind)]
         if not found:
             continue
-        if offered[found[0]] == "text":
+        if in_file and offered[found[0]] == "text":
             values = next(iter(first.batches([found[0]], 1000)), None)
             if values is not None:
                 refuse_numbers(first, found[0], [v for v in values.column(0).unique().to_pylist() if v])
         one = len(found) == 1
+        how = f"with {ways}" if in_file else "in what produces the rows"
         raise SourceError(
             f"{first.shown}: column{'s' * (not one)} {some(found, 3)} hold{'s' * one} {offered[found[0]]}, "
-            f"not numbers: encode {'it' if one else 'them'} with {ways}, or leave such columns out with "
-            "skip_text=True (--skip-text)"
+            f"not numbers: encode {'it' if one else 'them'} {how}, or leave such columns out with "
+            f"skip_text=True{' (--skip-text)' * in_file}"
         )
 
 
-def check_names(file: TableFile, names: Sequence[str]) -> None:
+def check_names(file: Table, names: Sequence[str]) -> None:
     """Refuse names of columns that a file does not have."""
-    known, _ = _kinds(file)
+    known = kinds_of(file.shown, file.schema)
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known)
             raise SourceError(f"{file.shown} has no column {name!r}{hint}; its columns are {some(known)}")
 
 
-def _kinds(file: TableFile) -> tuple[dict[str, str], list[str]]:
-    """Return what each column holds, "numbers", "text" or else the name of its type, and row numbers."""
+def kinds_of(shown: str, schema: Any) -> dict[str, str]:
+    """Return what each column of a table holds: "numbers", "text", or else the name of its type."""
     kinds: dict[str, str] = {}
-    row_numbers = []
-    for name, type_ in zip(file.names, file.schema.types, strict=True):
+    for name, type_ in zip(schema.names, schema.types, strict=True):
         if _INDEX.fullmatch(name):
-            row_numbers.append(name or "(no name)")
             continue
         if name in kinds:
-            raise SourceError(f"{file.shown} has two columns {name!r}: every column needs its own name")
+            raise SourceError(f"{shown} has two columns {name!r}: every column needs its own name")
         kinds[name] = _kind(type_)
-    return kinds, row_numbers
+    return kinds
+
+
+def _row_numbers(schema: Any) -> list[str]:
+    """Return the columns that hold row numbers."""
+    return [name or "(no name)" for name in schema.names if _INDEX.fullmatch(name)]
 
 
 def is_date(kind: str) -> bool:
@@ -226,8 +232,7 @@ def is_date(kind: str) -> bool:
 def _kind(type_: Any) -> str:
     from pyarrow import types as t  # noqa: PLC0415
 
-    if t.is_dictionary(type_):
-        return _kind(type_.value_type)
+    type_ = plain(type_)
     if t.is_boolean(type_) or t.is_integer(type_) or t.is_floating(type_):
         return "numbers"
     if t.is_decimal(type_) or t.is_null(type_):
@@ -237,9 +242,7 @@ def _kind(type_: Any) -> str:
     return f"{type_}" if len(str(type_)) < 60 else "nested values"
 
 
-def _refuse_difference(
-    first: TableFile, kinds: dict[str, str], file: TableFile, others: dict[str, str]
-) -> None:
+def _refuse_difference(first: Table, kinds: dict[str, str], file: Table, others: dict[str, str]) -> None:
     for name in (*kinds, *others):
         one, other = kinds.get(name), others.get(name)
         if one == other:
@@ -253,14 +256,14 @@ def _refuse_difference(
         raise SourceError(f"{file.shown} {what}: all files of a stream must have the same columns")
 
 
-def _target_type(files: Sequence[TableFile], target: str | None) -> Any:
+def _target_type(files: Sequence[Table], target: str | None) -> Any:
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import types as t  # noqa: PLC0415
 
     if target is None:
         return None
     found = [file.schema.field(target).type for file in files]
-    found = [type_.value_type if t.is_dictionary(type_) else type_ for type_ in found]
+    found = [plain(type_) for type_ in found]
     kind = _kind(found[0])
     if kind == "text":
         return pa.large_string()
@@ -275,22 +278,27 @@ def _target_type(files: Sequence[TableFile], target: str | None) -> Any:
     return found[0]
 
 
-def matrix(batch: Any, features: Sequence[str], file: TableFile, *, row_major: bool) -> FloatArray:
+def matrix(batch: Any, features: Sequence[str], file: Table, *, row_major: bool) -> FloatArray:
     """Return the features in a record batch as float64; null becomes NaN."""
+    with named(file.shown, advice=file.advice):
+        return values_of(batch, features, row_major=row_major)
+
+
+def values_of(batch: Any, features: Sequence[str], *, row_major: bool) -> FloatArray:
+    """Return columns of a record batch as float64: the one conversion, for files, streams and tables."""
     import pyarrow as pa  # noqa: PLC0415
 
     batch = batch.select(list(features))
     schema = pa.schema([(name, pa.float64()) for name in features])
-    with named(file.shown):
-        if not batch.schema.equals(schema):
-            batch = batch.cast(schema, safe=False)
-        values: FloatArray = batch.to_tensor(null_to_nan=True, row_major=row_major).to_numpy()
+    if not batch.schema.equals(schema):
+        batch = batch.cast(schema, safe=False)
+    values: FloatArray = batch.to_tensor(null_to_nan=True, row_major=row_major).to_numpy()
     return values
 
 
-def labels(column: Any, layout: Layout, file: TableFile) -> npt.NDArray[Any]:
+def labels(column: Any, layout: Layout, file: Table) -> npt.NDArray[Any]:
     """Return a piece of the target as an array; a missing label is an error."""
-    with named(file.shown):
+    with named(file.shown, advice=file.advice):
         column = column.cast(layout.target_type, safe=False)
         missing = is_missing(column).true_count
     if missing and layout.target is not None:

@@ -9,7 +9,7 @@ import lzma
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, ClassVar, cast
 
 from streamsieve._paths import UNCERTAIN
 from streamsieve.exceptions import SourceError
@@ -59,6 +59,7 @@ class TextTable(TableFile):
     Compressed text, and text whose line ends are not single bytes, is read to its end, and may not grow.
     """
 
+    by_column: ClassVar[bool] = False
     _extent: TextExtent | None = None
     _decompress: Callable[[Path], Any] | None = None
 

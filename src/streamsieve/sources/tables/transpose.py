@@ -18,14 +18,14 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
-from streamsieve.sources.tables.files import TableFile, named
+from streamsieve.sources.tables.files import Table, named
 from streamsieve.sources.tables.layout import labels
 
 if TYPE_CHECKING:
     from streamsieve.sources.tables.layout import Layout
 
 
-def converted(batches: Iterable[list[tuple[TableFile, Any]]], layout: Layout, folder: Path) -> Path:
+def converted(batches: Iterable[list[tuple[Table, Any]]], layout: Layout, folder: Path) -> Path:
     """Write pieces of record batches to an uncompressed Arrow file, the features as float64.
 
     All pieces of one list become one record batch: its length is what a column is read in.  Whatever is
@@ -41,7 +41,7 @@ def converted(batches: Iterable[list[tuple[TableFile, Any]]], layout: Layout, fo
         for pieces in batches:
             cast = []
             for file, batch in pieces:
-                with named(file.shown):
+                with named(file.shown, advice=file.advice):
                     cast.append(batch.cast(schema, safe=False))
                 if layout.target is not None:
                     labels(cast[-1].column(layout.target), layout, file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -263,12 +263,7 @@ class Quantiles(ClassTotals):
 
     def merge(self, other: Self) -> None:
         """Become the summary of this stream followed by the other's."""
-        if not isinstance(other, Quantiles):
-            raise MergeError(f"quantiles only merge with quantiles, not with a {type(other).__name__}")
-        for name in ("max_rank_error", "half_life"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                raise MergeError(f"only quantiles of equal {name} merge: {mine} here, {theirs} there")
+        self._check_mergeable(other)
         if other._store is None:
             return
         twin = other.copy()
@@ -288,6 +283,72 @@ class Quantiles(ClassTotals):
             self._store.merge(twin._store, codes)  # type: ignore[arg-type]  # noqa: SLF001
             self._add_totals(twin, codes)
             self._whole = self._whole and other._whole
+
+    def _check_mergeable(self, other: Any) -> None:
+        if not isinstance(other, Quantiles):
+            raise MergeError(f"quantiles only merge with quantiles, not with a {type(other).__name__}")
+        for name in ("max_rank_error", "half_life"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise MergeError(f"only quantiles of equal {name} merge: {mine} here, {theirs} there")
+
+    def compact(self, k: int | None = None) -> None:
+        """Reduce dense quantiles to one sorted run per class, which is little to send and quick to merge.
+
+        Parameters
+        ----------
+        k : int or None, default=None
+            Values per feature and class, at least 32; rounded up to a power of two that keeps the certified
+            error, which grows by 1 / (2k), within ``max_rank_error``.  None: the fewest that do.
+
+        Notes
+        -----
+        A class that holds no more than k values, or whose error has no room, is left as it is, and so are
+        sparse quantiles.  Exact counts of columns with few values stay exact.
+        """
+        if k is not None:
+            check_number("k", k, low=32, integer=True)
+        if isinstance(self._store, DenseQuantiles):
+            self._store.compact(k)
+
+    def merge_many(self, others: Sequence[Self], k: int | None = None) -> None:
+        """Become the summary of this stream followed by the others', paying for one reduction, not for many.
+
+        Parameters
+        ----------
+        others : summaries of the same ``max_rank_error``; they are not changed
+        k : as for :meth:`compact`
+
+        Notes
+        -----
+        Sparse and fading quantiles are merged one by one.
+        """
+        if k is not None:
+            check_number("k", k, low=32, integer=True)
+        for other in others:
+            self._check_mergeable(other)
+        others = [other for other in others if other._store is not None]  # noqa: SLF001 - twins
+        dense = all(isinstance(each._store, DenseQuantiles) for each in (self, *others))  # noqa: SLF001
+        if self.half_life is not None or not dense:
+            with untouched_on_error(self):
+                for other in others:
+                    self.merge(other)
+            return
+        twin = self.copy()  # a failure in the middle leaves this one as it was
+        twin._take_many([other.copy() for other in others], k)  # noqa: SLF001 - a twin
+        self.__dict__.update(vars(twin))
+
+    def _take_many(self, others: Sequence[Self], k: int | None) -> None:
+        taken: list[Any] = []
+        for other in others:
+            codes, new = self._precede(other)
+            self._labels.add(new)
+            self._make_room(len(self._labels), max(self.n_features, other.n_features), sparse=False)
+            self._add_totals(other, codes)
+            self._whole = self._whole and other._whole  # noqa: SLF001
+            taken.append((other._store, codes))  # noqa: SLF001
+        if isinstance(self._store, DenseQuantiles):
+            self._store.merge_many(taken, k)
 
     def _consistent(self) -> Iterator[str]:
         if self._store is None:

@@ -1,0 +1,100 @@
+"""Dask: the workers of a cluster, or threads of this process where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from streamsieve.engines.declared import Declared
+from streamsieve.engines.plan import Plan
+from streamsieve.engines.task import Failure, build, merge_all, rows_of
+from streamsieve.exceptions import SourceError
+
+
+def run_dask(
+    client: Any,
+    plan: Plan,
+    declared: Declared,
+    workers: int | None,
+    retries: int,
+    notify: Callable[[int], Any],
+) -> Any:
+    """Learn all parts with Dask: on this client, on the running one, or by threads."""
+    client = client or _running_client()
+    if client is None:
+        return _by_threads(plan, declared, workers, notify)
+    return _by_cluster(client, plan, declared, retries, notify)
+
+
+def _running_client() -> Any:
+    try:
+        import dask  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise SourceError("engine='dask' needs Dask: pip install 'streamsieve[dask]'") from error
+    try:
+        from distributed import default_client  # noqa: PLC0415
+
+        return default_client()
+    except (ImportError, ValueError):  # there is none
+        return None
+
+
+def _by_cluster(
+    client: Any, plan: Plan, declared: Declared, retries: int, notify: Callable[[int], Any]
+) -> Any:
+    from distributed import KilledWorker, as_completed  # noqa: PLC0415
+
+    options = {"pure": False, "retries": retries}
+    nodes = [
+        client.submit(build, part, number, declared, 1, **options) for number, part in enumerate(plan.parts)
+    ]
+    shown = {leaf.key: f"part {k + 1} ({plan.parts[k].shown})" for k, leaf in enumerate(nodes)}
+    counts = [client.submit(rows_of, leaf, **options) for leaf in nodes]
+    every = [*nodes, *counts]
+    for level in plan.tree:
+        # states that were merged are not held by this process, so that workers may drop them
+        nodes = [client.submit(merge_all, *(nodes[k] for k in node), **options) for node in level]
+        every += nodes
+    root = nodes[0]
+    try:
+        for count in as_completed(counts):
+            notify(count.result())
+        return root.result()
+    except KilledWorker as error:
+        raise SourceError(
+            f"{shown.get(error.args[0], 'a merge of several parts')} killed every worker that tried it: it "
+            "may not fit into memory; give smaller parts with rows_per_task"
+        ) from error
+    finally:
+        client.cancel(every)  # what is done already stays done
+
+
+def _by_threads(plan: Plan, declared: Declared, workers: int | None, notify: Callable[[int], Any]) -> Any:
+    from dask.callbacks import Callback  # noqa: PLC0415
+    from dask.threaded import get  # noqa: PLC0415
+
+    graph: dict[Any, Any] = {
+        ("part", k): (_Build(part, k, declared, 1),) for k, part in enumerate(plan.parts)
+    }
+    keys: list[Any] = list(graph)
+    for height, level in enumerate(plan.tree):
+        for k, node in enumerate(level):
+            graph["merged", height, k] = (merge_all, *(keys[child] for child in node))
+        keys = [("merged", height, k) for k in range(len(level))]
+
+    def done(key: Any, result: Any, *_: Any) -> None:
+        if key[0] == "part" and not isinstance(result, Failure):
+            notify(rows_of(result))
+
+    with Callback(posttask=done):
+        return get(graph, keys[0], num_workers=workers)
+
+
+class _Build:
+    """A call without arguments: Dask would look for keys in them."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self._arguments = arguments
+
+    def __call__(self) -> Any:
+        return build(*self._arguments)

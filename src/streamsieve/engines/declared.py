@@ -1,0 +1,81 @@
+"""What is fixed before the first part is read, and sent to every worker."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from streamsieve import state
+from streamsieve._version import __version__
+from streamsieve.base import RowSelector
+from streamsieve.exceptions import CapabilityError, SourceError
+from streamsieve.protocols import RowBatch
+from streamsieve.sources.parts import SourcePart
+
+
+def versions() -> dict[str, str]:
+    """Return what must be equal everywhere: other versions may give other last bits."""
+    return {
+        "streamsieve": __version__,
+        "the state format": str(state.FORMAT),
+        "numpy": np.__version__,
+        "numba": importlib.metadata.version("numba"),
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+    }
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A selector without rows, and a few rows by which it is declared on every worker.
+
+    Attributes
+    ----------
+    selector : fresh, with the parameters of the run
+    head : rows that fix features, names and the kind of target
+    run : name of the run
+    batch_size : rows that are learned at a time
+    versions : of the libraries that the driver has
+    """
+
+    selector: RowSelector
+    head: RowBatch
+    run: str
+    batch_size: int
+    versions: dict[str, str] = field(default_factory=versions)
+
+    def fresh(self, part: SourcePart) -> RowSelector:
+        """Return a selector for a part: declared, without rows."""
+        selector: RowSelector = clone(self.selector)
+        if "first_row" in selector.get_params(deep=False):
+            first = selector.get_params(deep=False)["first_row"]
+            if part.first_row is None:
+                raise CapabilityError(
+                    f"{type(selector).__name__} draws weights by row number, and {part.shown} does not say "
+                    "which rows it holds: convert it to Parquet"
+                )
+            selector.set_params(first_row=first + part.first_row)
+        return selector.declare(self.head)
+
+
+def declared_of(source: Any, selector: RowSelector, run: str, batch_size: int) -> Declared:
+    """Read the first rows of a source, and fix what they say."""
+    batch = next(iter(source.rows(batch_size)), None)
+    if batch is None:
+        raise SourceError("the source has no rows: there is nothing to learn")
+    return Declared(clone(selector), _few(batch), run, batch_size)
+
+
+def _few(batch: RowBatch) -> RowBatch:
+    """Return the first row, and one with a fractional target if there is any: it makes a target numeric."""
+    rows = [0]
+    if batch.y is not None and batch.y.dtype.kind == "f":
+        rows += np.flatnonzero(batch.y != np.floor(batch.y))[:1].tolist()
+    y, weight = (None if each is None else each[rows] for each in (batch.y, batch.weight))
+    if weight is not None:
+        weight = np.ones(len(rows))  # the first rows may weigh nothing
+    return RowBatch(batch.X[rows], y, weight, batch.names)

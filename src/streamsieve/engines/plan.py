@@ -1,0 +1,67 @@
+"""From a source to parts, and from parts to a tree of merges that depends on nothing but their numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streamsieve._parameters import check_number
+from streamsieve.exceptions import CapabilityError
+from streamsieve.sources.parts import SourcePart
+
+#: States that are merged at one node of the tree.
+FAN = 8
+#: Rows of a part: small parts of dense quantiles have states as large as their rows.
+FEWEST_ROWS, MOST_ROWS = 62_500, 1_000_000
+#: Parts of a stream of medium length.
+PARTS = 16
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parts of a stream, in order, and the name of the run by which states know them.
+
+    The number of workers is not in it: the same parts give the same bits on one worker or on a hundred.
+    """
+
+    run: str
+    parts: Sequence[SourcePart]
+
+    @property
+    def tree(self) -> list[list[range]]:
+        """The levels of merges, lowest first; each node joins consecutive nodes of the level below."""
+        levels, n = [], len(self.parts)
+        while n > 1:
+            levels.append([range(low, min(low + FAN, n)) for low in range(0, n, FAN)])
+            n = len(levels[-1])
+        return levels
+
+
+def plan_of(source: Any, rows_per_task: int | None = None) -> Plan:
+    """Cut a source into parts.
+
+    Parameters
+    ----------
+    source : source of rows that can be cut: files, arrays and dataframes
+    rows_per_task : int or None, default=None
+        Rows of a part, at least 1.  None: a sixteenth of all rows, but at least 62,500 and at most a million.
+        Where a file does not say how many rows it has (CSV, svmlight), a part is a file.
+    """
+    cut = getattr(source, "parts", None)
+    if not callable(cut):
+        raise CapabilityError(
+            f"a {type(source).__name__} cannot be cut into parts for an engine: write its rows to Parquet "
+            "files and open those, or leave out engine="
+        )
+    if rows_per_task is None:
+        total = source.n_rows or 0
+        rows_per_task = min(MOST_ROWS, max(FEWEST_ROWS, -(-total // PARTS)))
+    check_number("rows_per_task", rows_per_task, low=1, integer=True)
+    parts = cut(int(rows_per_task))
+    # the same data cut in the same way is the same run: merging its parts again is noticed
+    cuts = [(part.shown.rpartition("/")[2], part.n_rows) for part in parts]
+    text = json.dumps([source.identity(), cuts], sort_keys=True)
+    return Plan(hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), parts)

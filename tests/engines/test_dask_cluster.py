@@ -1,0 +1,78 @@
+"""A real Dask cluster of two processes: the bits of one process, also after workers were killed."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import streamsieve as ss
+from streamsieve.exceptions import StreamSieveError
+from tests.engines.laws import assert_same_bits, files, opened
+from tests.engines.test_laws import SCREENS, by_hand
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.filterwarnings("ignore"),  # Dask's own, while workers die
+]
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": 20}):
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        )
+        with cluster, distributed.Client(cluster) as found:
+            yield found
+
+
+@pytest.mark.parametrize("name", ["f", "mutual_info", "half_life"])
+def test_a_cluster_gives_the_bits_of_one_process(client, name, tmp_path):
+    source, seen = opened(files(tmp_path, 7)), []
+    options = {"rows_per_task": 300, "batch_size": 256, "progress": seen.append}
+    wanted = by_hand(source, SCREENS[name](), 300)
+    assert_same_bits(ss.run(source, SCREENS[name](), engine=client, **options), wanted)
+    assert_same_bits(ss.run(source, SCREENS[name](), engine="dask", **options), wanted)  # the running client
+    assert sum(seen) == 8000
+
+
+def test_an_error_on_a_worker_is_named_and_ends_the_run(client, tmp_path):
+    paths = files(tmp_path, 5)
+    table = pq.read_table(paths[2])
+    pq.write_table(table.set_column(2, "c2", pa.array(np.full(len(table), np.inf))), paths[2])
+    with pytest.raises(StreamSieveError, match="^part .*part-02.parquet, row 1: .*'c2' holds inf"):
+        ss.run(opened(paths), ss.Screen("f"), engine=client, rows_per_task=300)
+
+
+def test_killed_workers_change_no_bit(client, tmp_path):
+    source = opened(files(tmp_path, 20, n=20_000))
+    wanted = by_hand(source, SCREENS["mutual_info"](), 400)
+    rng, killed = np.random.default_rng(0), []
+    for _ in range(3):
+        pids = [worker["pid"] for worker in client.run(lambda: {"pid": os.getpid()}).values()]
+        delay = float(rng.uniform(0.05, 0.6))
+
+        def kill(pid=pids[0], delay=delay):
+            time.sleep(delay)
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        try:
+            found = ss.run(
+                source, SCREENS["mutual_info"](), engine=client, rows_per_task=400, batch_size=256, retries=20
+            )
+        finally:
+            thread.join()
+        assert_same_bits(found, wanted)
+        client.wait_for_workers(2, timeout=60)
+    assert len(killed) == 3

@@ -1,0 +1,378 @@
+"""The laws of engines: repeatable, equal to one process, once, complete, in order, lean, alike, quiet."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve import engines
+from streamsieve.base.covered import CoveredParts, Span
+from streamsieve.engines import declared, task
+from streamsieve.engines.declared import declared_of
+from streamsieve.engines.local import Merging
+from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, SourceError, StreamSieveError
+from tests.engines.laws import arrays, assert_equal_to_one_process, assert_same_bits, files, opened, rows
+from tests.helpers.tier import spread
+
+#: Screens of every summary, and what else merges.
+SCREENS = {
+    "f": lambda: ss.Screen("f", k=2),
+    "fisher": lambda: ss.Screen("fisher", k=2),
+    "mutual_info": lambda: ss.Screen("mutual_info", k=2, max_rank_error=0.02),
+    "chi2": lambda: ss.Screen("chi2", k=2, max_rank_error=0.02),
+    "discrete": lambda: ss.Screen(ss.criteria.MutualInfo(discrete=True), k=2),
+    "half_life": lambda: ss.Screen("f", k=2, half_life=500),
+    "window": lambda: ss.Screen("f", k=2, window=700),
+    "exact": lambda: ss.Screen("gini", k=2, exact=True),
+}
+
+
+def by_hand(source, selector, rows_per_task):
+    """The engine in this process: what every other one must equal, bit for bit."""
+    plan = engines.plan_of(source, rows_per_task)
+    what = declared_of(source, selector, plan.run, 256)
+    merging = Merging(plan)
+    order = np.random.default_rng(0).permutation(len(plan.parts))  # completion decides nothing
+    for number in order.tolist():
+        built = engines.build(plan.parts[number], number, what)
+        merging.add(number, pickle.loads(pickle.dumps(built)))  # noqa: S301 - as on its way to the driver
+    return merging.root()
+
+
+@pytest.mark.parametrize("name", spread([*SCREENS], 5))
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
+@pytest.mark.parametrize("kind", ["dense", "missing"])
+def test_parts_equal_one_process(name, n_parts, kind, tmp_path):
+    if kind == "missing" and name == "discrete":
+        pytest.skip("codes are not missing")
+    source = opened(files(tmp_path, n_parts, kind=kind)) if name != "discrete" else coded(n_parts)
+    make = SCREENS[name]
+    one = ss.run(source, make(), batch_size=256)
+    found = by_hand(source, make(), max(1, 4000 // n_parts))
+    if name in {"half_life", "exact"}:
+        np.testing.assert_allclose(found.scores_, one.scores_, atol=1e-9 * np.abs(one.scores_).max())
+    else:
+        assert_equal_to_one_process(found, one)
+    threaded = ss.run(
+        source, make(), engine="dask", workers=2, rows_per_task=max(1, 4000 // n_parts), batch_size=256
+    )
+    assert_same_bits(threaded, found)
+
+
+def coded(n_parts):
+    X, y = rows(4000)
+    return ss.open(np.round(X), target=y)
+
+
+@pytest.mark.parametrize(
+    "matrix", [np.asarray, sp.csr_array, sp.csc_array, pd.DataFrame], ids=lambda m: m.__name__
+)
+def test_data_in_memory_is_cut_by_rows(matrix):
+    X, y = rows(1000)
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    data = matrix(X) if matrix is not pd.DataFrame else pd.DataFrame(X).rename(columns=str)
+    source = ss.open(data, target=y)
+    found = ss.run(source, ss.Screen("f"), engine="dask", rows_per_task=90)
+    assert_equal_to_one_process(found, ss.run(source, ss.Screen("f")))
+    assert found._covered_.spans[0].high == len(source.parts(90)) == 11
+
+
+def check_local(source, name, workers):
+    seen = []
+    options = {"engine": "local", "rows_per_task": 500, "batch_size": 256, "progress": seen.append}
+    found = ss.run(source, SCREENS[name](), workers=workers, **options)
+    assert_same_bits(found, by_hand(source, SCREENS[name](), 500))
+    assert sum(seen) == 4000
+
+
+def test_local_processes_give_the_bits_of_any_other_engine(tmp_path):
+    check_local(opened(files(tmp_path, 7)), "mutual_info", 2)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["f", "half_life", "window"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_any_number_of_local_processes_gives_the_same_bits(name, workers, tmp_path):
+    check_local(opened(files(tmp_path, 7)), name, workers)
+
+
+def test_a_fitted_selector_goes_on_with_the_rows_of_the_engine(tmp_path):
+    source, (X, y) = opened(files(tmp_path, 3)), rows(500, seed=5)
+    first = pd.DataFrame(X, columns=source.names)
+    found = ss.run(source, ss.Screen("f").partial_fit(first, y), engine="dask", rows_per_task=800)
+    one = ss.run(source, ss.Screen("f").partial_fit(first, y))
+    assert_equal_to_one_process(found, one)
+
+
+def test_bootstrap_draws_the_weights_of_one_process(tmp_path):
+    source = opened(files(tmp_path, 4, n=600))
+    make = lambda: ss.Bootstrap(ss.Screen("f", k=2), replicas=5)  # noqa: E731
+    found = ss.run(source, make(), engine="dask", rows_per_task=150)
+    np.testing.assert_array_equal(found.scores_, ss.run(source, make()).scores_)
+
+
+# ---------------------------------------------------------------- once, complete, in order
+
+
+def test_a_part_counts_once(tmp_path):
+    source = opened(files(tmp_path, 3))
+    found = ss.run(source, ss.Screen("f"), engine="dask", rows_per_task=900)
+    again = ss.from_bytes(found.to_bytes())
+    with pytest.raises(MergeError, match="both states hold part 1, 2, 3.* of the same run"):
+        found.merge(again)
+    assert found.n_samples_seen_ == 4000
+    plan = engines.plan_of(source, 900)
+    part = engines.build(plan.parts[1], 1, declared_of(source, ss.Screen("f"), plan.run, 256))
+    with pytest.raises(MergeError, match="both states hold part 2 of the same run"):
+        found.merge(part)
+    other = ss.run(opened(files(tmp_path, 3, seed=1)), ss.Screen("f"), engine="dask", rows_per_task=900)
+    assert other.merge(ss.from_bytes(found.to_bytes())).n_samples_seen_ == 8000
+    assert len(other._covered_.spans) == 2
+
+
+def test_spans_of_parts_are_a_set():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        a, b = (set(rng.choice(12, rng.integers(1, 6), replace=False).tolist()) for _ in range(2))
+        ours, theirs = CoveredParts.of("r", min(a)), CoveredParts.of("r", min(b))
+        for held, each in ((a, "ours"), (b, "theirs")):
+            joined = CoveredParts([])
+            for k in rng.permutation(sorted(held)).tolist():
+                joined = joined.joined(CoveredParts.of("r", k))
+            assert {k for s in joined.spans for k in range(s.low, s.high)} == held
+            ours, theirs = (joined, theirs) if each == "ours" else (ours, joined)
+        if a & b:
+            with pytest.raises(MergeError):
+                ours.joined(theirs)
+        else:
+            both = ours.joined(theirs)
+            assert {k for s in both.spans for k in range(s.low, s.high)} == a | b
+            assert (both.missing("r", 12) == "") is (len(a | b) == 12)
+            CoveredParts.from_state(both.state())
+    with pytest.raises(StreamSieveError, match="overlap"):
+        CoveredParts.from_state(CoveredParts([Span("r", 0, 3), Span("r", 2, 4)]).state())
+
+
+def test_a_lost_part_means_no_result(tmp_path, monkeypatch):
+    source, selector = opened(files(tmp_path, 7)), ss.Screen("f")
+    lose = lambda plan, what, *_: engines.build(plan.parts[0], 0, what)  # noqa: E731
+    monkeypatch.setattr("streamsieve.engines.run.run_local", lose)
+    with pytest.raises(SourceError, match=r"3 of 4 parts are missing \(part 2, 3, 4\): nothing"):
+        ss.run(source, selector, engine="local", rows_per_task=600)
+    assert not hasattr(selector, "n_features_in_")
+
+
+def test_half_life_depends_on_the_order_of_parts(tmp_path):
+    paths = files(tmp_path, 6)
+    make = SCREENS["half_life"]
+    forward = ss.run(opened(paths), make(), engine="dask", rows_per_task=300)
+    backward = ss.run(opened(paths[::-1]), make(), engine="dask", rows_per_task=300)
+    assert np.abs(forward.scores_ - backward.scores_).max() > 1e-3 * forward.scores_.max()
+
+
+@pytest.mark.parametrize("empty", ["first", "middle", "last", "all but one"])
+def test_parts_without_rows_change_nothing(empty, tmp_path):
+    X, y = rows(900)
+    table = pa.table({**{f"c{j}": X[:, j] for j in range(X.shape[1])}, "y": y})
+    none, pieces = table.slice(0, 0), [table.slice(0, 400), table.slice(400)]
+    parts = {
+        "first": [none, *pieces],
+        "middle": [pieces[0], none, pieces[1]],
+        "last": [*pieces, none],
+        "all but one": [none, none, table, none],
+    }[empty]
+    for k, part in enumerate(parts):
+        pq.write_table(part, tmp_path / f"{k}.parquet")
+    source = ss.open(str(tmp_path / "*.parquet"), target="y")
+    assert_equal_to_one_process(
+        ss.run(source, ss.Screen("f"), engine="dask", rows_per_task=1000), ss.run(source, ss.Screen("f"))
+    )
+    for part in (source.parts(10_000), source.parts(1)):
+        assert sum(p.n_rows for p in part) == 900
+
+
+def test_classes_that_live_in_one_part_only(tmp_path):
+    X, y = rows(900)
+    order = np.argsort(y, kind="stable")
+    source = ss.open(X[order], target=y[order])
+    for name in ("f", "mutual_info"):
+        found = ss.run(source, SCREENS[name](), engine="dask", rows_per_task=100)
+        assert_equal_to_one_process(found, ss.run(source, SCREENS[name]()))
+
+
+def test_the_task_is_decided_once():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(1000) < 500, rng.normal(size=1000), rng.integers(0, 3, 1000))
+    source = ss.open(rng.normal(size=(1000, 3)), target=y)
+    found = ss.run(source, ss.Screen("mutual_info"), engine="dask", rows_per_task=100)
+    assert found.task_ == "regression"
+
+
+def test_a_declared_selector_is_the_neutral_element_of_merge(tmp_path):
+    source = opened(files(tmp_path, 1))
+    batch = next(source.rows(50))
+    for make in SCREENS.values():
+        if make is SCREENS["discrete"]:
+            continue
+        whole = ss.run(source, make())
+        bits = arrays(whole)
+        left = make().declare(batch).merge(ss.from_bytes(whole.to_bytes()))
+        right = ss.from_bytes(whole.to_bytes()).merge(make().declare(batch))
+        for each in (left, right):
+            assert each.n_samples_seen_ == 4000
+            np.testing.assert_array_equal(each.scores_, whole.scores_)
+        empty = make().declare(batch)
+        assert ss.from_bytes(empty.to_bytes()).n_samples_seen_ == empty.n_samples_seen_ == 0
+        assert arrays(whole)[0].keys() == bits[0].keys()
+    with pytest.raises(CapabilityError, match="declare comes before the first rows"):
+        whole.declare(batch)
+
+
+# ---------------------------------------------------------------- lean, alike, named, quiet
+
+
+def test_merging_changes_none_of_its_inputs(tmp_path):
+    source = opened(files(tmp_path, 4))
+    plan = engines.plan_of(source, 900)
+    what = declared_of(source, SCREENS["mutual_info"](), plan.run, 256)
+    built = [engines.build(part, k, what) for k, part in enumerate(plan.parts)]
+    before = [arrays(each) for each in built]
+    engines.merge_all(*built)
+    assert [arrays(each) for each in built] == before
+    assert all(each._buffer is None for each in built)
+
+
+@pytest.mark.parametrize("library", ["streamsieve", "numpy", "numba", "Python", "the state format"])
+def test_workers_have_the_versions_of_the_driver(library, tmp_path, monkeypatch):
+    found = {**declared.versions(), library: "0.0.1"}
+    monkeypatch.setattr(task, "versions", lambda: found)
+    with pytest.raises(SourceError, match=f"has {library} 0.0.1, the process that started the run has"):
+        ss.run(opened(files(tmp_path, 3)), ss.Screen("f"), engine="dask", rows_per_task=900)
+
+
+@pytest.mark.parametrize("engine", ["dask", pytest.param("local", marks=pytest.mark.full)])
+def test_an_error_names_part_file_and_column(engine, tmp_path):
+    paths = files(tmp_path, 5)
+    table = pq.read_table(paths[3])
+    spoiled = table.set_column(2, "c2", pa.array(np.full(len(table), np.inf)))
+    pq.write_table(spoiled, paths[3])
+    source, selector = opened(paths), ss.Screen("f")
+    with pytest.raises(
+        StreamSieveError, match=r"^part \d .*part-03.parquet, row 1: .*'c2' holds inf"
+    ) as caught:
+        ss.run(source, selector, engine=engine, workers=2, rows_per_task=400)
+    assert "Traceback" in str(caught.value.__cause__)
+    assert not hasattr(selector, "n_features_in_")
+
+
+def test_a_file_that_vanishes_is_named(tmp_path):
+    paths = files(tmp_path, 5)
+    source = opened(paths)
+
+    def gone(_):
+        paths[-1].unlink(missing_ok=True)
+
+    with pytest.raises(SourceError, match=r"^part \d+: .*part-04.parquet cannot be read"):
+        ss.run(source, ss.Screen("f"), engine="dask", workers=1, rows_per_task=300, progress=gone)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"engine": "sparkle"}, ParameterError, "engine must be one of 'local', 'dask', or a"),
+        ({"engine": "local", "workers": 0}, ParameterError, "workers"),
+        ({"engine": "local", "rows_per_task": 0}, ParameterError, "rows_per_task"),
+        ({"engine": "local", "retries": -1}, ParameterError, "retries"),
+        ({"engine": "local", "checkpoint": "x.sieve"}, ParameterError, "without checkpoints"),
+        ({"workers": 2}, ParameterError, "workers=2 is about engines"),
+        ({"rows_per_task": 2}, ParameterError, "rows_per_task=2 is about engines"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        ss.run(opened(files(tmp_path, 2)), ss.Screen("f"), **options)
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        (ss.OFS(), "OFS with these parameters depends on the order of rows"),
+        (ss.Screen("f", on_drift="reset"), "cannot be distributed"),
+        (ss.Screen("f", review_every=100), "leave review_every out"),
+        (ss.SAOLA(), "SAOLA streams columns"),
+    ],
+)
+def test_selectors_that_cannot_be_distributed_say_so(selector, message, tmp_path):
+    with pytest.raises(CapabilityError, match=message):
+        ss.run(opened(files(tmp_path, 2)), selector, engine="local")
+
+
+def test_a_stream_that_cannot_be_cut_says_so():
+    X, y = rows(50)
+    frame = pd.DataFrame(X).rename(columns=str).assign(y=y)
+    with pytest.raises(CapabilityError, match="ArrowStreamSource cannot be cut into parts"):
+        ss.run(ss.open(iter([frame]), target="y"), ss.Screen("f"), engine="dask")
+
+
+@pytest.mark.full
+def test_ctrl_c_stops_the_workers_and_leaves_the_selector_alone(tmp_path):
+    source, selector = opened(files(tmp_path, 7)), ss.Screen("f")
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ss.run(source, selector, engine="local", workers=2, rows_per_task=300, progress=interrupt)
+    assert not hasattr(selector, "n_features_in_")
+    assert ss.run(source, selector, engine="local", workers=2, rows_per_task=300).n_samples_seen_ == 4000
+
+
+def killer(stop, killed):
+    """Kill a worker of the pool now and then."""
+    import psutil
+
+    me = psutil.Process()
+    while not stop.is_set():
+        time.sleep(0.05)
+        children = [
+            c
+            for c in me.children()
+            if "loky" in " ".join(c.cmdline()) and "tracker" not in " ".join(c.cmdline())
+        ]
+        if children and len(killed) < 3:
+            killed.append(children[0].pid)
+            os.kill(children[0].pid, signal.SIGKILL)
+            time.sleep(2)
+
+
+@pytest.mark.full
+def test_killed_processes_change_no_bit(tmp_path):
+    source = opened(files(tmp_path, 7))
+    wanted = by_hand(source, SCREENS["mutual_info"](), 200)
+    stop, killed = threading.Event(), []
+    thread = threading.Thread(target=killer, args=(stop, killed))
+    thread.start()
+    try:
+        while not killed:
+            found = ss.run(
+                source,
+                SCREENS["mutual_info"](),
+                engine="local",
+                workers=2,
+                rows_per_task=200,
+                retries=20,
+                batch_size=256,
+            )
+            assert_same_bits(found, wanted)
+    finally:
+        stop.set()
+        thread.join()
