@@ -338,6 +338,6 @@ def test_a_state_whose_rows_do_not_fit_is_refused():
 def test_holdout_goes_with_independent_rows_only():
     y = np.arange(40) % 2
     for dependent in ({"serial": 3}, {"groups": np.arange(40) // 4}):
-        with pytest.raises(CapabilityError, match="independent rows only"):
+        with pytest.raises(CapabilityError, match="holdout requires independent rows"):
             ss.SAOLA(measure="fisher_z").begin(y, holdout=0.3, **dependent)
     assert ss.SAOLA(measure="fisher_z").begin(y, holdout=0.3, serial=False).n_samples_seen_ == 28

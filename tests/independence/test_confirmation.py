@@ -219,8 +219,8 @@ def test_p_values_that_decide_nothing_are_confirmed_on_access():
     y = rng.integers(0, 4, 3000) == 0
     X = np.exp(rng.normal(size=(3000, 5))) * (1 + y[:, None])
     X[:, 0] = rng.normal(size=3000) + 8 * y * (rng.random(3000) < 0.06)  # in a few rows
-    sieve = ss.OSFS(max_conditioning=0).fit(X, y)
-    t = ss.OSFS(max_conditioning=0, p_value="t").fit(X, y)
+    sieve = ss.OSFS(test="fisher_z", max_conditioning=0).fit(X, y)
+    t = ss.OSFS(test="fisher_z", max_conditioning=0, p_value="t").fit(X, y)
     assert sieve.selected_.tolist() == t.selected_.tolist() == [0, 1, 2, 3, 4]
     waiting = sieve._process_.test._confirmation._waiting[0][0]
     assert np.isnan(waiting._known).sum() >= 4
@@ -235,7 +235,7 @@ def test_few_values_wait_for_their_p_values(monkeypatch):
     monkeypatch.setattr(confirmation, "MOST_WAITING", 2000)
     rng = np.random.default_rng(7)
     y = rng.integers(0, 4, 500) == 0
-    sieve = ss.OSFS(max_conditioning=0).begin(y)
+    sieve = ss.OSFS(test="fisher_z", max_conditioning=0).begin(y)
     for _ in range(12):
         sieve.offer(np.exp(rng.normal(size=(500, 1))) + 5 * y[:, None])
     waiting = sieve._process_.test._confirmation._waiting

@@ -284,7 +284,7 @@ def test_critical_values_are_where_the_p_value_is_alpha():
 
 def test_what_is_no_number_is_refused():
     test = GSquared(np.arange(10) % 2, Task.BINARY, 0.05)
-    with pytest.raises(InputTypeError, match="give every category a number"):
+    with pytest.raises(InputTypeError, match="encode categories as numbers"):
         test.relevance(np.array([["a"], ["b"]] * 5))
     for bad in (np.nan, np.inf, -np.inf):
         for kind in (np.arange(10.0), np.zeros(10), np.arange(10.0) * 10):
@@ -309,7 +309,7 @@ def test_whole_numbers_and_booleans_are_numbers():
 
 def test_shapes_and_parameters_are_checked():
     y = np.arange(10) % 2
-    with pytest.raises(SchemaError, match="8 rows, but the target 10"):
+    with pytest.raises(SchemaError, match="8 rows, but the target has 10"):
         GSquared(y, Task.BINARY, 0.05).relevance(np.zeros((8, 1)))
     with pytest.raises(SchemaError, match=r"shapes \(10,\) and \(10, 4\)"):
         GSquared(y, Task.BINARY, 0.05).given(np.zeros(10), np.zeros((10, 4)))

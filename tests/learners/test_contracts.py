@@ -29,6 +29,7 @@ ensembles = pytest.mark.parametrize("learner", ENSEMBLES, ids=repr)
 FIRST = list({type(variant): variant for variant in reversed(VARIANTS)}.values())
 
 
+@pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(VARIANTS if tier.FULL else FIRST)
 def test_estimator(estimator, check):
     check(estimator)
