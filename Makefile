@@ -2,7 +2,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint bench studies calibration campaigns docs docs-open docs-check exports release-check clean
+.PHONY: help demo test test-full test-lowest lint bench studies calibration campaigns docs docs-open docs-check exports \
+	release-check clean
 
 # The newest Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
@@ -16,6 +17,7 @@ help:
 	@echo "make demo        install, then stream embedded data through a row screen and a column selector"
 	@echo "make test        install, then test what a commit may break"
 	@echo "make test-full   every variant and seed, real data (STREAMSIEVE_DATA), kernels without the JIT"
+	@echo "make test-lowest the quick tier with the oldest supported versions of NumPy, SciPy and scikit-learn"
 	@echo "make lint        ruff, mypy, import-linter"
 	@echo "make bench       speed and memory against peers; rewrites benchmarks/RESULTS.md"
 	@echo "make studies     the papers' tables and figures next to ours; real data by STREAMSIEVE_DATA"
@@ -45,6 +47,15 @@ exports: .venv/with-dev
 
 test: .venv/with-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The quick tier with the oldest supported versions, in an environment of its own.
+.venv-lowest/made: pyproject.toml tools/lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement tools/lowest.txt --editable ".[cli,kafka]"
+	@touch $@
+
+test-lowest: .venv-lowest/made
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal
 
 test-full: .venv/with-dev
 	$(BIN)/python -m pytest --full -n 2 --dist worksteal
@@ -81,4 +92,4 @@ release-check: .venv/with-dev
 	$(BIN)/python -m tools.release
 
 clean:
-	rm -rf .venv demo docs/_build
+	rm -rf .venv .venv-lowest demo docs/_build

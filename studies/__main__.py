@@ -31,6 +31,7 @@ STUDIES = (
     "dofs",
     "recovery",
     "interactions",
+    "networks",
 )
 
 

@@ -42,6 +42,7 @@ PUBLISHED = (
     Printed(LATER, "row selectors that learn", "learning"),
     Printed(LATER, "planted features, by annealing and by baselines", "recovery"),
     Printed(LATER, "pairs and symmetric shapes by width", "interactions"),
+    Printed(LATER, "parents, children and spouses of public networks", "networks"),
 )
 TALLY = re.compile(
     r"(\d+) figures, (\d+) equal to the last digit printed, (\d+) more within chance, (\d+) apart"

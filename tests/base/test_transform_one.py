@@ -38,7 +38,7 @@ def test_scores_are_computed_at_reviews_only(counted, review_every):
         screen.learn_one(x, y)
         screen.transform_one(x)
     most = review_every or REVIEW_EVERY
-    # while rows are few, an eighth of them; then every so many
+    # an eighth of the rows while they are few, then `most` rows
     assert len({*counted}) <= 8 + REVIEW_SHARE * np.log(1000 / 8) + 1000 / most + 1
     assert max(np.diff(sorted({*counted}))) <= most
 

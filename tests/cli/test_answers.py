@@ -79,6 +79,29 @@ def test_offline_methods_explain_and_save(table, tmp_path, capsys):
     assert "dose" in ss.load("m.sieve").get_feature_names_out()
 
 
+def test_indicators_of_a_column_are_one_group(tmp_path, capsys):
+    label = frame()["label"] == "ill"
+    city = np.where(
+        label, np.where(np.arange(N) % 3, "Rome", "Oslo"), np.where(np.arange(N) % 3, "Lima", "Paris")
+    )
+    with_column("city", city).to_csv(tmp_path / "t.csv", index=False)
+    said(capsys, "select", tmp_path / "t.csv", "--target", "label", "--method", "group_saola", "--save",
+         tmp_path / "g.sieve")  # fmt: skip
+    sieve = ss.load(tmp_path / "g.sieve")
+    assert sieve.n_features_in_ == 8
+    twin = ss.GroupSAOLA().begin(frame()["label"].to_numpy())
+    source = ss.open(tmp_path / "t.csv", target="label", categories="auto")
+    X = next(source.columns()).X
+    for j in range(4):
+        twin.offer_group(X[:, [j]], names=[source.names[j]])
+    twin.offer_group(X[:, 4:], names=source.names[4:])
+    assert sieve.get_feature_names_out().tolist() == twin.get_feature_names_out().tolist()
+
+
+def test_a_table_is_no_saved_selector(table, refused):
+    refused(["show", table], "patients.csv is a table", "streamsieve select patients.csv")
+
+
 def test_options_are_checked_before_any_work(table, refused, monkeypatch):
     monkeypatch.setattr(ss.FastOSFS, "offer", lambda *_: pytest.fail("it worked first"))
     base = ["select", table, "--target", "label"]

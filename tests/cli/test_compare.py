@@ -93,7 +93,7 @@ def test_resuming_takes_what_is_there(done, table, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--selectors", "saola,none"], "holds a comparison already: --resume goes on with it, or choose"),
+        (["--selectors", "saola,none"], "holds a comparison already: --resume goes on with it if"),
         (
             ["--selectors", "saola,f,none,t", "--seed", "1", "--resume"],
             "other settings: selectors.top_k was there and is not now; random_state was 0 and is 1 now; sel",
@@ -135,7 +135,7 @@ def test_columns_that_stream(tmp_path, capsys):
     said = capsys.readouterr().out
     # alpha-investing has two classes
     assert "selectors none, f, top_k, saola, fast_osfs (by default)" in said
-    assert "178 rows x 13 features, target: 3 classes   protocol streaming" in said
+    assert "178 rows x 13 features   protocol streaming" in said
     assert "1 random order of columns, each with 2 folds   1 process" in said
     assert f"wrote {tmp_path / 'out' / 'report.html'} in " in said
     report = Report.load(tmp_path / "out")
@@ -154,7 +154,7 @@ def test_rows_that_stream(tmp_path, capsys):
     path.write_text("\n".join(lines))
     assert run(["compare", str(path), "--out", str(tmp_path / "out"), "--protocol", "prequential"]) == 0
     said = capsys.readouterr().out
-    assert "200 rows x 3 features, target: a number   protocol prequential" in said
+    assert "200 rows x 3 features   protocol prequential" in said
     assert "selectors none, correlation, correlation (half-life 100) (by default)" in said
     assert "mean absolute error" in said
     assert "nothing was repeated, so no difference is tested." in said
@@ -277,3 +277,55 @@ def test_a_killed_group_of_processes_leaves_parts_to_resume(tmp_path):
     assert said.count("\n") == 1
     assert "Traceback" not in said
     assert {path.name for path in Path(out).iterdir()} == {"settings.json", "cells.jsonl"}
+
+
+def test_another_comparison_replaces_one_if_asked(table, tmp_path, capsys):
+    small = ["--selectors", "f", "--learners", "nb", "--sizes", "1", "--runs", "1", "--jobs", "1", "-q"]
+    assert run(command(table, tmp_path / "out", *small, "--folds", "2")) == 0
+    assert run(command(table, tmp_path / "out", *small, "--folds", "3", "--overwrite")) == 0
+    assert Report.load(tmp_path / "out").settings["folds"] == 3
+    (tmp_path / "out" / "mine.png").write_bytes(b"mine")
+    assert run(command(table, tmp_path / "out", *small, "--overwrite")) == 2
+    assert "holds mine.png, which is not of a comparison" in capsys.readouterr().err
+    assert Report.load(tmp_path / "out").settings["folds"] == 3
+    capsys.readouterr()
+    assert run(command(table, tmp_path / "out", *small, "--resume", "--overwrite")) == 2
+    assert "give one of them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "split"),
+    [(["--groups", "rare"], None), (["--groups", "noise_0"], "groups"), (["--time", "noise_0"], "time")],
+)
+def test_rows_that_depend_on_each_other(table, tmp_path, capsys, more, split):
+    quick = ["--selectors", "f,none", "--learners", "nb", "--sizes", "1", "--folds", "3", "--jobs", "1"]
+    code = run(command(table, tmp_path / "out", *quick, *more, "--metric", "f1"))
+    captured = capsys.readouterr()
+    if split is None:
+        assert code == 2
+        assert "groups has 2 different values, and folds=3 needs 3" in captured.err
+        return
+    assert code == 0
+    assert ("by groups of noise_0" if split == "groups" else "in order of noise_0") in captured.out
+    report = Report.load(tmp_path / "out")
+    assert report.settings["split"] == split
+    assert report.n_features == 8  # the column is none of the features
+    assert "F1 " in captured.out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--metric", "f2"], "--metric must be one of"),
+        (["--selectors", "saolla"], "did you mean 'saola'"),
+        (["--learners", "logstic"], "did you mean 'logistic'"),
+        (["--groups", "rare", "--time", "age"], "--groups and --time exclude each other"),
+        (["--time", "age", "--runs", "3"], "--runs 3 has no meaning with --time"),
+        (["--time", "age", "--protocol", "streaming"], "--time goes with --protocol screening"),
+    ],
+)
+def test_options_are_checked_before_the_data_is_read(tmp_path, monkeypatch, capsys, more, message):
+    monkeypatch.setattr(compare.compare_data, "read", lambda *_: pytest.fail("the data was read"))
+    (tmp_path / "t.csv").write_text("a,outcome\n1,2\n")
+    assert run(command(tmp_path / "t.csv", tmp_path / "out", *more)) == 2
+    assert message in capsys.readouterr().err

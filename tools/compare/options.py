@@ -188,7 +188,7 @@ ROWS = {
             "window": [None, None, 15, 50],
             "on_drift": [None, None, "reset", "reweigh"],
             "drift_every": [20, 10],
-            "detector": ["page_hinkley", "page_hinkley", "adwin"],
+            "detector": ["glr", "page_hinkley", "adwin"],
             "task": ["auto", "auto", "classification", "regression"],
             "epsilon": [0.001, 0.05, 0.2],
             "exact": [False, True],

@@ -251,16 +251,23 @@ def compare(
     ] = None,
     folds: Annotated[int | None, typer.Option(metavar="N", help="Folds of each run; default 5.")] = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="NAME", help="auc, accuracy, r2; default by the target.")
+        str | None, typer.Option(metavar="NAME", help="As auc, f1, log_loss, r2, mae; default auc or r2.")
     ] = None,
     task: Annotated[str, typer.Option(metavar="TASK", help="auto, classification, regression.")] = "auto",
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Processes; default by the processors.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0)] = 0,
+    groups: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Rows with one value here stay in one fold.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Train on earlier rows only, by this column.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the comparison in the folder.")
     ] = False,
+    overwrite: Overwrite = False,
     raw: Raw = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -272,10 +279,12 @@ def compare(
     from streamsieve.cli import compare_plan  # noqa: PLC0415
 
     options = compare_plan.Options(
-        protocol, selectors, learners, sizes, runs, folds, metric, task, jobs, seed
+        protocol, selectors, learners, sizes, runs, folds, metric, task, jobs, seed, groups, time
     )
     command = shlex.join(["streamsieve", *(context.obj or [])])
-    request = implementation.Request(data, reading, out, options, resume, raw, quiet, json, command)
+    request = implementation.Request(
+        data, reading, out, options, resume, overwrite, raw, quiet, json, command
+    )
     raise typer.Exit(implementation.compare(request))
 
 

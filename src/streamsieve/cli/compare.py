@@ -14,14 +14,15 @@ from typing import Any
 
 from streamsieve._files import check_outputs
 from streamsieve._text import shown
+from streamsieve._validation import describe_target
 from streamsieve.cli import compare_data
-from streamsieve.cli.compare_plan import Options, Plan, plan_for
+from streamsieve.cli.compare_plan import Options, Plan, check_options, plan_for
 from streamsieve.cli.interrupts import leave
 from streamsieve.cli.options import Reading
 from streamsieve.cli.output import say, say_json, say_table
 from streamsieve.cli.progress import progress
 from streamsieve.evaluation.engine.problem import Problem
-from streamsieve.evaluation.engine.store import CELLS, SETTINGS
+from streamsieve.evaluation.engine.store import CELLS, REPORTED, SETTINGS
 from streamsieve.evaluation.reports import html
 from streamsieve.evaluation.reports.final_fit import FinalFit, chosen_table, final_fits, ledger_path
 from streamsieve.evaluation.reports.recommendation import Recommendation, Standing, recommend
@@ -34,6 +35,11 @@ PAGE = "report.html"
 WRITTEN = {
     PAGE, REPORT, CELLS, SETTINGS, "table.csv", "standings.csv", "selections.csv", "chosen.csv", "drift.csv"
 }  # fmt: skip
+#: Names of its other files: ledgers, and pictures.
+PATTERNS = (
+    "ledger_*.csv", "score_*.png", "stream_*.png", "seconds.png", "seconds_by_columns.png", "stability.png",
+    "agreement.png",
+)  # fmt: skip
 #: Combinations that are printed.
 SHOWN = 10
 
@@ -47,6 +53,7 @@ class Request:
     out: Path
     options: Options
     resume: bool
+    overwrite: bool
     raw: bool
     quiet: bool
     json: bool
@@ -62,15 +69,21 @@ def compare(request: Request) -> int:
     """Compare, write everything, and print what came out."""
     started = time.perf_counter()
     html.check_extra()
+    options = request.options
+    check_options(options)
     _check_folder(request)
-    resumed = (request.out / CELLS).exists()
-    data = compare_data.read(request.data, request.reading)
+    resumed = (request.out / CELLS).exists() and not request.overwrite
+    data = compare_data.read(request.data, request.reading, options.groups or options.time)
     task = data.task if request.options.task == "auto" else request.options.task
     problem = Problem.of(data.X, data.y, task, data.names)
     plan = plan_for(request.options, problem)
-    _announce(request, problem, plan, data.notes)
+    target = describe_target(data.y, data.target or None, str(problem.task))
+    _announce(request, problem, plan, (*data.notes, target))
     first = _fits(request, problem, plan, {}) if plan.batch_size is not None else None
-    report = _run(request, problem, plan, y=data.y, task=task)
+    by = {} if data.rows is None else {"groups" if options.groups else "time": data.rows}
+    if request.overwrite:
+        _remove_earlier(request.out)
+    report = _run(request, problem, plan, y=data.y, task=task, **by)
     made = recommend(report)
     fits = _fits(request, problem, plan, _best_sizes(made)) if first is None else first
     facts = html.Facts(
@@ -96,10 +109,15 @@ def _check_folder(request: Request) -> None:
     if out.exists() and not out.is_dir():
         raise ParameterError(f"--out {out} is a file: name a folder, which will be made if it is not there")
     check_outputs({"--out": [out / name for name in WRITTEN]}, {"DATA": request.data}, folder=("--out", out))
+    if request.resume and request.overwrite:
+        raise ParameterError(
+            "--resume goes on with a comparison and --overwrite replaces it: give one of them"
+        )
     if (out / SETTINGS).exists() and (out / CELLS).exists():
-        if not request.resume:
+        if not request.resume and not request.overwrite:
             raise StateError(
-                f"{out} holds a comparison already: --resume goes on with it, or choose another folder"
+                f"{out} holds a comparison already: --resume goes on with it if data and options are the "
+                "same, --overwrite replaces it, or choose another folder"
             )
         return
     for each in sorted(out.iterdir()) if out.is_dir() else ():
@@ -110,10 +128,22 @@ def _check_folder(request: Request) -> None:
             )
 
 
+def _remove_earlier(out: Path) -> None:
+    """Remove the files of an earlier comparison, unless there are others that might be overwritten."""
+    if not (out / SETTINGS).exists():
+        return
+    here = sorted(out.iterdir())
+    own = [each for each in here if each.name in WRITTEN or any(each.match(some) for some in PATTERNS)]
+    for each in here:
+        if each.suffix in REPORTED and each not in own:
+            raise StateError(f"{out} holds {each.name}, which is not of a comparison: choose another folder")
+    for each in own:
+        each.unlink()
+
+
 def _announce(request: Request, problem: Problem, plan: Plan, notes: tuple[str, ...]) -> None:
     n, p = problem.X.shape
-    kind = "a number" if problem.regression else f"{len(problem.classes)} classes"
-    lines = [f"{n:,} rows x {p:,} features, target: {kind}   protocol {plan.protocol}", *plan.description]
+    lines = [f"{n:,} rows x {p:,} features   protocol {plan.protocol}", *plan.description]
     if not request.silent:
         say(*notes, *lines)
 

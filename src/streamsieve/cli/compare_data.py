@@ -38,11 +38,16 @@ class Data:
     names: list[str] | None
     task: str = "auto"
     notes: tuple[str, ...] = ()
+    rows: npt.NDArray[Any] | None = None  #: the column that says how rows depend on each other
 
 
-def read(given: list[str], reading: Reading) -> Data:
-    """Read files, or load a data set."""
+def read(given: list[str], reading: Reading, by: str | None = None) -> Data:
+    """Read files, or load a data set; the column ``by`` is no feature."""
     if len(given) == 1 and is_name(given[0]):
+        if by is not None:
+            raise ParameterError(
+                f"--groups and --time name a column of a table, and {given[0]} is a data set"
+            )
         return _by_name(given[0], reading.target)
     if any(each.startswith("kafka://") for each in given):
         raise SourceError("a comparison goes over its data many times, and a Kafka topic has no end: save it")
@@ -50,7 +55,7 @@ def read(given: list[str], reading: Reading) -> Data:
         raise ParameterError(
             "--missing omit is about one method, and a comparison has several: --missing impute"
         )
-    source = opened(given, reading)
+    source = opened(given, reading, exclude=() if by is None else (by,))
     batches = list(source.rows(ROWS))
     X = [batch.X for batch in batches]
     y = np.concatenate([batch.y for batch in batches])
@@ -61,7 +66,8 @@ def read(given: list[str], reading: Reading) -> Data:
         X=X[0] if len(X) == 1 else sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X),
         y=_whole(y),
         names=None if source.names is None else list(source.names),
-        notes=tuple(described(source, reading)),
+        notes=tuple(described(source, reading, () if by is None else (by,))),
+        rows=None if by is None else np.asarray(source.column(by)),
     )
 
 

@@ -10,18 +10,22 @@ import joblib  # type: ignore[import-untyped]  # they ship no types
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, check_number, did_you_mean
+from streamsieve._validation import TASKS
 from streamsieve.cli.parameters import parts_of
 from streamsieve.evaluation import learner_names, prequential, screening_protocol, selector_names
 from streamsieve.evaluation import streaming_protocol as streaming
 from streamsieve.evaluation.candidates.selectors import as_selectors, size_parameter
 from streamsieve.evaluation.candidates.stream_learners import baselines
 from streamsieve.evaluation.engine.problem import Problem
+from streamsieve.evaluation.measures.accuracy import METRICS, metric_for
 from streamsieve.evaluation.reports.report import Report
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import Task
 from streamsieve.rows import Screen
 from streamsieve.sources import ArraySource
 
+#: More features than any table has, for a check of options before it is read.
+MOST_FEATURES = 2**31
 PROTOCOLS = ("screening", "streaming", "prequential")
 RUNS, FOLDS = 5, 5
 #: Sizes tried where none are named: the last of these that are fewer than the features.
@@ -51,6 +55,8 @@ class Options:
     task: str
     jobs: int | None
     seed: int
+    groups: str | None = None
+    time: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,25 +85,47 @@ class Plan:
         return protocol(problem.X, y, self.selectors, self.learners, names=problem.names, **common)
 
 
-def plan_for(options: Options, problem: Problem) -> Plan:
-    """Settle what is done with these data; whatever cannot be done is refused."""
+def check_options(options: Options) -> None:
+    """Refuse, before the data is read, what makes no sense whatever they are."""
     check_choice("--protocol", options.protocol, PROTOCOLS)
     _refuse_strangers(options)
+    _refuse_split(options)
+    _sizes(options, MOST_FEATURES)
+    where = "streamsieve methods lists methods and criteria"
+    for name in parts_of("--selectors", options.selectors) if options.selectors is not None else ():
+        spelt("selector", name, selector_names(), where)
+    known = [
+        *learner_names(),
+        *learner_names(regression=True),
+        *baselines(regression=True),
+        *baselines(regression=False),
+    ]
+    for name in parts_of("--learners", options.learners) if options.learners is not None else ():
+        spelt("learner", name, known, f"there is {', '.join(dict.fromkeys(known))}")
+
+
+def plan_for(options: Options, problem: Problem) -> Plan:
+    """Settle what is done with these data; whatever cannot be done is refused."""
+    check_options(options)
     n, p = problem.X.shape
     sizes = _sizes(options, p)
     selectors, own = _selectors(options, problem, sizes)
     learners, own_learners = _learners(options, problem)
+    if options.metric is not None:  # before the plan is printed
+        metric_for(options.metric, regression=problem.regression, otherwise="auc")
     description = [
         f"selectors {', '.join(selectors)}{' (by default)' * own}",
         f"learners {', '.join(learners)}{' (by default)' * own_learners}",
     ]
     settings: dict[str, Any] = {"random_state": options.seed}
-    runs, folds = options.runs or RUNS, options.folds or FOLDS
+    runs, folds = 1 if options.time else options.runs or RUNS, options.folds or FOLDS
     cells, batch_size = runs * folds * len(selectors), None
     if options.protocol == "screening":
         settings |= {"sizes": sizes, "runs": runs, "folds": folds, "metric": options.metric or "auto"}
         description.append(
             f"sizes {', '.join(map(str, sizes))}   {runs} run{'s' * (runs != 1)} of {folds} folds"
+            f"{f' by groups of {options.groups}' if options.groups else ''}"
+            f"{f' in order of {options.time}' if options.time else ''}"
         )
     elif options.protocol == "streaming":
         settings |= {"orders": runs, "split": folds, "metric": options.metric or "auto"}
@@ -124,8 +152,24 @@ def _processes(options: Options, values: int, cells: int) -> int:
     return 1 if alone else min(MOST_PROCESSES, there, cells)
 
 
+def _refuse_split(options: Options) -> None:
+    """Refuse ways to split the rows that exclude each other, or that a protocol does not have."""
+    if options.groups and options.time:
+        raise ParameterError("--groups and --time exclude each other: for several time series, give --groups")
+    if options.time and options.runs not in (None, 1):
+        raise ParameterError(
+            f"--runs {options.runs} has no meaning with --time, which has one order: leave it out"
+        )
+    by = "--groups" if options.groups else "--time" if options.time else ""
+    if by and options.protocol != "screening":
+        raise ParameterError(f"{by} goes with --protocol screening, not with {options.protocol}")
+
+
 def _refuse_strangers(options: Options) -> None:
     """Refuse options that this protocol has no use for, and numbers that make no sense."""
+    if options.metric is not None:
+        check_choice("--metric", options.metric, METRICS)
+    check_choice("--task", options.task, TASKS)
     if options.protocol == "prequential":
         for name in ("runs", "folds", "metric"):
             if getattr(options, name) is not None:

@@ -71,6 +71,8 @@ def effect_name(selector: Any) -> str:
         return "t"
     if isinstance(asked, str) and asked in _BY_TEST:
         return _BY_TEST[asked]
+    if asked == "auto" and {*getattr(selector, "column_types_", {}).values()} - {"numeric"}:
+        return "statistic"  # of several tests, by the types of the columns
     if method in _CORRELATION:
         return "eta" if str(getattr(selector, "task_", "")) == "multiclass" else "correlation"
     return _BY_METHOD.get(method, "statistic" if isinstance(selector, ColumnSelector) else "score")
@@ -86,9 +88,7 @@ def kept_features(selector: Any) -> list[dict[str, Any]]:
             found = decisions.get(name)  # with ledger=none there is no record
             numbers = (nothing, nothing) if found is None else (found.statistic, found.p_value)
             rows.append({"feature": name, "statistic": numbers[0], "p_value": numbers[1]})
-        return sorted(
-            rows, key=lambda row: -math.inf if math.isnan(row["statistic"]) else -abs(row["statistic"])
-        )
+        return sorted(rows, key=_strength)
     names = feature_names(selector)
     if isinstance(selector, OfflineSelector):
         known = {d.feature: d.statistic for d in selector.ledger_.kept()}
@@ -101,6 +101,12 @@ def kept_features(selector: Any) -> list[dict[str, Any]]:
         | ({} if p_values is None else {"p_value": float(p_values[j])})
         for j in selector.ranked_.tolist()
     ]
+
+
+def _strength(row: dict[str, Any]) -> tuple[float, float]:
+    """Return what sorts features, the strongest first: p-values, which compare across tests, then effects."""
+    p, effect = row["p_value"], row["statistic"]
+    return (math.inf if math.isnan(p) else p, math.inf if math.isnan(effect) else -abs(effect))
 
 
 def feature_names(selector: Any) -> list[str]:

@@ -20,6 +20,7 @@ from streamsieve._validation import classes_text, describe_target, range_text, t
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli import code, writing
 from streamsieve.cli.dependent_rows import DependentRows
+from streamsieve.cli.grouped_columns import offer_groups, takes_groups
 from streamsieve.cli.interrupts import leave
 from streamsieve.cli.options import Output, Reading
 from streamsieve.cli.output import check_files, console, say, say_json
@@ -154,7 +155,10 @@ def _streamed(request: Request, selector: Any, source: Any) -> Run:
             _fit(selector, source, request.size, moved)
         elif isinstance(selector, ColumnSelector):
             request.rows.begin(selector, source, quiet=quiet)
-            run(source, selector, block_size=request.size, progress=moved)
+            if takes_groups(selector, source):
+                offer_groups(selector, source, request.size, moved)
+            else:
+                run(source, selector, block_size=request.size, progress=moved)
         else:
             output = request.output
             run(

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from streamsieve import registry, state
+from streamsieve._paths import TABLES
 from streamsieve.base import ColumnSelector
 from streamsieve.cli.output import say, say_json, say_table
 from streamsieve.cli.parameters import plain_parameters
 from streamsieve.cli.results import effect_name, kept_features, say_features
+from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import Decision
 
 #: Labels that are written out.
@@ -18,6 +20,11 @@ LABELS = 10
 
 def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
     """Print what a file holds."""
+    if path.is_file() and path.suffix.lower() in TABLES:
+        raise ParameterError(
+            f"{path} is a table; show reads files that --save and --checkpoint have written: streamsieve "
+            f"select {path.name} --target COLUMN selects its features"
+        )
     selector = registry.load(path)
     found = _found(path, state.read_header(path), selector)
     kept = kept_features(selector)

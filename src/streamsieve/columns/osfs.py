@@ -1,4 +1,4 @@
-"""OSFS and Fast-OSFS: Markov-blanket selection from streaming columns."""
+"""OSFS and Fast-OSFS: parents and children of the target from streaming columns."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class MarkovBlanketSelector(Beside):
 
 
 class OSFS(MarkovBlanketSelector, ColumnSelector):
-    """Online streaming feature selection (OSFS): a Markov blanket of the target.
+    """Online streaming feature selection (OSFS): parents and children of the target.
 
     A column that is associated with y joins the kept ones.  Then every kept column, the new one last, is
     evicted if some set of up to ``max_conditioning`` others renders it conditionally independent of y.  Of
@@ -277,6 +277,10 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     column that is a linear function of the set is redundant (reason "collinear"); a set with such a column in
     it is passed over, since a smaller one was tried.  No test has a meaning below 1 degree of freedom.
 
+    The paper speaks of a Markov blanket.  What is kept are the target's parents and children in a Bayesian
+    network; the children's other parents (spouses) belong to the blanket too, but one that is independent of
+    y by itself fails the test of relevance.  ``IAMB`` and ``InterIAMB`` look for them, offline.
+
     The authors' toolbox skips columns whose *sum* is 0; here only constant columns are.  Relevance is asked
     column by column, so of two columns that matter only together (exclusive or) neither is found.  The
     result depends on the order of columns; the size of blocks never matters.
@@ -318,7 +322,7 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
 
 
 class FastOSFS(MarkovBlanketSelector, ColumnSelector):
-    """Fast-OSFS: a Markov blanket of the target, examining each new column first.
+    """Fast-OSFS: parents and children of the target, examining each new column first.
 
     A column that is associated with y is rejected if some set of up to ``max_conditioning`` kept columns
     renders it conditionally independent of y.  If it stays, each kept column is evicted for which some set

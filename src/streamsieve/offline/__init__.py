@@ -7,6 +7,7 @@ lars, spfs                features entering a regression
 fgm, gdm, stump_boosting  support vector machines, boosting
 spec, inf_fs, trace_ratio graphs of rows or features, scatter of classes
 hiton                     parents and children of the target
+iamb                      the Markov blanket of the target, spouses included
 shared/                   what several of them share
 ========================= ==============================================
 """
@@ -15,6 +16,8 @@ from streamsieve.offline.fcbf import FCBF as FCBF
 from streamsieve.offline.fgm import FGM as FGM
 from streamsieve.offline.gdm import GDM as GDM
 from streamsieve.offline.hiton import HITONPC as HITONPC
+from streamsieve.offline.iamb import IAMB as IAMB
+from streamsieve.offline.iamb import InterIAMB as InterIAMB
 from streamsieve.offline.inf_fs import InfFS as InfFS
 from streamsieve.offline.lars import LARS as LARS
 from streamsieve.offline.mrmr import MRMR as MRMR
@@ -31,11 +34,13 @@ __all__ = [
     "FGM",
     "GDM",
     "HITONPC",
+    "IAMB",
     "LARS",
     "MRMR",
     "SPEC",
     "SPFS",
     "InfFS",
+    "InterIAMB",
     "RReliefF",
     "Relief",
     "ReliefF",

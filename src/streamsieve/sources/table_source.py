@@ -15,13 +15,12 @@ from streamsieve.sources.checks import beyond, check_size, check_start, spans
 from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
+from streamsieve.sources.tables.blocks import READ_VALUES, block_of
 from streamsieve.sources.tables.files import IpcTable, ParquetTable, Table
 from streamsieve.sources.tables.transpose import converted, scratch_folder
 
 #: Files that stay open while columns are streamed; with more, each is opened for every block.
 KEPT_OPEN = 64
-#: Values that are in memory twice, as Arrow columns and in the array they are copied to: 32 MB.
-READ_VALUES = 2**22
 
 #: What a place among the rows is made of.
 POSITION = ("file", "row_in_file", "row")
@@ -141,7 +140,7 @@ class TableSource(ShownSource, Generic[T]):
                     stack.enter_context(file.kept_open())
             for columns in pieces:
                 names = features[columns]
-                X = self._without_missing(_block(files, names, n), columns)
+                X = self._without_missing(block_of(files, names, n), columns)
                 yield ColumnBlock(X, names, {"column": columns.stop})
 
     def _without_missing(self, X: npt.NDArray[Any], columns: slice) -> npt.NDArray[Any]:
@@ -184,25 +183,6 @@ class TableSource(ShownSource, Generic[T]):
     def __getstate__(self) -> dict[str, Any]:
         # a copy in another process makes its own temporary file: this one goes away with its owner
         return {**vars(self), "_columnar": None}
-
-
-def _block(files: Sequence[Table], names: list[str], n: int) -> npt.NDArray[np.float64]:
-    """Read some columns of all files into one array, column after column."""
-    X = np.empty((n, len(names)), order="F")
-    size = max(1024, READ_VALUES // len(names))
-    row = 0
-    for file in files:
-        for batch in file.batches(names, size):
-            end = row + batch.num_rows
-            if end <= n:
-                X[row:end] = table_layout.matrix(batch, names, file, row_major=False)
-            row = end
-    if row != n:
-        raise SourceError(
-            f"column {names[0]!r} has {row:,} rows in the files from {files[0].shown} on, but {n:,} were "
-            "counted: a file is damaged, or was changed while it was read"
-        )
-    return X
 
 
 def _joined(pieces: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:

@@ -18,10 +18,11 @@ from streamsieve.base import ColumnSelector
 from streamsieve.evaluation.candidates.learners import as_learners, check_scores, fresh, predicted, taken
 from streamsieve.evaluation.candidates.selectors import as_selectors, choices, in_layout, wants_raw
 from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
-from streamsieve.evaluation.engine.problem import Problem, check_folds, fold_numbers
+from streamsieve.evaluation.engine.problem import Problem, check_folds
 from streamsieve.evaluation.engine.scaling import Scaler
 from streamsieve.evaluation.engine.settings import seed_of, settings_of
 from streamsieve.evaluation.engine.sizes import checked_sizes
+from streamsieve.evaluation.engine.splits import RowSplit
 from streamsieve.evaluation.measures.accuracy import measured, metric_for
 from streamsieve.evaluation.reports.report import Report, selection_columns
 from streamsieve.protocols import BoolArray, IntArray, Matrix
@@ -48,6 +49,8 @@ def screening_protocol(
     auc: str | None = None,
     literal: bool = False,
     scale: bool = True,
+    groups: Any = None,
+    time: Any = None,
     task: str = "auto",
     names: Sequence[str] | None = None,
     random_state: int = 0,
@@ -93,6 +96,11 @@ def screening_protocol(
     scale : bool, default=True
         Whether features are brought to mean 0 and standard deviation 1 (sparse ones are only divided).  A
         selector that wants non-negative values gets them as they are.
+    groups : array of one label per row, default=None
+        Rows that belong together, such as visits of a patient: a group is never both trained and tested on.
+    time : array of one number, date or text per row, default=None
+        When a row was seen: each fold is tested after training on all earlier rows, so that there is one run,
+        whatever ``runs`` is, and the earliest rows are never tested.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is.
     names : list of str, default=None
@@ -151,6 +159,8 @@ def screening_protocol(
     """
     running = RunConfig(folder, resume, n_jobs, progress, errors)
     problem = Problem.of(X, y, task, names)
+    split = RowSplit.of(groups, time, len(problem.y), folds)
+    runs = 1 if split.kind == "time" else runs  # there is one order of time
     check_number("runs", runs, low=1, integer=True)
     check_folds(problem, folds)
     check_choice("literal", literal, (False, True))
@@ -166,8 +176,8 @@ def screening_protocol(
         bool(literal), bool(scale), int(random_state),
     )  # fmt: skip
     methods = {"selectors": chosen_selectors, "learners": chosen_learners}
-    settings = settings_of("screening", problem.identity(), methods, **vars(plan))
-    job = _Screening(problem, chosen_selectors, chosen_learners, plan)
+    settings = settings_of("screening", problem.identity(), methods, **vars(plan), **split.settings())
+    job = _Screening(problem, chosen_selectors, chosen_learners, plan, split)
     kinds = {"table": TABLE, "selections": selection_columns("run", "fold")}
     try:
         return Report.of_jobs(plan.cells(chosen_selectors), job, settings, running, kinds)
@@ -209,6 +219,7 @@ class _Screening:
     selectors: dict[str, Any]
     learners: dict[str, Any]
     plan: Plan
+    split: RowSplit
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __eq__(self, other: object) -> bool:
@@ -231,7 +242,7 @@ class _Screening:
         """Return the fold of every row in a run."""
         plan = self.plan
         seed = seed_of(plan.random_state, "folds", run)
-        return fold_numbers(self.problem, plan.folds, seed, stratified=not plan.literal)
+        return self.split.folds_of(self.problem, plan.folds, seed, stratified=not plan.literal)
 
     def _fold(self, name: str, run: int, fold: int, notes: JobLog, selections: list[list[Any]]) -> list[_Row]:
         plan, selector, at = self.plan, self.selectors[name], _fold_of(self, run, fold)
@@ -283,9 +294,9 @@ class _Screening:
 class _Fold:
     """Rows of a fold in units of their standard deviation, prepared once for all selectors."""
 
-    def __init__(self, problem: Problem, plan: Plan, tested: BoolArray) -> None:
-        self._raw, self._test = problem.X[~tested], problem.X[tested]
-        self.y, self.y_test = problem.y[~tested], problem.y[tested]
+    def __init__(self, problem: Problem, plan: Plan, trained: BoolArray, tested: BoolArray) -> None:
+        self._raw, self._test = problem.X[trained], problem.X[tested]
+        self.y, self.y_test = problem.y[trained], problem.y[tested]
         self._train = self._raw
         if plan.scale:
             scaler = Scaler(problem.X if plan.literal else self._raw)
@@ -310,7 +321,8 @@ class _Fold:
 @lru_cache(maxsize=1)
 def _fold_of(work: _Screening, run: int, fold: int) -> _Fold:
     """Return a fold; the cells of all its selectors come one after the other."""
-    return _Fold(work.problem, work.plan, work.fold_numbers(run) == fold)
+    fold_of = work.fold_numbers(run)
+    return _Fold(work.problem, work.plan, work.split.trained(fold_of, fold), fold_of == fold)
 
 
 class _Row(NamedTuple):

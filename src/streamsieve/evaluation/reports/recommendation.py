@@ -307,7 +307,10 @@ def _test_over_train(report: Report) -> float:
     settings = report.settings
     if report.protocol == "screening":
         pooled = settings.get("auc") == "pooled" and settings["runs"] < 2
-        return math.nan if pooled else 1.0 / (settings["folds"] - 1)
+        folds = settings["folds"]
+        if settings.get("split") == "time":  # one part is tested after one, two, three, ... parts
+            return math.nan if pooled else float(np.mean(1.0 / np.arange(1, folds + 1)))
+        return math.nan if pooled else 1.0 / (folds - 1)
     if report.protocol == "prequential":
         return math.nan
     split = settings["split"]

@@ -81,7 +81,7 @@ class DriftMonitor(Part):
     score by d, after a blocks, is noticed after about b blocks, where ``d sqrt(a b / (a + b))`` is the
     threshold: 4.9 for 20 features and blocks of 100 rows.  If all of k relevant features change at once, d is
     sqrt(k) times as large and the threshold is 4.1.  A feature of correlation r has a mean score of about
-    ``r sqrt(every)``, and one without relevance 0.8.  ``python -m studies.drift.detection`` measures both.
+    ``r sqrt(every)``, and one without relevance 0.8.  ``python -m studies monitors`` measures both.
 
     **"page_hinkley" and "adwin"** have parameters chosen by simulation, for blocks of 1000 rows and features
     that are noise (mean index 0.04) or relevant at a mean index of s.  Of 1000 features of each kind over 200

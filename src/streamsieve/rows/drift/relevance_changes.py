@@ -14,7 +14,7 @@ from streamsieve.state import Int, Nested, Part, register
 
 #: Expected number of false alarms in ROWS rows, at most.
 FALSE_ALARMS, ROWS = 1.0, 100_000
-#: A feature that differs by this many standard errors where others change has changed with them.
+#: Standard errors by which a feature differs at the change point of others if it has changed with them.
 FOLLOWS = 2.0
 
 

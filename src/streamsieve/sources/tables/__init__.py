@@ -8,6 +8,7 @@ converted        workbooks, databases, JSON arrays, standard input
 streams          one stream of record batches as a table
 producers        what record batches come from: lazy frames, relations, readers, iterators
 layout           which columns are features or target, and how they become arrays
+blocks           some columns of all files as one array
 frames           dataframes of any library as matrices
 transpose        text or sparse rows written again, in a temporary folder, to be read by columns
 fingerprint      evidence that files are those of an earlier run

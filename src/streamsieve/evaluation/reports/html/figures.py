@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.measures.stability import Stability
 from streamsieve.evaluation.plots.style import bare, count_rows, labeled, new_figure, plain, style
 from streamsieve.evaluation.reports.curves import Curve, curves
+from streamsieve.evaluation.reports.final_fit import FinalFit
 from streamsieve.evaluation.reports.recommendation import Recommendation
 from streamsieve.evaluation.reports.report import Report
 from streamsieve.evaluation.reports.table import Table
@@ -26,6 +28,10 @@ WIDTH, HEIGHT = 5.4, 4.3
 #: An SVG with more bytes than this becomes a PNG.
 LARGEST_SVG = 250_000
 ALL = "all features"
+#: Characters of a name at an axis.
+LONGEST_LABEL = 24
+#: Features whose choice is drawn.
+MOST_FEATURES = 20
 #: Sizes that can all be named below an axis.
 MOST_NAMED = 8
 #: Marks of drift that are drawn for a selector at most.
@@ -184,6 +190,39 @@ def stable(found: Mapping[str, Stability]) -> Picture | None:
     alt = "Stability of " + ", ".join(found) + " with 95 % intervals."
     caption = "Stability: 1 is always the same features, 0 is as by chance; 95 % intervals."
     return Picture("stability", caption, alt, figure)
+
+
+def agreement(fits: Mapping[str, FinalFit]) -> Picture | None:
+    """Draw which features the selectors agree on: those that most of them chose, with a mark for each."""
+    chosen = {name: [each.name for each in fit.features] for name, fit in fits.items() if fit.features}
+    votes = Counter(feature for features in chosen.values() for feature in features)
+    if len(chosen) < 2 or not votes:
+        return None
+    rows = [feature for feature, _ in votes.most_common(MOST_FEATURES)]
+    names = list(chosen)
+    figure = new_figure(WIDTH, 1.3 + 0.22 * len(rows))
+    axes = figure.subplots()
+    marks = [(names.index(name), rows.index(f)) for name in names for f in chosen[name] if f in rows]
+    axes.scatter(*zip(*marks, strict=True), s=40, color=style(0, 1)["color"])
+    axes.set_xticks(range(len(names)), [_brief(name) for name in names], rotation=30, ha="right")
+    axes.set_yticks(range(len(rows)), [f"{_brief(each)} ({votes[each]})" for each in rows])
+    axes.invert_yaxis()
+    axes.margins(x=0.1)
+    bare(axes, grid="y")
+    shared = sum(count == len(chosen) for count in votes.values())
+    caption = (
+        f"Agreement: {shared:,} of {len(votes):,} chosen features are chosen by all {len(chosen)} selectors"
+        f"{f'; the {len(rows)} most frequent are shown' if len(rows) < len(votes) else ''}."
+    )
+    alt = (
+        f"Which of {len(names)} selectors chose which feature: {', '.join(map(_brief, rows[:5]))} most often."
+    )
+    return Picture("agreement", caption, alt, figure)
+
+
+def _brief(name: str) -> str:
+    """Return a name as it is drawn at an axis; a long one would leave no room for the picture."""
+    return plain(name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 3]}...")
 
 
 def column_streams(report: Report) -> list[Picture]:

@@ -15,6 +15,7 @@ from streamsieve._text import shown
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.reports.final_fit import FinalFit
 from streamsieve.evaluation.reports.html import figures, markup, tables
+from streamsieve.evaluation.reports.html.code import pipeline_code
 from streamsieve.evaluation.reports.recommendation import Recommendation, Standing
 from streamsieve.evaluation.reports.report import Report
 from streamsieve.evaluation.reports.wording import count_text, metric_label
@@ -25,6 +26,13 @@ from streamsieve.state import replacing
 SHOWN = 25
 #: Length of a text of a failure or warning.
 LONGEST_TEXT = 400
+#: What people call settings, and the ways to score folds.
+LABELS = {"auc": "scores", "random_state": "random seed", "scale": "features standardized"}
+VALUES = {"mean_fold": "one per fold", "pooled": "one per run, over the predictions of all folds"}
+SPLITS = {
+    "groups": ", in which rows of one group are never both trained and tested on",
+    "time": ", in which each fold is tested after training on all earlier rows",
+}
 PROTOCOLS = {
     "screening": "repeated cross-validation over numbers of features",
     "streaming": "columns that stream in, in random orders",
@@ -70,7 +78,8 @@ def write_page(
     }  # fmt: skip
     pictures = draw[report.protocol](report)
     times = figures.times(recommendation, whole=report.protocol == "prequential")
-    bars = [each for each in (times, figures.stable(stable)) if each is not None]
+    drawn = (times, figures.stable(stable), figures.agreement(fits))
+    bars = [each for each in drawn if each is not None]
     report.pictures.update({picture.name: picture.figure for picture in [*pictures, *bars]})
     text = _rendered(
         facts=facts,
@@ -79,6 +88,7 @@ def write_page(
         sentence=markup.unbroken(recommendation.sentence),
         summary=_summary(report, recommendation, facts),
         cards=_cards(recommendation),
+        code=pipeline_code(report, recommendation.recommended),
         how=_how(recommendation, report),
         table=tables.standings(recommendation, fits, report),
         pictures=[_shown(picture) for picture in pictures],
@@ -162,6 +172,7 @@ def _how(recommendation: Recommendation, report: Report) -> list[str]:
     if report.protocol == "screening":
         runs = settings["runs"]
         repeated = f"{runs} run{'s' * (runs != 1)} of {settings['folds']}-fold cross-validation"
+        repeated += SPLITS.get(settings.get("split", ""), "")
         chosen = (
             "Each combination stands at the size where its mean score is highest. Sizes and the winner are "
             "chosen by the scores that are shown, so the best scores are a little too good, and p-values a "
@@ -207,7 +218,13 @@ def _settings(report: Report, facts: Facts) -> list[tuple[str, str]]:
     digests = [key for key in ("X", "y", "names", "sample") if isinstance(data.get(key), str)]
     rows += [(f"digest of {key}", data[key]) for key in digests]
     rows.append(("protocol", report.protocol))
-    rows += [(key.replace("_", " "), _text(value)) for key, value in settings.items() if key not in left_out]
+    if not settings.get("literal"):
+        left_out.add("literal")
+    rows += [
+        (LABELS.get(key, key.replace("_", " ")), _text(VALUES.get(value, value) if key == "auc" else value))
+        for key, value in settings.items()
+        if key not in left_out
+    ]
     rows += [(key, str(value)) for key, value in settings["versions"].items()]
     took = f"{markup.seconds(facts.seconds)}{', resumed: earlier results were taken over' * facts.resumed}"
     rows += [("time", took), ("finished", facts.finished.isoformat(sep=" ", timespec="seconds"))]

@@ -32,6 +32,7 @@ def standings(recommendation: Recommendation, fits: Mapping[str, FinalFit], repo
         fit = fits.get(each.selector)
         rows.append(
             {
+                "called": "all features" if each.keeps_all else each.selector,
                 "selector": each.selector,
                 "learner": each.learner,
                 "score": markup.score(each.mean),
@@ -53,6 +54,8 @@ def standings(recommendation: Recommendation, fits: Mapping[str, FinalFit], repo
     return {
         "metric": metric_label(recommendation.metric),
         "rows": rows,
+        "low": markup.score(low),
+        "high": markup.score(high),
         "tested": recommendation.tested,
         "kappa": bool(kappa),
     }
@@ -177,7 +180,7 @@ def _summary(fit: FinalFit, n_features: int) -> str:
     rest = [f"{count:,} {what}" for what, count in fit.counts.items() if what not in ("kept", "evicted")]
     evicted = fit.counts.get("evicted", 0)
     if evicted:
-        rest.append(f"{evicted:,} kept for a while")
+        rest.append(f"{evicted:,} kept first and evicted later")
     return " · ".join([kept, *rest, f"{markup.size(fit.peak_bytes)} of memory at the peak"])
 
 

@@ -1,0 +1,292 @@
+"""IAMB and inter-IAMB: the Markov blanket of the target, spouses included."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from streamsieve._validation import TASKS
+from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.decisions import REASON_CODE
+from streamsieve.dependence.target import contrasts
+from streamsieve.exceptions import ParameterError
+from streamsieve.independence import GSquared
+from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.independence.joint_tables import given_strata, joint_strata
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
+from streamsieve.state import Array, Choice, Float, Int
+
+TESTS = ("fisher_z", "g2")
+P_VALUES = ("auto", "moments", "chi2")
+#: Share of a column's variance below which it is a function of what is given.
+DUST = 1e-10
+
+
+class GivenBlanket(ABC):
+    """Tests of features and the target given all members of a blanket but themselves."""
+
+    @abstractmethod
+    def tested(self, features: list[int], given: list[int]) -> tuple[FloatArray, FloatArray]:
+        """Return statistics and p-values of features given others."""
+
+
+class ByTables(GivenBlanket):
+    """Tests within the joint levels of the blanket."""
+
+    def __init__(self, X: Matrix, test: GSquared) -> None:
+        X = sp.csc_array(X) if sp.issparse(X) else X
+        self._test, p = test, X.shape[1]
+        self._codes = test.encode(test.pieces(X), np.arange(p), np.arange(test.n), test.n).astype(np.int64)
+
+    def tested(self, features: list[int], given: list[int]) -> tuple[FloatArray, FloatArray]:
+        """Count one table per feature."""
+        strata = joint_strata(self._codes[given], self._test.n)
+        found = [given_strata(self._test, self._codes[j], strata) for j in features]
+        statistic, p_value = np.array(found).reshape(-1, 2).T
+        return statistic, p_value
+
+
+class ByCorrelation(GivenBlanket):
+    """Tests of partial correlations, or of partial correlation ratios with more than two classes."""
+
+    def __init__(self, X: Matrix, y: npt.NDArray[Any], task: Task) -> None:
+        dense = X.toarray() if sp.issparse(X) else np.asarray(X)
+        centered = dense - dense[0]
+        centered = centered - centered.mean(axis=0)
+        norm = np.sqrt(np.einsum("ij,ij->j", centered, centered))
+        self._columns = centered / np.where(norm > 0, norm, 1.0)
+        self._target = contrasts(y, task)
+
+    def tested(self, features: list[int], given: list[int]) -> tuple[FloatArray, FloatArray]:
+        """Compare what the blanket leaves of the features with what it leaves of the target."""
+        columns, target = self._columns[:, features], self._target
+        known = _orthonormal(self._columns[:, given])
+        for _ in range(2):  # the second time removes what rounding left
+            columns, target = columns - known @ (known.T @ columns), target - known @ (known.T @ target)
+        left = np.einsum("ij,ij->j", columns, columns)
+        products = _orthonormal(target).T @ columns
+        explained = np.einsum("ij,ij->j", products, products)
+        r = np.sqrt(np.where(left > DUST, explained / np.where(left > DUST, left, 1.0), 0.0))
+        r = np.minimum(r, 1.0)
+        width = self._target.shape[1]
+        freedom = np.full(len(r), len(target) - known.shape[1] - width - 1)
+        return r, p_value_given(r, freedom, width)
+
+
+def _orthonormal(columns: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of some columns; those that vanish are left out."""
+    if not columns.shape[1]:
+        return columns
+    U, size, _ = np.linalg.svd(columns, full_matrices=False)
+    basis: FloatArray = U[:, size > np.sqrt(DUST)]
+    return basis
+
+
+if TYPE_CHECKING:
+    Beside = OfflineSelector
+else:
+    Beside = object
+
+
+class BlanketSelector(Beside):
+    """What IAMB and inter-IAMB share: parameters, tests and steps; it stands before `OfflineSelector`."""
+
+    #: Whether members are tested again after every feature that joins, or once at the end.
+    _interleaved: ClassVar[bool]
+    parameters = {
+        "alpha": Float(0, 1, open_low=True, open_high=True),
+        "test": Choice(*TESTS),
+        "p_value": Choice(*P_VALUES),
+        "bins": Int(2, 1024),
+        "task": Choice(*TASKS),
+        **OfflineSelector.parameters,
+    }
+    fields = {
+        **OfflineSelector.fields,
+        "scores_": Array("f8", "features", finite=True),
+        "pvalues_": Array("f8", "features", low=0, high=1),
+    }
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        *,
+        test: str = "fisher_z",
+        p_value: str = "auto",
+        bins: int = 5,
+        task: str = "auto",
+        ledger: str = "all",
+    ) -> None:
+        self.alpha = alpha
+        self.test = test
+        self.p_value = p_value
+        self.bins = bins
+        self.task = task
+        self.ledger = ledger
+
+    @classmethod
+    def variants(cls) -> Iterable[Self]:
+        """Yield both tests."""
+        yield cls()
+        yield cls(alpha=0.05, test="g2")
+
+    def _check_together(self) -> None:
+        if self.test == "fisher_z" and self.p_value != "auto":
+            raise ParameterError(
+                f"p_value={self.p_value!r} goes with test='g2': correlations take p_value='auto'"
+            )
+
+    def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:  # noqa: ARG002 - it decides itself
+        task = Task(self.task_)
+        tests: GivenBlanket
+        if self.test == "g2":
+            tests = ByTables(X, GSquared(y, task, self.alpha, bins=self.bins, p_value=self.p_value))
+        else:
+            tests = ByCorrelation(X, y, task)
+        self.scores_, self.pvalues_ = tests.tested([*range(X.shape[1])], [])
+        blanket: list[int] = []
+        seen = {frozenset(blanket)}
+        while (new := self._next(tests, blanket)) is not None:
+            blanket.append(new)
+            if self._interleaved:
+                self._shrink(tests, blanket)
+            if frozenset(blanket) in seen:  # members that leave and return would go on indefinitely
+                break
+            seen.add(frozenset(blanket))
+        self._shrink(tests, blanket)
+        return np.array(blanket, np.int64)
+
+    def _next(self, tests: GivenBlanket, blanket: list[int]) -> int | None:
+        """Return the feature that is most associated with the target given the blanket, if it is at all."""
+        others = [j for j in range(self.n_features_in_) if j not in blanket]
+        if not others:
+            return None
+        # digits that depend on the order of sums do not decide
+        statistic, p_value = (
+            np.array([float(f"{v:.9e}") for v in values.tolist()]) for values in tests.tested(others, blanket)
+        )
+        first = np.zeros(len(others)) if self.test == "fisher_z" else p_value
+        best = int(np.lexsort((np.array(others), -statistic, first))[0])
+        return others[best] if p_value[best] <= self.alpha else None
+
+    def _shrink(self, tests: GivenBlanket, blanket: list[int]) -> None:
+        """Take out members that are independent of the target given all others, in the order they joined."""
+        for j in list(blanket):
+            p_value = tests.tested([j], [k for k in blanket if k != j])[1]
+            if p_value[0] > self.alpha:
+                blanket.remove(j)
+
+    def _why(self) -> Why:
+        relevant = self.pvalues_ <= self.alpha
+        reason = np.where(relevant, REASON_CODE[Reason.REDUNDANT], REASON_CODE[Reason.IRRELEVANT])
+        return Why(reason.astype(np.uint8), self.scores_.copy(), self.pvalues_.copy())
+
+
+class IAMB(BlanketSelector, OfflineSelector):
+    """IAMB (incremental association): the Markov blanket of the target in a Bayesian network.
+
+    Features join the blanket while the most associated one, given all members, is significant; then members
+    that are independent of y given all others leave.  A child's other parent (spouse), which may be
+    independent of y by itself, joins after the child.
+
+    Parameters
+    ----------
+    alpha : float, default=0.01
+        Significance level of every test, in (0, 1).
+    test : {"fisher_z", "g2"}, default="fisher_z"
+        Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
+        of the blanket.
+    p_value : {"auto", "moments", "chi2"}, default="auto"
+        For "g2": p-values by permutation moments of Pearson's statistic, the default, or by the limiting
+        chi-squared distribution of G, which is liberal in sparse tables; see ``GSquared``.
+    bins : int, default=5
+        For "g2": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
+    task : {"auto", "classification", "regression"}, default="auto"
+        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record.
+
+    Attributes
+    ----------
+    scores_ : float64 array, one per feature: the statistic given nothing (absolute correlation or correlation
+        ratio; G)
+    pvalues_ : float64 array, one per feature: the p-value of that test
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they joined
+    ledger_ : one decision per feature
+    task_ : "binary", "multiclass" or "regression"
+
+    Notes
+    -----
+    Of several features the one with the smallest p-value is the most associated, then the one with the
+    largest statistic, then the first.  Each test is given the whole blanket, so rows run out where it is
+    large: a table of many strata has no power, and nothing more joins.
+
+    References
+    ----------
+    Tsamardinos, Aliferis, Statnikov: Algorithms for large scale Markov blanket discovery, FLAIRS 2003.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> y, spouse, noise = rng.normal(size=(3, 500))
+    >>> child = y + spouse + rng.normal(size=500)
+    >>> ss.IAMB().fit(np.c_[spouse, noise, child], y).selected_
+    array([0, 2])
+    """
+
+    _interleaved: ClassVar[bool] = False
+
+
+class InterIAMB(BlanketSelector, OfflineSelector):
+    """Inter-IAMB: the Markov blanket of the target, pruned after every feature that joins.
+
+    As :class:`IAMB`, but members that became independent of y given all others leave at once, so that the
+    blanket stays small and tests keep their power.
+
+    Parameters
+    ----------
+    alpha : float, default=0.01
+        Significance level of every test, in (0, 1).
+    test : {"fisher_z", "g2"}, default="fisher_z"
+        Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
+        of the blanket.
+    p_value : {"auto", "moments", "chi2"}, default="auto"
+        For "g2": p-values by permutation moments of Pearson's statistic, the default, or by the limiting
+        chi-squared distribution of G, which is liberal in sparse tables; see ``GSquared``.
+    bins : int, default=5
+        For "g2": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
+    task : {"auto", "classification", "regression"}, default="auto"
+        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
+    ledger : {"all", "kept", "none"}, default="all"
+        Which decisions to record.
+
+    Attributes
+    ----------
+    scores_, pvalues_ : float64 arrays, one number per feature: the test given nothing
+    selected_ : columns of the selected features, in column order
+    ranked_ : the same columns, in the order they joined
+    ledger_ : one decision per feature
+    task_ : "binary", "multiclass" or "regression"
+
+    References
+    ----------
+    Tsamardinos, Aliferis, Statnikov: Algorithms for large scale Markov blanket discovery, FLAIRS 2003.
+
+    Examples
+    --------
+    >>> import numpy as np, streamsieve as ss
+    >>> rng = np.random.default_rng(0)
+    >>> y, spouse, noise = rng.normal(size=(3, 500))
+    >>> child = y + spouse + rng.normal(size=500)
+    >>> ss.InterIAMB().fit(np.c_[spouse, noise, child], y).selected_
+    array([0, 2])
+    """
+
+    _interleaved: ClassVar[bool] = True

@@ -1,0 +1,34 @@
+"""The code of a page: a pipeline that runs as it is written."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.neighbors import KNeighborsClassifier
+
+from streamsieve.evaluation import recommend, screening_protocol
+from streamsieve.evaluation.reports.html.code import pipeline_code
+
+
+class Own(KNeighborsClassifier):
+    """A learner of this file, which a reader cannot import."""
+
+
+@pytest.mark.parametrize("selector", ["f", "relief_f", "fast_osfs", "none"])
+@pytest.mark.parametrize("learner", ["logistic", "nb", "knn"])
+def test_the_code_is_the_combination(selector, learner):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:200], y[:200]
+    report = screening_protocol(X, y, [selector], [learner], sizes=[3], runs=1, folds=2)
+    code = pipeline_code(report, recommend(report).best)
+    assert code.startswith("import streamsieve as ss\n" if selector != "none" else "from sklearn")
+    space = {"X": X, "y": y}
+    exec(code, space)  # noqa: S102 - our own text
+    assert np.mean(space["model"].predict(X) == y) > 0.7
+    if selector in ("f", "relief_f"):
+        assert space["model"][1].k == 3
+
+
+def test_what_cannot_be_imported_is_not_written():
+    X, y = load_breast_cancer(return_X_y=True)
+    report = screening_protocol(X[:100], y[:100], ["f"], {"own": Own()}, sizes=[3], runs=1, folds=2)
+    assert pipeline_code(report, recommend(report).best) == ""
