@@ -162,6 +162,24 @@ def test_spans_of_parts_are_a_set():
         CoveredParts.from_state(CoveredParts([Span("r", 0, 3), Span("r", 2, 4)]).state())
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"where": "c1>0"}, {"missing": "impute"}, {"where": ["c1>0", "c2<1"], "missing": "impute"}],
+    ids=["where", "impute", "both"],
+)
+def test_parts_have_the_rows_and_the_means_of_the_whole_stream(options, tmp_path):
+    paths = files(tmp_path, 3, kind="missing")
+    source = ss.open(paths, target="y", **options)
+    whole = [(batch.X, batch.y) for batch in source.rows(500)]
+    # a part brings all it needs to another process
+    parts = pickle.loads(pickle.dumps(ss.open(paths, target="y", **options).parts(700)))  # noqa: S301
+    pieces = [(batch.X, batch.y) for part in parts for batch in part.rows(500)]
+    for every, found in zip(zip(*whole, strict=True), zip(*pieces, strict=True), strict=True):
+        np.testing.assert_array_equal(np.concatenate(found), np.concatenate(every))
+    one = ss.run(source, ss.Screen("f", k=2), batch_size=256)
+    assert_equal_to_one_process(by_hand(source, ss.Screen("f", k=2), 700), one)
+
+
 def test_a_lost_part_means_no_result(tmp_path, monkeypatch):
     source, selector = opened(files(tmp_path, 7)), ss.Screen("f")
     lose = lambda plan, what, *_: engines.build(plan.parts[0], 0, what)  # noqa: E731

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import streamsieve as ss
-from streamsieve.exceptions import SourceError
+from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.testing import check_source
 from tests.sources.kinds import STREAMS, N, numbers, stream, table
 
@@ -297,6 +297,27 @@ def test_a_schema_that_changes_in_mid_stream_is_refused_by_batch_and_column(thir
     source = ss.open([chunk(), chunk(), third], target="y")
     with pytest.raises(SourceError, match=message):
         list(source.rows(100))
+
+
+@pytest.mark.parametrize("option", ["sep", "categories", "where", "missing"])
+def test_options_about_files_are_refused_by_name(option):
+    with pytest.raises(ParameterError, match=f"ArrowStreamSource has no option '{option}'"):
+        ss.open([chunk()], target="y", **{option: "auto"})
+
+
+def test_refusing_text_leaves_the_rows_of_a_reader_alone():
+    reader = chunk(city=["Rome", "Oslo"]).to_reader()
+    dataset = ds.dataset(reader)  # its schema is known without reading, its rows come once
+    message = "column 'city' holds text, not numbers: encode it in what produces the rows, or leave"
+    with pytest.raises(SourceError, match=message):
+        ss.open(dataset, target="y")
+    (batch,) = ss.open(dataset, target="y", skip_text=True).rows(10)
+    assert batch.X.tolist() == [[1.0], [2.0]]
+
+
+def test_missing_labels_of_what_is_read_once_are_said_without_reading_again():
+    with pytest.raises(SourceError, match="'y' has missing values: drop those rows or fill them in"):
+        list(ss.open(chunk(y=[0, None]).to_reader(), target="y").rows(10))
 
 
 def test_numbers_of_other_types_and_columns_in_another_order_go_on():
