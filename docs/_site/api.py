@@ -8,8 +8,12 @@ from streamsieve import _exports, registry
 #: What each public module is for, in the order of the page.
 MODULES = {
     "base": "base classes of selectors",
+    "selecting": "the one-line door",
+    "choosing": "a method by what the data look like",
+    "column_types": "numeric, ordinal, nominal, binary",
     "sources": "where streams come from",
     "running": "a stream to its end, with checkpoints",
+    "engines": "one stream learned in parts by processes or Dask",
     "ledger": "why each feature was kept, rejected or evicted",
     "evaluation": "comparing selectors: protocols, tests, pictures, reports",
     "datasets": "data by name",
@@ -33,8 +37,14 @@ CARDED = ("rows", "columns", "offline", "learners")
 def pages() -> dict[str, str]:
     """Return a page per public module, and the page that lists all names."""
     listed = {name: names_of(name) for name in MODULES}
+    listed["running"] += _from_private_modules()
     modules = {f"reference/api/{name}.md": _page(name, names) for name, names in listed.items() if names}
     return {**modules, "reference/api/index.md": _index(listed)}
+
+
+def _from_private_modules() -> list[str]:
+    """Return the functions at the top level that no public module defines; they concern how things run."""
+    return [name for name, module in _exports.EXPORTS.items() if module.startswith("_")]
 
 
 def names_of(module: str) -> list[str]:
@@ -53,9 +63,11 @@ def names_of(module: str) -> list[str]:
 
 def _page(module: str, names: list[str]) -> str:
     found = importlib.import_module(f"streamsieve.{module}")
+    top = importlib.import_module("streamsieve")
     lines = [f"# streamsieve.{module}", "", (found.__doc__ or "").partition("\n")[0], ""]
     for name in names:
-        kind = "class" if inspect.isclass(getattr(found, name)) else "function"
+        value = getattr(found, name, None) or getattr(top, name)
+        kind = "class" if inspect.isclass(value) else "function"
         members = MEMBERS if kind == "class" else ""
         if module == "criteria" and name != "Criterion":  # each has a card
             members = "\n   :no-index:\n   :no-members:"
@@ -70,7 +82,8 @@ def _page(module: str, names: list[str]) -> str:
 
 def _full_name(module: str, name: str) -> str:
     """Return the shortest public name."""
-    return f"streamsieve.{name}" if _exports.EXPORTS.get(name) == module else f"streamsieve.{module}.{name}"
+    home = _exports.EXPORTS.get(name, "")
+    return f"streamsieve.{name}" if home == module or home.startswith("_") else f"streamsieve.{module}.{name}"
 
 
 def _index(listed: dict[str, list[str]]) -> str:
@@ -83,7 +96,8 @@ def _index(listed: dict[str, list[str]]) -> str:
         elif module in CARDED:
             link = "[learners](/methods/index.md)"
         else:
-            link = f"[streamsieve.{module}]({module}.md)"
+            page = "running" if module.startswith("_") else module
+            link = f"[streamsieve.{page}]({page}.md)"
         lines.append(f"| `ss.{name}` | {link} |")
     lines += ["", "## Modules", "", "| module | what it holds |", "|---|---|"]
     lines += [

@@ -41,7 +41,7 @@ class ArrowSource(TableSource[TableFile]):
     skip_text : bool, default=False
         Leave out columns that do not hold numbers (text, dates, nested values) instead of refusing them.
     exclude : str or sequence of str, default=()
-        Columns that are not features: identifiers, times.  They may hold anything; :meth:`column` reads them.
+        Columns that are not features: identifiers, times.  They may hold anything; ``column`` reads them.
     features : str or sequence of str, default=()
         Columns that may be features.  If empty, all but the target and those excluded.
     categories : {"refuse", "auto", "drop"}, default="refuse"
