@@ -43,6 +43,8 @@ PUBLISHED = (
     Printed(LATER, "planted features, by annealing and by baselines", "recovery"),
     Printed(LATER, "pairs and symmetric shapes by width", "interactions"),
     Printed(LATER, "parents, children and spouses of public networks", "networks"),
+    Printed(LATER, "drift monitors: delay, false alarms, what is right at the end", "monitors"),
+    Printed(LATER, "OFS: how many weights to keep", "ofs"),
 )
 TALLY = re.compile(
     r"(\d+) figures, (\d+) equal to the last digit printed, (\d+) more within chance, (\d+) apart"

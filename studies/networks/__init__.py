@@ -1,4 +1,4 @@
-"""Known truth: parents and children, Markov blankets, and spouses in samples of six public networks."""
+"""Known truth: parents and children, Markov blankets, and spouses in samples of five public networks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studies._data import MissingDataError
 from studies._desk import Desk
 from studies.networks import _bif
 
-NAMES = ("alarm", "child", "insurance", "mildew", "pigs", "water")
+NAMES = ("alarm", "child", "insurance", "mildew", "water")
 ROWS, TARGETS, LEVEL = (500, 5000), 12, 0.01
 MEASURES = ("parents and children", "blanket", "spouses found")
 SELECTORS: dict[str, Callable[[], Any]] = {

@@ -27,7 +27,7 @@ def test_a_slice_of_a_campaign_finds_nothing(name):
 
 def test_a_campaign_finds_rows_that_are_lost(monkeypatch):
     """Planted: a resumed run goes on at the right place, with a selector that has learnt nothing."""
-    monkeypatch.setattr(resume, "_restore", lambda *_: None)
+    monkeypatch.setattr(resume, "restore", lambda *_: None)
     tally = run("kill", seed=0, minutes=10, cases=2)  # one over rows, one over columns
     assert tally.counts == {"lost": 1, "held": 1}
     assert not tally.reached

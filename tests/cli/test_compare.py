@@ -168,7 +168,10 @@ ROWS = ["wine", "--protocol", "prequential"]
 BAD = {
     "no target": (["{table}"], "say which column is the target: --target NAME"),
     "misspelt target": (["{table}", "--target", "outcom"], "target; did you mean 'outcome'"),
-    "text": (["{table}", "--target", "outcome"], "column 'rare' holds text, not numbers: encode it"),
+    "text": (
+        ["{table}", "--target", "outcome", "--categories", "refuse"],
+        "column 'rare' holds text, not numbers: encode it",
+    ),
     "selector": (["wine", "--selectors", "soala"], "there is no selector 'soala'; did you mean 'saola'?"),
     "no comma": (["wine", "--selectors", "f,,t"], "--selectors wants names with commas between them"),
     "learner": (["wine", "--learners", "logistc"], "there is no learner 'logistc'; did you mean 'logistic'?"),

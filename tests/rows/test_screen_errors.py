@@ -78,7 +78,7 @@ INPUTS = {
 def test_unusable_input_is_refused(name):
     given, error, message = INPUTS[name]
     with pytest.raises(error, match=message) as caught:
-        Screen().fit(**{"X": X, "y": Y, **given})
+        Screen("f").fit(**{"X": X, "y": Y, **given})
     assert isinstance(caught.value, ex.StreamSieveError)
 
 

@@ -98,7 +98,7 @@ def stream(kind, data, folder):
     if kind == "lazy frame":
         return pl.from_arrow(data).lazy()
     if kind == "relation":
-        return duckdb.from_arrow(data)
+        return duckdb.connect().from_arrow(data)  # the default connection may have an open result
     if kind == "dataset":
         write_parquet(data, folder / "part.parquet")
         return ds.dataset(folder / "part.parquet")

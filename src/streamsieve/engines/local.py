@@ -15,8 +15,6 @@ from streamsieve.exceptions import SourceError
 
 #: Parts under way for each worker: one that it learns, and one that waits for it.
 AHEAD = 2
-#: How long workers wait for the next run: importing takes them seconds.
-IDLE_SECONDS = 30
 
 State = RowSelector | Failure
 
@@ -80,23 +78,23 @@ class Merging:
 
 
 class _Pool:
-    """Worker processes, which wait for the next run for a while; a run that fails leaves none."""
+    """Worker processes of one run; none is left when it ends."""
 
     def __init__(self, workers: int, n_threads: int) -> None:
         # not the standard library's: loky never forks threads, and runs scripts without a main guard
         from joblib.externals.loky import (  # type: ignore[import-untyped]  # noqa: PLC0415 - seldom needed
-            get_reusable_executor,
+            ProcessPoolExecutor,
         )
 
         self._workers, self._threads = workers, n_threads
-        self._pool = get_reusable_executor(max_workers=workers, timeout=IDLE_SECONDS)
+        # not loky's reusable one either: joblib has it, and would find it without what joblib needs
+        self._pool = ProcessPoolExecutor(max_workers=workers)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._pool.shutdown(wait=True, kill_workers=True)
+        self._pool.shutdown(wait=True, kill_workers=kind is not None)
 
     def work(
         self,

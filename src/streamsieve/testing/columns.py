@@ -102,7 +102,7 @@ def check_memory_follows_kept(selector: Any) -> None:
     rng = np.random.default_rng(0)
     n, width = 200, 256
     y = rng.integers(0, 2, n)
-    pool = {"pool": width} if "pool" in selector.get_params(deep=False) else {}  # bounded
+    pool = {"pool": width} if selector.get_params(deep=False).get("pool") == "auto" else {}  # bounded
     sieve = fresh(selector, ledger="kept", **pool).begin(y)
     for _ in range(2):
         sieve.offer(rng.normal(size=(n, width)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import tempfile
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -115,7 +116,9 @@ class RowProgram(SelectorProgram):
 
     def transform(self, rng: Rng) -> None:  # noqa: ARG002 - nothing is drawn
         """Transform rows."""
-        self.subject.transform(self.data.X[:5])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "No features were selected")
+            self.subject.transform(self.data.X[:5])
 
     def refused(self, rng: Rng) -> None:  # noqa: ARG002 - nothing is drawn
         """Try to learn an infinite value, which must leave no trace."""
