@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 10_000,
     "abort_on_example_error": True,
+    "write_computation_times": False,  # its page would load scripts from a network
     "within_subsection_order": "FileNameSortKey",
 }
 

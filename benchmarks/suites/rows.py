@@ -244,7 +244,7 @@ class _Plain:
     guarded = changes(method)
 
 
-@case("one object, one thread: the guard of a million calls", bar="ours <= 0.1 s")
+@case("the guard against threads, a million calls", bar="ours <= 0.1 s")
 def thread_guard(size: Size) -> Race:
     calls, rounds = size(20_000, 1_000), size(200, 20)
     one = _Plain()

@@ -5,6 +5,7 @@ import pickle
 import signal
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -358,17 +359,16 @@ def killer(stop, killed):
     """Kill a worker of the pool now and then."""
     import psutil
 
-    me = psutil.Process()
+    me, children = psutil.Process(), []
     while not stop.is_set():
         time.sleep(0.05)
-        children = [
-            c
-            for c in me.children()
-            if "loky" in " ".join(c.cmdline()) and "tracker" not in " ".join(c.cmdline())
-        ]
+        with suppress(psutil.Error):  # of a worker that has just ended
+            commands = {c: " ".join(c.cmdline()) for c in me.children()}
+            children = [c for c, said in commands.items() if "loky" in said and "tracker" not in said]
         if children and len(killed) < 3:
-            killed.append(children[0].pid)
-            os.kill(children[0].pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(children[0].pid, signal.SIGKILL)
+                killed.append(children[0].pid)
             time.sleep(2)
 
 

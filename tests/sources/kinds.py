@@ -2,7 +2,6 @@
 
 import itertools
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -89,16 +88,15 @@ def in_svmlight(folder, cuts):
     return sources.SvmlightSource(paths)
 
 
-#: What produces record batches and can be read again.
-STREAMS = ("lazy frame", "relation", "dataset", "query", "list of chunks", "function", "list of dicts")
+#: What produces record batches and can be read again, by several readers at once; a DuckDB relation cannot,
+#: because a connection has one open result.
+STREAMS = ("lazy frame", "dataset", "query", "list of chunks", "function", "list of dicts")
 
 
 def stream(kind, data, folder):
     """Return an object that produces the rows of a table."""
     if kind == "lazy frame":
         return pl.from_arrow(data).lazy()
-    if kind == "relation":
-        return duckdb.connect().from_arrow(data)  # the default connection may have an open result
     if kind == "dataset":
         write_parquet(data, folder / "part.parquet")
         return ds.dataset(folder / "part.parquet")

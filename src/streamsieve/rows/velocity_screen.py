@@ -159,7 +159,8 @@ class VelocityScreen(RowSelector):
         if (y.dtype.kind == "U") is not self._text_:
             kinds = ("numbers", "text") if y.dtype.kind == "U" else ("text", "numbers")
             raise TargetError(
-                f"labels so far were {kinds[0]}, but this batch has {kinds[1]}: use text or numbers throughout"
+                f"labels so far were {kinds[0]}, but this batch has {kinds[1]}: use text or numbers "
+                "throughout"
             )
         n, low = X.shape[0], 0
         if n > self.window - self._rows_.n_rows:
