@@ -23,7 +23,7 @@ SELECTORS: dict[str, Callable[[], Any]] = {
     'HITONPC(test="g2")': lambda: ss.HITONPC(LEVEL, test="g2"),
     'IAMB(test="g2")': lambda: ss.IAMB(LEVEL, test="g2"),
     'InterIAMB(test="g2")': lambda: ss.InterIAMB(LEVEL, test="g2"),
-    "FastOSFS(), codes as numbers": lambda: ss.FastOSFS(LEVEL),
+    "FastOSFS(), codes as numbers": lambda: ss.FastOSFS(LEVEL, test="fisher_z"),
 }
 
 
