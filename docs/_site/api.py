@@ -87,7 +87,7 @@ def _full_name(module: str, name: str) -> str:
 
 
 def _index(listed: dict[str, list[str]]) -> str:
-    lines = ["# API", "", "Every public name. `import streamsieve as ss` has the most used ones at hand.", ""]
+    lines = ["# API", "", "Every public name. `import streamsieve as ss` has the most used ones.", ""]
     lines += ["## At the top level", "", "| name | where |", "|---|---|"]
     carded = {cls.__name__: name for name, cls in registry.selectors().items()}
     for name, module in _exports.EXPORTS.items():
