@@ -278,13 +278,26 @@ def test_ctrl_c_in_the_middle_of_a_decision_waits_for_its_end():
     assert decisions(sieve) == decisions(offered(ss.SAOLA()))
 
 
-def test_the_first_piece_of_long_columns_is_narrow(monkeypatch):
-    """Before the time of a column is known: Ctrl-C waits for the end of a piece."""
-    monkeypatch.setattr("streamsieve.running.columns.FIRST_VALUES", 3 * N)
+@pytest.mark.parametrize("start", [8, 16, 24, 32])
+def test_a_resumed_run_is_cut_as_one_that_was_never_stopped(start, monkeypatch):
+    """Pieces are narrow, since Ctrl-C waits for the end of one, and roundings depend on the cut."""
+    monkeypatch.setattr("streamsieve.running.columns.PIECE_VALUES", 9 * N)  # 8 columns: a power of two
+    monkeypatch.setattr("streamsieve.running.columns.time.perf_counter", lambda: 0.0)  # compiling takes long
+    whole, widths = ss.open(X, target=Y), []
+    undisturbed = ss.run(whole, ss.Grafting(l1=0.01), progress=widths.append)
+    assert widths == [8] * 5
+    resumed = ss.run(ss.open(X[:, :start], target=Y), ss.Grafting(l1=0.01))
+    ss.run(whole, resumed, start={"column": start}, progress=widths.append)
+    assert widths == [8] * (10 - start // 8)
+    assert resumed.coef_.tobytes() == undisturbed.coef_.tobytes()
+
+
+def test_pieces_that_take_long_become_narrower(monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr("streamsieve.running.columns.time.perf_counter", lambda: 0.8 * next(clock))
     widths = []
-    ss.run(ss.open(X, target=Y), ss.SAOLA(), progress=lambda n: widths.append(n))
-    assert widths[0] == 3
-    assert sum(widths) == P
+    ss.run(ss.open(X, target=Y), ss.SAOLA(), block_size=8, progress=widths.append)
+    assert widths == [8, 8, 4, 2] + [1] * 18
 
 
 def test_workers_give_the_decisions_of_one_process():
@@ -363,6 +376,6 @@ def test_a_sparse_block_of_a_source_is_checked_before_columns_are_cut_out_of_it(
         def columns(self, block_size=64, start=None):
             yield ColumnBlock(broken, NAMES, {"column": P})
 
-    monkeypatch.setattr("streamsieve.running.columns.FIRST_COLUMNS", 8)
+    monkeypatch.setattr("streamsieve.running.columns.PIECE_VALUES", 8 * N)
     with pytest.raises(InputError, match="X has column number 40 in row 0, but 40 columns"):
         ss.run(Source(), ss.SAOLA())

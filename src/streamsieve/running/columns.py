@@ -20,10 +20,11 @@ from streamsieve.state import untouched_on_error
 
 #: Columns that are read at a time; those that are computed on demand are asked for one by one.
 READ_COLUMNS = 1024
-#: Blocks are offered in pieces of about this number of seconds, so that Ctrl-C is answered soon.
-PIECE_SECONDS = 0.25
-#: The first piece, before it is known how long columns take.
-FIRST_COLUMNS, FIRST_VALUES = 256, 2**20
+#: Columns are offered in pieces of at most so many values, counted from the first column of the stream: a run
+#: that is resumed cuts as one that was never stopped, and the rounding of some methods depends on the cut.
+PIECE_VALUES = 2**21
+#: Pieces that take longer than this number of seconds are made smaller, so that Ctrl-C is answered soon.
+PIECE_SECONDS = 0.5
 
 
 def offer_all(
@@ -54,17 +55,17 @@ def offer_all(
                     "generator yield any?"
                 )
         rows = 1 if first is None else first.X.shape[0]
-        width = max(1, min(FIRST_COLUMNS, block_size, FIRST_VALUES // max(rows, 1)))
+        pieces = _Pieces(min(block_size, PIECE_VALUES // max(rows, 1)))
         for block in chain([] if first is None else [first], blocks):
             block = replace(block, X=clean(block.X, "csc"))  # noqa: PLW2901 - before columns are cut out of it
             low = 0
             while low < block.X.shape[1]:
-                piece = _part(block, slice(low, low + width))
+                at = block.position["column"] - block.X.shape[1] + low
+                piece = _part(block, slice(low, low + pieces.width - at % pieces.width))
                 low, started = low + piece.X.shape[1], time.perf_counter()
                 with interrupts.held():
                     _offer(source, selector, piece)
-                slower = (time.perf_counter() - started) / PIECE_SECONDS
-                width = max(1, int(piece.X.shape[1] / slower)) if slower > 1 else min(4 * width, block_size)
+                pieces.took(time.perf_counter() - started)
                 notify(piece.X.shape[1])
             if selector.stopped_ is not None:
                 return
@@ -93,6 +94,28 @@ def _offer(source: ColumnSource, selector: ColumnSelector, block: ColumnBlock) -
             _offer(source, selector, _part(block, slice(j, j + 1)))
 
 
+class _Pieces:
+    """How many columns are offered at once: a power of two, the largest up to a limit unless that is slow."""
+
+    def __init__(self, limit: int) -> None:
+        self.width = self._widest = _power_of_two(limit)
+        self._first = True
+
+    def took(self, seconds: float) -> None:
+        """Learn what a piece took; the first may have compiled kernels and does not count."""
+        slower = seconds / PIECE_SECONDS
+        if slower > 1 and not self._first:
+            self.width = _power_of_two(int(self.width / slower))
+        elif slower < 0.25:
+            self.width = min(2 * self.width, self._widest)
+        self._first = False
+
+
+def _power_of_two(limit: int) -> int:
+    """Return the largest power of two up to a limit, at least 1."""
+    return int(2 ** (max(limit, 1).bit_length() - 1))
+
+
 def _part(block: ColumnBlock, columns: slice) -> ColumnBlock:
     """Return some columns of a block as a block."""
     width = block.X.shape[1]
@@ -100,8 +123,9 @@ def _part(block: ColumnBlock, columns: slice) -> ColumnBlock:
         return block
     names = None if block.names is None else block.names[columns]
     seconds = None if block.seconds is None else block.seconds[columns]
+    types = None if block.types is None else block.types[columns]
     at = {"column": block.position["column"] - width + min(columns.stop, width)}
-    return ColumnBlock(block.X[:, columns], names, at, seconds)
+    return ColumnBlock(block.X[:, columns], names, at, seconds, types)
 
 
 @contextmanager
