@@ -45,6 +45,7 @@ class PartitionOrder:
         self._fetched = list(at)  # nothing below is still to come
         self._exhausted = set[int]()  # partitions that have nothing more at present
         self._paused = set[int]()
+        self._lost: SourceError | None = None  # raised once nothing is left to deliver
         self._alive = self._probed = time.monotonic()
         client.assign(at)
 
@@ -65,6 +66,8 @@ class PartitionOrder:
         self._alive = time.monotonic()  # the time that others spent with earlier messages does not count
         while True:
             found = self._due(at_most)
+            if not found and self._lost is not None:
+                raise self._lost
             if found or self.ended or (until is not None and time.monotonic() >= until):
                 return found
             self._fetch(at_most)
@@ -138,7 +141,8 @@ class PartitionOrder:
 
         error, p = event.error(), event.partition()
         if error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001 - a constant of librdkafka
-            raise lost(self._client.topic, p, self._fetched[p])
+            self._lost = self._lost or lost(self._client.topic, p, self._fetched[p])
+            return False
         if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001
             self._client.note(error)
             return False
