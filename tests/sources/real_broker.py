@@ -132,8 +132,8 @@ class RealBroker:
         for number, (partition, value) in enumerate(messages):
             content = json.dumps(value).encode() if isinstance(value, dict) else value
             self._producer.produce(topic, value=content, partition=partition)
-            if number % 1000 == 0:
-                self._producer.poll(0)
+            if number % 10_000 == 9_999:
+                assert self._producer.flush(60) == 0
         assert self._producer.flush(60) == 0
 
     def producer(self, **settings):

@@ -168,6 +168,17 @@ def test_following_delivers_what_has_come_after_a_while(topic, source, broker):
         assert sorted(rows_of(found)[:done] + rest) == list(range(30))
 
 
+def test_lag_is_what_comes_after_a_position(topic, source, broker):
+    name = topic([record(k) for k in range(5)], [record(k) for k in range(3)])
+    stream = source(name)
+    assert stream.lag() == {0: 5, 1: 3}
+    first = next(stream.rows(4))
+    assert sum(stream.lag(first.position).values()) == 4
+    last = list(stream.rows())[-1]
+    broker.send(name, [(1, record(9))])
+    assert stream.lag(last.position) == {0: 0, 1: 1}
+
+
 def test_full_batches_do_not_wait(topic, source):
     stream = source(topic([record(k) for k in range(100)]), stop=None, linger=1000)
     started = time.monotonic()

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from streamsieve.sources.messages import parser as parsing
 from streamsieve.sources.messages.parser import BadMessageError, Parser, decode_by, decode_json, names_of
 
 
@@ -111,3 +112,38 @@ def test_the_first_message_names_the_features():
     ):
         with pytest.raises(BadMessageError, match=why):
             names_of(decode_json, value, "y")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b'{"a": NaN, "b": -Infinity, "y": 1}',
+        b'{"a": 1e400, "y": 0}',
+        b'{"a": 123456789012345678901, "y": 0}',
+        b' {"a": 1, "a": 2, "y": 0} ',
+        b'{"a": "\\ud800", "y": 0}',
+        b'\xef\xbb\xbf{"a": 1}',
+        b'{"a": -0.0, "y": 0}',
+        b'{"a": 0.1000000000000000055511151231257827, "y": 5e-324}',
+        b'{"a": 01}',
+        b"nan",
+        b"{'a': 1}",
+        b"\x00",
+        '{"a": 1}'.encode("utf-16"),
+        b'{"a": [' + b"[" * 2000 + b"]" * 2000 + b"]}",
+        b'{"a": 18446744073709551616, "y": 1}',
+    ],
+)
+def test_both_parsers_of_json_agree(message, monkeypatch):
+    quick = _decoded(message)
+    monkeypatch.setattr(parsing, "_quickly", lambda value: json.loads(value.decode()))
+    assert quick == _decoded(message)
+
+
+def _decoded(message):
+    """Return the fields as floats, or the complaint."""
+    try:
+        fields = decode_json(message)
+    except BadMessageError as error:
+        return str(error)
+    return repr({name: float(v) if isinstance(v, int) else v for name, v in fields.items()})

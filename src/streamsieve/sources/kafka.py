@@ -185,6 +185,19 @@ class KafkaSource(ShownSource):
         size = check_size("batch_size", batch_size)
         return self._rows(size, check_start(self, start, _POSITION), self._offsets(start))
 
+    def lag(self, position: Mapping[str, int] | None = None) -> dict[int, int]:
+        """Return how many offsets of each partition come after a position, such as that of a batch.
+
+        Without a position: how many there are.  ``sum(source.lag(batch.position).values())`` tells how far a
+        reader that follows a topic is behind.  Offsets without a message, which compaction and transactions
+        leave, count as well.
+        """
+        offsets = self._offsets(position)
+        with self._client() as client:
+            marks = client.watermarks(client.describe().n_partitions)
+        at = dict(enumerate(offsets))
+        return {p: max(0, high - at.get(p, low)) for p, (low, high) in enumerate(marks)}
+
     def columns(self, block_size: int = 1024, start: Mapping[str, int] | None = None) -> NoReturn:
         """Refuse: a stream of messages has no last row, so it has no columns."""
         del block_size, start
