@@ -23,15 +23,18 @@ Piece: TypeAlias = tuple[npt.NDArray[Any], FloatArray]
 
 
 def fitting_width(sketches: Sequence[QuantileSketch], wanted: int | None) -> int | None:
-    """Return the number of values of one run for all of these: as wanted, or the least that fits the bound.
+    """Return the number of values of one run for all of these: as wanted, or as many as the bound asks for.
 
-    None where none fits: the sketches have spent their errors already.
+    Unless a width is wanted, half of the error that is left to the bound is kept for later merges: widths
+    then double with every level of a tree of merges, while the number of its leaves is multiplied.  None where
+    none fits: the sketches have spent their errors already.
     """
     epsilon = sketches[0].epsilon
     mass, error = sum(s.mass for s in sketches), sum(s.error for s in sketches)
+    room = (epsilon * mass - error) * (0.5 if wanted is None else 1.0)
     k = 32
     while k <= WIDEST:
-        fits = 2 * k * epsilon >= 1 and error + mass / (2 * k) <= epsilon * mass
+        fits = 2 * k * epsilon >= 1 and mass / (2 * k) <= room
         if fits and (wanted is None or k >= wanted):
             return k
         k *= 2

@@ -299,7 +299,8 @@ class Quantiles(ClassTotals):
         ----------
         k : int or None, default=None
             Values per feature and class, at least 32; rounded up to a power of two that keeps the certified
-            error, which grows by 1 / (2k), within ``max_rank_error``.  None: the fewest that do.
+            error, which grows by 1 / (2k), within ``max_rank_error``.  None: the fewest that spend at most
+            half of what is left up to it, so that later merges find some.
 
         Notes
         -----
