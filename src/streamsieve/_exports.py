@@ -10,6 +10,7 @@ EXPORTS = {
     "Bootstrap": "rows",
     "ColumnSelector": "base",
     "DOFS": "columns",
+    "DaskSource": "sources",
     "Decision": "protocols",
     "DriftingStream": "sources",
     "FCBF": "offline",

@@ -37,6 +37,7 @@ def distribute(
         check_number("workers", workers, low=1, integer=True)
     start = _engine(engine)
     _check_selector(selector)
+    _check_source(source, selector, engine)
     plan = plan_of(source, rows_per_task)
     declared = declared_of(source, selector, plan.run, batch_size)
     root = start(plan, declared, workers, retries, progress or (lambda _: None))
@@ -64,6 +65,20 @@ def _engine(engine: Any) -> Callable[..., Any]:
     raise ParameterError(
         f"engine must be one of {', '.join(map(repr, NAMES))}, or a dask.distributed.Client; got {engine!r}"
     )
+
+
+def _check_source(source: Any, selector: RowSelector, engine: Any) -> None:
+    """Refuse a frame of another engine, and one without order where the order of rows matters."""
+    home = getattr(source, "engine", None)
+    if home is not None and engine == "local":
+        raise ParameterError(
+            f"a {type(source).__name__} is computed by {home}, which learns it, too: leave out engine='local'"
+        )
+    if selector.traits.forgets and not getattr(source, "ordered", True):
+        raise CapabilityError(
+            f"{type(selector).__name__} with these parameters depends on the order of rows, and the "
+            f"partitions of this frame have none: {source.sorting}, or leave out half_life and window"
+        )
 
 
 def _check_selector(selector: Any) -> None:

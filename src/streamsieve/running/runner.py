@@ -57,7 +57,7 @@ def run(
     ----------
     source : source of rows or columns
         What :func:`streamsieve.open` and :func:`streamsieve.features` return; or a path, a pattern or a
-        dataframe, which is opened with ``target``.
+        dataframe, which is opened with ``target``.  A Dask frame or array is learned by Dask.
     selector : selector over rows or over columns
         Fresh, or fitted on other rows or columns before: it goes on.  A fresh one over columns begins with
         the target of the source; for one that has begun, the target must be the same.
@@ -151,12 +151,11 @@ def run(
     notify = progress or (lambda _: None)
     if target is not None or isinstance(source, (str, os.PathLike)):
         source = open_source(source, target=target)
-    _check(source, selector, checkpoint, resume=resume)
+    engine = (
+        getattr(source, "engine", None) if engine is None else engine
+    )  # a distributed frame brings its own
+    _check(source, selector, checkpoint, engine, resume=resume)
     if engine is not None:
-        if checkpoint is not None:
-            raise ParameterError(
-                "an engine learns all parts at once, without checkpoints: leave out one of them"
-            )
         check_number("batch_size", batch_size, low=1, integer=True)
         # the layer above: nothing else imports it
         distribute = importlib.import_module("streamsieve.engines").distribute
@@ -245,8 +244,10 @@ def _look_again(source: RowSource, keeper: Checkpointer) -> None:
             keeper.stream = replace(keeper.stream, identity=source.identity())
 
 
-def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None:
+def _check(source: Any, selector: Any, checkpoint: Any, engine: Any, *, resume: bool) -> None:
     name = type(selector).__name__
+    if engine is not None and checkpoint is not None:
+        raise ParameterError("an engine learns all parts at once, without checkpoints: leave out one of them")
     if not isinstance(selector, (RowSelector, ColumnSelector)):
         raise CapabilityError(f"run streams rows or columns into a selector over rows or columns, got {name}")
     if isinstance(selector, ColumnSelector):

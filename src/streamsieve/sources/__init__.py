@@ -3,6 +3,7 @@
 ============================== =================================================================
 arrays, arrow, svmlight, kafka data in memory, tables in files, svmlight text, Kafka topics
 arrow_stream, query            streams of Arrow record batches, SQL queries
+dask_frame, chunks             Dask frames and arrays; how a worker reads its chunk of distributed data
 generated                      columns computed on demand
 drift, birth_death             simulated streams: drifting rows, features that appear and vanish
 opening                        ``open`` and ``features``, which choose a source
@@ -19,6 +20,7 @@ from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
 from streamsieve.sources.arrow_stream import ArrowStreamSource
 from streamsieve.sources.birth_death import FeatureLives, birth_death_process
+from streamsieve.sources.dask_frame import DaskSource
 from streamsieve.sources.drift import DriftingStream
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
@@ -51,6 +53,7 @@ __all__ = [
     "ArraySource",
     "ArrowSource",
     "ArrowStreamSource",
+    "DaskSource",
     "DriftingStream",
     "FeatureLives",
     "Features",

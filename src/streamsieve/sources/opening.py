@@ -14,6 +14,7 @@ from streamsieve.sources.arrow import ArrowSource
 from streamsieve.sources.arrow_stream import ArrowStreamSource
 from streamsieve.sources.checks import no_axis
 from streamsieve.sources.computed.transformed import Transformed
+from streamsieve.sources.dask_frame import DaskSource, is_dask
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
 from streamsieve.sources.svmlight import SvmlightSource
@@ -84,7 +85,8 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
         standard input.
         ``"kafka://host:port/topic"`` is a Kafka topic.  Streams of rows are lazy frames, relations, datasets,
         queries, Arrow readers and iterators of chunks, see :class:`~streamsieve.sources.ArrowStreamSource`.
-        A source is returned as it is.
+        Dask frames and arrays stay distributed, see :class:`~streamsieve.sources.DaskSource`.  A source is
+        returned as it is.
     target : str or array, default=None
         The column or field that holds the target; for data in memory, also the target itself.  svmlight
         files bring their own.
@@ -99,8 +101,8 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
 
     Returns
     -------
-    ArrowSource, ArrowStreamSource, SvmlightSource, KafkaSource or ArraySource; with ``transform``, a
-        Features of its columns
+    ArrowSource, ArrowStreamSource, SvmlightSource, KafkaSource, DaskSource or ArraySource
+        With ``transform``, a Features of its columns.
 
     Examples
     --------
@@ -130,6 +132,8 @@ def _opened(data: Any, target: Any, options: dict[str, Any]) -> Any:
         return _open_topic(data, target, options)
     if is_paths(data):
         return _open_files(data, target, options)
+    if is_dask(data):
+        return _made(DaskSource, data, options, target=target)
     if target is None or isinstance(target, str):
         producer = producer_of(data)
         if producer is not None:

@@ -179,14 +179,14 @@ def _by_iteration(data: Any) -> Producer | None:
         if not data or not (isinstance(data[0], Mapping) or _is_eager(data[0])) or _is_series(data[0]):
             return None
         what = "rows" if isinstance(data[0], Mapping) else "tables"
-        return Producer(f"the list of {what}", lambda _: _chunks(data), ordered=True, evidence=(what,))
+        return Producer(f"the list of {what}", lambda _: chunks_of(data), ordered=True, evidence=(what,))
     if inspect.isroutine(data) or (
         callable(data) and not isinstance(data, type) and not hasattr(data, "rows")
     ):
         name = str(getattr(data, "__name__", type(data).__name__))
-        return Producer(f"the iterator of {name}()", lambda _: _chunks(_called(data)), evidence=(name,))
+        return Producer(f"the iterator of {name}()", lambda _: chunks_of(_called(data)), evidence=(name,))
     if isinstance(data, Iterator) and not _has_axis(data):
-        return Producer(f"the {type(data).__name__}", lambda _: _chunks(data), once=True)
+        return Producer(f"the {type(data).__name__}", lambda _: chunks_of(data), once=True)
     return None
 
 
@@ -217,7 +217,7 @@ def _parameters(function: Any) -> list[inspect.Parameter]:
         return []
 
 
-def _chunks(items: Iterable[Any]) -> Iterator[Any]:
+def chunks_of(items: Iterable[Any]) -> Iterator[Any]:
     """Yield the record batches of dataframes, tables and rows given as dicts."""
     rows: list[Mapping[Any, Any]] = []
     for item in items:
