@@ -57,6 +57,7 @@ EXPORTS = {
     "SPFS": "offline",
     "Screen": "rows",
     "Selector": "base",
+    "SparkSource": "sources",
     "Stop": "base",
     "StreamwiseIC": "columns",
     "StumpBoosting": "offline",

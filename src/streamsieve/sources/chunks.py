@@ -37,9 +37,13 @@ class TableChunks:
         producer = Producer(shown, lambda _: chunks_of(chunks), once=True, schema=self.schema)
         return ChunkSource(producer, self.target, skip_text=self.skip_text, exclude=self.exclude)
 
+    def stream(self, shown: str, chunks: Iterable[Any]) -> SourcePart:
+        """Return some dataframes or record batches as a part of the stream."""
+        return SourcePart(self.source(shown, chunks), shown)
+
     def part(self, shown: str, chunk: Any) -> SourcePart:
         """Return one dataframe as a part of the stream."""
-        return SourcePart(self.source(shown, [chunk]), shown)
+        return self.stream(shown, [chunk])
 
 
 class ChunkSource(ArrowStreamSource):

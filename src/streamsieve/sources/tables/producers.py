@@ -120,15 +120,6 @@ def _ibis(data: Any) -> Producer | None:
     return Producer("the ibis table", lambda size: data.to_pyarrow_batches(chunk_size=size))
 
 
-def _spark(data: Any) -> Producer | None:
-    if not hasattr(data, "toPandas"):
-        return None
-    raise SourceError(
-        "a Spark DataFrame would be pulled into this process as a whole: write it to Parquet files "
-        "(df.write.parquet(folder)) and open those"
-    )
-
-
 _BY_PACKAGE: dict[str, Callable[[Any], Producer | None]] = {
     "polars": _polars,
     "duckdb": _duckdb,
@@ -136,7 +127,6 @@ _BY_PACKAGE: dict[str, Callable[[Any], Producer | None]] = {
     "pyarrow": _pyarrow,
     "streamsieve": _query,
     "ibis": _ibis,
-    "pyspark": _spark,
 }
 
 
