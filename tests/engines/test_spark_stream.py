@@ -8,8 +8,8 @@ import pytest
 import streamsieve as ss
 from streamsieve.engines.spark import into
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
-from tests.engines.conftest import spark_is_there
 from tests.engines.laws import files, opened, rows
+from tests.helpers.spark import spark_is_there
 
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]  # Spark's own warnings
 SCHEMA = ", ".join([*(f"c{j} double" for j in range(6)), "y long"])

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -48,7 +49,7 @@ def connect():
     from pyspark.sql.connect.session import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    port = "15077"
+    port = free_port()
     conf = [part for item in OPTIONS.items() for part in ("--conf", "=".join(item))]
     home = str(Path(sys.modules["pyspark"].__file__).parent / "bin" / "spark-submit")
     server = subprocess.Popen(
@@ -64,6 +65,12 @@ def connect():
     finally:
         server.terminate()
         server.wait(30)
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return str(found.getsockname()[1])
 
 
 @pytest.fixture(params=["classic", "connect"])
