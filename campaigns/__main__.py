@@ -17,7 +17,9 @@ from campaigns.outcome import Tally
 
 #: Seconds that a case may take longer where kernels are compiled first.
 COMPILING = 300.0
+#: Those that run unless others are named, and those that need more than Python.
 NAMES = ("programs", "sparse", "states", "values", "readers", "files", "kill", "signals", "threads", "soak")
+ASKED = ("spark_stream",)
 
 
 def main() -> int:
@@ -64,7 +66,8 @@ def run(name: str, *, seed: int = 0, minutes: float = 1.0, cases: int | None = N
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m campaigns", description="Try to break StreamSieve.")
-    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*NAMES, []], help=", ".join(NAMES))
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[*NAMES, *ASKED, []],
+                        help=f"{', '.join(NAMES)}; only if named: {', '.join(ASKED)}")  # fmt: skip
     parser.add_argument("--minutes", type=float, default=1.0, help="longest time of a campaign (1)")
     parser.add_argument(
         "--cases", type=int, help="most cases of a campaign; default: as many as the time allows"

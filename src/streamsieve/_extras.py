@@ -8,7 +8,13 @@ from typing import Any
 from streamsieve.exceptions import CapabilityError
 
 #: The extra of this package that installs another one; those not here are installed under their own name.
-_EXTRA = {"pyarrow": "streamsieve[cli]", "matplotlib": "streamsieve[cli]"}
+_EXTRA = {
+    "pyarrow": "streamsieve[cli]",
+    "matplotlib": "streamsieve[cli]",
+    "dask": "streamsieve[dask]",
+    "distributed": "streamsieve[dask]",
+    "pyspark": "streamsieve[spark]",
+}
 
 
 def needs(module: str, what: str) -> Any:

@@ -49,6 +49,8 @@ def test_a_quick_run_writes_its_json_and_nothing_else(tmp_path):
     done = benchmarks("--quick", "--suite", "rows", "--json", str(out))
     assert done.returncode == 0, done.stdout + done.stderr
     assert published() == before
+    assert "bars not judged" in done.stdout
+    assert "bars reached" not in done.stdout
     rows = json.loads(out.read_text())
     assert [row["case"] for row in rows] == [case.name for case in cases_of("rows", Size(quick=True))]
     for row in rows:

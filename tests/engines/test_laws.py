@@ -307,7 +307,7 @@ def test_a_file_that_vanishes_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"engine": "sparkle"}, ParameterError, "engine must be one of 'local', 'dask', or a"),
+        ({"engine": "sparkle"}, ParameterError, "engine must be one of 'local', 'dask', 'spark', a"),
         ({"engine": "local", "workers": 0}, ParameterError, "workers"),
         ({"engine": "local", "rows_per_task": 0}, ParameterError, "rows_per_task"),
         ({"engine": "local", "retries": -1}, ParameterError, "retries"),

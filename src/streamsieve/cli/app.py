@@ -16,6 +16,7 @@ from streamsieve.cli import plot_commands
 from streamsieve.cli.interrupts import INTERRUPTED, say_interrupted
 from streamsieve.cli.options import (
     Data,
+    Engine,
     HalfLife,
     Json,
     Output,
@@ -143,6 +144,7 @@ def select(
         str | None, typer.Option(metavar="COLUMN", help="No feature: the time by which the rows are sorted.")
     ] = None,
     block: Annotated[int, typer.Option(metavar="N", help="Columns (or rows) read at a time.", min=1)] = 1024,
+    engine: Engine,
     reading: Reading,
     output: Output,
 ) -> None:
@@ -152,7 +154,9 @@ def select(
     from streamsieve.cli.dependent_rows import DependentRows  # noqa: PLC0415
 
     rows = DependentRows(groups, time)
-    request = implementation.Request(data=data, reading=reading, output=output, size=block, rows=rows)
+    request = implementation.Request(
+        data=data, reading=reading, output=output, size=block, rows=rows, engine=engine
+    )
     raise typer.Exit(implementation.select(request, method, goal, param or [], task))
 
 
@@ -163,6 +167,7 @@ def select(
         "streamsieve screen clicks.csv --target bought --k 20",
         "streamsieve screen 'clicks/*.parquet' --target bought --half-life 1e6",
         "streamsieve screen log.csv --target y --checkpoint log.sieve --resume",
+        "streamsieve screen 'clicks/*.parquet' --target bought --engine local --workers 8",
     ),
 )
 @shared_options
@@ -197,6 +202,7 @@ def screen(
         int | None, typer.Option(metavar="ROWS", help="Rows between two looks for changes.")
     ] = None,
     batch: Annotated[int, typer.Option(metavar="N", help="Rows read at a time.", min=1)] = 4096,
+    engine: Engine,
     reading: Reading,
     output: Output,
 ) -> None:
@@ -204,7 +210,7 @@ def screen(
     check_data(data)
     from streamsieve.cli import select as implementation  # noqa: PLC0415
 
-    request = implementation.Request(data=data, reading=reading, output=output, size=batch)
+    request = implementation.Request(data=data, reading=reading, output=output, size=batch, engine=engine)
     parameters = {
         "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
         "correction": correction, "half_life": half_life, "window": window, "on_drift": on_drift,

@@ -179,6 +179,31 @@ class Output:
         return self.quiet or self.json
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Engine:
+    """Where rows are learned: in this process, by processes of this machine, or by a Dask cluster."""
+
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Learn rows in parts: local (processes of this machine) or dask (a cluster; without "
+            "--scheduler, threads).",
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="With --engine: processes or threads; default one per core.", min=1),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="With --engine dask: its scheduler, as tcp://host:8786."),
+    ] = None
+    rows_per_task: Annotated[
+        int | None, typer.Option(metavar="N", help="With --engine: rows of a part; default by size.", min=1)
+    ] = None
+
+
 def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of each parameter that is annotated with a class of options."""
     hints = typing.get_type_hints(command, include_extras=True)

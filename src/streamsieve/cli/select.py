@@ -20,9 +20,10 @@ from streamsieve._validation import classes_text, describe_target, range_text, t
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli import code, writing
 from streamsieve.cli.dependent_rows import DependentRows
+from streamsieve.cli.engine import check_engine, connected
 from streamsieve.cli.grouped_columns import offer_groups, takes_groups
 from streamsieve.cli.interrupts import leave
-from streamsieve.cli.options import Output, Reading
+from streamsieve.cli.options import Engine, Output, Reading
 from streamsieve.cli.output import check_files, console, say, say_json
 from streamsieve.cli.parameters import parsed, plain_parameters
 from streamsieve.cli.progress import progress
@@ -55,6 +56,7 @@ class Request:
     output: Output
     size: int
     rows: DependentRows = field(default_factory=DependentRows)
+    engine: Engine = field(default_factory=Engine)
 
 
 class Run(NamedTuple):
@@ -160,15 +162,28 @@ def _streamed(request: Request, selector: Any, source: Any) -> Run:
             else:
                 run(source, selector, block_size=request.size, progress=moved)
         else:
-            output = request.output
-            run(
-                source, selector, checkpoint=output.checkpoint, every=_every(output.every),
-                resume=output.resume, verify=cast(Any, output.verify or "sample"), batch_size=request.size,
-                progress=moved,
-            )  # fmt: skip
+            _learn(request, selector, source, moved)
             selector.get_support()
         seconds = time.perf_counter() - started
         return Run(streamed - before, before, unit, max(seconds - compiling(), 0.0), compiling())
+
+
+def _learn(request: Request, selector: Any, source: Any, moved: Any) -> None:
+    """Learn the rows, here or on an engine."""
+    output, asked = request.output, request.engine
+    if asked.engine is not None:
+        with connected(asked) as engine:
+            run(
+                source, selector, engine=engine, workers=asked.workers, rows_per_task=asked.rows_per_task,
+                batch_size=request.size, progress=moved,
+            )  # fmt: skip
+        source.labels.clear()  # those of the first rows only: the workers have seen the others
+        return
+    run(
+        source, selector, checkpoint=output.checkpoint, every=_every(output.every),
+        resume=output.resume, verify=cast(Any, output.verify or "sample"), batch_size=request.size,
+        progress=moved,
+    )  # fmt: skip
 
 
 def _fit(selector: OfflineSelector, source: Any, size: int, moved: Any) -> None:
@@ -188,6 +203,7 @@ def _fit(selector: OfflineSelector, source: Any, size: int, moved: Any) -> None:
 def _check(request: Request, selector: Any) -> None:
     """Refuse, before any work, what cannot end well."""
     output = request.output
+    check_engine(request.engine, selector, output)
     files: tuple[Path, ...] = ()
     if output.checkpoint is None:
         about = {"--resume": output.resume, "--every": output.every, "--verify": output.verify}
@@ -278,7 +294,7 @@ def _target_line(source: Any, request: Request, selector: Any) -> list[str]:
         else:
             return []
         return [f"target: {what}" if name is None else f"target: {shown(name)}, {what}"]
-    if getattr(source, "y", None) is None:
+    if request.engine.engine is not None or getattr(source, "y", None) is None:
         return []
     task = str(getattr(selector, "task_", None) or "auto")
     kind = {"binary": "classification", "multiclass": "classification"}.get(task, task)

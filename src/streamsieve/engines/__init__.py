@@ -7,6 +7,8 @@ declared what is fixed before the first part is read: features, target, versions
 task     what a worker does: learn a part, merge some states
 local    processes of this machine, the reference engine
 dask     a Dask cluster, or Dask's threads
+spark    the executors of Spark, and its streaming queries
+checks   what cannot run on an engine
 ======== ===================================================================================
 
 ``build`` and ``merge_all`` are what workers of any other engine need.

@@ -7,8 +7,10 @@ from typing import Any
 
 from streamsieve.engines.declared import Declared
 from streamsieve.engines.plan import Plan
-from streamsieve.engines.task import Failure, build, merge_all, rows_of
-from streamsieve.exceptions import SourceError
+from streamsieve.engines.task import Failure, build, failure, merge_all, rows_of
+from streamsieve.exceptions import SourceError, StreamSieveError
+from streamsieve.sources.dask_frame import LazyChunk
+from streamsieve.sources.parts import SourcePart
 
 
 def run_dask(
@@ -45,9 +47,7 @@ def _by_cluster(
     from distributed import KilledWorker, as_completed  # noqa: PLC0415
 
     options = {"pure": False, "retries": retries}
-    nodes = [
-        client.submit(build, part, number, declared, 1, **options) for number, part in enumerate(plan.parts)
-    ]
+    nodes = _leaves(client, plan, declared, options)
     shown = {leaf.key: f"part {k + 1} ({plan.parts[k].shown})" for k, leaf in enumerate(nodes)}
     counts = [client.submit(rows_of, leaf, **options) for leaf in nodes]
     every = [*nodes, *counts]
@@ -69,25 +69,70 @@ def _by_cluster(
         client.cancel(every)  # what is done already stays done
 
 
+def _leaves(client: Any, plan: Plan, declared: Declared, options: dict[str, Any]) -> list[Any]:
+    """Start learning every part; partitions of Dask's own data are computed on the way, where they are."""
+    if _is_lazy(plan):
+        lazy = [_lazy_leaf(part, number, declared) for number, part in enumerate(plan.parts)]
+        return list(client.compute(lazy, retries=options["retries"]))
+    return [
+        client.submit(build, part, number, declared, 1, **options) for number, part in enumerate(plan.parts)
+    ]
+
+
+def _is_lazy(plan: Plan) -> bool:
+    return isinstance(plan.parts[0].source, LazyChunk)
+
+
+def _lazy_leaf(part: SourcePart, number: int, declared: Declared) -> Any:
+    """Return the learning of a partition as a delayed object, which depends on the partition."""
+    from dask import delayed  # noqa: PLC0415
+
+    learn = _Chunk(part.source.reader, part.shown, number, declared)
+    return delayed(learn, name=f"learn-{declared.run}-{number}", pure=False, traverse=False)(
+        *part.source.lazy
+    )
+
+
 def _by_threads(plan: Plan, declared: Declared, workers: int | None, notify: Callable[[int], Any]) -> Any:
     from dask.callbacks import Callback  # noqa: PLC0415
     from dask.threaded import get  # noqa: PLC0415
 
-    graph: dict[Any, Any] = {
-        ("part", k): (_Build(part, k, declared, 1),) for k, part in enumerate(plan.parts)
-    }
-    keys: list[Any] = list(graph)
+    graph: dict[Any, Any] = {}
+    keys: list[Any] = []
+    for k, part in enumerate(plan.parts):
+        if _is_lazy(plan):
+            leaf = _lazy_leaf(part, k, declared)
+            graph.update(leaf.__dask_graph__().to_dict())
+            keys.append(leaf.key)
+        else:
+            graph["part", k] = (_Build(part, k, declared, 1),)
+            keys.append(("part", k))
+    leaves = set(keys)
     for height, level in enumerate(plan.tree):
         for k, node in enumerate(level):
             graph["merged", height, k] = (merge_all, *(keys[child] for child in node))
         keys = [("merged", height, k) for k in range(len(level))]
 
     def done(key: Any, result: Any, *_: Any) -> None:
-        if key[0] == "part" and not isinstance(result, Failure):
+        if key in leaves and not isinstance(result, Failure):
             notify(rows_of(result))
 
     with Callback(posttask=done):
         return get(graph, keys[0], num_workers=workers)
+
+
+class _Chunk:
+    """Learns a partition that Dask hands over."""
+
+    def __init__(self, reader: Any, shown: str, number: int, declared: Declared) -> None:
+        self._reader, self._shown, self._number, self._declared = reader, shown, number, declared
+
+    def __call__(self, *values: Any) -> Any:
+        try:
+            part = self._reader.part(self._shown, *values)
+        except StreamSieveError as error:
+            return failure(error, self._number, self._shown)
+        return build(part, self._number, self._declared, 1)
 
 
 class _Build:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from streamsieve import state
@@ -61,10 +62,19 @@ class Declared:
             selector.set_params(first_row=first + part.first_row)
         return selector.declare(self.head)
 
+    def alike(self, batch: RowBatch) -> RowBatch:
+        """Return a batch as dense or as sparse as the first rows: states of both kinds do not all merge."""
+        wanted = sp.issparse(self.head.X)
+        if sp.issparse(batch.X) == wanted:
+            return batch
+        return replace(batch, X=sp.csr_array(batch.X) if wanted else batch.X.toarray())
+
 
 def declared_of(source: Any, selector: RowSelector, run: str, batch_size: int) -> Declared:
     """Read the first rows of a source, and fix what they say."""
-    batch = next(iter(source.rows(batch_size)), None)
+    # rows of a distributed frame stay where they are, apart from a few
+    first = getattr(source, "first_rows", None)
+    batch = first(batch_size) if callable(first) else next(iter(source.rows(batch_size)), None)
     if batch is None:
         raise SourceError("the source has no rows: there is nothing to learn")
     return Declared(clone(selector), _few(batch), run, batch_size)

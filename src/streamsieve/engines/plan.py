@@ -63,5 +63,10 @@ def plan_of(source: Any, rows_per_task: int | None = None) -> Plan:
     parts = cut(int(rows_per_task))
     # the same data cut in the same way is the same run: merging its parts again is noticed
     cuts = [(part.shown.rpartition("/")[2], part.n_rows) for part in parts]
-    text = json.dumps([source.identity(), cuts], sort_keys=True)
-    return Plan(hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), parts)
+    return Plan(run_of([source.identity(), cuts]), parts)
+
+
+def run_of(identity: Any) -> str:
+    """Return the name of a run over data that are known by this identity."""
+    text = json.dumps(identity, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -8,16 +8,17 @@ from typing import Any, TypeVar
 
 from streamsieve._parameters import check_number
 from streamsieve.base import RowSelector
+from streamsieve.engines.checks import check_frame, check_order, check_selector, kind_of
 from streamsieve.engines.declared import declared_of
 from streamsieve.engines.local import run_local
-from streamsieve.engines.plan import plan_of
+from streamsieve.engines.plan import plan_of, run_of
 from streamsieve.engines.task import Failure
-from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
+from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.running.resume import restore
 
 S = TypeVar("S", bound=RowSelector)
 #: Engines by name.
-NAMES = ("local", "dask")
+NAMES = ("local", "dask", "spark")
 
 
 def distribute(
@@ -36,13 +37,21 @@ def distribute(
     if workers is not None:
         check_number("workers", workers, low=1, integer=True)
     start = _engine(engine)
-    _check_selector(selector)
-    plan = plan_of(source, rows_per_task)
-    declared = declared_of(source, selector, plan.run, batch_size)
-    root = start(plan, declared, workers, retries, progress or (lambda _: None))
+    check_selector(selector)
+    check_frame(source, kind_of(engine), rows_per_task)
+    check_order(source, selector)
+    notify = progress or (lambda _: None)
+    if getattr(source, "engine", None) == "spark":
+        declared = declared_of(source, selector, run_of(source.identity()), batch_size)
+        root = importlib.import_module("streamsieve.engines.spark").run_frame(source, declared, notify)
+        n_parts = 0 if isinstance(root, Failure) else root._covered_.spans[-1].high
+    else:
+        plan = plan_of(source, rows_per_task)
+        declared = declared_of(source, selector, plan.run, batch_size)
+        root, n_parts = start(plan, declared, workers, retries, notify), len(plan.parts)
     if isinstance(root, Failure):
         raise root.error()
-    missing = root._covered_.missing(plan.run, len(plan.parts))
+    missing = root._covered_.missing(declared.run, n_parts)
     if missing:
         raise SourceError(f"{missing}: nothing is returned")
     if hasattr(selector, "n_features_in_"):
@@ -57,25 +66,14 @@ def _engine(engine: Any) -> Callable[..., Any]:
     """Return the function that runs a plan."""
     if engine == "local":
         return run_local
-    is_client = type(engine).__module__.partition(".")[0] == "distributed" and hasattr(engine, "submit")
-    if engine == "dask" or is_client:
+    is_client = not isinstance(engine, str)
+    if kind_of(engine) == "dask" and (not is_client or hasattr(engine, "submit")):
         dask = importlib.import_module("streamsieve.engines.dask")
         return lambda *args: dask.run_dask(engine if is_client else None, *args)
+    if kind_of(engine) == "spark":
+        spark = importlib.import_module("streamsieve.engines.spark")
+        return lambda *args: spark.run_spark(None if isinstance(engine, str) else engine, *args)
     raise ParameterError(
-        f"engine must be one of {', '.join(map(repr, NAMES))}, or a dask.distributed.Client; got {engine!r}"
+        f"engine must be one of {', '.join(map(repr, NAMES))}, a dask.distributed.Client or a SparkSession; "
+        f"got {engine!r}"
     )
-
-
-def _check_selector(selector: Any) -> None:
-    name = type(selector).__name__
-    if not isinstance(selector, RowSelector):
-        raise CapabilityError(f"{name} streams columns, and engines learn rows: leave out engine=")
-    if not selector.traits.merges:
-        raise CapabilityError(
-            f"{name} with these parameters depends on the order of rows and cannot be distributed; Screen "
-            "without on_drift and looks='any' can"
-        )
-    if getattr(selector, "review_every", None) is not None:
-        raise CapabilityError(
-            "leave review_every out: the ledger of a distributed run is updated once, at the end"
-        )

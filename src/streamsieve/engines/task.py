@@ -64,14 +64,19 @@ def build(
         with threads(n_threads or 8):
             for batch in part.rows(declared.batch_size):
                 with bad_values_placed(part.source, batch):
-                    selector.learn(batch)
+                    selector.learn(declared.alike(batch))
             selector._flush_buffer()  # noqa: SLF001 - part of the same library
         selector._buffer = None  # noqa: SLF001 - spare room does not travel
         selector._covered_ = CoveredParts.of(declared.run, number)
     except (StreamSieveError, OSError) as error:
-        text = str(error) or type(error).__name__
-        return Failure(number, part.shown, type(error).__name__, text, traceback.format_exc())
+        return failure(error, number, part.shown)
     return selector
+
+
+def failure(error: Exception, number: int, shown: str) -> Failure:
+    """Return an error that is being handled as a result, which names the part."""
+    text = str(error) or type(error).__name__
+    return Failure(number, shown, type(error).__name__, text, traceback.format_exc())
 
 
 def merge_all(*states: RowSelector | Failure) -> RowSelector | Failure:

@@ -57,7 +57,8 @@ def run(
     ----------
     source : source of rows or columns
         What :func:`streamsieve.open` and :func:`streamsieve.features` return; or a path, a pattern or a
-        dataframe, which is opened with ``target``.
+        dataframe, which is opened with ``target``.  Dask frames and arrays are learned by Dask, Spark frames
+        by Spark.
     selector : selector over rows or over columns
         Fresh, or fitted on other rows or columns before: it goes on.  A fresh one over columns begins with
         the target of the source; for one that has begun, the target must be the same.
@@ -88,17 +89,19 @@ def run(
     progress : function of a number, default=None
         Called after each batch or block with the number of its rows or columns, and at first with the rows
         of the checkpoint.
-    engine : {None, "local", "dask"} or dask.distributed.Client, default=None
-        Where rows are learned.  None: in this process.  "local": by processes of this machine.  "dask": by
-        the workers of the running Dask client, or of the given one, or by Dask's threads if there is none.
-        Engines take selectors that merge, and sources that can be cut: files, arrays and dataframes.
+    engine : {None, "local", "dask", "spark"}, dask.distributed.Client or SparkSession, default=None
+        Where rows are learned.  None: in this process, or where a distributed frame is.  "local": by
+        processes of this machine.  "dask": by the workers of the running Dask client, or of the given one, or
+        by Dask's threads if there is none.  "spark": by the executors of the active session, or of the given
+        one.  Engines take selectors that merge, and sources that can be cut: files, arrays and dataframes.
     workers : int or None, default=None
         With an engine of this machine: number of processes or threads, at least 1.  None: one per core.
     rows_per_task : int or None, default=None
         With an engine: rows that a worker learns at a time.  None: a sixteenth of all rows, but at least
         62,500 and at most a million; a file that does not say how many rows it has is one task.
     retries : int, default=3
-        With an engine: how often a part may take a worker down before the run is given up.
+        With an engine: how often a part may take a worker down before the run is given up.  Spark has its
+        own limit, ``spark.task.maxFailures``.
 
     Returns
     -------
@@ -151,12 +154,11 @@ def run(
     notify = progress or (lambda _: None)
     if target is not None or isinstance(source, (str, os.PathLike)):
         source = open_source(source, target=target)
-    _check(source, selector, checkpoint, resume=resume)
+    engine = (
+        getattr(source, "engine", None) if engine is None else engine
+    )  # a distributed frame brings its own
+    _check(source, selector, checkpoint, engine, resume=resume)
     if engine is not None:
-        if checkpoint is not None:
-            raise ParameterError(
-                "an engine learns all parts at once, without checkpoints: leave out one of them"
-            )
         check_number("batch_size", batch_size, low=1, integer=True)
         # the layer above: nothing else imports it
         distribute = importlib.import_module("streamsieve.engines").distribute
@@ -245,8 +247,10 @@ def _look_again(source: RowSource, keeper: Checkpointer) -> None:
             keeper.stream = replace(keeper.stream, identity=source.identity())
 
 
-def _check(source: Any, selector: Any, checkpoint: Any, *, resume: bool) -> None:
+def _check(source: Any, selector: Any, checkpoint: Any, engine: Any, *, resume: bool) -> None:
     name = type(selector).__name__
+    if engine is not None and checkpoint is not None:
+        raise ParameterError("an engine learns all parts at once, without checkpoints: leave out one of them")
     if not isinstance(selector, (RowSelector, ColumnSelector)):
         raise CapabilityError(f"run streams rows or columns into a selector over rows or columns, got {name}")
     if isinstance(selector, ColumnSelector):

@@ -3,6 +3,8 @@
 ============================== =================================================================
 arrays, arrow, svmlight, kafka data in memory, tables in files, svmlight text, Kafka topics
 arrow_stream, query            streams of Arrow record batches, SQL queries
+dask_frame, spark_frame        Dask frames and arrays, Spark frames
+chunks, vectors                how a worker reads its chunk of a distributed frame, of columns or of vectors
 generated                      columns computed on demand
 drift, birth_death             simulated streams: drifting rows, features that appear and vanish
 opening                        ``open`` and ``features``, which choose a source
@@ -19,12 +21,14 @@ from streamsieve.sources.arrays import ArraySource
 from streamsieve.sources.arrow import ArrowSource
 from streamsieve.sources.arrow_stream import ArrowStreamSource
 from streamsieve.sources.birth_death import FeatureLives, birth_death_process
+from streamsieve.sources.dask_frame import DaskSource
 from streamsieve.sources.drift import DriftingStream
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
 from streamsieve.sources.opening import features
 from streamsieve.sources.opening import open as open  # noqa: A004 - meant to read ss.open
 from streamsieve.sources.query import Query, query
+from streamsieve.sources.spark_frame import SparkSource
 from streamsieve.sources.svmlight import SvmlightSource
 
 if TYPE_CHECKING:
@@ -51,11 +55,13 @@ __all__ = [
     "ArraySource",
     "ArrowSource",
     "ArrowStreamSource",
+    "DaskSource",
     "DriftingStream",
     "FeatureLives",
     "Features",
     "KafkaSource",
     "Query",
+    "SparkSource",
     "SvmlightSource",
     "birth_death_process",
     "features",

@@ -14,8 +14,10 @@ from streamsieve.sources.arrow import ArrowSource
 from streamsieve.sources.arrow_stream import ArrowStreamSource
 from streamsieve.sources.checks import no_axis
 from streamsieve.sources.computed.transformed import Transformed
+from streamsieve.sources.dask_frame import DaskSource, is_dask
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
+from streamsieve.sources.spark_frame import SparkSource, is_spark
 from streamsieve.sources.svmlight import SvmlightSource
 from streamsieve.sources.tables import frames
 from streamsieve.sources.tables.producers import producer_of
@@ -84,6 +86,8 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
         standard input.
         ``"kafka://host:port/topic"`` is a Kafka topic.  Streams of rows are lazy frames, relations, datasets,
         queries, Arrow readers and iterators of chunks, see :class:`~streamsieve.sources.ArrowStreamSource`.
+        Dask frames and arrays and Spark frames stay distributed, see
+        :class:`~streamsieve.sources.DaskSource` and :class:`~streamsieve.sources.SparkSource`.
         A source is returned as it is.
     target : str or array, default=None
         The column or field that holds the target; for data in memory, also the target itself.  svmlight
@@ -99,8 +103,8 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
 
     Returns
     -------
-    ArrowSource, ArrowStreamSource, SvmlightSource, KafkaSource or ArraySource; with ``transform``, a
-        Features of its columns
+    ArrowSource, ArrowStreamSource, SvmlightSource, KafkaSource, DaskSource, SparkSource or ArraySource
+        With ``transform``, a Features of its columns.
 
     Examples
     --------
@@ -130,6 +134,9 @@ def _opened(data: Any, target: Any, options: dict[str, Any]) -> Any:
         return _open_topic(data, target, options)
     if is_paths(data):
         return _open_files(data, target, options)
+    for kind, is_kind in ((DaskSource, is_dask), (SparkSource, is_spark)):
+        if is_kind(data):
+            return _made(kind, data, options, target=target)
     if target is None or isinstance(target, str):
         producer = producer_of(data)
         if producer is not None:

@@ -138,7 +138,7 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
     if target in choice.features:
         raise SourceError(f"{target!r} is the target, so it cannot be a feature: leave it out of features")
     _refuse_kinds(first, offered, choice)
-    target_type = _target_type(files, target)
+    target_type = target_type_of(files, target)
     encoders, unusable = _encoders(files, offered, Layout([], target, target_type, [], choice))
     dates = frozenset(name for name, kind in offered.items() if choice.dates == "number" and is_date(kind))
     raw = [n for n, kind in offered.items() if kind == "numbers" or n in encoders or n in dates]
@@ -256,7 +256,8 @@ def _refuse_difference(first: Table, kinds: dict[str, str], file: Table, others:
         raise SourceError(f"{file.shown} {what}: all files of a stream must have the same columns")
 
 
-def _target_type(files: Sequence[Table], target: str | None) -> Any:
+def target_type_of(files: Sequence[Table], target: str | None) -> Any:
+    """Return the Arrow type that holds the target of all tables; refuse one that is no label or number."""
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import types as t  # noqa: PLC0415
 

@@ -120,15 +120,6 @@ def _ibis(data: Any) -> Producer | None:
     return Producer("the ibis table", lambda size: data.to_pyarrow_batches(chunk_size=size))
 
 
-def _spark(data: Any) -> Producer | None:
-    if not hasattr(data, "toPandas"):
-        return None
-    raise SourceError(
-        "a Spark DataFrame would be pulled into this process as a whole: write it to Parquet files "
-        "(df.write.parquet(folder)) and open those"
-    )
-
-
 _BY_PACKAGE: dict[str, Callable[[Any], Producer | None]] = {
     "polars": _polars,
     "duckdb": _duckdb,
@@ -136,7 +127,6 @@ _BY_PACKAGE: dict[str, Callable[[Any], Producer | None]] = {
     "pyarrow": _pyarrow,
     "streamsieve": _query,
     "ibis": _ibis,
-    "pyspark": _spark,
 }
 
 
@@ -179,14 +169,14 @@ def _by_iteration(data: Any) -> Producer | None:
         if not data or not (isinstance(data[0], Mapping) or _is_eager(data[0])) or _is_series(data[0]):
             return None
         what = "rows" if isinstance(data[0], Mapping) else "tables"
-        return Producer(f"the list of {what}", lambda _: _chunks(data), ordered=True, evidence=(what,))
+        return Producer(f"the list of {what}", lambda _: chunks_of(data), ordered=True, evidence=(what,))
     if inspect.isroutine(data) or (
         callable(data) and not isinstance(data, type) and not hasattr(data, "rows")
     ):
         name = str(getattr(data, "__name__", type(data).__name__))
-        return Producer(f"the iterator of {name}()", lambda _: _chunks(_called(data)), evidence=(name,))
+        return Producer(f"the iterator of {name}()", lambda _: chunks_of(_called(data)), evidence=(name,))
     if isinstance(data, Iterator) and not _has_axis(data):
-        return Producer(f"the {type(data).__name__}", lambda _: _chunks(data), once=True)
+        return Producer(f"the {type(data).__name__}", lambda _: chunks_of(data), once=True)
     return None
 
 
@@ -217,7 +207,7 @@ def _parameters(function: Any) -> list[inspect.Parameter]:
         return []
 
 
-def _chunks(items: Iterable[Any]) -> Iterator[Any]:
+def chunks_of(items: Iterable[Any]) -> Iterator[Any]:
     """Yield the record batches of dataframes, tables and rows given as dicts."""
     rows: list[Mapping[Any, Any]] = []
     for item in items:

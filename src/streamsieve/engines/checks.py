@@ -1,0 +1,55 @@
+"""What cannot run on an engine, refused before any work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamsieve.base import RowSelector
+from streamsieve.exceptions import CapabilityError, ParameterError
+
+
+def kind_of(engine: Any) -> str:
+    """Return the name of an engine, which may be given as an object of its library."""
+    if isinstance(engine, str):
+        return engine
+    return {"distributed": "dask", "pyspark": "spark"}.get(type(engine).__module__.partition(".")[0], "")
+
+
+def check_frame(source: Any, engine: str, rows_per_task: int | None) -> None:
+    """Refuse a distributed frame on another engine than its own."""
+    home = getattr(source, "engine", None)
+    if home is None:
+        return
+    if engine != home:
+        raise ParameterError(
+            f"a {type(source).__name__} is computed by {home}, which learns it, too: leave out engine="
+        )
+    if rows_per_task is not None:
+        raise ParameterError(
+            "a partition of the frame is a task: repartition it, and leave out rows_per_task"
+        )
+
+
+def check_order(source: Any, selector: RowSelector) -> None:
+    """Refuse partitions without order where the order of rows matters."""
+    if selector.traits.forgets and not getattr(source, "ordered", True):
+        raise CapabilityError(
+            f"{type(selector).__name__} with these parameters depends on the order of rows, and the "
+            f"partitions of this frame have none: {source.sorting}, or leave out half_life and window"
+        )
+
+
+def check_selector(selector: Any) -> None:
+    """Refuse a selector whose states of parts do not merge into that of the whole."""
+    name = type(selector).__name__
+    if not isinstance(selector, RowSelector):
+        raise CapabilityError(f"{name} streams columns, and engines learn rows: leave out engine=")
+    if not selector.traits.merges:
+        raise CapabilityError(
+            f"{name} with these parameters depends on the order of rows and cannot be distributed; Screen "
+            "without on_drift and looks='any' can"
+        )
+    if getattr(selector, "review_every", None) is not None:
+        raise CapabilityError(
+            "leave review_every out: the ledger of a distributed run is updated once, at the end"
+        )

@@ -1,0 +1,79 @@
+"""Real Spark sessions, started once: classic in this process, Connect beside it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+OPTIONS = {
+    "spark.ui.enabled": "false",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "300",
+    "spark.log.level": "OFF",
+}
+
+
+def spark_is_there():
+    """Skip, aloud, where Spark cannot run."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'streamsieve[spark]'")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java 17, and there is no java on the PATH")
+
+
+@pytest.fixture(scope="session")
+def classic():
+    """A classic session."""
+    spark_is_there()
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in OPTIONS.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def connect():
+    """A session of Spark Connect, whose server is a process of its own."""
+    spark_is_there()
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
+    from pyspark.sql.connect.session import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    port = free_port()
+    conf = [part for item in OPTIONS.items() for part in ("--conf", "=".join(item))]
+    home = str(Path(sys.modules["pyspark"].__file__).parent / "bin" / "spark-submit")
+    server = subprocess.Popen(
+        [home, "--master", "local[2]", *conf, "--conf", f"spark.connect.grpc.binding.port={port}", "--class",
+         "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        session = SparkSession.builder.remote(f"sc://localhost:{port}").getOrCreate()
+        yield session
+        with suppress(Exception):
+            session.stop()
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return str(found.getsockname()[1])
+
+
+@pytest.fixture(params=["classic", "connect"])
+def spark(request):
+    """Both kinds of sessions."""
+    return request.getfixturevalue(request.param)
