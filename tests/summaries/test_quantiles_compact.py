@@ -53,11 +53,16 @@ def test_the_certified_error_holds_in_every_tree(order, weighted):
         edges = np.sort(rng.integers(0, n, int(rng.integers(0, 12))))
         for low, high in zip([0, *edges], [*edges, n], strict=True):
             part = Quantiles(EPSILON)
+            of_engine = rng.random() < 0.5
+            if of_engine:
+                part.begin_part()
             part.update(X[low:high], y[low:high], weight[low:high] if weighted else None)
-            if rng.random() < 0.7:
-                before = part.nbytes
+            before = part.nbytes
+            if of_engine:
+                part.end_part()
+            elif rng.random() < 0.7:
                 part.compact()
-                reduced += part.nbytes < before
+            reduced += part.nbytes < before
             parts.append(part)
         while len(parts) > 1:
             fan = int(rng.integers(2, 5))
@@ -162,3 +167,38 @@ def test_fading_and_sparse_quantiles_merge_one_by_one():
         parts[0].merge_many(parts[1:])
         found = parts[0].state()
         assert all(np.array_equal(found[name], array) for name, array in wanted.state().items())
+
+
+def test_a_part_leaves_half_of_the_error_to_merges_and_states_stay_small():
+    rng, parts, sizes = np.random.default_rng(0), [], []
+    for _ in range(64):
+        part = Quantiles(EPSILON)
+        part.begin_part()
+        part.update(rng.normal(size=(3_000, 2)), np.zeros(3_000, int))
+        assert part.rank_error().max() <= EPSILON / 2
+        part.end_part()
+        assert 0 < part.rank_error().max() <= 3 / 4 * EPSILON
+        Quantiles.from_state(part.state())
+        parts.append(part)
+    while len(parts) > 1:
+        sizes.append(max(sum(array.nbytes for array in part.state().values()) for part in parts))
+        for low in range(0, len(parts), 4):
+            parts[low].merge_many(parts[low + 1 : low + 4])
+        parts = parts[::4]
+    assert parts[0].rank_error().max() <= EPSILON
+    assert sizes[1] <= 2.1 * sizes[0]
+    assert sizes[2] <= 2.1 * sizes[1]
+
+
+def test_a_part_that_was_declared_begins_with_what_was_declared():
+    part, whole = Quantiles(EPSILON), Quantiles(EPSILON)
+    X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
+    for each in (part, whole):
+        each.update(X[:0], y[:0])
+    part.begin_part()
+    for each in (part, whole):
+        each.update(X, y)
+    part.end_part()
+    np.testing.assert_array_equal(part.cdf(1, X[:, 1]), whole.cdf(1, X[:, 1]))
+    whole.merge_many([part])
+    assert whole.cdf(0, [100.0]).sum() == 20

@@ -110,6 +110,14 @@ class MergingRows(OpenFeatures):
             )
         return covered
 
+    def _begin_part(self: Any) -> None:
+        """Be ready, before the first rows, to learn one of several parts of a stream that are merged."""
+
+    def _end_part(self: Any) -> None:
+        """Be what is sent of a part: small."""
+        self._flush_buffer()
+        self._buffer = None  # spare room does not travel
+
     def _merge_rows(self: Any, others: Sequence[Any]) -> None:
         """Take several twins' rows into account, whose features are the same."""
         twin = deepcopy(self)

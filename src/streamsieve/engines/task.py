@@ -62,11 +62,11 @@ def build(
         _check_alike(declared.versions)
         selector = declared.fresh(part)
         with threads(n_threads or 8):
+            selector._begin_part()  # noqa: SLF001 - part of the same library
             for batch in part.rows(declared.batch_size):
                 with bad_values_placed(part.source, batch):
                     selector.learn(declared.alike(batch))
-            selector._flush_buffer()  # noqa: SLF001 - part of the same library
-        selector._buffer = None  # noqa: SLF001 - spare room does not travel
+            selector._end_part()  # noqa: SLF001
         selector._covered_ = CoveredParts.of(declared.run, number)
     except (StreamSieveError, OSError) as error:
         return failure(error, number, part.shown)

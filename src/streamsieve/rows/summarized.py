@@ -8,7 +8,7 @@ from typing import Any, Self
 from streamsieve._validation import is_numeric
 from streamsieve.base import WeightedRows
 from streamsieve.base.selector import fitted_property
-from streamsieve.protocols import IntArray, MergesMany, RowBatch
+from streamsieve.protocols import IntArray, LearnsInParts, MergesMany, RowBatch
 
 
 class SummarizedRows(WeightedRows):
@@ -35,6 +35,15 @@ class SummarizedRows(WeightedRows):
             self._summary_.merge_many([other._summary_ for other in others])
         else:
             super()._merge_rows(others)
+
+    def _begin_part(self) -> None:
+        if isinstance(self._summary_, LearnsInParts):
+            self._summary_.begin_part()
+
+    def _end_part(self) -> None:
+        super()._end_part()
+        if isinstance(self._summary_, LearnsInParts):
+            self._summary_.end_part()
 
     @fitted_property
     def summary_(self) -> Any:

@@ -26,8 +26,8 @@ def fitting_width(sketches: Sequence[QuantileSketch], wanted: int | None) -> int
     """Return the number of values of one run for all of these: as wanted, or as many as the bound asks for.
 
     Unless a width is wanted, half of the error that is left to the bound is kept for later merges: widths
-    then double with every level of a tree of merges, while the number of its leaves is multiplied.  None where
-    none fits: the sketches have spent their errors already.
+    then double with every level of a tree of merges, while the number of its leaves is multiplied.  None
+    where none fits: the sketches have spent their errors already.
     """
     epsilon = sketches[0].epsilon
     mass, error = sum(s.mass for s in sketches), sum(s.error for s in sketches)

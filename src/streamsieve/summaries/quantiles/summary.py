@@ -25,6 +25,8 @@ from streamsieve.summaries.table_block import TableBlock, features_at_once, tabl
 
 #: Values made dense at a time when sparse rows come into a dense stream.
 DENSE_VALUES = 2**22
+#: Share of the error that the rows of a part may take.
+PART = 0.5
 #: A row that weighs less counts as one of weight 0: its share of a mass would be lost to rounding.
 LIGHTEST = 1e-280
 
@@ -88,6 +90,9 @@ class Quantiles(ClassTotals):
         "_whole": Bool(),
         "_store": Nested(DenseQuantiles, SparseQuantiles, shares=("classes", "features"), optional=True),
     }
+
+    #: Share of the error that learning may spend; the rest is for merging.
+    _share = 1.0
 
     def __init__(self, max_rank_error: float = 1e-3, *, half_life: float | None = None) -> None:
         check_number("max_rank_error", max_rank_error, low=1e-6, high=1, open_high=True)
@@ -191,7 +196,8 @@ class Quantiles(ClassTotals):
                 self._store = SparseQuantiles(n_classes, n_features, self.max_rank_error)
             else:
                 weighted = self.half_life is not None
-                self._store = DenseQuantiles(n_classes, n_features, self.max_rank_error, weighted=weighted)
+                error = self._share * self.max_rank_error
+                self._store = DenseQuantiles(n_classes, n_features, error, weighted=weighted)
         if n_classes > len(self._mass):
             self._add_classes(n_classes)
         self._store.grow(n_classes, n_features)
@@ -311,6 +317,26 @@ class Quantiles(ClassTotals):
             check_number("k", k, low=32, integer=True)
         if isinstance(self._store, DenseQuantiles):
             self._store.compact(k)
+
+    def begin_part(self) -> None:
+        """Learn to half of the error, until :meth:`end_part`: sending and merging a part takes some as well.
+
+        Before the first rows.  Sparse and fading quantiles are not changed by either.
+        """
+        if self.half_life is None:
+            self._share = PART
+            if isinstance(self._store, DenseQuantiles):  # features are declared, but there are no rows
+                n_classes, n_features = len(self._store.classes), self._store.n_features
+                self._store = None
+                self._make_room(n_classes, n_features, sparse=False)
+
+    def end_part(self) -> None:
+        """Be compact, and let merges spend the other half of the error."""
+        if self._share < 1.0:
+            del self._share
+            if isinstance(self._store, DenseQuantiles):
+                self._store.allow(self.max_rank_error)
+                self.compact()
 
     def merge_many(self, others: Sequence[Self], k: int | None = None) -> None:
         """Become the summary of this stream followed by the others', paying for one reduction, not for many.
