@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save, save_file
 
+import streamsieve as ss
 from streamsieve import state
 from streamsieve.criteria import WelchT
 from streamsieve.exceptions import StateError
@@ -120,6 +121,17 @@ def test_fields_of_every_kind_round_trip():
     assert np.array_equal(again.array, one.array)
     assert len(again.parts) == 2
     assert_same_arrays(again.part.state(), one.part.state())
+
+
+@pytest.mark.parametrize("forged", ['{"k": 1}', "3", '"f"'])
+def test_an_object_of_a_state_has_the_methods_that_will_be_called(forged):
+    X, y = np.random.default_rng(0).normal(size=(40, 6)), np.arange(40) % 2
+    sieve = ss.TopK(k=3, measure="basis").fit(X, y)
+    header, arrays = state.from_bytes(sieve.to_bytes())
+    (name,) = [name for name in arrays if name.endswith("/measure") and "test" not in name]
+    arrays[name] = np.frombuffer(forged.encode(), np.uint8)
+    with pytest.raises(StateError, match="should be an object with a method dependence"):
+        ss.from_bytes(state.to_bytes(header, arrays))
 
 
 def test_what_cannot_be_saved_is_named():

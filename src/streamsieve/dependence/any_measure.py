@@ -20,7 +20,7 @@ class AnyMeasure(RelevanceTest):
     """A measure bound to the target: tested at ``alpha`` if it has p-values, else compared with ``delta``."""
 
     fields = {
-        "measure": Encoded(),
+        "measure": Encoded("dependence"),
         "y": Array("f8", "rows", finite=True),
         "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
         "delta": Float(),

@@ -17,7 +17,7 @@ class AnyTest(RelevanceTest):
     """A conditional test bound to the target."""
 
     fields = {
-        "test": Encoded(),
+        "test": Encoded("conditional"),
         "y": Array("f8", "rows", finite=True),
         "alpha": Float(0, 1, open_low=True, open_high=True),
     }

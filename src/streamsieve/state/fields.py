@@ -330,7 +330,15 @@ class Json(Field):
 
 
 class Encoded(Field):
-    """An object of a registered dataclass, or a plain value, written as parameters are."""
+    """An object of a registered dataclass, or a plain value, written as parameters are.
+
+    Parameters
+    ----------
+    *methods : names of methods that the object must have
+    """
+
+    def __init__(self, *methods: str) -> None:
+        self.methods = methods
 
     def write(self, value: Any) -> Node:
         return text(json.dumps(encode(type(value).__name__, value)))
@@ -341,9 +349,13 @@ class Encoded(Field):
     def read(self, node: Any, path: str) -> Any:
         place = Place(path)
         try:
-            return decode(json.loads(untext(node, place)))
+            value = decode(json.loads(untext(node, place)))
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             place.refuse(f"should be the parameters of a registered object: {error}")
+        for method in self.methods:
+            if not callable(getattr(value, method, None)):
+                place.refuse(f"should be an object with a method {method}; got a {type(value).__name__}")
+        return value
 
 
 def mass(*shape: int | str, optional: bool = False) -> Array:

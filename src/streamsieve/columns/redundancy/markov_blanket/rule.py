@@ -70,7 +70,7 @@ class MarkovBlanket(RedundancyRule):
     """Kept columns and their values, tested by a conditional test of your own."""
 
     fields = {
-        "test": Encoded(),
+        "test": Encoded("conditional"),
         "y": Array("f8", "rows", finite=True),
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "columns": Array("f8", "kept", "rows"),

@@ -56,7 +56,7 @@ class Pairwise(RedundancyRule):
     """Kept columns and their values, compared by a measure of your own."""
 
     fields = {
-        "measure": Encoded(),
+        "measure": Encoded("dependence"),
         "columns": Array("f8", "kept", "rows"),
         "relevance": Array("f8", "kept", low=0),
         "feature": Array("i8", "kept", low=0, order="rising"),

@@ -26,7 +26,7 @@ from streamsieve.state import Array, Encoded, register
 class TopKMeasured(TopKBuffer):
     """Members and their values, compared by a measure of your own."""
 
-    fields = {**TopKBuffer.fields, "measure": Encoded(), "columns": Array("f8", "kept", "rows")}
+    fields = {**TopKBuffer.fields, "measure": Encoded("dependence"), "columns": Array("f8", "kept", "rows")}
 
     def __init__(self, n: int, k: int, weight: float, measure: Measure) -> None:
         self._measure = measure
