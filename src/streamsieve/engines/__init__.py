@@ -8,12 +8,14 @@ task     what a worker does: learn a part, merge some states
 local    processes of this machine, the reference engine
 dask     a Dask cluster, or Dask's threads
 spark    the executors of Spark, and its streaming queries
+columns  blocks of columns measured by workers, and settled here
 checks   what cannot run on an engine
 ======== ===================================================================================
 
 ``build`` and ``merge_all`` are what workers of any other engine need.
 """
 
+from streamsieve.engines.columns import distribute_columns as distribute_columns
 from streamsieve.engines.declared import Declared as Declared
 from streamsieve.engines.plan import Plan as Plan
 from streamsieve.engines.plan import plan_of as plan_of

@@ -7,12 +7,22 @@ from typing import Any
 from streamsieve.base import RowSelector
 from streamsieve.exceptions import CapabilityError, ParameterError
 
+#: Engines by name, and what an object of theirs can do, by the package it comes from.
+NAMES = ("local", "dask", "spark")
+_OBJECTS = {"distributed": ("dask", "submit"), "pyspark": ("spark", "range")}
+
 
 def kind_of(engine: Any) -> str:
     """Return the name of an engine, which may be given as an object of its library."""
-    if isinstance(engine, str):
+    if isinstance(engine, str) and engine in NAMES:
         return engine
-    return {"distributed": "dask", "pyspark": "spark"}.get(type(engine).__module__.partition(".")[0], "")
+    name, can = _OBJECTS.get(type(engine).__module__.partition(".")[0], ("", ""))
+    if name and hasattr(engine, can):
+        return name
+    raise ParameterError(
+        f"engine must be one of {', '.join(map(repr, NAMES))}, a dask.distributed.Client or a SparkSession; "
+        f"got {engine!r}"
+    )
 
 
 def check_frame(source: Any, engine: str, rows_per_task: int | None) -> None:
@@ -43,7 +53,7 @@ def check_selector(selector: Any) -> None:
     """Refuse a selector whose states of parts do not merge into that of the whole."""
     name = type(selector).__name__
     if not isinstance(selector, RowSelector):
-        raise CapabilityError(f"{name} streams columns, and engines learn rows: leave out engine=")
+        raise CapabilityError(f"{name} streams columns, and this engine learns rows")
     if not selector.traits.merges:
         raise CapabilityError(
             f"{name} with these parameters depends on the order of rows and cannot be distributed; Screen "

@@ -22,13 +22,14 @@ def run_dask(
     notify: Callable[[int], Any],
 ) -> Any:
     """Learn all parts with Dask: on this client, on the running one, or by threads."""
-    client = client or _running_client()
+    client = client or running_client()
     if client is None:
         return _by_threads(plan, declared, workers, notify)
     return _by_cluster(client, plan, declared, retries, notify)
 
 
-def _running_client() -> Any:
+def running_client() -> Any:
+    """Return the client that Dask would use; None if there is none."""
     try:
         import dask  # noqa: F401, PLC0415
     except ImportError as error:

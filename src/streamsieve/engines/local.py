@@ -23,13 +23,12 @@ def run_local(
     plan: Plan, declared: Declared, workers: int | None, retries: int, notify: Callable[[int], Any]
 ) -> State:
     """Learn all parts in worker processes, and merge their states here, in the order of the plan."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    n = min(workers or cores, len(plan.parts))
+    n = min(workers or cores(), len(plan.parts))
     merging = Merging(plan)
     crashes = [0] * len(plan.parts)
     waiting = list(range(len(plan.parts)))
     while waiting:
-        with _Pool(n, max(1, cores // n)) as pool:
+        with _Pool(n, max(1, cores() // n)) as pool:
             waiting = pool.work(plan, declared, waiting, merging, notify)
         if merging.failed is not None:
             return merging.failed
@@ -43,6 +42,11 @@ def run_local(
                     "rows_per_task, or fewer workers"
                 )
     return merging.root()
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Merging:

@@ -13,12 +13,10 @@ from streamsieve.engines.declared import declared_of
 from streamsieve.engines.local import run_local
 from streamsieve.engines.plan import plan_of, run_of
 from streamsieve.engines.task import Failure
-from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.exceptions import SourceError
 from streamsieve.running.resume import restore
 
 S = TypeVar("S", bound=RowSelector)
-#: Engines by name.
-NAMES = ("local", "dask", "spark")
 
 
 def distribute(
@@ -64,16 +62,8 @@ def distribute(
 
 def _engine(engine: Any) -> Callable[..., Any]:
     """Return the function that runs a plan."""
-    if engine == "local":
+    kind = kind_of(engine)
+    if kind == "local":
         return run_local
-    is_client = not isinstance(engine, str)
-    if kind_of(engine) == "dask" and (not is_client or hasattr(engine, "submit")):
-        dask = importlib.import_module("streamsieve.engines.dask")
-        return lambda *args: dask.run_dask(engine if is_client else None, *args)
-    if kind_of(engine) == "spark":
-        spark = importlib.import_module("streamsieve.engines.spark")
-        return lambda *args: spark.run_spark(None if isinstance(engine, str) else engine, *args)
-    raise ParameterError(
-        f"engine must be one of {', '.join(map(repr, NAMES))}, a dask.distributed.Client or a SparkSession; "
-        f"got {engine!r}"
-    )
+    start = getattr(importlib.import_module(f"streamsieve.engines.{kind}"), f"run_{kind}")
+    return lambda *args: start(None if isinstance(engine, str) else engine, *args)

@@ -59,7 +59,7 @@ def build(
     a selector that holds this part, or why there is none
     """
     try:
-        _check_alike(declared.versions)
+        check_alike(declared.versions)
         selector = declared.fresh(part)
         with threads(n_threads or 8):
             selector._begin_part()  # noqa: SLF001 - part of the same library
@@ -103,7 +103,7 @@ def rows_of(built: RowSelector | Failure) -> int:
     return 0 if isinstance(built, Failure) else int(built.n_samples_seen_)
 
 
-def _check_alike(wanted: dict[str, str]) -> None:
+def check_alike(wanted: dict[str, str]) -> None:
     """Refuse to work with other versions than the driver: results would differ in the last bits."""
     for name, found in versions().items():
         if found != wanted[name]:

@@ -64,11 +64,20 @@ def offer_all(
                 piece = _part(block, slice(low, low + pieces.width - at % pieces.width))
                 low, started = low + piece.X.shape[1], time.perf_counter()
                 with interrupts.held():
-                    _offer(source, selector, piece)
+                    offer_block(source, selector, piece)
                 pieces.took(time.perf_counter() - started)
                 notify(piece.X.shape[1])
             if selector.stopped_ is not None:
                 return
+
+
+def begin_with(source: ColumnSource, selector: ColumnSelector) -> None:
+    """Begin with the target of a source; a selector that has begun must have the same."""
+    if not hasattr(selector, "ledger_"):
+        with untouched_on_error(selector):
+            _begin(source, selector)
+    elif source.y is not None:
+        selector.same_rows(source.y)
 
 
 def _begin(source: ColumnSource, selector: ColumnSelector) -> None:
@@ -80,7 +89,7 @@ def _begin(source: ColumnSource, selector: ColumnSelector) -> None:
     selector.begin(source.y)
 
 
-def _offer(source: ColumnSource, selector: ColumnSelector, block: ColumnBlock) -> None:
+def offer_block(source: ColumnSource, selector: ColumnSelector, block: ColumnBlock) -> None:
     """Offer a block; if a column of it is refused, those before are offered all the same."""
     width = block.X.shape[1]
     if width == 1:
@@ -91,7 +100,7 @@ def _offer(source: ColumnSource, selector: ColumnSelector, block: ColumnBlock) -
         selector.offer(block)
     except InputError:
         for j in range(width):
-            _offer(source, selector, _part(block, slice(j, j + 1)))
+            offer_block(source, selector, _part(block, slice(j, j + 1)))
 
 
 class _Pieces:

@@ -159,13 +159,14 @@ def run(
     )  # a distributed frame brings its own
     _check(source, selector, checkpoint, engine, resume=resume)
     if engine is not None:
+        engines = importlib.import_module("streamsieve.engines")  # the layer above: nothing else imports it
+        options: dict[str, Any] = {"workers": workers, "retries": retries, "progress": progress}
+        if isinstance(selector, ColumnSelector):
+            options |= {"block_size": block_size, "start": start}
+            return cast(S, engines.distribute_columns(source, selector, engine, **options))
         check_number("batch_size", batch_size, low=1, integer=True)
-        # the layer above: nothing else imports it
-        distribute = importlib.import_module("streamsieve.engines").distribute
-        options = {"workers": workers, "rows_per_task": rows_per_task, "retries": retries}
-        return cast(
-            S, distribute(source, selector, engine, batch_size=batch_size, progress=progress, **options)
-        )
+        options |= {"batch_size": batch_size, "rows_per_task": rows_per_task}
+        return cast(S, engines.distribute(source, selector, engine, **options))
     _refuse_engine_options(workers, rows_per_task)
     if isinstance(selector, ColumnSelector):
         offer_all(cast(ColumnSource, source), selector, start, block_size, notify)
