@@ -85,19 +85,26 @@ def type_names(codes: Iterable[int]) -> list[str]:
 
 
 class TypesParameter:
-    """A parameter that declares types of columns: a mapping from names, one type for all columns, or None."""
+    """A parameter that declares types of columns: a mapping from names, one type for all columns, or None.
+
+    ``other`` words may be allowed as well.
+    """
+
+    def __init__(self, *other: str) -> None:
+        self.other = other
 
     def check_value(self, name: str, value: Any) -> None:
         """Raise ``ParameterError`` unless the value declares types."""
-        if value is None:
+        if value is None or (isinstance(value, str) and value in self.other):
             return
         declared = value if isinstance(value, Mapping) else {"": value}
         for column, kind in declared.items():
             if not isinstance(column, str) or kind not in TYPES:
                 at = f"{name}[{column!r}]" if isinstance(value, Mapping) else name
+                also = "".join(f", or {word!r}" for word in self.other)
                 raise ParameterError(
                     f"{at} must be one of {', '.join(map(repr, TYPES))}, by names of columns or for all of "
-                    f"them; got {kind!r}{did_you_mean(kind, TYPES)}"
+                    f"them{also}; got {kind!r}{did_you_mean(kind, TYPES)}"
                 )
 
 
