@@ -124,14 +124,14 @@ def known_types(X: Matrix, names: Sequence[str], types: ColumnTypes, found: Mapp
     return out
 
 
-def as_levels(x: FloatArray, name: str) -> FloatArray:
+def as_levels(x: FloatArray, name: str, most: int | None = None) -> FloatArray:
     """Return a nominal column as codes 0, 1, 2, ...; NaN stays NaN.
 
-    Of too many levels the rarest become one, with a warning.
+    Of more than ``most`` levels the rarest become one, with a warning; None takes as many as tables do.
     """
     present = ~np.isnan(x)
     levels, codes, counts = np.unique(x[present], return_inverse=True, return_counts=True)
-    most = max(TABLE_LEVELS, few_levels(len(x)))
+    most = max(TABLE_LEVELS, few_levels(len(x))) if most is None else most
     if len(levels) > most:
         warnings.warn(
             f"column {name!r} has {len(levels):,} levels over {len(x):,} rows; the "
