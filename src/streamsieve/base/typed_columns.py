@@ -75,7 +75,7 @@ def check_declared(types: ColumnTypes, names: Sequence[str] | None, width: int) 
 
 
 def coded(X: Any) -> tuple[Any, dict[str, bool]]:
-    """Return X with codes for text and categories, the names of such columns, and whether they are ordered."""
+    """Return X with codes for text and categories, their names, and whether the categories are ordered."""
     if isinstance(X, np.ndarray) and holds_text(X):
         raise InputTypeError(
             "could not convert string to float: X is an array with text; give a dataframe, whose columns "
