@@ -125,6 +125,18 @@ def with_codes(X: Any) -> tuple[Any, dict[str, bool]]:
     return coded, {name: ordered for name, (_, ordered) in found.items()}
 
 
+def categories_in(X: Any) -> dict[str, bool]:
+    """Return the names of the columns of text and categories of a dataframe, and whether they are ordered."""
+    if not is_frame(X):
+        return {}
+    frame = as_frame(X)
+    return {
+        name: bool(getattr(getattr(frame[name].to_native(), "cat", None), "ordered", False))
+        for name, dtype in frame.schema.items()
+        if dtype in _CATEGORIES
+    }
+
+
 def _codes(series: Any) -> tuple[Any, bool]:
     """Return a column of categories or text as numbers, and whether its categories are ordered."""
     native = series.to_native()
@@ -171,7 +183,7 @@ def refuse_text(X: Any) -> None:
         raise InputTypeError(
             f"could not convert string to float: {_columns(bad)} {'do' if len(bad) > 1 else 'does'} not "
             f"hold numbers; encode {them} (for example with OrdinalEncoder), leave {them} out, or take text "
-            "as categories: Screen(criteria.MutualInfo(discrete=True))"
+            "as categories: Screen()"
         )
 
 

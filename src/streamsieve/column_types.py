@@ -85,19 +85,26 @@ def type_names(codes: Iterable[int]) -> list[str]:
 
 
 class TypesParameter:
-    """A parameter that declares types of columns: a mapping from names, one type for all columns, or None."""
+    """A parameter that declares types of columns: a mapping from names, one type for all columns, or None.
+
+    ``other`` words may be allowed as well.
+    """
+
+    def __init__(self, *other: str) -> None:
+        self.other = other
 
     def check_value(self, name: str, value: Any) -> None:
         """Raise ``ParameterError`` unless the value declares types."""
-        if value is None:
+        if value is None or (isinstance(value, str) and value in self.other):
             return
         declared = value if isinstance(value, Mapping) else {"": value}
         for column, kind in declared.items():
             if not isinstance(column, str) or kind not in TYPES:
                 at = f"{name}[{column!r}]" if isinstance(value, Mapping) else name
+                also = "".join(f", or {word!r}" for word in self.other)
                 raise ParameterError(
                     f"{at} must be one of {', '.join(map(repr, TYPES))}, by names of columns or for all of "
-                    f"them; got {kind!r}{did_you_mean(kind, TYPES)}"
+                    f"them{also}; got {kind!r}{did_you_mean(kind, TYPES)}"
                 )
 
 
@@ -117,14 +124,14 @@ def known_types(X: Matrix, names: Sequence[str], types: ColumnTypes, found: Mapp
     return out
 
 
-def as_levels(x: FloatArray, name: str) -> FloatArray:
+def as_levels(x: FloatArray, name: str, most: int | None = None) -> FloatArray:
     """Return a nominal column as codes 0, 1, 2, ...; NaN stays NaN.
 
-    Of too many levels the rarest become one, with a warning.
+    Of more than ``most`` levels the rarest become one, with a warning; None takes as many as tables do.
     """
     present = ~np.isnan(x)
     levels, codes, counts = np.unique(x[present], return_inverse=True, return_counts=True)
-    most = max(TABLE_LEVELS, few_levels(len(x)))
+    most = max(TABLE_LEVELS, few_levels(len(x))) if most is None else most
     if len(levels) > most:
         warnings.warn(
             f"column {name!r} has {len(levels):,} levels over {len(x):,} rows; the "

@@ -9,8 +9,8 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("summaries", "criteria", "independence", "rows", "columns", "offline", "learners")
 #: What folders re-export that is no method: contracts that others derive from or call, ...
 CONTRACTS = {"Criterion", "Needs", "ratio", "summary_for"}
-#: ... and summaries that hold rows, whose twin is the inner summary of these rows.
-HOLDERS = {"RecentRows", "SortedColumns", "TargetBins", "Window"}
+#: ... and summaries that hold rows or other summaries, whose twin is the inner summary of these rows.
+HOLDERS = {"ByType", "RecentRows", "SortedColumns", "TargetBins", "Window"}
 
 
 def missing(package: Path, twins: Path) -> list[str]:

@@ -224,8 +224,8 @@ def test_text_is_a_category_where_values_are_levels(frame, tmp_path):
 
 def test_text_is_refused_elsewhere_with_the_way_out():
     data, y = coloured()
-    with pytest.raises(InputTypeError, match="discrete=True"):
-        ss.Screen("mutual_info").fit(pd.DataFrame(data), y)
+    with pytest.raises(InputTypeError, match=r"take text as categories: Screen\(\)"):
+        ss.Screen("f").fit(pd.DataFrame(data), y)
     with pytest.raises(InputTypeError, match="colour"):
         ss.Screen(MutualInfo(discrete=True), window=10).fit(pd.DataFrame(data), y)
 

@@ -105,7 +105,7 @@ def test_targets_that_a_criterion_has_no_meaning_for_are_refused(criterion, y, m
 def test_a_text_column_of_a_dataframe_is_named(text):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(colour=text, shape=text)
     with pytest.raises(ex.InputTypeError, match="columns 'colour', 'shape' do not hold numbers; encode them"):
-        Screen(k=2).fit(frame, Y)
+        Screen("f", k=2).fit(frame, Y)
 
 
 def test_infinity_in_a_dataframe_is_named():

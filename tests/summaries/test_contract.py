@@ -10,8 +10,11 @@ import scipy.sparse as sp
 from streamsieve import registry
 from streamsieve.exceptions import MergeError
 from streamsieve.state import register
-from streamsieve.summaries import Contingency, Moments, Quantiles, TargetBins, Window
+from streamsieve.summaries import ByType, Contingency, Moments, Quantiles, TargetBins, Window
+from streamsieve.summaries.nesting import innermost
 from streamsieve.testing import check_summary
+from streamsieve.testing import summaries as laws
+from streamsieve.testing._summary_rows import known
 from tests.summaries.listing import Listing
 
 SUMMARIES = registry.summaries()
@@ -21,7 +24,7 @@ def variants():
     """Yield a maker of every summary: plain, fading, with either target, and around another."""
     for name, kind in SUMMARIES.items():
         parameters = inspect.signature(kind).parameters
-        if "inner" not in parameters:
+        if not {"inner", "numbers"} & {*parameters}:
             yield name, kind
         if "half_life" in parameters:
             yield f"{name} fading", partial(kind, half_life=7.0)
@@ -34,16 +37,62 @@ def variants():
     yield "RecentRows, few", partial(SUMMARIES["RecentRows"], size=50)
 
 
+def by_type():
+    """Yield makers of summaries whose columns 1 and 3 are levels."""
+    for name, numbers in (("Moments", Moments), ("Quantiles", Quantiles)):
+        yield f"ByType over {name}", lambda numbers=numbers: ByType(numbers(), Contingency(), [1, 3])
+    yield "ByType fading", lambda: ByType(Moments(half_life=7.0), Contingency(half_life=7.0), [1, 3])
+    yield (
+        "ByType numeric",
+        lambda: ByType(TargetBins(Moments(), bins=3), TargetBins(Contingency(), bins=3), [1, 3]),
+    )
+    yield "Window over ByType", lambda: Window(ByType(Moments(), Contingency(), [1, 3]), size=50)
+
+
+def both(summary):
+    """Return what the two summaries know, of numbers in the columns that are none of levels."""
+    summary = innermost(summary)
+    return [*known(summary.numbers), *known(summary.levels)]
+
+
 VARIANTS = dict(variants())
+BY_TYPE = dict(by_type())
 
 
 def test_every_summary_is_checked():
-    assert {type(make()) for make in VARIANTS.values()} == {*SUMMARIES.values()}
+    makers = [*VARIANTS.values(), *BY_TYPE.values()]
+    assert {type(make()) for make in makers} == {*SUMMARIES.values()}
 
 
 @pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS)
 def test_laws(make):
     check_summary(make)
+
+
+@pytest.mark.parametrize("make", BY_TYPE.values(), ids=BY_TYPE)
+def test_laws_of_two_kinds_of_columns(make, monkeypatch):
+    # types move with their columns, so that a fresh summary of moved columns has other types
+    monkeypatch.setattr(laws, "reindexing_moves_columns", lambda make, read: None)
+    check_summary(make, both)
+
+
+def test_types_move_with_their_columns():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, 2, 60)
+    here, there = (ByType(Moments(), Contingency(), at) for at in ([0, 1], [1, 4]))
+    here.update(X, y)
+    wide = np.full((60, 5), np.nan)
+    wide[:, [4, 1, 2]] = X
+    there.update(wide, y)
+    moved = here.reindexed(np.array([4, 1, 2]), 5)
+    assert moved.at.tolist() == [1, 4]
+    for mine, theirs in zip(both(moved), both(there), strict=True):
+        np.testing.assert_allclose(mine, theirs)
+
+
+def test_parts_with_other_types_do_not_merge():
+    with pytest.raises(MergeError, match=r"columns \[1\] are levels here, columns \[2\] there"):
+        ByType(Moments(), Contingency(), [1]).merge(ByType(Moments(), Contingency(), [2]))
 
 
 def test_a_summary_that_cannot_be_read_is_named():

@@ -16,6 +16,12 @@ from streamsieve._text import shown
 LISTED = 20
 
 
+def types_of(selector: Any) -> dict[str, str]:
+    """Return the types of columns by name, where some column is not numeric; else nothing."""
+    types: dict[str, str] = getattr(selector, "column_types_", {})
+    return types if {*types.values()} - {"numeric"} else {}
+
+
 class Shown(BaseEstimator):
     """The part of a selector that shows what it did."""
 
@@ -36,13 +42,16 @@ class Shown(BaseEstimator):
 
         Returns
         -------
-        dataframe with the columns ``rank``, ``feature``, ``score`` and ``p_value``; the score of a column
-        selector is the statistic by which the feature was kept, and what is not known is NaN
+        dataframe with the columns ``rank``, ``feature``, ``score`` and ``p_value``, and ``type`` where
+        some column is not numeric; the score of a column selector is the statistic by which the feature
+        was kept, and what is not known is NaN
         """
         names, scores, p_values = self._ranking()
+        types = types_of(self)
         columns = {
             "rank": list(range(1, len(names) + 1)),
             "feature": names,
+            **({"type": [types[name] for name in names]} if types else {}),
             "score": scores,
             "p_value": p_values,
         }

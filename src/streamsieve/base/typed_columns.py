@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -74,7 +74,21 @@ def check_declared(types: ColumnTypes, names: Sequence[str] | None, width: int) 
                 )
 
 
-def typed(block: ColumnBlock, types: ColumnTypes, ordered: Mapping[str, bool], start: int) -> ColumnBlock:
+def coded(X: Any) -> tuple[Any, dict[str, bool]]:
+    """Return X with codes for text and categories, their names, and whether the categories are ordered."""
+    if isinstance(X, np.ndarray) and holds_text(X):
+        raise InputTypeError(
+            "could not convert string to float: X is an array with text; give a dataframe, whose columns "
+            "of text are nominal"
+        )
+    with_numbers, ordered = with_codes(X)
+    refuse_text(with_numbers)
+    return with_numbers, ordered
+
+
+def typed(
+    block: ColumnBlock, types: ColumnTypes, ordered: Mapping[str, bool], start: int, most: int | None = None
+) -> ColumnBlock:
     """Return a block with its types; nominal columns become codes, declared numbers bins of tables.
 
     Parameters
@@ -83,6 +97,7 @@ def typed(block: ColumnBlock, types: ColumnTypes, ordered: Mapping[str, bool], s
     types : what the caller declared
     ordered : names of columns that were categories or text, and whether these are ordered
     start : arrival number of the first column, after which columns without names are called
+    most : number of levels of a nominal column, as for ``as_levels``
     """
     if types is None and not ordered:
         return replace(block, types=guessed_types(block.X))
@@ -93,7 +108,7 @@ def typed(block: ColumnBlock, types: ColumnTypes, ordered: Mapping[str, bool], s
     for j, column in enumerate(names):
         declared = declared_type(types, column)
         if kinds[j] == NOMINAL:
-            X = _replaced(X, j, as_levels(_values(X, j), column), block.X)
+            X = _replaced(X, j, as_levels(_values(X, j), column, most), block.X)
         elif declared == NUMERIC:
             X = _replaced(X, j, as_quantity(_values(X, j)), block.X)
         elif declared == BINARY and len(np.unique(_values(X, j))) > 2:
@@ -133,6 +148,8 @@ class TypedColumns(Beside):
     ledger_: Ledger
     names_: FeatureNames
     _types_: ColumnTypesRecord
+    #: Levels that a nominal column may have; None: as many as tables take.
+    _most_levels: ClassVar[int | None] = None
 
     @property
     def _knows_types(self) -> bool:
@@ -141,21 +158,13 @@ class TypedColumns(Beside):
 
     def _coded(self, X: Any) -> tuple[Any, dict[str, bool]]:
         """Return X with codes for text and categories, and the names of such columns."""
-        if not self.traits.text:
-            return X, {}
-        if isinstance(X, np.ndarray) and holds_text(X):
-            raise InputTypeError(
-                "could not convert string to float: X is an array with text; give a dataframe, whose columns "
-                "of text are nominal"
-            )
-        coded, ordered = with_codes(X)
-        refuse_text(coded)
-        return coded, ordered
+        return coded(X) if self.traits.text else (X, {})
 
     def _typed(self, block: ColumnBlock, ordered: Mapping[str, bool] | None = None) -> ColumnBlock:
         """Return a block with the types of its columns, if they matter."""
         if self._knows_types:
-            return typed(block, getattr(self, "types", None), ordered or {}, self.n_features_in_)
+            types = getattr(self, "types", None)
+            return typed(block, types, ordered or {}, self.n_features_in_, self._most_levels)
         if ordered or getattr(self, "types", None) is not None:
             what = f"column {min(ordered)!r} holds names" if ordered else "types are declared"
             raise CapabilityError(

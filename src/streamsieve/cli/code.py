@@ -50,7 +50,8 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any) -> list
             "from sklearn.preprocessing import OneHotEncoder",
         }
         steps += _encoding(names, encoded)
-        missing = dict.fromkeys(encoded, "missing")
+    if encoded or source.coded:
+        missing = dict.fromkeys([*encoded, *source.coded], "missing")
         reads.append(f"data = data.fillna({missing!r})")
     for name in source.dates:
         days = f'pd.to_datetime(data[{name!r}]).astype("datetime64[us]").astype("int64") / 86400e6'

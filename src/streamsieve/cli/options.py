@@ -78,6 +78,16 @@ class Reading:
             "than 50 values is left out), drop, refuse.",
         ),
     ] = "auto"
+    nominal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns of names or codes, for methods with a parameter types."),
+    ] = None
+    ordinal: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Columns of numbers that are levels in an order.")
+    ] = None
+    numeric: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Columns of whole numbers that are quantities.")
+    ] = None
     dates: Annotated[
         bool, typer.Option("--dates", help="Use dates as numbers (days since 1970); otherwise left out.")
     ] = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from streamsieve import sources
+from streamsieve import registry, sources
 from streamsieve._parameters import check_choice, did_you_mean
 from streamsieve._paths import is_svmlight
 from streamsieve.cli.options import Reading
@@ -21,6 +21,7 @@ def check(reading: Reading) -> None:
     check_choice("--categories", reading.categories, ("auto", "drop", "refuse"))
     if reading.missing is not None:
         check_choice("--missing", reading.missing, MISSING)
+    declared_types(reading)
 
 
 def opened(data: list[str], reading: Reading, *, exclude: Sequence[str] = ()) -> Any:
@@ -30,7 +31,9 @@ def opened(data: list[str], reading: Reading, *, exclude: Sequence[str] = ()) ->
     if reading.target is None and not all(map(is_svmlight, data)):
         raise SourceError("say which column is the target: --target NAME")
     options = _given(reading, exclude)
-    if not plain:
+    if plain:
+        options.pop("nominal", None)  # there is no text
+    else:
         options = {
             "categories": reading.categories,
             "dates": "number" if reading.dates else "drop",
@@ -46,6 +49,7 @@ def _given(reading: Reading, exclude: Sequence[str]) -> dict[str, Any]:
     left_out = [*names_of("--exclude", reading.exclude), *names_of("--id", reading.id), *exclude]
     options = {
         "features": names_of("--features", reading.features), "exclude": left_out,
+        "nominal": names_of("--nominal", reading.nominal),
         "skip_text": reading.skip_text, "where": reading.where,
         "drop_missing_target": reading.drop_missing_target, "sep": _character(reading.sep),
         "decimal": reading.decimal, "encoding": reading.encoding, "na": reading.na, "sheet": reading.sheet,
@@ -72,6 +76,44 @@ def take_missing(selector: Any, reading: Reading) -> None:
         )
 
 
+def declared_types(reading: Reading) -> dict[str, str]:
+    """Return the types of columns that were declared, by name."""
+    found: dict[str, str] = {}
+    for kind in ("nominal", "ordinal", "numeric"):
+        for name in names_of(f"--{kind}", getattr(reading, kind)):
+            if name in found:
+                raise ParameterError(f"--{kind} {name}: this column is --{found[name]} already")
+            found[name] = kind
+    return found
+
+
+def take_types(selector: Any, reading: Reading, source: Any) -> None:
+    """Declare the types of columns to a selector, or say that it knows none."""
+    types = declared_types(reading)
+    if not types:
+        return
+    names = source.names or [f"x{j}" for j in range(source.n_columns or 0)]
+    for name, kind in types.items():
+        left_out = getattr(source, "left_out", {})
+        why = next((why for why, some in left_out.items() if name in some), None)
+        if name in getattr(source, "encoded", {}) or (why is not None and "text" in why):
+            raise ParameterError(f"--{kind} {name}: this column holds text: declare it, --nominal {name}")
+        if why is not None:
+            raise ParameterError(f"--{kind} {name}: this column was left out ({why}), so it has no type")
+        if name not in names:
+            raise ParameterError(f"--{kind} {name}: there is no such feature{did_you_mean(name, names)}")
+    known = selector.get_params(deep=False)
+    if "types" not in known:
+        able = sorted(name for name, cls in registry.selectors().items() if "types" in cls().get_params())
+        raise CapabilityError(
+            f"{type(selector).method_name()} knows no types of columns, and "
+            f"--{next(iter(types.values()))} declares one: {', '.join(able)} do"
+        )
+    if isinstance(known["types"], str):
+        raise ParameterError(f"types={known['types']!r} is for all columns, and some are declared: give one")
+    selector.set_params(types={**(known["types"] or {}), **types})
+
+
 def missing_advice(selector: Any, feature: str) -> str:
     """Return the ways out of missing values that a method refuses."""
     omit = "--missing omit (each test uses the rows that are complete), " * (
@@ -94,6 +136,9 @@ def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list
     if encoded:
         made = _names(f"{name} as {len(each)}" for name, each in encoded.items())
         parts[0] += f" (categories of text: {made})"
+    coded = getattr(source, "coded", [])
+    if coded:
+        parts[0] += f" (codes of text: {_names(coded)})"
     for why, names in left_out.items():
         groups = {why: [n for n in names if n not in ids and n not in others]}
         if why == "excluded":

@@ -9,77 +9,35 @@ import numpy as np
 
 from streamsieve._parameters import did_you_mean
 from streamsieve.base import ColumnSelector, OfflineSelector
+from streamsieve.base.showing import types_of
 from streamsieve.cli.output import say_table
 from streamsieve.exceptions import ParameterError
 
 #: P-values below this are shown as smaller than it: a float cannot hold them precisely.
 SMALLEST_P = 1e-300
-#: What the number of a feature is, by the test or measure that gives it, by method, and by criterion.
-_BY_TEST = {
-    "su": "symmetric uncertainty",
-    "mutual_info": "mutual information",
-    "g2": "G2",
-    "chi2": "chi2",
-    "t": "t",
-    "f": "F",
-    "fisher": "Fisher score",
-    "gini": "Gini gain",
-    "correlation": "correlation",
-    "ksg": "mutual information",
-}
-_BY_METHOD = {
-    "alpha_investing": "t",
-    "information_investing": "bits saved",
-    "streamwise_ic": "gain in 2 log L",
-    "grafting": "gradient",
-    "online_substitution": "coefficient",
-    "interaction_scan": "G2",
-    "fires": "weight",
-    "ofs": "weight",
-    "barda": "weight",
-    "sofs": "weight",
-    "lars": "coefficient",
-    "relief": "Relief weight",
-    "relief_f": "ReliefF weight",
-    "r_relief_f": "RReliefF weight",
-    "fcbf": "symmetric uncertainty",
-    "mrmr": "relevance",
-    "bootstrap": "frequency",
-}
-_CORRELATION = (
-    "osfs",
-    "fast_osfs",
-    "saola",
-    "top_k",
-    "online_fdr",
-    "group_saola",
-    "dofs",
-    "ogfs",
-    "ossfsdd",
-    "hitonpc",
-)
 
 
-def effect_name(selector: Any) -> str:
-    """Return what the statistic or score of a feature is, in the words of the field."""
-    parameters = selector.get_params(deep=False)
-    method = type(selector).method_name()
-    asked = next((parameters[name] for name in ("test", "measure", "criterion") if name in parameters), None)
-    if parameters.get("test_statistic") == "likelihood_ratio":
-        return "z"
-    if parameters.get("scope") == "conditional":
-        return "t"
-    if isinstance(asked, str) and asked in _BY_TEST:
-        return _BY_TEST[asked]
-    if asked == "auto" and {*getattr(selector, "column_types_", {}).values()} - {"numeric"}:
-        return "statistic"  # of several tests, by the types of the columns
-    if method in _CORRELATION:
-        return "eta" if str(getattr(selector, "task_", "")) == "multiclass" else "correlation"
-    return _BY_METHOD.get(method, "statistic" if isinstance(selector, ColumnSelector) else "score")
+def types_line(selector: Any) -> list[str]:
+    """Say which columns were taken for levels."""
+    types = types_of(selector)
+    parts = []
+    for kind in ("nominal", "ordinal", "binary", "numeric"):
+        names = [name for name, found in types.items() if found == kind]
+        few = f" ({', '.join(names[:5])}{', ...' * (len(names) > 5)})" if kind != "numeric" else ""
+        parts += [f"{len(names):,} {kind}{few}"] if names else []
+    return [f"types: {', '.join(parts)}"] if parts else []
 
 
 def kept_features(selector: Any) -> list[dict[str, Any]]:
-    """Return the kept features, the strongest first, as rows for a table."""
+    """Return the kept features, the strongest first, as rows for a table; with types, where they matter."""
+    types = types_of(selector)
+    rows = _features(selector)
+    if not types:
+        return rows
+    return [{"feature": row["feature"], "type": types[row["feature"]], **row} for row in rows]
+
+
+def _features(selector: Any) -> list[dict[str, Any]]:
     nothing = float("nan")
     if isinstance(selector, ColumnSelector):
         decisions = {d.feature: d for d in selector.ledger_.kept()}
@@ -131,7 +89,8 @@ def say_features(kept: list[dict[str, Any]], effect: str) -> None:
     columns = kept[0] if kept else {}
     shown = {"statistic": effect, "score": effect, "p_value": "p-value"}
     rows = ([_cell(name, value) for name, value in row.items()] for row in kept)
-    say_table({shown.get(name, name): "left" if name == "feature" else "right" for name in columns}, rows)
+    sides = {name: "left" if name in ("feature", "type") else "right" for name in columns}
+    say_table({shown.get(name, name): side for name, side in sides.items()}, rows)
 
 
 def _cell(name: str, value: Any) -> str:
@@ -191,9 +150,11 @@ def explained(selector: Any, feature: str) -> str:
     known = feature_names(selector) if ranked else [d.feature for d in selector.ledger_]
     if feature not in known:
         raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}")
+    kind = types_of(selector).get(feature)
+    of_type = "" if kind is None else f" ({kind})"
     if not ranked:
-        return str(selector.ledger_.why(feature))
+        return str(selector.ledger_.why(feature)).replace(f"{feature}:", f"{feature}{of_type}:", 1)
     j = known.index(feature)
     rank = int((selector.scores_ > selector.scores_[j]).sum()) + 1
     status = "kept" if selector.get_support()[j] else "not kept"
-    return f"{feature}: {status}, rank {rank} of {len(known)}, score {selector.scores_[j]:.4g}"
+    return f"{feature}{of_type}: {status}, rank {rank} of {len(known)}, score {selector.scores_[j]:.4g}"

@@ -20,6 +20,7 @@ from streamsieve._validation import classes_text, describe_target, range_text, t
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli import code, writing
 from streamsieve.cli.dependent_rows import DependentRows
+from streamsieve.cli.effects import effect_name, effect_note
 from streamsieve.cli.engine import check_engine, connected
 from streamsieve.cli.grouped_columns import offer_groups, takes_groups
 from streamsieve.cli.interrupts import leave
@@ -27,16 +28,24 @@ from streamsieve.cli.options import Engine, Output, Reading
 from streamsieve.cli.output import check_files, console, say, say_json
 from streamsieve.cli.parameters import parsed, plain_parameters
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import check, check_explained, described, missing_advice, opened, take_missing
+from streamsieve.cli.reading import (
+    check,
+    check_explained,
+    described,
+    missing_advice,
+    opened,
+    take_missing,
+    take_types,
+)
 from streamsieve.cli.results import (
     counts_of,
-    effect_name,
     explained,
     kept_features,
     nothing_kept,
     remarks_on,
     say_features,
     sign_note,
+    types_line,
 )
 from streamsieve.cli.suspects import Suspects, Watched
 from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, StateError, TargetWarning
@@ -116,6 +125,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     _check(request, selector)
     if source is None:
         source = opened(request.data, request.reading, exclude=request.rows.columns)
+    take_types(selector, request.reading, source)
     check_explained(output.explain, source)
     suspects = Suspects()
     watched = Watched(source, suspects)
@@ -124,9 +134,12 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     kept = kept_features(selector)
     writing.write(output, selector, kept, source, request.reading.target)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
-    lines += [*_target_line(watched, request, selector), *suspects.notes()]
-    signs = sign_note(kept, effect_name(selector), selector, source) if kept else []
-    _print(request, selector, kept, how, lines, [*signs, *remarks_on(selector)])
+    lines += [*_target_line(watched, request, selector), *types_line(selector), *suspects.notes()]
+    types = [row["type"] for row in kept if "type" in row]
+    effect = effect_name(selector, types)
+    after = effect_note(selector, effect, types)
+    after += sign_note(kept, effect, selector, source) if kept else []
+    _print(request, selector, kept, how, effect, lines, [*after, *remarks_on(selector)])
     if output.code and not output.json:
         say("", *code.lines(request.data, request.reading, selector, source))
     return 0 if kept else 1
@@ -302,9 +315,10 @@ def _target_line(source: Any, request: Request, selector: Any) -> list[str]:
 
 
 def _print(
-    request: Request, selector: Any, kept: list[dict[str, Any]], how: Run, lines: list[str], after: list[str]
-) -> None:
-    output, counts, effect = request.output, counts_of(selector, len(kept)), effect_name(selector)
+    request: Request, selector: Any, kept: list[dict[str, Any]], how: Run, effect: str, lines: list[str],
+    after: list[str],
+) -> None:  # fmt: skip
+    output, counts = request.output, counts_of(selector, len(kept))
     if output.json:
         result = {
             "method": type(selector).method_name(), "parameters": plain_parameters(selector),

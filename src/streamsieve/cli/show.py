@@ -8,9 +8,10 @@ from typing import Any
 from streamsieve import registry, state
 from streamsieve._paths import TABLES
 from streamsieve.base import ColumnSelector
+from streamsieve.cli.effects import effect_name
 from streamsieve.cli.output import say, say_json, say_table
 from streamsieve.cli.parameters import plain_parameters
-from streamsieve.cli.results import effect_name, kept_features, say_features
+from streamsieve.cli.results import kept_features, say_features
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import Decision
 
@@ -40,7 +41,7 @@ def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
     say(*_lines(found, selector))
     if kept and top:
         say("")
-        say_features(kept[:top], effect_name(selector))
+        say_features(kept[:top], effect_name(selector, [row["type"] for row in kept if "type" in row]))
     more = f", the best {min(top, len(kept)):,} above" if kept and top else ""
     if isinstance(selector, ColumnSelector):
         more += f", {selector.n_found_:,} were found relevant"

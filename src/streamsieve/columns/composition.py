@@ -54,12 +54,12 @@ def check_missing(missing: str, name: str, part: Any) -> None:
         )
 
 
-def check_types(types: ColumnTypes, name: str, part: Any) -> None:
+def check_types(types: ColumnTypes, name: str, part: Any, instead: str = "auto") -> None:
     """Refuse ``types`` for a measure or test (parameter ``name``) that takes all columns for numbers."""
     if types is not None and (part == "fisher_z" or not isinstance(part, str)):
         raise ParameterError(
             f"types={types!r} does not go with {name}={part!r}, which has its own idea of columns: take "
-            f"{name}='auto'"
+            f"{name}='{instead}'"
         )
 
 

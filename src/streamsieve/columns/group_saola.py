@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.column_types import ColumnTypes, TypesParameter
+from streamsieve.columns.composition import check_types
 from streamsieve.columns.groups.pairwise import (
     PairwiseCorrelationGroups,
     PairwiseDiscreteGroups,
     PairwiseGroups,
 )
 from streamsieve.columns.groups.process import GroupProcess, OffersGroups
-from streamsieve.columns.saola import MEASURES
 from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
@@ -24,6 +26,9 @@ from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
+#: Measures that take levels.
+TYPED = ("su", "mutual_info")
+MEASURES = ("fisher_z", *TYPED)
 VARIANTS = ("corrected", "paper")
 
 
@@ -54,6 +59,10 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024]. Whole numbers that repeat keep their levels, see docs/column_types.md.
+    types : dict of str to str, str or None, default=None
+        For "su" and "mutual_info": types of columns by name, as ``{"zip": "nominal"}``, or one type for all:
+        "numeric", "ordinal", "nominal" or "binary"; nominal columns keep their levels, numeric ones are cut
+        into bins.  What is not declared is read off the dtype or guessed, see docs/column_types.md.
     variant : {"corrected", "paper"}, default="corrected"
         Whether a column that was eliminated between groups still eliminates others ("paper", as in the
         authors' toolbox) or not ("corrected").
@@ -88,6 +97,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
         about the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : columns offered
+    column_types_ : types of the columns by name, for "su" and "mutual_info"
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -132,6 +142,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         "delta": Float(0),
         "p_value": Choice(*CHOICES),
         "bins": Int(2, 1024),
+        "types": TypesParameter(),
         "variant": Choice(*VARIANTS),
         "group_size": Int(1, optional=True),
         "fdr": Choice(None, *RULES),
@@ -147,6 +158,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         delta: float = 0.0,
         p_value: str = "auto",
         bins: int = 5,
+        types: ColumnTypes = None,
         variant: str = "corrected",
         group_size: int | None = None,
         fdr: str | None = None,
@@ -160,6 +172,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         self.delta = delta
         self.p_value = p_value
         self.bins = bins
+        self.types = types
         self.variant = variant
         self.group_size = group_size
         self.fdr = fdr
@@ -177,8 +190,18 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         yield cls(measure="mutual_info", group_size=7, variant="paper")
         yield cls(alpha=0.1, group_size=4, fdr="addis", lag=1)
 
+    @property
+    def traits(self) -> Traits:
+        """What the selector can do: correlation knows no names."""
+        return replace(self._traits, text=self.measure in TYPED)
+
+    @property
+    def _knows_types(self) -> bool:
+        return self.measure in TYPED and self._dependence.independent
+
     def _check_together(self) -> None:
         check_p_value(self.p_value, "measure", self.measure, tables=False)
+        check_types(self.types, "measure", self.measure, instead="su")
         if self.fdr is not None and self.measure != "fisher_z":
             raise ParameterError(
                 f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "

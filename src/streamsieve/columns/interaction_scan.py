@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.redundancy.interactions import Interactions, bins_for
 from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, POOL_BYTES, PartnerPools
 from streamsieve.decisions import Outcome
@@ -44,6 +45,11 @@ class InteractionScan(ColumnSelector):
         4, 3 or 2: the most for which a cell of two binned columns and y has an expected count of at least 5
         (Cochran's rule), that is, 4 from 80 rows per class on, 3 from 45.  Two bins show no symmetric
         effect, such as that of the distance from the center.
+    types : dict of str to str, str or None, default=None
+        Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
+        "nominal" or "binary".  A nominal column keeps its 7 most frequent levels, and the others are pooled
+        into one with a warning; other columns of more than 8 values are cut into bins.  What is not declared
+        is read off the dtype or guessed.
     p_value : {"auto", "moments", "chi2"}, default="auto"
         How p-values are computed.  "moments", the default, takes the mean and variance of Pearson's
         statistic over all permutations, with Fisher's exact test for every 2 x 2 table of a column and y;
@@ -69,6 +75,7 @@ class InteractionScan(ColumnSelector):
     ledger_ : every decision; the statistic is the likelihood ratio statistic (G) of the column and y, or for
         a column kept for a pair that of the pair given the better of the two, with the partner in ``by``
     n_features_in_ : columns offered
+    column_types_ : types of the columns by name
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -107,7 +114,8 @@ class InteractionScan(ColumnSelector):
     x20: kept, relevant given {x70} (statistic 394, p 2.4e-74)
     """
 
-    _traits = Traits(defers=True, grouped_rows=True)
+    _traits = Traits(text=True, defers=True, grouped_rows=True)
+    _most_levels: ClassVar[int | None] = LEVELS
     _no_holdout: ClassVar[str] = (
         "a column kept for a pair is informative only together with its partner, but confirm tests single "
         "columns: test the pairs_ on rows of your own"
@@ -116,6 +124,7 @@ class InteractionScan(ColumnSelector):
         "pool": IntOr("auto", 1, LARGEST_POOL),
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "bins": IntOr("auto", 2, LEVELS),
+        "types": TypesParameter(),
         "p_value": Choice("auto", *OF_TABLES),
     }
     fields = {"ledger_": Nested(ProvisionalLedger), "_process_": Nested(Interactions, shares=("rows",))}
@@ -126,6 +135,7 @@ class InteractionScan(ColumnSelector):
         *,
         alpha: float = 0.05,
         bins: int | str = "auto",
+        types: ColumnTypes = None,
         p_value: str = "auto",
         task: str = "auto",
         ledger: str = "all",
@@ -134,6 +144,7 @@ class InteractionScan(ColumnSelector):
         self.pool = pool
         self.alpha = alpha
         self.bins = bins
+        self.types = types
         self.p_value = p_value
         self.task = task
         self.ledger = ledger
@@ -144,6 +155,10 @@ class InteractionScan(ColumnSelector):
         """Yield the automatic pool, which is large, and a small one."""
         yield cls()
         yield cls(pool=7, alpha=0.5, bins=3)
+
+    @property
+    def _knows_types(self) -> bool:
+        return self._dependence.independent
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Interactions:
         pools = PartnerPools(discretize_target(y, task), None if self.pool == "auto" else int(self.pool))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -23,6 +25,16 @@ def c_log_c(n: int) -> FloatArray:
     counts = np.arange(n + 1.0)
     logs: FloatArray = xlogy(counts, counts)
     return logs
+
+
+def information_strengths(g: FloatArray, freedom: Any, n: Any) -> FloatArray:
+    """Return the correlations of normal variables with the information ``g / (2 n)``, less its bias.
+
+    ``g`` are likelihood-ratio statistics with ``freedom`` degrees of freedom over ``n`` rows.
+    """
+    excess = np.maximum(g - np.maximum(freedom - 1, 0), 0.0)
+    strengths: FloatArray = np.sqrt(np.maximum(-np.expm1(-excess / np.maximum(n, 1)), 0.0))
+    return strengths
 
 
 @register

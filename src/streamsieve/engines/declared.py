@@ -77,7 +77,9 @@ def declared_of(source: Any, selector: RowSelector, run: str, batch_size: int) -
     batch = first(batch_size) if callable(first) else next(iter(source.rows(batch_size)), None)
     if batch is None:
         raise SourceError("the source has no rows: there is nothing to learn")
-    return Declared(clone(selector), _few(batch), run, batch_size)
+    # types of columns are guessed from all rows of the first batch
+    guesses = selector.get_params(deep=False).get("types") == "auto"
+    return Declared(clone(selector), batch if guesses else _few(batch), run, batch_size)
 
 
 def _few(batch: RowBatch) -> RowBatch:

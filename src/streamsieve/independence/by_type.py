@@ -12,7 +12,7 @@ from streamsieve.column_types import BINARY, NOMINAL, NUMERIC, guessed_type, gue
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Relevance, RelevanceTest
-from streamsieve.independence.degenerate_gaussian import information_strength
+from streamsieve.dependence.information import information_strengths
 from streamsieve.independence.fisher_z import FisherZ, p_value_given
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.independence.p_values import OF_CORRELATIONS, OF_TABLES
@@ -115,8 +115,7 @@ class RelevanceByType(RelevanceTest):
 
     def _strengths(self, g: FloatArray, freedom: IntArray) -> FloatArray:
         """Return likelihood-ratio statistics on the scale of a correlation."""
-        pairs = zip(g.tolist(), freedom.tolist(), strict=True)
-        return np.array([information_strength(value, degrees, self.n) for value, degrees in pairs])
+        return information_strengths(g, freedom, self.n)
 
     def _contrasts(self, X: Matrix, types: IntArray) -> Relevance:
         """Test nominal columns against a numeric target: the share of its variance between levels."""

@@ -10,17 +10,19 @@ import numpy.typing as npt
 
 from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.column_types import ColumnTypes
 from streamsieve.decisions import REASON_CODE
 from streamsieve.offline.shared.discrete import CodedFeatures
 from streamsieve.offline.shared.ranking import best_first
-from streamsieve.protocols import IntArray, Matrix, Reason, Task
+from streamsieve.offline.shared.typed_features import TypedFeatures
+from streamsieve.protocols import IntArray, Matrix, Reason, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int
 
 #: Uncertainties that differ by less are equal: sums are rounded.
 TIE = 1e-12
 
 
-class FCBF(OfflineSelector):
+class FCBF(TypedFeatures, OfflineSelector):
     """Fast correlation-based filter: relevant features that no stronger kept feature makes redundant.
 
     Dependence is symmetric uncertainty, ``SU(a, b) = 2 I(a; b) / (H(a) + H(b))``, between 0 and 1.  Features
@@ -34,6 +36,10 @@ class FCBF(OfflineSelector):
     bins : int, default=5
         Features with more than 32 distinct values are cut into this number of bins of equal frequency, 2 to
         1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
+    types : dict of str to str, str or None, default=None
+        Types of features by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
+        "nominal" or "binary"; nominal features keep their levels, numeric ones are cut into bins.  What is
+        not declared is read off the dtype or guessed, see docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  A numeric
         target is cut into five classes of equal frequency.
@@ -46,6 +52,7 @@ class FCBF(OfflineSelector):
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, the most relevant first
     removed_by_ : int64 array, one per feature: the column that made it redundant, or -1
+    column_types_ : types of the features by name
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 
@@ -71,6 +78,8 @@ class FCBF(OfflineSelector):
     (array([1]), array([ 1, -1]))
     """
 
+    _traits = Traits(text=True)
+
     parameters = {
         "delta": Float(0, 1, open_high=True),
         "bins": Int(2, 1024),
@@ -83,9 +92,18 @@ class FCBF(OfflineSelector):
         "removed_by_": Array("i8", "features", low=-1),
     }
 
-    def __init__(self, delta: float = 0.0, *, bins: int = 5, task: str = "auto", ledger: str = "all") -> None:
+    def __init__(
+        self,
+        delta: float = 0.0,
+        *,
+        bins: int = 5,
+        types: ColumnTypes = None,
+        task: str = "auto",
+        ledger: str = "all",
+    ) -> None:
         self.delta = delta
         self.bins = bins
+        self.types = types
         self.task = task
         self.ledger = ledger
 
@@ -94,6 +112,7 @@ class FCBF(OfflineSelector):
         """Any relevance, and a threshold for it with a numeric target."""
         yield cls()
         yield cls(delta=0.02, bins=3, task="regression")
+        yield cls(types="numeric")
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:  # noqa: ARG002 - it decides itself
         coded = CodedFeatures(X, y, Task(self.task_), self.bins)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,12 @@ import numpy.typing as npt
 
 from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.column_types import ColumnTypes
+from streamsieve.exceptions import ParameterError
 from streamsieve.offline.shared.discrete import CodedFeatures
 from streamsieve.offline.shared.ranking import first_best
 from streamsieve.offline.shared.standardized import CorrelatedFeatures
+from streamsieve.offline.shared.typed_features import TypedFeatures
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Choice, Int
 
@@ -24,7 +28,7 @@ EPSILON = 1e-12
 Redundancy = Callable[[int, IntArray], FloatArray]
 
 
-class MRMR(OfflineSelector):
+class MRMR(TypedFeatures, OfflineSelector):
     """Minimum redundancy maximum relevance (mRMR): features chosen greedily.
 
     The first feature is the most relevant one.  Each next one has the best balance of its relevance and its
@@ -40,6 +44,10 @@ class MRMR(OfflineSelector):
     bins : int, default=5
         For "mi": features with more than 32 distinct values are cut into this number of bins of equal
         frequency, 2 to 1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
+    types : dict of str to str, str or None, default=None
+        For "mi": types of features by name, as ``{"zip": "nominal"}``, or one type for all: "numeric",
+        "ordinal", "nominal" or "binary"; nominal features keep their levels, numeric ones are cut into bins.
+        What is not declared is read off the dtype or guessed, see docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.  For "mi" a
         numeric target is cut into five classes of equal frequency.
@@ -52,6 +60,7 @@ class MRMR(OfflineSelector):
     ranked_ : the same columns, in the order they were chosen
     relevance_ : float64 array, one per feature: information or F with the target
     objective_ : float64 array, one per feature of ``ranked_``: its balance when it was chosen
+    column_types_ : types of the features by name
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary", "multiclass" or "regression"
 
@@ -102,12 +111,14 @@ class MRMR(OfflineSelector):
         *,
         scheme: str = "mid",
         bins: int = 5,
+        types: ColumnTypes = None,
         task: str = "auto",
         ledger: str = "all",
     ) -> None:
         self.k = k
         self.scheme = scheme
         self.bins = bins
+        self.types = types
         self.task = task
         self.ledger = ledger
 
@@ -117,6 +128,18 @@ class MRMR(OfflineSelector):
         for scheme in ("mid", "fcd", "fcq"):
             yield cls(scheme=scheme)
         yield cls(scheme="miq", bins=3, task="regression")
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do with its scheme: only information knows names."""
+        return replace(self._traits, text=str(self.scheme).startswith("mi"))
+
+    def _check_together(self) -> None:
+        if self.types is not None and not self.scheme.startswith("mi"):
+            raise ParameterError(
+                f"types={self.types!r} does not go with scheme={self.scheme!r}, which takes all features for "
+                "numbers: take scheme='mid' or 'miq'"
+            )
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         task = Task(self.task_)

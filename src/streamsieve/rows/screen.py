@@ -11,8 +11,8 @@ from streamsieve import criteria
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS
 from streamsieve.base import RowSelector
-from streamsieve.base.choose import above_mean, best, significant
 from streamsieve.base.selector import fitted_property
+from streamsieve.column_types import ColumnTypes
 from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.criterion import (
     AUTO,
@@ -20,19 +20,21 @@ from streamsieve.criteria.criterion import (
     named_criteria,
     serves,
     sorts_columns,
-    summary_for,
     target_of,
 )
+from streamsieve.criteria.tables import TableCriterion
 from streamsieve.exceptions import CapabilityError, ParameterError
-from streamsieve.protocols import ANY_TASK, BoolArray, FloatArray, IntArray, RowBatch, Task, Traits
+from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, RowBatch, Task, Traits
+from streamsieve.rows.choice_of_features import ChoiceOfFeatures
 from streamsieve.rows.drift.adaptation import DriftAdaptation
 from streamsieve.rows.drift.drift_monitor import DriftMonitor
 from streamsieve.rows.summarized import SummarizedRows
+from streamsieve.rows.typed_rows import TypedRows
 from streamsieve.state import Bool, Choice, Float, Int
 from streamsieve.summaries.nesting import AnySummary, innermost
 
 
-class Screen(DriftAdaptation, SummarizedRows, RowSelector):
+class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSelector):
     """Univariate screening of streaming rows: keep the features with the best scores, in one pass.
 
     Any criterion becomes a streaming selector: rows go into a small mergeable summary, and the scores of all
@@ -41,10 +43,11 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     Parameters
     ----------
     criterion : str or criterion, default="auto"
-        "auto" is "f" for classes and "correlation" for a numeric target.  By name: "t" (two classes),
-        "fisher", "f" (any number of classes), "correlation" (numeric target); over bins
-        of the values "mutual_info", "chi2", "gini", "su"; by nearest neighbors "ksg", which always looks at
-        a window; or an object from ``streamsieve.criteria``, such as ``MutualInfo(bins=10)``.
+        "auto" is "f" for classes and "correlation" for a numeric target; where columns have levels (see
+        ``types``), these are scored by their tables, and all columns on the scale of a correlation.
+        By name: "t" (two classes), "fisher", "f" (any number of classes), "correlation" (numeric target);
+        over bins of the values "mutual_info", "chi2", "gini", "su"; by nearest neighbors "ksg", which always
+        looks at a window; or an object from ``streamsieve.criteria``, such as ``MutualInfo(bins=10)``.
     k : int or None, default=None
         Keep the k best, k >= 1.  Without k, percentile, alpha and min_zscore: the 10 best, or all if fewer.
     percentile : float or None, default=None
@@ -81,6 +84,11 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         first batch: text, bool and up to 20 different whole numbers are classes, fractional numbers are
         numeric; more whole numbers are numeric with a ``TargetWarning``, or refused if 10 rows or more share
         a value on average.
+    types : dict of str to str, str or None, default=None
+        Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
+        "nominal" or "binary".  Levels of nominal and ordinal columns are counted, not cut into bins, by
+        "auto" and the criteria over bins.  If None, text and categories of a dataframe are nominal and every
+        number is a quantity; "auto" also guesses from the first batch, see docs/column_types.md.
     max_rank_error : float, default=1e-3
         For criteria over bins: the largest error of a rank, as a share of the rows; see
         :class:`streamsieve.summaries.Quantiles`.
@@ -104,6 +112,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, best first
     summary_ : the summary behind the scores
+    column_types_ : types of the columns by name, where any column has levels or types were declared
     ledger_ : which features entered and left, after how many rows, at what score
     drift_ : list of (row, feature, before, after): changes of relevance that were noticed
 
@@ -161,11 +170,6 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
 
     parameters = {
         "criterion": CriterionParameter(AUTO),
-        "percentile": Float(0, 100, open_low=True, optional=True),
-        "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
-        "correction": Choice("none", "bonferroni", "bh"),
-        "looks": Choice("once", "any"),
-        "min_zscore": Float(optional=True),
         "half_life": Float(1, optional=True),
         "window": Int(1, optional=True),
         "task": Choice(*TASKS),
@@ -191,6 +195,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         drift_every: int | None = None,
         detector: str = "glr",
         task: str = "auto",
+        types: ColumnTypes = None,
         max_rank_error: float = 1e-3,
         exact: bool = False,
         hashed: int | None = None,
@@ -211,6 +216,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         self.drift_every = drift_every
         self.detector = detector
         self.task = task
+        self.types = types
         self.max_rank_error = max_rank_error
         self.exact = exact
         self.hashed = hashed
@@ -238,11 +244,13 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         yield cls("chi2", percentile=50, on_drift="reset", drift_every=25)
         yield cls("mutual_info", percentile=50, on_drift="reweigh", drift_every=25)
         yield cls("f", output="zero")
+        yield cls("su", percentile=50, types="auto")
         yield cls("gini", percentile=50, exact=True)
         yield cls("mutual_info", percentile=50, task="regression", exact=True)
 
     @property
-    def _criterion(self) -> Criterion:
+    def _plain_criterion(self) -> Criterion:
+        """The criterion of quantities."""
         if self.criterion == AUTO:
             numeric = getattr(self, "_regression_", self.task == "regression")
             return named_criteria()["correlation" if numeric else "f"]
@@ -252,7 +260,9 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     def traits(self) -> Traits:
         """What the screen can do with its criterion."""
         known = isinstance(self.criterion, Criterion) or self.criterion in (AUTO, *named_criteria())
-        needs, tasks = (self._criterion.needs, self._criterion.tasks) if known else (None, frozenset())
+        plain = self._plain_criterion if known else None
+        needs, tasks = (None, frozenset()) if plain is None else (plain.needs, plain.tasks)
+        counts = self.criterion == AUTO or isinstance(plain, TableCriterion)
         if self.criterion == AUTO:
             tasks = ANY_TASK
         if self.task == "regression":
@@ -261,7 +271,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
             tasks -= {Task.REGRESSION}
         adapts = any(way is not None for way in (self.half_life, self.window, self.on_drift))
         return Traits(
-            tasks=tasks, missing=True, text=needs is Needs.COUNTS and self.window is None, weights=True,
+            tasks=tasks, missing=True, text=counts and self.window is None, weights=True,
             merges=self.on_drift is None and self.looks == "once", forgets=adapts or needs is Needs.ROWS,
             size_parameter="k" if self.percentile is self.alpha is self.min_zscore is None else None,
             nested_sizes=True,
@@ -271,7 +281,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     def _target(self) -> str:
         if hasattr(self, "_regression_"):
             return "numeric" if self._regression_ else "classes"
-        criterion = self._criterion
+        criterion = self._plain_criterion
         check_choice("task", self.task, TASKS)
         if target_of(criterion) == "numeric" or self.task == "regression":
             return "numeric"
@@ -283,13 +293,14 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     def _start(self, batch: RowBatch) -> None:
         self._spends_ = self.looks == "any"
         self._regression_ = self._takes_numbers(batch)
+        self._settle_types(batch.X)
         self._summary_ = self._new_summary()
         if self.on_drift is not None:
             self._monitor_ = DriftMonitor(self.drift_every, self.detector, self._k)
 
     def _new_summary(self) -> Any:
-        return summary_for(
-            self._criterion, target="numeric" if self._regression_ else "classes", half_life=self.half_life,
+        return self._criterion.new_summary(
+            target="numeric" if self._regression_ else "classes", half_life=self.half_life,
             window=self.window, max_rank_error=self.max_rank_error, exact=self.exact,
         )  # fmt: skip
 
@@ -297,7 +308,7 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
         self._check_choice_of_features()
         if any(way is not None for way in (self.half_life, self.window, self.on_drift)):
             self._check_adaptation()
-        criterion = self._criterion
+        criterion = self._plain_criterion
         if self.task != "auto" and not self.traits.tasks:
             kind = Task.REGRESSION if self.task == "regression" else Task.MULTICLASS
             able = [name for name, c in named_criteria().items() if kind in c.tasks]
@@ -310,36 +321,9 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
                 given = f"{name}={getattr(self, name)!r}"
                 raise ParameterError(f"exact=True keeps all rows, and {given} forgets them: give one of them")
 
-    def _check_choice_of_features(self) -> None:
-        ways = {name: getattr(self, name) for name in ("k", "percentile", "alpha", "min_zscore")}
-        given = [f"{name}={value!r}" for name, value in ways.items() if value is not None]
-        if self.min_zscore is None and len(given) > 1:
-            raise ParameterError(f"give one of k, percentile and alpha, not {' and '.join(given)}")
-        if self.min_zscore is not None and (self.percentile is not None or self.alpha is not None):
-            raise ParameterError(
-                f"min_zscore can be combined with k only, not with {' and '.join(given)}: give one of them"
-            )
-        if self.alpha is not None and not self._criterion.has_p_values:
-            able = ", ".join(name for name, c in named_criteria().items() if c.has_p_values)
-            raise CapabilityError(
-                f"criterion={self._criterion.name!r} has no p-values, so alpha has no meaning: use k or "
-                f"percentile, or one of {able}"
-            )
-        if self.correction != "none" and self.alpha is None:
-            raise ParameterError(
-                f"correction={self.correction!r} corrects alpha, which was not given: give alpha"
-            )
-        if self.looks == "any" and (self.alpha is None or self.on_drift is not None):
-            what = "spends alpha, which was not given" if self.alpha is None else "does not go with on_drift"
-            raise ParameterError(f"looks='any' {what}: use looks='once'")
-        if getattr(self, "_spends_", self.looks == "any") != (self.looks == "any"):
-            raise ParameterError(
-                f"looks={self.looks!r} was set after rows were learned, and errors are counted from the "
-                "first row on: set it before fit"
-            )
-
     def _learn(self, batch: RowBatch) -> None:
         criterion = self._criterion
+        self._check_text(batch.X)
         if criterion.most_classes is not None and batch.y is not None and not self._regression_:
             criterion.check_classes({*self._summary_.classes, *np.unique(batch.y).tolist()})
         if self.on_drift is None and self.review_every is None and self.looks == "once":
@@ -374,18 +358,6 @@ class Screen(DriftAdaptation, SummarizedRows, RowSelector):
     def _padded(self, values: FloatArray, worst: float) -> FloatArray:
         """Before the first row of positive weight the summary knows no features."""
         return np.pad(values, (0, self.n_features_in_ - len(values)), constant_values=worst)
-
-    def _select(self) -> IntArray:
-        return self._top_.features if self.looks == "any" else super()._select()
-
-    def _choose(self) -> BoolArray:
-        if self.alpha is not None:
-            return significant(self.pvalues_, self.alpha, self.correction)
-        if self.min_zscore is not None:
-            return above_mean(self.scores_, self.min_zscore, self._criterion.worst, self.k)
-        if self.percentile is not None:
-            return best(self.scores_, max(1, round(self.n_features_in_ * self.percentile / 100)))
-        return best(self.scores_, self._k)
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()

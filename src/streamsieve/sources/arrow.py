@@ -20,6 +20,7 @@ from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.conditions import Condition, conditions
 from streamsieve.sources.tables.dialect import Dialect
+from streamsieve.sources.tables.encoding import Codes
 from streamsieve.sources.tables.files import TableFile
 from streamsieve.sources.tables.fingerprint import check_files, check_last_line
 from streamsieve.sources.tables.reading import Reading, as_list
@@ -48,6 +49,9 @@ class ArrowSource(TableSource[TableFile]):
         What to do with text.  "auto": one indicator column per category, named ``city=Rome``, by
         scikit-learn's OneHotEncoder; of two categories, the second alone.  A missing text is a category
         ``missing``.  Text of one value or more than 50, and nested values, are left out.
+    nominal : str or sequence of str, default=()
+        Text columns, of any number of categories, that become one column of codes each, for selectors
+        where ``types`` declares them nominal.
     dates : {"refuse", "drop", "number"}, default="refuse"
         What to do with dates.  "number": days since 1970.
     where : str or sequence of str, default=()
@@ -81,7 +85,8 @@ class ArrowSource(TableSource[TableFile]):
     remarks : list of str
         What was found out about the way the files are written, and files of a folder that were ignored.
     left_out : columns that are no features, by the reason
-    encoded : text columns, and the features that were made of them
+    encoded : text columns, and the indicators that were made of them
+    coded : text columns that are codes
 
     Notes
     -----
@@ -122,6 +127,7 @@ class ArrowSource(TableSource[TableFile]):
         exclude: str | Sequence[str] = (),
         features: str | Sequence[str] = (),
         categories: str = "refuse",
+        nominal: str | Sequence[str] = (),
         dates: str = "refuse",
         where: str | Sequence[str] = (),
         drop_missing_target: bool = False,
@@ -152,6 +158,7 @@ class ArrowSource(TableSource[TableFile]):
             else check_choice("dates", dates, ("refuse", "drop", "number")),
             conditions(as_list("where", where)),
             drop_missing_target,
+            as_list("nominal", nominal),
         )
         self._missing = check_choice("missing", missing, ("keep", "impute", "refuse"))
         self._means: npt.NDArray[np.float64] | None = None
@@ -164,8 +171,14 @@ class ArrowSource(TableSource[TableFile]):
 
     @property
     def encoded(self) -> dict[str, list[str]]:
-        """Text columns, and the features that were made of them."""
-        return {name: each.names for name, each in self._layout.encoders.items()}
+        """Text columns, and the indicators that were made of them."""
+        coded = self.coded
+        return {name: each.names for name, each in self._layout.encoders.items() if name not in coded}
+
+    @property
+    def coded(self) -> list[str]:
+        """Text columns that are codes."""
+        return [name for name, each in self._layout.encoders.items() if isinstance(each, Codes)]
 
     @property
     def dates(self) -> list[str]:

@@ -7,6 +7,7 @@ cross_products   means and covariances of all pairs of features
 quantiles        the distribution of every feature per class, with a certified rank error
 contingency      counts of every value of every feature per class
 windows          the last rows, or all rows, as they came
+by_type          quantities in one summary, levels in another
 target_bins      a numeric target, cut into classes for any summary by class
 class_totals     base class: labels, half-life and totals per class
 nesting          summaries inside other parts
@@ -14,6 +15,7 @@ arrays           batches of rows and arrays over features;  table_block: conting
 ================ =================================================================================
 """
 
+from streamsieve.summaries.by_type import ByType as ByType
 from streamsieve.summaries.comoments import CoMoments as CoMoments
 from streamsieve.summaries.contingency import Contingency as Contingency
 from streamsieve.summaries.cross_products import CrossProducts as CrossProducts
@@ -25,6 +27,7 @@ from streamsieve.summaries.windows import SortedColumns as SortedColumns
 from streamsieve.summaries.windows import Window as Window
 
 __all__ = [
+    "ByType",
     "CoMoments",
     "Contingency",
     "CrossProducts",

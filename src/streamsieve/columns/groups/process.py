@@ -178,7 +178,7 @@ class OffersGroups(_Beside):
             ends = [0] * (self._process_.n_open > 0) + [
                 block.X.shape[1]
             ]  # an open group ends before this one
-            return GroupBlock(block.X, block.names, ends=np.array(ends))
+            return GroupBlock(block.X, block.names, types=block.types, ends=np.array(ends))
 
         known, offered = self._process_.labels, self.n_features_in_
         try:
@@ -216,7 +216,7 @@ class OffersGroups(_Beside):
                 if not done:
                     self._process_.announce(labels)
                 inside = ends[(ends > done) & (ends <= done + block.X.shape[1])] - done
-                self._offer_block(GroupBlock(block.X, block.names, ends=inside))
+                self._offer_block(GroupBlock(block.X, block.names, types=block.types, ends=inside))
                 done += block.X.shape[1]
             if len(ends) == 0 or done != ends[-1]:
                 raise SchemaError(f"groups names the group of {ends[-1:].sum()} columns, but X has {done}")

@@ -10,7 +10,6 @@ import numpy as np
 from streamsieve._values import refuse_non_finite
 from streamsieve.base.choose import significant
 from streamsieve.base.selector import fitted_property
-from streamsieve.criteria.criterion import summary_for
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import IntArray, RowBatch
 from streamsieve.rows.drift.drift_monitor import DETECTORS, Drift, DriftMonitor
@@ -92,7 +91,7 @@ class DriftAdaptation(Beside):
     def _new_block(self) -> Any:
         """Make the summary of one block of rows, for the drift monitor."""
         target = "numeric" if self._regression_ else "classes"
-        return summary_for(self._criterion, target=target, max_rank_error=self.max_rank_error)
+        return self._criterion.new_summary(target=target, max_rank_error=self.max_rank_error)
 
     def _adapt(self, moved: IntArray) -> None:
         """Forget, of some features or a little of all, what is no longer so."""

@@ -1,4 +1,4 @@
-"""Text and dates as numbers: one indicator column per category, days since 1970."""
+"""Text and dates as numbers: indicators or codes of categories, days since 1970."""
 
 from __future__ import annotations
 
@@ -42,23 +42,46 @@ class Categories:
         return encoded
 
 
+@dataclass(frozen=True)
+class Codes:
+    """A text column as one column of codes 0, 1, 2, ..., in the order of the sorted texts."""
+
+    column: str
+    levels: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        """The name of the column, in a list."""
+        return [self.column]
+
+    def encode(self, column: Any) -> FloatArray:
+        """Return the codes of a piece of the column."""
+        codes: FloatArray = np.searchsorted(np.array(self.levels, object), _texts(column)).astype(np.float64)
+        return codes[:, None]
+
+
 def categories_of(
-    columns: Sequence[str], batches: Iterable[tuple[Table, Any]]
-) -> tuple[dict[str, Categories], dict[str, list[str]]]:
-    """Return encoders of text columns, found in one pass, and columns without one, by the reason."""
+    columns: Sequence[str], batches: Iterable[tuple[Table, Any]], nominal: Sequence[str] = ()
+) -> tuple[dict[str, Categories | Codes], dict[str, list[str]]]:
+    """Return encoders of text columns, found in one pass, and columns without one, by the reason.
+
+    Those of ``nominal`` become codes, of any number of levels.
+    """
     from sklearn.preprocessing import OneHotEncoder  # noqa: PLC0415 - the sources are cheap to import
 
     levels: dict[str, set[str]] = {name: set() for name in columns}
     for file, batch in batches:
         for name, known in levels.items():
-            if len(known) <= MOST_CATEGORIES:
+            if len(known) <= MOST_CATEGORIES or name in nominal:
                 seen = set(_texts(batch.column(name).unique()).tolist())
                 refuse_numbers(file, name, seen - {MISSING})
                 known.update(seen)
-    encoders, left_out = {}, dict[str, list[str]]()
+    encoders, left_out = dict[str, Categories | Codes](), dict[str, list[str]]()
     for name, known in levels.items():
         if len(known) < 2:
             left_out.setdefault("constant text", []).append(name)
+        elif name in nominal:
+            encoders[name] = Codes(name, sorted(known))
         elif len(known) > MOST_CATEGORIES:
             left_out.setdefault(f"text of more than {MOST_CATEGORIES} values", []).append(name)
         else:
@@ -93,7 +116,7 @@ def days(column: Any) -> Any:
 
 
 def encoded(
-    batch: Any, features: Iterable[str], encoders: dict[str, Categories], dates: frozenset[str]
+    batch: Any, features: Iterable[str], encoders: dict[str, Categories | Codes], dates: frozenset[str]
 ) -> Any:
     """Return a record batch in which text and dates are numbers; other columns stay as they are."""
     import pyarrow as pa  # noqa: PLC0415

@@ -13,7 +13,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 from streamsieve.sources.tables.conditions import Condition, is_missing, missing_labels
-from streamsieve.sources.tables.encoding import Categories, categories_of, encoded, refuse_numbers
+from streamsieve.sources.tables.encoding import Categories, Codes, categories_of, encoded, refuse_numbers
 from streamsieve.sources.tables.files import TableFile, named, plain
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ _INDEX = re.compile(r"__index_level_\d+__|")
 class Choice:
     """Which columns and rows are wanted, and what becomes of columns that do not hold numbers.
 
-    ``features`` and ``exclude`` name columns; ``categories`` and ``dates`` say what to do with text and
-    dates: "refuse" or "drop" them, or make numbers of them.
+    ``features`` and ``exclude`` name columns, ``nominal`` those whose text becomes codes; ``categories`` and
+    ``dates`` say what to do with other text and with dates: "refuse" or "drop" them, or make numbers of them.
     """
 
     features: tuple[str, ...] = ()
@@ -38,10 +38,15 @@ class Choice:
     dates: str = "refuse"
     where: tuple[Condition, ...] = ()
     drop_missing_target: bool = False
+    nominal: tuple[str, ...] = ()
 
     def said(self) -> dict[str, Any]:
         """Return the choices that change values or rows, as JSON can hold them."""
-        found = {"where": [str(each) for each in self.where], "drop_missing_target": self.drop_missing_target}
+        found = {
+            "where": [str(each) for each in self.where],
+            "drop_missing_target": self.drop_missing_target,
+            "nominal": list(self.nominal),
+        }
         return {name: value for name, value in found.items() if value}
 
 
@@ -58,7 +63,7 @@ class Layout:
     target_type: Any
     raw: list[str]
     choice: Choice = Choice()
-    encoders: dict[str, Categories] = field(default_factory=dict)
+    encoders: dict[str, Categories | Codes] = field(default_factory=dict)
     dates: frozenset[str] = frozenset()
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
@@ -124,7 +129,9 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
             f"{first.shown} has no column {target!r} to serve as target{did_you_mean(target, kinds)}; "
             f"its columns are {some(kinds)}"
         )
-    check_names(first, [*choice.exclude, *choice.features, *(each.column for each in choice.where)])
+    check_names(
+        first, [*choice.exclude, *choice.features, *choice.nominal, *(each.column for each in choice.where)]
+    )
     for condition in choice.where:
         condition.scalar(first.schema.field(condition.column).type)
     for file in files[1:]:
@@ -154,18 +161,20 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
 
 def _encoders(
     files: Sequence[Table], offered: dict[str, str], bare: Layout
-) -> tuple[dict[str, Categories], dict[str, list[str]]]:
+) -> tuple[dict[str, Categories | Codes], dict[str, list[str]]]:
     """Return encoders of text, and the columns that cannot be features, by the reason."""
     choice = bare.choice
     text = [name for name, kind in offered.items() if kind == "text"]
     dates = [name for name, kind in offered.items() if is_date(kind)]
     other = [n for n, kind in offered.items() if kind not in ("numbers", "text") and n not in dates]
     unusable = {"other types": other, "dates": [] if choice.dates == "number" else dates}
-    if choice.categories != "auto" or not text:
-        return {}, {**unusable, "text": text}
-    asked = replace(bare, raw=text)
+    wanted = [name for name in text if choice.categories == "auto" or name in choice.nominal]
+    unusable["text"] = [name for name in text if name not in wanted]
+    if not wanted:
+        return {}, unusable
+    asked = replace(bare, raw=wanted)
     batches = ((f, asked.filtered(b, f)) for f in files for b in f.batches(asked.columns))
-    encoders, without = categories_of(text, batches)
+    encoders, without = categories_of(wanted, batches, choice.nominal)
     return encoders, {**unusable, **without}
 
 
@@ -182,7 +191,11 @@ def _refuse_kinds(first: Table, offered: dict[str, str], choice: Choice) -> None
         (choice.categories, lambda kind: kind != "numbers" and not is_date(kind), categories),
         (choice.dates, is_date, number),
     ):
-        found = [name for name, kind in offered.items() if refuse == "refuse" and of(kind)]
+        found = [
+            name
+            for name, kind in offered.items()
+            if refuse == "refuse" and of(kind) and not (kind == "text" and name in choice.nominal)
+        ]
         if not found:
             continue
         if in_file and offered[found[0]] == "text":

@@ -1,0 +1,70 @@
+"""Which features a screen selects: the k best, a percentage, by p-value, or above the mean score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from streamsieve.base.choose import above_mean, best, significant
+from streamsieve.criteria.criterion import named_criteria
+from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.protocols import BoolArray, IntArray
+from streamsieve.state import Choice, Float
+
+if TYPE_CHECKING:
+    from streamsieve.base import RowSelector
+
+    Beside = RowSelector
+else:
+    Beside = object
+
+
+class ChoiceOfFeatures(Beside):
+    """The part of ``Screen`` that serves ``k``, ``percentile``, ``alpha`` and ``min_zscore``."""
+
+    parameters = {
+        "percentile": Float(0, 100, open_low=True, optional=True),
+        "alpha": Float(0, 1, open_low=True, open_high=True, optional=True),
+        "correction": Choice("none", "bonferroni", "bh"),
+        "looks": Choice("once", "any"),
+        "min_zscore": Float(optional=True),
+    }
+
+    def _check_choice_of_features(self) -> None:
+        ways = {name: getattr(self, name) for name in ("k", "percentile", "alpha", "min_zscore")}
+        given = [f"{name}={value!r}" for name, value in ways.items() if value is not None]
+        if self.min_zscore is None and len(given) > 1:
+            raise ParameterError(f"give one of k, percentile and alpha, not {' and '.join(given)}")
+        if self.min_zscore is not None and (self.percentile is not None or self.alpha is not None):
+            raise ParameterError(
+                f"min_zscore can be combined with k only, not with {' and '.join(given)}: give one of them"
+            )
+        if self.alpha is not None and not self._criterion.has_p_values:
+            able = ", ".join(name for name, c in named_criteria().items() if c.has_p_values)
+            raise CapabilityError(
+                f"criterion={self._criterion.name!r} has no p-values, so alpha has no meaning: use k or "
+                f"percentile, or one of {able}"
+            )
+        if self.correction != "none" and self.alpha is None:
+            raise ParameterError(
+                f"correction={self.correction!r} corrects alpha, which was not given: give alpha"
+            )
+        if self.looks == "any" and (self.alpha is None or self.on_drift is not None):
+            what = "spends alpha, which was not given" if self.alpha is None else "does not go with on_drift"
+            raise ParameterError(f"looks='any' {what}: use looks='once'")
+        if getattr(self, "_spends_", self.looks == "any") != (self.looks == "any"):
+            raise ParameterError(
+                f"looks={self.looks!r} was set after rows were learned, and errors are counted from the "
+                "first row on: set it before fit"
+            )
+
+    def _select(self) -> IntArray:
+        return self._top_.features if self.looks == "any" else super()._select()
+
+    def _choose(self) -> BoolArray:
+        if self.alpha is not None:
+            return significant(self.pvalues_, self.alpha, self.correction)
+        if self.min_zscore is not None:
+            return above_mean(self.scores_, self.min_zscore, self._criterion.worst, self.k)
+        if self.percentile is not None:
+            return best(self.scores_, max(1, round(self.n_features_in_ * self.percentile / 100)))
+        return best(self.scores_, self._k)

@@ -1,0 +1,122 @@
+"""Types of columns on the command line: declared, shown, and refused where they have no meaning."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import streamsieve as ss
+from streamsieve import registry
+from streamsieve.cli import run
+from streamsieve.cli.effects import effect_name
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """A code and a text of 60 names that matter, a quantity, and grades."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    code, town = rng.integers(0, 60, 2000), rng.integers(0, 60, 2000)
+    y = (rng.integers(0, 2, 60)[code] + rng.integers(0, 2, 60)[town] + (rng.random(2000) < 0.1)) > 1
+    columns = {
+        "zip": code, "town": [f"t{value}" for value in town], "dose": rng.normal(size=2000) + y,
+        "grade": rng.integers(1, 6, 2000), "label": np.where(y, "yes", "no"),
+    }  # fmt: skip
+    pd.DataFrame(columns).to_csv("shop.csv", index=False)
+    return "shop.csv"
+
+
+def said(capsys, *arguments, code=0):
+    capsys.readouterr()
+    assert run([str(argument) for argument in arguments]) == code
+    return "".join(capsys.readouterr())
+
+
+def test_names_are_declared_and_shown(shop, capsys):
+    out = said(capsys, "select", shop, "--target", "label", "--nominal", "zip,town", "--explain", "town")
+    lines = out.splitlines()
+    assert "4 columns: 4 offered (codes of text: town)" in lines
+    assert "types: 2 nominal (zip, town), 1 ordinal (grade), 1 numeric" in lines
+    assert re.search(r"^feature +type +statistic +p-value$", out, re.MULTILINE)
+    assert re.search(r"^town +nominal ", out, re.MULTILINE)
+    assert re.search(r"^dose +numeric ", out, re.MULTILINE)
+    assert "statistic: G2 for binary, ordinal and nominal columns, correlation for the others" in lines
+    assert lines[-1].startswith("town (nominal): kept, relevant")
+
+
+def test_rows_take_the_same_options(shop, capsys):
+    arguments = ("screen", shop, "--target", "label", "--k", "3", "--json")
+    plain = json.loads(said(capsys, *arguments))
+    assert plain["effect"] == "F"
+    result = json.loads(said(capsys, *arguments, "--nominal", "zip,town", "--numeric", "grade"))
+    assert result["effect"] == "strength"
+    assert {row["feature"]: row["type"] for row in result["kept"][:3]} == {
+        "zip": "nominal", "town": "nominal", "dose": "numeric",
+    }  # fmt: skip
+
+
+def test_a_declared_quantity_is_one(shop, capsys):
+    arguments = ("select", shop, "--target", "label", "--method", "saola", "--json")
+    out = json.loads(said(capsys, *arguments, "--nominal", "zip", "--numeric", "grade", "--skip-text"))
+    assert out["parameters"]["types"] == "{'zip': 'nominal', 'grade': 'numeric'}"
+    assert "types: 1 nominal (zip), 2 numeric" in out["notes"]
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (["--method", "ofs", "--nominal", "zip"], "ofs knows no types of columns, and --nominal declares one"),
+    (["--ordinal", "town"], "--ordinal town: this column holds text: declare it, --nominal town"),
+    (["--nominal", "zip", "--exclude", "zip"], "--nominal zip: this column was left out (excluded)"),
+    (["--nominal", "zap"], "has no column 'zap'; did you mean 'zip'?"),
+    (["--nominal", "zip", "--ordinal", "zip"], "--ordinal zip: this column is --nominal already"),
+    (["--nominal", "zip", "--method", "saola", "--param", "types=numeric"], "for all columns, and some are"),
+])  # fmt: skip
+def test_what_has_no_meaning_is_refused(shop, capsys, options, message):
+    assert message in said(capsys, "select", shop, "--target", "label", *options, code=2)
+
+
+def test_the_code_makes_the_same_selection(shop, capsys):
+    arguments = ("select", shop, "--target", "label", "--nominal", "zip,town")
+    out = said(capsys, *arguments, "--code")
+    program = out[out.index("# the same selection in Python") :]
+    kept = [row["feature"] for row in json.loads(said(capsys, *arguments, "--json"))["kept"]]
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert sorted(re.findall(r"'(\w+)'", found.stdout)) == sorted(kept)
+
+
+def test_a_source_makes_codes_of_text(shop):
+    source = ss.open(shop, target="label", nominal="town")
+    block = next(iter(source.columns(4)))
+    assert block.names == ["zip", "town", "dose", "grade"]
+    assert source.coded == ["town"]
+    towns = pd.read_csv(shop)["town"]
+    assert np.array_equal(block.X[:, 1], np.unique(towns, return_inverse=True)[1])
+
+
+@pytest.mark.parametrize(("method", "parameters", "word"), [
+    ("sofs", {}, "confidence"), ("bootstrap", {}, "frequency"), ("barda", {}, "saliency"),
+    ("mrmr", {}, "mutual information"), ("mrmr", {"scheme": "fcq"}, "F"), ("hitonpc", {}, "correlation"),
+    ("hitonpc", {"test": "g2"}, "G2"), ("iamb", {}, "correlation"), ("inter_iamb", {"test": "g2"}, "G2"),
+    ("screen", {"criterion": "gini"}, "-Gini impurity"), ("screen", {}, "F"),
+    ("saola", {"measure": "basis"}, "multiple correlation"), ("mission", {}, "weight"),
+    ("velocity_screen", {}, "mutual information"),
+])  # fmt: skip
+def test_effects_have_the_name_of_what_they_are(method, parameters, word):
+    assert effect_name(registry.selector(method)(**parameters)) == word
+
+
+@pytest.mark.parametrize(("method", "regression", "types", "word"), [
+    ("fast_osfs", False, ["numeric"], "correlation"), ("fast_osfs", False, ["ordinal", "nominal"], "G2"),
+    ("fast_osfs", False, ["ordinal", "numeric"], "statistic"), ("fast_osfs", True, ["nominal"], "eta"),
+    ("fast_osfs", True, ["ordinal", "numeric"], "correlation"), ("saola", False, ["binary"], "correlation"),
+    ("saola", False, ["ordinal", "numeric"], "strength"), ("screen", True, ["nominal"], "strength"),
+    ("top_k", True, ["ordinal"], "correlation"),
+])  # fmt: skip
+def test_effects_of_types(method, regression, types, word):
+    selector = registry.selector(method)()
+    cls = type(selector)
+    selector.__class__ = type(cls.__name__, (cls,), {"task_": "regression" if regression else "binary"})
+    assert effect_name(selector, types) == word
