@@ -11,6 +11,9 @@ given S and c; the c with the smallest p-value counts, then the first.  Candidat
 largest p-value to the smallest (later ones first among equals): s is out if a Z of kept columns and
 candidates that are left, |Z| < most, makes s independent of y given Z and c.
 
+With ``final``, inter-IAMB over the kept columns and spouses says which of them are selected; if it selects
+none, all are.  A kept column that is not was rejected as redundant given those that are.
+
 A judge answers: ``judge.associated(s, c)`` is a p-value, ``judge.dependence(s, Z)`` a statistic and a
 p-value.
 
@@ -19,10 +22,11 @@ Source: FACTORY.md F7.
 
 from itertools import combinations
 
+from tests.reference.iamb import iamb
 from tests.reference.lines import Line
 
 
-def with_spouses(lines, judge, alpha, most, pool):
+def with_spouses(lines, judge, alpha, most, pool, *, final=False):
     """Return selected columns and lines with the spouses in, the spouses, and the number forgotten."""
     memory = Memory(judge, alpha, most)
     left, forgotten = [], 0
@@ -43,13 +47,22 @@ def with_spouses(lines, judge, alpha, most, pool):
             del memory.pool[oldest]
             forgotten += 1
     found = memory.spouses()
-    written = [line for line in lines if line.feature not in found]
-    for s, (c, *numbers) in found.items():
-        after = next((i for i, line in enumerate(lines) if line.feature == s and line.event != "evicted"))
-        before = sum(line.feature not in found for line in lines[:after])
-        earlier = sum(other < s for other in found)
-        written.insert(before + earlier, Line(s, "kept", "spouse", (c,), *numbers))
-    return (sorted([*memory.kept, *found]), written), sorted(found), forgotten
+    selected = both = sorted([*memory.kept, *found])
+    if final:
+        test = judge.dependence
+        joined = iamb(test, len(lines), alpha, interleaved=True, by_statistic=False, among=both)
+        selected = sorted(joined) or both
+    revised = {s: Line(s, "kept", "spouse", (c,), *n) for s, (c, *n) in found.items() if s in selected}
+    for j in set(memory.kept) - set(selected):
+        numbers = judge.dependence(j, selected)
+        revised[j] = Line(j, "rejected", "redundant", tuple(selected), *numbers)
+    written = []
+    for line in lines:
+        if line.feature not in revised:
+            written.append(line)
+        elif line.event != "evicted":
+            written.append(revised[line.feature])
+    return (selected, written), [s for s in sorted(found) if s in selected], forgotten
 
 
 class Memory:

@@ -18,7 +18,7 @@ from streamsieve.state import Nested, register
 
 @register
 class BlanketComposition(Composition):
-    """A composition whose selection has the spouses, too; its outcomes are those of the rule alone."""
+    """A composition whose selection is the blanket; its outcomes are those of the rule alone."""
 
     fields = {**Composition.fields, "pool": Nested(SpousePool, shares=("rows",))}
 
@@ -28,8 +28,8 @@ class BlanketComposition(Composition):
 
     @property
     def features(self) -> IntArray:
-        """Arrival numbers of the columns kept and of the spouses, in order."""
-        return np.sort(np.array([*self.rule.features.tolist(), *self.pool.spouses()], np.int64))
+        """Arrival numbers of the members of the blanket, in order."""
+        return np.array(self.pool.blanket().members, np.int64)
 
     @property
     def named(self) -> IntArray:

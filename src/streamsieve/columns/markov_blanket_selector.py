@@ -234,17 +234,24 @@ class MarkovBlanketSelector(Beside):
     def _attach_outlook(self) -> None:
         super()._attach_outlook()
         if isinstance(self.ledger_, RevisedLedger):
-            self.ledger_.revisions = self._spouse_decisions
+            self.ledger_.revisions = self._revised
 
-    def _spouse_decisions(self) -> list[Decision]:
-        """Return the verdicts on the spouses, in order of arrival."""
+    def _revised(self) -> list[Decision]:
+        """Return the verdicts on spouses, and on kept columns that the blanket makes redundant."""
         pool, name = self._pool_for("ledger_"), self.names_.__getitem__
-        return [
-            Decision(
-                j, name(j), Event.KEPT, Reason.SPOUSE, found.statistic, found.p_value, (name(found.child),)
-            )
-            for j, found in ({} if pool is None else pool.spouses()).items()
+        if pool is None:
+            return []
+        spouses, redundant, members = pool.blanket()
+        by = tuple(map(name, members))
+        kept = [
+            Decision(j, name(j), Event.KEPT, Reason.SPOUSE, statistic, p_value, (name(child),))
+            for j, (child, statistic, p_value) in spouses.items()
         ]
+        left = [
+            Decision(j, name(j), Event.REJECTED, Reason.REDUNDANT, *numbers, by)
+            for j, numbers in redundant.items()
+        ]
+        return kept + left
 
     def _pool_for(self, attribute: str) -> SpousePool | None:
         """Return the pool of rejected columns, for a fitted attribute; None without spouses."""
@@ -255,7 +262,7 @@ class MarkovBlanketSelector(Beside):
     def spouses_(self) -> IntArray:
         """Arrival numbers of the columns that are kept as spouses, in order."""
         pool = self._pool_for("spouses_")
-        return np.array([] if pool is None else [*pool.spouses()], np.int64)
+        return np.array([] if pool is None else [*pool.blanket().spouses], np.int64)
 
     @property
     def n_pooled_(self) -> int:
@@ -272,9 +279,9 @@ class MarkovBlanketSelector(Beside):
     @property
     def n_found_(self) -> int:
         """Number of columns found relevant, by themselves or as spouses, whether they were kept or not."""
-        found = super().n_found_
         pool = self._pool_for("n_found_")
-        return found if pool is None else found + sum(not pool.was_relevant(j) for j in pool.spouses())
+        spouses = () if pool is None else [j for j in pool.blanket().spouses if not pool.was_relevant(j)]
+        return super().n_found_ + len(spouses)
 
     def _offer(self, block: ColumnBlock) -> Outcome:
         pool = self._pool_for("offer")

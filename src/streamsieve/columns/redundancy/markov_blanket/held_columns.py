@@ -109,6 +109,15 @@ class HeldColumns:
             raise RuntimeError("a column without levels where all have levels")
         return self._compared([self._basis(feature), self._target, *map(self._basis, members)])
 
+    def tested(self, features: list[int], members: list[int]) -> tuple[FloatArray, FloatArray]:
+        """Return statistics and p-values of columns and the target given others."""
+        statistic, p_value = np.array([self.given(j, members) for j in features]).reshape(-1, 2).T
+        return statistic, p_value
+
+    def by_tables(self, features: Iterable[int]) -> bool:
+        """Whether all tests of some columns and the target are those of tables."""
+        return self.tables is not None and all(self._columns[j].codes is not None for j in features)
+
     def _basis(self, feature: int) -> FloatArray:
         if feature not in self._bases:
             kind, values, _ = self._columns[feature]

@@ -10,6 +10,9 @@ separating set, empty for an irrelevant column).  What is a spouse follows from 
 2. The weakest candidate first: it is none if some set of up to ``max_size - 1`` kept columns and other
    candidates, together with c, makes it independent of the target.  Conditioning on a child also makes
    the ancestors of spouses dependent, so this step is not optional.
+3. Where all these columns are compared by tables, rows run out for sets of columns with many levels, and the
+   rule keeps what it cannot test.  The kept columns and spouses are therefore put in order by incremental
+   association (inter-IAMB): those that are independent of the target given the blanket leave it.
 
 A full pool forgets the column that has been in it for longest and is no candidate.
 """
@@ -30,6 +33,7 @@ from streamsieve.dependence.blocks import dense_column
 from streamsieve.independence.by_type import RelevanceByType
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.g_squared import GSquared
+from streamsieve.independence.incremental_association import incremental_association
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Array, Float, Int, Nested, Part, register
 
@@ -47,6 +51,17 @@ class Spouse(NamedTuple):
     child: int
     statistic: float
     p_value: float
+
+
+class Blanket(NamedTuple):
+    """What follows from the kept columns and the pool."""
+
+    #: By arrival number in order.
+    spouses: Mapping[int, Spouse]
+    #: Kept columns that are independent of the target given the blanket: statistic and p-value, in order.
+    redundant: Mapping[int, tuple[float, float]]
+    #: Arrival numbers of the members, in order.
+    members: tuple[int, ...]
 
 
 @register
@@ -86,7 +101,7 @@ class SpousePool(Part):
         self._sets: dict[int, tuple[int, ...]] = {}
         #: What is known of pooled columns and children: how a column depends on y given the child, or None.
         self._known: dict[int, dict[int, Spouse | None]] = {}
-        self._found: dict[int, Spouse] | None = {}
+        self._blanket: Blanket | None = Blanket({}, {}, ())
 
     @property
     def affordable(self) -> int:
@@ -136,7 +151,7 @@ class SpousePool(Part):
             while len(self._sets) > self.size:
                 self._forget(self._oldest())
         self._held.forget_bases()
-        self._found = None
+        self._blanket = None
 
     def _leave(self, gone: Eviction) -> None:
         """Let a kept column become a pooled one."""
@@ -172,17 +187,30 @@ class SpousePool(Part):
 
     # ---------------------------------------------------------------- the search
 
-    def spouses(self) -> Mapping[int, Spouse]:
-        """Return the spouses among the pooled columns, by arrival number in order."""
-        if self._found is None:
-            found = {j: best for j in self._sets if (best := self._candidate(j)) is not None}
-            weakest = sorted(found, key=lambda j: (-found[j].p_value, -j))
-            for feature in weakest:
-                if self._separated(feature, found):
-                    del found[feature]
-            self._found = {j: found[j] for j in sorted(found)}
+    def blanket(self) -> Blanket:
+        """Return the kept columns and the spouses among the pooled ones that make up the blanket."""
+        if self._blanket is None:
+            spouses = self._spouses()
+            found = sorted([*self._children, *spouses])
+            members = found
+            if self._held.by_tables(found):
+                members = incremental_association(found, self._held.tested, self.alpha, interleaved=True)
+            members = tuple(sorted(members)) or tuple(found)
+            self._blanket = Blanket(
+                {j: spouses[j] for j in members if j in spouses},
+                {j: self._held.given(j, members) for j in self._children if j not in members},
+                members,
+            )
             self._held.forget_bases()
-        return self._found
+        return self._blanket
+
+    def _spouses(self) -> dict[int, Spouse]:
+        """Return candidates that no set of other members separates from the target."""
+        found = {j: best for j in self._sets if (best := self._candidate(j)) is not None}
+        for feature in sorted(found, key=lambda j: (-found[j].p_value, -j)):
+            if self._separated(feature, found):
+                del found[feature]
+        return found
 
     def _candidate(self, feature: int) -> Spouse | None:
         """Return how a pooled column depends on the target given a child, if it does."""
@@ -253,7 +281,7 @@ class SpousePool(Part):
         }
         values: FloatArray | None = record["values"]
         self._held.restore(self.features, record["kinds"], values, record["codes"])
-        self._found = None
+        self._blanket = None
 
 
 def _sets(others: list[int], most: int) -> Iterator[tuple[int, ...]]:
