@@ -97,6 +97,6 @@ blanket, which has the children's other parents (spouses) too. F1, means over ta
 spouses found are a share of all of them. `OSFS`, `FastOSFS` and `HITONPC` look for parents and children:
 a spouse that is independent of the target by itself fails their test of relevance. With `spouses`, the first
 two remember rejected columns and look for spouses among them, which do not count as parents and children.
-`IAMB` and `InterIAMB` look for the blanket, without telling spouses apart. Networks are read from pgmpy's example models, or from the folder named by
-`STREAMSIEVE_NETWORKS`.
+`IAMB` and `InterIAMB` look for the blanket, without telling spouses apart. Networks are read from pgmpy's
+example models, or from the folder named by `STREAMSIEVE_NETWORKS`.
 """

@@ -11,8 +11,8 @@ given S and c; the c with the smallest p-value counts, then the first.  Candidat
 largest p-value to the smallest (later ones first among equals): s is out if a Z of kept columns and
 candidates that are left, |Z| < most, makes s independent of y given Z and c.
 
-With ``final``, inter-IAMB over the kept columns and spouses says which of them are selected; if it selects
-none, all are.  A kept column that is not was rejected as redundant given those that are.
+With ``final``, inter-IAMB over the kept columns and all candidates says instead which are selected; if it
+selects none, the kept columns are.  A kept column that is not was rejected as redundant given those that are.
 
 A judge answers: ``judge.associated(s, c)`` is a p-value, ``judge.dependence(s, Z)`` a statistic and a
 p-value.
@@ -46,23 +46,30 @@ def with_spouses(lines, judge, alpha, most, pool, *, final=False):
             oldest = next((s for s in memory.pool if memory.candidate(s) is None), next(iter(memory.pool)))
             del memory.pool[oldest]
             forgotten += 1
-    found = memory.spouses()
-    selected = both = sorted([*memory.kept, *found])
     if final:
-        test = judge.dependence
-        joined = iamb(test, len(lines), alpha, interleaved=True, by_statistic=False, among=both)
-        selected = sorted(joined) or both
-    revised = {s: Line(s, "kept", "spouse", (c,), *n) for s, (c, *n) in found.items() if s in selected}
+        found = memory.candidates()
+        among, test = sorted([*memory.kept, *found]), judge.dependence
+        joined = iamb(test, len(lines), alpha, interleaved=True, by_statistic=False, among=among)
+        selected = sorted(joined) or memory.kept
+    else:
+        found = memory.spouses()
+        selected = sorted([*memory.kept, *found])
+    return (selected, revised(lines, memory, found, selected)), sorted({*found} & {*selected}), forgotten
+
+
+def revised(lines, memory, found, selected):
+    """Return the lines with the verdicts that hold at the end."""
+    new = {s: Line(s, "kept", "spouse", (c,), *n) for s, (c, *n) in found.items() if s in selected}
     for j in set(memory.kept) - set(selected):
-        numbers = judge.dependence(j, selected)
-        revised[j] = Line(j, "rejected", "redundant", tuple(selected), *numbers)
+        numbers = memory.judge.dependence(j, selected)
+        new[j] = Line(j, "rejected", "redundant", tuple(selected), *numbers)
     written = []
     for line in lines:
-        if line.feature not in revised:
+        if line.feature not in new:
             written.append(line)
         elif line.event != "evicted":
-            written.append(revised[line.feature])
-    return (selected, written), [s for s in sorted(found) if s in selected], forgotten
+            written.append(new[line.feature])
+    return written
 
 
 class Memory:
@@ -86,9 +93,13 @@ class Memory:
         p_value, c, statistic = min(found)
         return c, statistic, p_value
 
+    def candidates(self):
+        """Return (child, statistic, p-value) of the candidates, in order of arrival."""
+        return {s: self.candidate(s) for s in sorted(self.pool) if self.candidate(s) is not None}
+
     def spouses(self):
-        """Return (child, statistic, p-value) of the spouses, in order of arrival."""
-        found = {s: self.candidate(s) for s in sorted(self.pool) if self.candidate(s) is not None}
+        """Return those of the candidates that no set makes independent of the target."""
+        found = self.candidates()
         for s in sorted(found, key=lambda s: (-found[s][2], -s)):
             c = found[s][0]
             others = sorted({*self.kept, *found} - {s, c})

@@ -107,9 +107,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     y by itself fails the test of relevance.  With ``spouses``, the columns rejected last are remembered with
     the set that made each independent of y.  One is a spouse through a kept column c if it is associated
     with c and depends on y given its set and c, unless c and up to ``max_conditioning - 1`` other columns
-    kept render it independent of y again (of these sets, at most 4,096 are tried).  Tests are at ``alpha``,
-    correlations by t.  What is a spouse depends on the columns kept and remembered now, so the ledger shows
-    its present verdict, "kept, spouse through c", in the place of the one that ``offer`` returned.
+    kept render it independent of y again (of these sets, at most 4,096 are tried).  Where all columns are
+    compared by tables, inter-IAMB over the columns kept and such candidates decides instead, and a kept
+    column that is independent of y given the others leaves: rows that do not suffice to test sets of columns
+    with many levels let OSFS keep too much.  Tests are at ``alpha``, correlations by t.  All this follows from
+    the columns kept and remembered now, so the ledger shows the present verdict, such as "kept, spouse
+    through c", in the place of the one that ``offer`` returned.
     A column that was forgotten before its child came is out of reach (``n_forgotten_``).  ``IAMB`` and
     ``InterIAMB`` look for spouses offline.
 

@@ -7,12 +7,12 @@ separating set, empty for an irrelevant column).  What is a spouse follows from 
 1. A pooled column s is a candidate through a kept column c if s is associated with c and depends on the
    target given its separating set and c, each at the level of the tests.  Of several c the one with the
    smallest p-value counts.
-2. The weakest candidate first: it is none if some set of up to ``max_size - 1`` kept columns and other
-   candidates, together with c, makes it independent of the target.  Conditioning on a child also makes
-   the ancestors of spouses dependent, so this step is not optional.
-3. Where all these columns are compared by tables, rows run out for sets of columns with many levels, and the
-   rule keeps what it cannot test.  The kept columns and spouses are therefore put in order by incremental
-   association (inter-IAMB): those that are independent of the target given the blanket leave it.
+2. Conditioning on a child also makes the ancestors of spouses dependent, so candidates are tested again.
+   The weakest first: it is no spouse if some set of up to ``max_size - 1`` kept columns and other candidates,
+   together with c, makes it independent of the target.
+3. Where all columns are compared by tables, inter-IAMB over the kept columns and candidates takes the place
+   of step 2.  Rows run out for sets of columns with many levels, and a rule keeps what it cannot test; given
+   the blanket, which is small, such a column is independent of the target and leaves.
 
 A full pool forgets the column that has been in it for longest and is no candidate.
 """
@@ -190,12 +190,13 @@ class SpousePool(Part):
     def blanket(self) -> Blanket:
         """Return the kept columns and the spouses among the pooled ones that make up the blanket."""
         if self._blanket is None:
-            spouses = self._spouses()
+            spouses = {j: best for j in self._sets if (best := self._candidate(j)) is not None}
             found = sorted([*self._children, *spouses])
-            members = found
             if self._held.by_tables(found):
-                members = incremental_association(found, self._held.tested, self.alpha, interleaved=True)
-            members = tuple(sorted(members)) or tuple(found)
+                joined = incremental_association(found, self._held.tested, self.alpha, interleaved=True)
+            else:
+                joined = [*self._children, *self._not_separated(spouses)]
+            members = tuple(sorted(joined)) or tuple(self._children)
             self._blanket = Blanket(
                 {j: spouses[j] for j in members if j in spouses},
                 {j: self._held.given(j, members) for j in self._children if j not in members},
@@ -204,13 +205,13 @@ class SpousePool(Part):
             self._held.forget_bases()
         return self._blanket
 
-    def _spouses(self) -> dict[int, Spouse]:
-        """Return candidates that no set of other members separates from the target."""
-        found = {j: best for j in self._sets if (best := self._candidate(j)) is not None}
-        for feature in sorted(found, key=lambda j: (-found[j].p_value, -j)):
-            if self._separated(feature, found):
-                del found[feature]
-        return found
+    def _not_separated(self, candidates: Mapping[int, Spouse]) -> list[int]:
+        """Return the candidates that no set of other members separates from the target."""
+        left = dict(candidates)
+        for feature in sorted(left, key=lambda j: (-left[j].p_value, -j)):
+            if self._separated(feature, left):
+                del left[feature]
+        return [*left]
 
     def _candidate(self, feature: int) -> Spouse | None:
         """Return how a pooled column depends on the target given a child, if it does."""
