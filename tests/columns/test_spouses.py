@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
+import streamsieve as ss
 from streamsieve.columns.osfs import OSFS, FastOSFS
 from streamsieve.columns.redundancy.markov_blanket import spouses as module
 from streamsieve.exceptions import CapabilityError, ParameterError, SchemaError, StateError
@@ -251,3 +252,8 @@ def test_a_state_with_other_columns_is_refused():
     for name, value in (("pool/pooled", np.array([1])), ("pool/sets", np.array([[7, -1, -1]]))):
         with pytest.raises(StateError, match="fit together"):
             type(sieve._process_).from_state({**state, name: value})
+
+
+def test_two_way_takes_no_spouses():
+    with pytest.raises(ParameterError, match=r"FastOSFS\(spouses=5\) does not: use .* without spouses"):
+        ss.TwoWay(FastOSFS(spouses=5)).begin([0, 1] * 20)

@@ -27,7 +27,13 @@ from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlan
 from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovBlanketDependentRows
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rank_basis import MarkovBlanketBasis
-from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
+from streamsieve.columns.redundancy.markov_blanket.rule import (
+    LARGEST_IN_CROWD,
+    LARGEST_SET,
+    NO_CROWD,
+    MarkovBlanket,
+    MarkovBlanketConfig,
+)
 from streamsieve.columns.redundancy.markov_blanket.spouses import LARGEST_POOL, POOL_BYTES, SpousePool
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.contract import tasks_of
@@ -44,10 +50,12 @@ from streamsieve.independence.p_values import check_p_value
 from streamsieve.independence.rank_basis import RankBasisF
 from streamsieve.ledger import Ledger, RevisedLedger
 from streamsieve.protocols import ColumnBlock, Decision, Event, IntArray, Reason, Task, Traits
-from streamsieve.state import Choice, Float, Int, IntOr, NameOrObject, Nested
+from streamsieve.state import Choice, Float, IntOr, NameOrObject, Nested
 
 TESTS = ("auto", "fisher_z", *TABLE_TESTS, "basis")
 UNRELIABLE = ("independent", "skip")
+#: Number of kept columns from which ``max_conditioning="auto"`` tries smaller sets.
+CROWD = 200
 #: Tests that have a counterpart for spouses.
 SPOUSE_TESTS = ("auto", "fisher_z", "g2")
 
@@ -63,7 +71,7 @@ class MarkovBlanketSelector(Beside):
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "test": NameOrObject(*TESTS, needs={"conditional": "conditional(x, y, given)"}),
-        "max_conditioning": Int(0, LARGEST_SET),
+        "max_conditioning": IntOr("auto", 0, LARGEST_SET),
         "degrees": Choice(*DEGREES),
         "reliable": Choice(*RELIABLE),
         "unreliable": Choice(*UNRELIABLE),
@@ -84,7 +92,7 @@ class MarkovBlanketSelector(Beside):
         alpha: float = 0.01,
         *,
         test: str | ConditionalTest = "auto",
-        max_conditioning: int = 3,
+        max_conditioning: int | str = "auto",
         degrees: str = "strata",
         reliable: str = "occupied",
         unreliable: str = "skip",
@@ -181,12 +189,19 @@ class MarkovBlanketSelector(Beside):
             return MarkovBlanketCompletePairs
         return MarkovBlanketDependentRows if self._dependence.tested else MarkovBlanketCorrelation
 
+    @property
+    def _max_size(self) -> int:
+        return LARGEST_SET if self.max_conditioning == "auto" else int(self.max_conditioning)
+
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
-        config = MarkovBlanketConfig(self.max_conditioning, self.unreliable == "skip", self._newcomer_first)
+        config = MarkovBlanketConfig(
+            self._max_size, self.unreliable == "skip", self._newcomer_first,
+            CROWD if self.max_conditioning == "auto" else NO_CROWD,
+        )  # fmt: skip
         test, rule = self._test_and_rule(y, task, config)
         if self.spouses:
             size = None if self.spouses == "auto" else int(self.spouses)
-            pool = SpousePool(test, self.alpha, self.max_conditioning, size)
+            pool = SpousePool(test, self.alpha, self._max_size, size)
             return BlanketComposition(test, rule, pool)
         fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         return Composition(test, rule, fdr)
@@ -286,7 +301,15 @@ class MarkovBlanketSelector(Beside):
     def _offer(self, block: ColumnBlock) -> Outcome:
         pool = self._pool_for("offer")
         complete = pool is None or pool.n_forgotten == 0
+        before = len(self._process_.rule.features)
         outcome = super()._offer(block)
+        if before < CROWD <= len(self._process_.rule.features) and self.max_conditioning == "auto":
+            warnings.warn(
+                f"{CROWD} columns are kept, so conditioning sets have at most {LARGEST_IN_CROWD} columns "
+                "from here on, and more columns stay: take a smaller alpha, max_conditioning=3 to try all "
+                "sets (slow), or a selector to which you give the number of columns, such as TopK",
+                stacklevel=2,
+            )
         if complete and pool is not None and pool.n_forgotten and self.spouses == "auto":
             warnings.warn(
                 f"the pool of rejected columns is full: {POOL_BYTES // 2**20} MiB hold {pool.size} columns "
@@ -304,7 +327,7 @@ class MarkovBlanketSelector(Beside):
             return
         if pool is not None:
             size = pool.affordable if self.spouses == "auto" else self.spouses
-            if (pool.size, pool.alpha, pool.max_size) != (size, self.alpha, self.max_conditioning):
+            if (pool.size, pool.alpha, pool.max_size) != (size, self.alpha, self._max_size):
                 yield "the pool of rejected columns has other parameters"
             if np.any(pool.features >= self.n_features_in_):
                 yield "a column is remembered that was never offered"

@@ -28,8 +28,9 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
         linear effects need somewhat more rows.  An object with ``conditional(x, y, given)`` is called once
         per test: correct, but slower.
-    max_conditioning : int, default=3
-        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
+    max_conditioning : int or "auto", default="auto"
+        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
+        while 200 or more columns are kept, with a warning: k columns need about k^4 / 6 tests of sets of 3.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom for "g2" and "chi2": counted over the nonempty strata, by the numbers of categories
         alone, or by these minus one for every empty cell.
@@ -106,12 +107,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     network; the children's other parents (spouses) belong to the blanket too, but one that is independent of
     y by itself fails the test of relevance.  With ``spouses``, the columns rejected last are remembered with
     the set that made each independent of y.  One is a spouse through a kept column c if it is associated
-    with c and depends on y given its set and c, unless c and up to ``max_conditioning - 1`` other columns
-    kept render it independent of y again (of these sets, at most 4,096 are tried).  Where all columns are
-    compared by tables, inter-IAMB over the columns kept and such candidates decides instead, and a kept
+    with c and depends on y given its set and c, unless c and up to two (``max_conditioning - 1``) others
+    render it independent of y again (of these sets, at most 4,096 are tried).  Where all columns are compared
+    by tables, inter-IAMB over the columns kept and such candidates decides instead, and a kept
     column that is independent of y given the others leaves: rows that do not suffice to test sets of columns
-    with many levels let OSFS keep too much.  Tests are at ``alpha``, correlations by t.  All this follows from
-    the columns kept and remembered now, so the ledger shows the present verdict, such as "kept, spouse
+    with many levels let OSFS keep too much.  Tests are at ``alpha``, correlations by t.  All this follows
+    from the columns kept and remembered now, so the ledger shows the present verdict, such as "kept, spouse
     through c", in the place of the one that ``offer`` returned.
     A column that was forgotten before its child came is out of reach (``n_forgotten_``).  ``IAMB`` and
     ``InterIAMB`` look for spouses offline.
@@ -175,8 +176,9 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
         linear effects need somewhat more rows.  An object with ``conditional(x, y, given)`` is called once
         per test: correct, but slower.
-    max_conditioning : int, default=3
-        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
+    max_conditioning : int or "auto", default="auto"
+        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
+        while 200 or more columns are kept, with a warning: k columns need about k^4 / 6 tests of sets of 3.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom for "g2" and "chi2": counted over the nonempty strata, by the numbers of categories
         alone, or by these minus one for every empty cell.
