@@ -331,6 +331,28 @@ class ProvisionalLedger(Ledger):
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}{note}>"
 
 
+@register
+class RevisedLedger(Ledger):
+    """A ledger in which later columns may revise the verdict on an earlier one.
+
+    What was decided is recorded once.  Revisions are computed on every access and take the place of all that
+    was said of their features; they are not saved.
+    """
+
+    #: Returns the verdicts that hold now, of the features whose recorded ones do not; None: there are none.
+    revisions: Callable[[], Sequence[Decision]] | None = None
+
+    def _parts(self) -> Sequence[Sequence[Decision]]:
+        recorded = super()._parts()
+        revised = () if self.revisions is None or self.keep == "none" else self.revisions()
+        if not revised:
+            return recorded
+        features = {line.feature for line in revised}
+        lines = [line for line in chain.from_iterable(recorded) if line.feature not in features]
+        # evictions stand before the verdict on their newcomer
+        return (sorted([*lines, *revised], key=lambda line: (line.step, line.event is not Event.EVICTED)),)
+
+
 def _html_line(row: Decision | None) -> str:
     """Return a line of a table; None stands for lines left out."""
     if row is None:

@@ -147,7 +147,7 @@ class Store:
         m = X.shape[1]
         mean, norm = X.mean(axis=0), np.linalg.norm(X - X.mean(axis=0), axis=0)
         return partial.decide(
-            *pieces(X, sparse), mean, norm, 100 + np.arange(m), first, newcomer_first, most, share,
+            *pieces(X, sparse), mean, norm, 100 + np.arange(m), first, newcomer_first, most, 10**9, share,
             self.basis, self.columns, self.total, self.within, self.loads, self.feature, self.order, q,
             self.verdict, self.statistic, self.by,
             self.evicted, self.at, self.evicted_verdict, self.evicted_statistic, self.evicted_by, n_evicted,

@@ -16,10 +16,15 @@ from tests.reference.lines import Line
 from tests.reference.osfs import separator
 
 
-def fast_osfs(judge, p, most=3):
-    """Return the columns selected among 0..p - 1, and every decision, in order."""
+def fast_osfs(judge, p, most=3, crowd=None):
+    """Return the columns selected among 0..p - 1, and every decision, in order.
+
+    While at least ``crowd`` columns are kept as a new one comes, sets have two columns at most.
+    """
+    largest = most
     kept, lines = [], []
     for new in range(p):
+        most = min(largest, 2) if crowd is not None and len(kept) >= crowd else largest
         reason, *numbers = judge.relevance(new)
         if reason:
             lines.append(Line(new, "rejected", reason, (), *numbers))

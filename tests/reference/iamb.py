@@ -15,8 +15,9 @@ from tests.reference.g_squared import tables
 from tests.reference.saola import TARGET_BINS, cut
 
 
-def iamb(test, p, alpha, *, interleaved, by_statistic):
+def iamb(test, p, alpha, *, interleaved, by_statistic, among=None):
     """Return the blanket in the order its members joined; ``test(j, Z)`` is (statistic, p-value)."""
+    among = range(p) if among is None else among
     kept, seen = [], {frozenset()}
 
     def shrink():
@@ -24,9 +25,9 @@ def iamb(test, p, alpha, *, interleaved, by_statistic):
             if test(j, [k for k in kept if k != j])[1] > alpha:
                 kept.remove(j)
 
-    while len(kept) < p:
+    while len(kept) < len(among):
         found = []
-        for j in range(p):
+        for j in among:
             if j not in kept:
                 statistic, p_value = (float(f"{number:.9e}") for number in test(j, kept))
                 found.append((0.0 if by_statistic else p_value, -statistic, j, p_value))

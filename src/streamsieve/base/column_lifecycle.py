@@ -133,11 +133,20 @@ class ColumnLifecycle(Beside):
 
     def _named(self) -> Sequence[int] | IntArray:
         """Return the arrival numbers of the columns that are kept or may still be: their names stay."""
-        return self._process_.named if self.traits.defers else self._selected()
+        return self._process_.named if self._remembers else self._selected()
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether columns that are not kept may still be: those deferred, or those in a pool."""
+        return self.traits.defers
 
     def _finish(self) -> Outcome | None:
         """Make deferred decisions final, because the run has ended; None if none is ever deferred."""
         return self._process_.finish(self.n_features_in_) if self.traits.defers else None
+
+    @property
+    def _ledger_kind(self) -> type[Ledger]:
+        return ProvisionalLedger if self.traits.defers else Ledger
 
     def _process_for(self, attribute: str) -> Any:
         """Return the process, of which a fitted attribute is wanted."""
@@ -217,7 +226,7 @@ class ColumnLifecycle(Beside):
             self.stopped_: str | None = None
             self._started_ = time.monotonic()
             self.names_ = FeatureNames()
-            self.ledger_ = (ProvisionalLedger if self.traits.defers else Ledger)(self.ledger)
+            self.ledger_ = self._ledger_kind(self.ledger)
             if self.stop is not None and self.stop.accuracy is not None:
                 self._values_ = KeptValues(len(y))
             self._dependence = dependence

@@ -116,13 +116,18 @@ class Composition(Part):
         """Arrival numbers of the columns kept, in order."""
         return self.rule.features
 
+    @property
+    def _holds_all(self) -> bool:
+        """Whether a measured block has the values of all columns, or only of those relevant at the level."""
+        return self.fdr is not None
+
     def measure(self, block: ColumnBlock) -> MeasuredBlock:
         """Measure the relevance of a block; changes nothing."""
         relevance = self._measured(block)._replace(gathered=None)
         if isinstance(relevance.p_value, PValues):
             relevance.p_value.resolve()
         held = np.arange(len(relevance.reason))
-        if self.fdr is None:
+        if not self._holds_all:
             held = np.flatnonzero(relevance.reason == KEPT)
         return MeasuredBlock(
             block.X[:, held], block.names, block.position, block.seconds, block.types,
@@ -132,7 +137,7 @@ class Composition(Part):
     @cached_property
     def fingerprint(self) -> str:
         """What the test is made of: target and parameters, on which everything measured depends."""
-        digest = hashlib.sha256(f"{type(self.test).__name__} {self.n} {self.fdr is None}".encode())
+        digest = hashlib.sha256(f"{type(self.test).__name__} {self.n} {not self._holds_all}".encode())
         try:
             arrays = flat(self.test.tree())
         except StateError:  # a part of one's own that cannot be saved: its numbers reach no kernel

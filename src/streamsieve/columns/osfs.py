@@ -2,192 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import ClassVar
 
-import numpy.typing as npt
-
-from streamsieve.base import ColumnSelector, Stop
-from streamsieve.column_types import ColumnTypes
-from streamsieve.columns.composition import (
-    COMPOSITION_PARAMETERS,
-    CORRELATIONS,
-    Composition,
-    check_missing,
-    check_types,
-    problems,
-)
-from streamsieve.columns.redundancy.contract import RedundancyRule
-from streamsieve.columns.redundancy.markov_blanket.by_type import MarkovBlanketByType
-from streamsieve.columns.redundancy.markov_blanket.complete_pairs import MarkovBlanketCompletePairs
-from streamsieve.columns.redundancy.markov_blanket.correlation import MarkovBlanketCorrelation
-from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovBlanketDependentRows
-from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
-from streamsieve.columns.redundancy.markov_blanket.rank_basis import MarkovBlanketBasis
-from streamsieve.columns.redundancy.markov_blanket.rule import LARGEST_SET, MarkovBlanket, MarkovBlanketConfig
-from streamsieve.dependence.contract import RelevanceTest, tasks_of
-from streamsieve.dependence.target import numeric_target
-from streamsieve.independence.any_test import AnyTest
-from streamsieve.independence.by_type import relevance_by_type
-from streamsieve.independence.complete_pairs import CompletePairsFisherZ
-from streamsieve.independence.contingency_test import DEGREES, RELIABLE
-from streamsieve.independence.contract import ConditionalTest
-from streamsieve.independence.fisher_z import FisherZ
-from streamsieve.independence.online_fdr import OnlineFDRProcedure
-from streamsieve.independence.p_values import check_p_value
-from streamsieve.independence.rank_basis import RankBasisF
-from streamsieve.protocols import Task, Traits
-from streamsieve.state import Choice, Float, Int, NameOrObject, Nested
-
-TESTS = ("auto", "fisher_z", *TABLE_TESTS, "basis")
-UNRELIABLE = ("independent", "skip")
-
-if TYPE_CHECKING:
-    Beside = ColumnSelector
-else:
-    Beside = object
-
-
-class MarkovBlanketSelector(Beside):
-    """What OSFS and Fast-OSFS share: parameters, tests and rules; it stands before `ColumnSelector`."""
-
-    parameters = {
-        "alpha": Float(0, 1, open_low=True, open_high=True),
-        "test": NameOrObject(*TESTS, needs={"conditional": "conditional(x, y, given)"}),
-        "max_conditioning": Int(0, LARGEST_SET),
-        "degrees": Choice(*DEGREES),
-        "reliable": Choice(*RELIABLE),
-        "unreliable": Choice(*UNRELIABLE),
-        **COMPOSITION_PARAMETERS,
-    }
-    _process_: Composition
-    fields = {"_process_": Nested(Composition, shares=("rows",))}
-
-    #: Whether a new column is examined before the kept ones, or after them.
-    _newcomer_first: ClassVar[bool]
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        *,
-        test: str | ConditionalTest = "auto",
-        max_conditioning: int = 3,
-        degrees: str = "strata",
-        reliable: str = "occupied",
-        unreliable: str = "skip",
-        p_value: str = "auto",
-        missing: str = "refuse",
-        bins: int = 5,
-        types: ColumnTypes = None,
-        fdr: str | None = None,
-        lag: int = 0,
-        task: str = "auto",
-        ledger: str = "all",
-        stop: Stop | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.test = test
-        self.max_conditioning = max_conditioning
-        self.degrees = degrees
-        self.reliable = reliable
-        self.unreliable = unreliable
-        self.p_value = p_value
-        self.missing = missing
-        self.bins = bins
-        self.types = types
-        self.fdr = fdr
-        self.lag = lag
-        self.task = task
-        self.ledger = ledger
-        self.stop = stop
-
-    @classmethod
-    def variants(cls) -> Iterable[Self]:
-        """Yield each test, smaller sets, unreliable tests, missing values, and an FDR procedure."""
-        for test in TESTS:
-            yield cls(test=test)
-        yield cls(alpha=0.05, max_conditioning=1, unreliable="independent")
-        yield cls(missing="omit")
-        yield cls(alpha=0.1, fdr="addis", lag=1)
-
-    @property
-    def traits(self) -> Traits:
-        """What the selector can do: whether it takes missing values is a parameter."""
-        return Traits(
-            tasks=tasks_of(self.test),
-            missing=self.missing == "omit",
-            text=self.missing == "refuse" and self.test in ("auto", *TABLE_TESTS),
-            grouped_rows=True,
-            dependent_rows=self.test in CORRELATIONS and self.missing == "refuse",
-        )
-
-    def _check_together(self) -> None:
-        check_missing(self.missing, "test", self.test)
-        check_p_value(self.p_value, "test", self.test)
-        check_types(self.types, "test", self.test)
-
-    @property
-    def _knows_types(self) -> bool:
-        return self._by_type or (self.test in TABLE_TESTS and self._dependence.independent)
-
-    @property
-    def _by_type(self) -> bool:
-        """Whether the type of a column chooses its test; dependent rows have tests of correlation only."""
-        return self.test == "auto" and self.missing == "refuse" and self._dependence.independent
-
-    @property
-    def _rule(self) -> type[RedundancyRule]:
-        """The Markov-blanket rule for the way in which columns are compared."""
-        if self._by_type:
-            return MarkovBlanketByType
-        if self.test == "basis":
-            return MarkovBlanketBasis
-        if self.test not in CORRELATIONS:
-            return MarkovBlanketDiscrete if isinstance(self.test, str) else MarkovBlanket
-        if self.missing == "omit":
-            return MarkovBlanketCompletePairs
-        return MarkovBlanketDependentRows if self._dependence.tested else MarkovBlanketCorrelation
-
-    def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
-        config = MarkovBlanketConfig(self.max_conditioning, self.unreliable == "skip", self._newcomer_first)
-        test, rule = self._test_and_rule(y, task, config)
-        fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
-        return Composition(test, rule, fdr)
-
-    def _test_and_rule(
-        self, y: npt.NDArray[Any], task: Task, config: MarkovBlanketConfig
-    ) -> tuple[RelevanceTest, RedundancyRule]:
-        online = self.fdr is not None
-        test: Any
-        if isinstance(self.test, ConditionalTest):
-            numbers = numeric_target(y, task)
-            test = AnyTest(self.test, numbers, self.alpha)
-            return test, MarkovBlanket(self.test, numbers, self.alpha, config)
-        if self._by_type:
-            test = relevance_by_type(
-                y, task, self.alpha, self.p_value, self.bins, online=online,
-                degrees=self.degrees, reliable=self.reliable,
-            )  # fmt: skip
-        elif self.test == "basis":
-            test = RankBasisF.of(y, task, self.alpha, online=online)
-        elif self.test not in CORRELATIONS:
-            test = TABLE_TESTS[self.test](
-                y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value, exact=online
-            )
-        else:
-            test = FisherZ(y, task, self.alpha, signed=False, p_value=self.p_value, online=online)
-            if self.missing == "omit":
-                test = CompletePairsFisherZ(test, observed_classes=False)
-            else:
-                test = self._dependence.test(test)
-        rule: Any = self._rule
-        takes_level = rule in (MarkovBlanketBasis, MarkovBlanketDependentRows)
-        return test, rule(test, self.alpha, config) if takes_level else rule(test, config)
-
-    def _consistent(self) -> Iterator[str]:
-        yield from super()._consistent()
-        fdr = self.fdr, self.alpha, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
+from streamsieve.base import ColumnSelector
+from streamsieve.columns.markov_blanket_selector import MarkovBlanketSelector
 
 
 class OSFS(MarkovBlanketSelector, ColumnSelector):
@@ -210,8 +28,9 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
         linear effects need somewhat more rows.  An object with ``conditional(x, y, given)`` is called once
         per test: correct, but slower.
-    max_conditioning : int, default=3
-        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
+    max_conditioning : int or "auto", default="auto"
+        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
+        while 200 or more columns are kept, with a warning: k columns need about k^4 / 6 tests of sets of 3.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom for "g2" and "chi2": counted over the nonempty strata, by the numbers of categories
         alone, or by these minus one for every empty cell.
@@ -222,6 +41,11 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
+    spouses : int or "auto", default=0
+        Number of rejected columns whose values are remembered in order to find spouses, other parents of the
+        target's children, which depend on y only given a child.  0 looks for none; "auto" remembers what
+        256 MiB hold.  A full pool forgets the column that has been in it for longest.  For test "auto",
+        "fisher_z" and "g2", without ``fdr`` and missing values; see Notes.
     p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
         How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
         classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
@@ -262,6 +86,8 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         statistic), for a redundant or evicted column the partial one given the columns in ``by``
     n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
         about the former; a redundancy rule may drop more true columns than false ones
+    spouses_ : arrival numbers of the columns that are kept as spouses; ``selected_`` has them, too
+    n_pooled_, n_forgotten_ : number of rejected columns in memory, and of those that a full pool forgot
     n_features_in_ : columns offered
     column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
@@ -279,7 +105,17 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
 
     The paper speaks of a Markov blanket.  What is kept are the target's parents and children in a Bayesian
     network; the children's other parents (spouses) belong to the blanket too, but one that is independent of
-    y by itself fails the test of relevance.  ``IAMB`` and ``InterIAMB`` look for them, offline.
+    y by itself fails the test of relevance.  With ``spouses``, the columns rejected last are remembered with
+    the set that made each independent of y.  One is a spouse through a kept column c if it is associated
+    with c and depends on y given its set and c, unless c and up to two (``max_conditioning - 1``) others
+    render it independent of y again (of these sets, at most 4,096 are tried).  Where all columns are compared
+    by tables, inter-IAMB over the columns kept and such candidates decides instead, and a kept
+    column that is independent of y given the others leaves: rows that do not suffice to test sets of columns
+    with many levels let OSFS keep too much.  Tests are at ``alpha``, correlations by t.  All this follows
+    from the columns kept and remembered now, so the ledger shows the present verdict, such as "kept, spouse
+    through c", in the place of the one that ``offer`` returned.
+    A column that was forgotten before its child came is out of reach (``n_forgotten_``).  ``IAMB`` and
+    ``InterIAMB`` look for spouses offline.
 
     The authors' toolbox skips columns whose *sum* is 0; here only constant columns are.  Relevance is asked
     column by column, so of two columns that matter only together (exclusive or) neither is found.  The
@@ -340,8 +176,9 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
         linear effects need somewhat more rows.  An object with ``conditional(x, y, given)`` is called once
         per test: correct, but slower.
-    max_conditioning : int, default=3
-        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.
+    max_conditioning : int or "auto", default="auto"
+        Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
+        while 200 or more columns are kept, with a warning: k columns need about k^4 / 6 tests of sets of 3.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom for "g2" and "chi2": counted over the nonempty strata, by the numbers of categories
         alone, or by these minus one for every empty cell.
@@ -352,6 +189,11 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     unreliable : {"skip", "independent"}, default="skip"
         How to treat a test with too few rows: "skip" ignores the conditioning set; "independent", the paper's
         rule, accepts independence, recorded as "unreliable test".
+    spouses : int or "auto", default=0
+        Number of rejected columns whose values are remembered in order to find spouses, other parents of the
+        target's children, which depend on y only given a child.  0 looks for none; "auto" remembers what
+        256 MiB hold.  A full pool forgets the column that has been in it for longest.  For test "auto",
+        "fisher_z" and "g2", without ``fdr`` and missing values; see Notes.
     p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
         How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
         classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
@@ -392,6 +234,8 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         statistic), for a redundant or evicted column the partial one given the columns in ``by``
     n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
         about the former; a redundancy rule may drop more true columns than false ones
+    spouses_ : arrival numbers of the columns that are kept as spouses; ``selected_`` has them, too
+    n_pooled_, n_forgotten_ : number of rejected columns in memory, and of those that a full pool forgot
     n_features_in_ : columns offered
     column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None

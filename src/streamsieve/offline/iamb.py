@@ -17,6 +17,7 @@ from streamsieve.dependence.target import contrasts
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import GSquared
 from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.independence.incremental_association import incremental_association
 from streamsieve.independence.joint_tables import given_strata, joint_strata
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Choice, Float, Int
@@ -149,37 +150,11 @@ class BlanketSelector(Beside):
         else:
             tests = ByCorrelation(X, y, task)
         self.scores_, self.pvalues_ = tests.tested([*range(X.shape[1])], [])
-        blanket: list[int] = []
-        seen = {frozenset(blanket)}
-        while (new := self._next(tests, blanket)) is not None:
-            blanket.append(new)
-            if self._interleaved:
-                self._shrink(tests, blanket)
-            if frozenset(blanket) in seen:  # members that leave and return would go on indefinitely
-                break
-            seen.add(frozenset(blanket))
-        self._shrink(tests, blanket)
+        blanket = incremental_association(
+            range(X.shape[1]), tests.tested, self.alpha,
+            interleaved=self._interleaved, by_statistic=self.test == "fisher_z",
+        )  # fmt: skip
         return np.array(blanket, np.int64)
-
-    def _next(self, tests: GivenBlanket, blanket: list[int]) -> int | None:
-        """Return the feature that is most associated with the target given the blanket, if it is at all."""
-        others = [j for j in range(self.n_features_in_) if j not in blanket]
-        if not others:
-            return None
-        # digits that depend on the order of sums do not decide
-        statistic, p_value = (
-            np.array([float(f"{v:.9e}") for v in values.tolist()]) for values in tests.tested(others, blanket)
-        )
-        first = np.zeros(len(others)) if self.test == "fisher_z" else p_value
-        best = int(np.lexsort((np.array(others), -statistic, first))[0])
-        return others[best] if p_value[best] <= self.alpha else None
-
-    def _shrink(self, tests: GivenBlanket, blanket: list[int]) -> None:
-        """Take out members that are independent of the target given all others, in the order they joined."""
-        for j in list(blanket):
-            p_value = tests.tested([j], [k for k in blanket if k != j])[1]
-            if p_value[0] > self.alpha:
-                blanket.remove(j)
 
     def _why(self) -> Why:
         relevant = self.pvalues_ <= self.alpha

@@ -24,10 +24,11 @@ def column_part(column_selector: Any) -> ColumnSelector:
         raise ParameterError(
             f"column_selector must be a selector over columns, such as FastOSFS(), or None; got {inner!r}"
         )
-    if inner.traits.defers or hasattr(inner, "learn_rows"):  # a TwoWay
+    revises = getattr(inner, "spouses", 0) != 0
+    if inner.traits.defers or revises or hasattr(inner, "learn_rows"):  # a TwoWay
         raise ParameterError(
-            f"column_selector must decide on every column at once, which {type(inner).__name__} does "
-            "not: use SAOLA or FastOSFS"
+            f"column_selector must decide on every column at once, which {inner!r} does not: use SAOLA(), or "
+            "FastOSFS() without spouses"
         )
     if inner.stop is not None:
         raise ParameterError(f"give stop to TwoWay, not to its column_selector; got {inner!r}")

@@ -66,7 +66,8 @@ class MarkovBlanketCorrelation(SlottedRule):
         done = n_gone = 0
         while True:
             done, self._kept, n_gone = kernel.decide(
-                *slices, feature, done, self._config.newcomer_first, self._searched, self._share, self._basis,
+                *slices, feature, done, self._config.newcomer_first, self._searched, self._config.crowd,
+                self._share, self._basis,
                 *self.slots.arrays.values(), self.slots.order, self._kept,
                 verdict, statistic, by, gone, newcomer, gone_verdict, gone_statistic, gone_by, n_gone,
             )  # fmt: skip

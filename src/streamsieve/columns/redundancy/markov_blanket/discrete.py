@@ -105,14 +105,14 @@ class MarkovBlanketDiscrete(SlottedRule):
             numbers = test.encode(pieces, at, np.arange(self.n), self.n)
         self._make_room(int(levels.max()))
         ratio, occupied, *how = test.rules
-        size, skip, newcomer_first = self._config
+        size, skip, newcomer_first, crowd = self._config
         critical = test.bounds(self._most_levels, size)
         done = 0
         while True:
             done, self._kept, out.n_evicted = kernel.decide(
                 bits, numbers, levels, feature, done,
                 *self._columns(), *self.slots.of("levels", "feature"), self._kept,
-                newcomer_first, size, ratio, skip, occupied, *how,
+                newcomer_first, size, crowd, ratio, skip, occupied, *how,
                 test.y, test.class_counts, self._edges, test.g, test.log, test.inverse, critical,
                 *self._work_space(), *out.of(part), *out.evicted, out.n_evicted,
             )  # fmt: skip

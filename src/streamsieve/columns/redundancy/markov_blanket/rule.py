@@ -28,6 +28,10 @@ from streamsieve.state import Array, Bool, Encoded, Float, Int, register
 
 #: Columns that a conditioning set may have.
 LARGEST_SET = 3
+#: Largest set while a crowd of columns is kept: n of them have n^4 / 6 sets of three to be tried.
+LARGEST_IN_CROWD = 2
+#: No number of kept columns is a crowd.
+NO_CROWD = 2**31 - 1
 
 
 class MarkovBlanketConfig(NamedTuple):
@@ -39,6 +43,12 @@ class MarkovBlanketConfig(NamedTuple):
     skip_unreliable: bool
     #: Examine a candidate before the kept columns (Fast-OSFS), or after them (OSFS).
     newcomer_first: bool
+    #: Number of kept columns from which sets have at most ``LARGEST_IN_CROWD`` columns.
+    crowd: int = NO_CROWD
+
+    def largest(self, kept: int) -> int:
+        """Return the columns that a set may have while this number of columns is kept."""
+        return min(self.max_size, LARGEST_IN_CROWD) if kept >= self.crowd else self.max_size
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
@@ -47,7 +57,12 @@ class MarkovBlanketConfig(NamedTuple):
 
 
 #: The configuration as fields of a rule's state.
-CONFIG_FIELDS = {"max_size": Int(0, LARGEST_SET), "skip_unreliable": Bool(), "newcomer_first": Bool()}
+CONFIG_FIELDS = {
+    "max_size": Int(0, LARGEST_SET),
+    "skip_unreliable": Bool(),
+    "newcomer_first": Bool(),
+    "crowd": Int(0, NO_CROWD),
+}
 
 
 class Kept(NamedTuple):
@@ -83,6 +98,7 @@ class MarkovBlanket(RedundancyRule):
     ) -> None:
         self.n, self._test, self._y, self._alpha, self._config = len(y), test, y, alpha, config
         self._kept: list[Kept] = []
+        self._largest = config.max_size
 
     @property
     def features(self) -> IntArray:
@@ -95,6 +111,7 @@ class MarkovBlanket(RedundancyRule):
         evicted: list[Eviction] = []
         for j in range(len(candidates.at)):
             new = self._arrived(candidates, j)
+            self._largest = self._config.largest(len(self._kept))
             if self._config.newcomer_first:
                 separation = self._separation(new, self._kept)
                 if separation is None:
@@ -136,7 +153,7 @@ class MarkovBlanket(RedundancyRule):
     def _separation(self, column: Kept, others: Sequence[Kept], new: Kept | None = None) -> Separation | None:
         """Return the first set of others, with the newcomer if there is one, that separates a column."""
         fixed = () if new is None else (new,)
-        for size in range(1 - len(fixed), self._config.max_size + 1 - len(fixed)):
+        for size in range(1 - len(fixed), self._largest + 1 - len(fixed)):
             for members in combinations(others, size):
                 statistic, p_value = self._tested(column, (*members, *fixed))
                 if p_value > self._alpha:

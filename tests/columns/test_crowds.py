@@ -1,0 +1,62 @@
+"""With many kept columns, sets of three are not tried unless they are asked for."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from streamsieve.columns import markov_blanket_selector as module
+from streamsieve.columns.osfs import OSFS, FastOSFS
+from tests.columns.streams import FORMS, TASKS, by_t, equal_twin, offered, reloaded, woven
+from tests.reference.fast_osfs import fast_osfs
+from tests.reference.g_squared import Tables
+from tests.reference.osfs import PartialCorrelations
+
+
+def quiet(sieve, *rest):
+    """Offer columns; the warning about a crowd has a test of its own."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* columns are kept, so conditioning sets")
+        return offered(sieve, *rest)
+
+
+@pytest.mark.parametrize("crowd", [0, 3])
+def test_sets_in_a_crowd_equal_the_twin(crowd, monkeypatch):
+    monkeypatch.setattr(module, "CROWD", crowd)
+    rng, other = np.random.default_rng(2), 0
+    for case in range(30):
+        task = TASKS[case % 3]
+        X, y = woven(rng, task, int(rng.integers(60, 200)), some_exact=True)
+        judge = PartialCorrelations(X, y, task, alpha=0.05)
+        twin, whole = fast_osfs(judge, X.shape[1], crowd=crowd), fast_osfs(judge, X.shape[1])
+        sieve = quiet(by_t(FastOSFS(0.05, test="fisher_z")).begin(y), X, rng, tuple(FORMS))
+        equal_twin(sieve, twin, what=case)
+        other += twin[1] != whole[1]
+    assert other > 0  # else the test would not notice
+
+
+def test_tables_in_a_crowd_equal_the_twin(monkeypatch):
+    monkeypatch.setattr(module, "CROWD", 2)
+    rng = np.random.default_rng(1)
+    for case in range(6):
+        X, y = woven(rng, "binary", 150)
+        X = (X > 0).astype(float)
+        judge = Tables(X, y, alpha=0.05, p_value="chi2")
+        sieve = FastOSFS(0.05, test="g2", p_value="chi2").begin(y)
+        equal_twin(quiet(sieve, X, rng, tuple(FORMS)), fast_osfs(judge, X.shape[1], crowd=2), what=case)
+
+
+@pytest.mark.parametrize("cls", [OSFS, FastOSFS])
+def test_a_crowd_is_announced_once_and_all_sets_can_be_asked_for(cls, monkeypatch):
+    monkeypatch.setattr(module, "CROWD", 3)
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 6))
+    y = X.sum(axis=1) + rng.normal(size=300)
+    sieve = cls(test="fisher_z").begin(y)
+    sieve.offer(X[:, :2])
+    with pytest.warns(UserWarning, match="3 columns are kept, so conditioning sets have at most 2 columns"):
+        sieve.offer(X[:, 2:4])
+    sieve = reloaded(sieve)
+    sieve.offer(X[:, 4:])
+    assert sieve.selected_.tolist() == [*range(6)]
+    cls(test="fisher_z", max_conditioning=3).fit(X, y)  # silent
