@@ -4,3 +4,8 @@ A study is a folder or file here with a function ``run(desk)``: it computes its 
 as it is there, so an interrupted study goes on where it stopped), draws its pictures, and returns its
 Markdown, or None if what it needs is not there.
 """
+
+from studies._data import MissingDataError
+from studies._desk import Desk
+
+__all__ = ["Desk", "MissingDataError"]

@@ -45,6 +45,7 @@ PUBLISHED = (
     Printed(LATER, "parents, children and spouses of public networks", "networks"),
     Printed(LATER, "drift monitors: delay, false alarms, what is right at the end", "monitors"),
     Printed(LATER, "OFS: how many weights to keep", "ofs"),
+    Printed(LATER, "the rule behind method auto, against fixed choices", "defaults"),
 )
 TALLY = re.compile(
     r"(\d+) figures, (\d+) equal to the last digit printed, (\d+) more within chance, (\d+) apart"

@@ -18,10 +18,10 @@ def profile(rows=500, columns=30, classes=2):
 @pytest.mark.parametrize(
     ("goal", "shape", "method"),
     [
-        ("accurate", {}, "fast_osfs"),
-        ("accurate", {"columns": 500}, "saola"),
-        ("accurate", {"classes": 26}, "saola"),
-        ("accurate", {"classes": 0}, "fast_osfs"),
+        ("accurate", {}, "top_k"),
+        ("accurate", {"columns": 50_000}, "top_k"),
+        ("accurate", {"classes": 26}, "top_k"),
+        ("accurate", {"classes": 0}, "top_k"),
         ("smallest", {"columns": 5000}, "fast_osfs"),
         ("smallest", {"columns": 20_001}, "saola"),
         ("smallest", {"classes": 11}, "saola"),
@@ -42,6 +42,15 @@ def test_methods_and_rivals_exist_and_take_the_parameters(goal, shape):
     assert type(choice.selector()).method_name() == choice.method
     assert choice.selector(alpha=0.2).alpha == 0.2
     assert choice.reason in str(choice)
+
+
+@pytest.mark.parametrize(("columns", "k"), [(0, 20), (1, 1), (13, 6), (39, 19), (40, 20), (5000, 20)])
+def test_for_prediction_at_most_twenty_columns_and_at_most_half_are_kept(columns, k):
+    """Where the number of columns is not known (0), twenty."""
+    choice = choose(profile(columns=columns))
+    assert choice.parameters == {"k": k, "alpha": 0.01}
+    assert f"up to {k} columns" in choice.reason
+    assert choice.selector(k=7).k == 7
 
 
 def test_the_profile_of_a_matrix():

@@ -13,6 +13,9 @@ from studies._columns import cells
 from studies._data import MissingDataError
 from studies._desk import Desk
 from studies.networks import _bif
+from studies.networks._bif import graph, network, sample
+
+__all__ = ["f1", "graph", "network", "run", "sample"]
 
 NAMES = ("alarm", "child", "insurance", "mildew", "water", "pigs")
 ROWS, TARGETS, LEVEL = (500, 5000), 12, 0.01

@@ -32,14 +32,13 @@ def said(capsys, *arguments, code=0):
 
 def test_the_top_of_the_output_says_what_was_taken(table, capsys):
     lines = said(capsys, "select", table, "--target", "label", "--id", "noise_1").splitlines()
-    assert lines[0].startswith("method fast_osfs: ")
+    assert lines[0].startswith("method top_k: ")
     assert lines[1] == "5 columns: 4 offered (categories of text: city as 4), 1 id left out (noise_1)"
     assert lines[2] == "target: label, 2 classes (ill 60, well 60)"
     assert lines[3].startswith("types: 4 binary (city=")
     assert re.match(r"feature +type +correlation +p-value", lines[5])
-    assert re.fullmatch(
-        r"7 columns in [\d.]+ s.*: 7 features offered, 1 kept, 6 rejected, 0 evicted", lines[-1]
-    )
+    counts = r"7 columns in [\d.]+ s.*: 7 features offered, 1 kept, 6 rejected, 0 evicted"
+    assert sum(re.fullmatch(counts, line) is not None for line in lines) == 1
 
 
 def test_rows_are_counted_as_rows(table, capsys):

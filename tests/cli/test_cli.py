@@ -45,8 +45,8 @@ def test_select_writes_kept_features_and_the_ledger(table, tmp_path, capsys):
 def test_select_names_its_default_method(table, capsys):
     assert run(["select", str(table), "--target", "label"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith("method fast_osfs: with fewer columns than rows")
-    assert first.endswith("also try top_k")
+    assert first.startswith("method top_k: it keeps up to 11 columns")
+    assert first.endswith("also try fast_osfs")
     assert run(["select", str(table), "--target", "label", "--goal", "fdr"]) == 0
     assert capsys.readouterr().out.startswith("method online_fdr: ")
 
@@ -54,7 +54,7 @@ def test_select_names_its_default_method(table, capsys):
 def test_select_as_json_is_json_and_nothing_else(table, capsys):
     assert run(["select", str(table), "--target", "label", "--json", "--explain", "noise_3"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["method"] == "fast_osfs"
+    assert result["method"] == "top_k"
     assert result["features"] == 22
     assert result["explain"].startswith("noise_3: rejected, irrelevant")
 
@@ -190,7 +190,7 @@ def test_interrupt_leaves_the_old_file(table, tmp_path, monkeypatch, capsys):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ss.FastOSFS, "offer", interrupted)
+    monkeypatch.setattr(ss.TopK, "offer", interrupted)
     assert run(["select", str(table), "--target", "label", "--out", str(out)]) == 130
     assert out.read_text() == "feature\nold\n"
     assert "interrupted" in capsys.readouterr().err
