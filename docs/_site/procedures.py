@@ -144,7 +144,7 @@ Weights: ${weights}$, scaled to sum to at most 1{f"; {given}" if given else ""}.
 {_guarantee(name)}
 
 Rows must be independent, or their dependence given to `begin`: otherwise the p-values are wrong, and no
-procedure helps. [False discoveries](/false_discoveries.md) has the theorems.
+procedure helps. [False discoveries](/guides/false_discovery_control.md) has the theorems.
 
 ## How it streams
 

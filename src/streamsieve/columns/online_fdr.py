@@ -160,8 +160,8 @@ default="addis"
     between columns that the procedure does not allow for, break the bound. Levels fall while nothing is
     found, so that an informative column after a long stretch of noise needs a very small p-value.
 
-    What is proved about valid p-values, by the dependence between columns (docs/false_discoveries.md has the
-    theorems, and what simulations show):
+    What is proved about valid p-values, by the dependence between columns
+    (docs/guides/false_discovery_control.md has the theorems, and what simulations show):
 
     ================= =============== ======================= ============ ===========
     procedure         independent     local, within ``lag``   PRDS         arbitrary
