@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full test-lowest lint bench studies calibration campaigns docs docs-open docs-check exports \
+.PHONY: help demo test test-full test-lowest lint bench studies calibration campaigns docs docs-open docs-check docs-images exports \
 	release-check clean
 
 # The newest Python on the path that is new enough.
@@ -27,6 +27,7 @@ help:
 	@echo "make release-check  build wheel and sdist, install each extra into an empty environment, use it"
 	@echo "make docs        the site, in docs/_build/html; make docs-open serves it"
 	@echo "make docs-check  README and docs say what the code does"
+	@echo "make docs-images pictures of the notebook and terminal faces, for the docs; needs Chromium"
 
 .venv/made:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed, and none is on the path"; exit 1; }
@@ -87,6 +88,9 @@ docs-open: docs
 
 docs-check: .venv/with-dev
 	$(BIN)/python -m pytest -q tests/docs
+
+docs-images: .venv/with-dev
+	$(BIN)/python -m tools.pictures
 
 release-check: .venv/with-dev
 	$(BIN)/python -m tools.release

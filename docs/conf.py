@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "_site.pages",
     "_site.mathml",
+    "_site.docstrings",
 ]
 exclude_patterns = ["_build", "_chart", "_site"]
 nitpicky = True

@@ -4,17 +4,15 @@ A card draws on the docstring (rendered by numpydoc), the traits, the benchmarks
 pages, so that nothing on it is written twice.
 """
 
+import html
 import inspect
-import json
 import re
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+from _site import docstrings, evidence, procedures, steps
 from streamsieve import registry
-from streamsieve.protocols import Task
+from streamsieve.protocols import Task, Traits
 
-ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = {
     "rows": "Streaming rows",
     "columns": "Streaming columns",
@@ -31,6 +29,17 @@ TRAITS = {
     "grouped_rows": "groups of rows",
     "dependent_rows": "time series",
 }
+#: How a family is fed.
+STREAMS = {
+    "rows": "rows: `partial_fit(X, y)`, `learn(batch)`, `learn_one(dict, y)`",
+    "columns": "columns: `begin(y)`, then `offer(block)`",
+    "offline": "nothing: `fit(X, y)` needs the whole matrix",
+    "learners": "see the methods below",
+    "criteria": "rows, as the criterion of [Screen](screen.md)",
+}
+#: A card has the width of its table of contents, too.
+NO_CONTENTS = "---\nhtml_theme.sidebar_secondary.remove: true\n---"
+NO_MEMBERS = "\n   :no-members:"
 
 
 def pages() -> dict[str, str]:
@@ -41,11 +50,11 @@ def pages() -> dict[str, str]:
     families["learners"] = {_file_name(cls): cls for cls in registry.learners()}
     families["criteria"] = {f"criterion_{name}": cls for name, cls in registry.criteria().items()}
     cards = {
-        f"methods/{name}.md": _card(cls, family)
+        f"methods/{name}.md": _card(name, cls, family)
         for family, members in families.items()
         for name, cls in members.items()
     }
-    return {**cards, "methods/index.md": _index(families)}
+    return {**cards, **procedures.pages(), "methods/index.md": _index(families)}
 
 
 def first_line(cls: type[Any]) -> str:
@@ -67,24 +76,34 @@ def _index(families: dict[str, dict[str, Any]]) -> str:
     for family, members in families.items():
         lines += [f"## {FAMILIES[family]}", "", "| method | what it is |", "|---|---|"]
         lines += [f"| [{_title(cls)}]({name}.md) | {first_line(cls)} |" for name, cls in members.items()]
-        lines += ["", "```{toctree}", ":hidden:", "", *members, "```", ""]
-    return "\n".join(lines)
+        lines += ["", "```{toctree}", ":hidden:", f":caption: {FAMILIES[family]}", "", *members, "```", ""]
+    return "\n".join([*lines, procedures.index(), ""])
 
 
 def _title(cls: type[Any]) -> str:
     return f'Screen("{cls.name}")' if hasattr(cls, "needs") and hasattr(cls, "name") else cls.__name__
 
 
-def _card(cls: type[Any], family: str) -> str:
+def _card(name: str, cls: type[Any], family: str) -> str:
     module = "streamsieve.criteria" if family == "criteria" else "streamsieve"
     parts = [
+        NO_CONTENTS,
         f"# {_title(cls)}",
         _badges(cls, family),
-        f"```{{eval-rst}}\n.. autoclass:: {module}.{cls.__name__}\n   :no-members:\n```",
-        _benchmarks(cls),
-        _studies(cls),
+        f'<p class="card-lead">{html.escape(first_line(cls).replace("``", ""))}</p>',
+        steps.figure(name),
+        f"## Formula\n\n{_rst(docstrings.marked(cls, docstrings.FORMULA))}",
+        f"## When it fails\n\n{_rst(docstrings.marked(cls, docstrings.LIMITS))}",
+        _streaming(name, cls, family),
+        f"## Parameters and details\n\n{_rst(f'.. autoclass:: {module}.{cls.__name__}{NO_MEMBERS}')}",
+        evidence.benchmarks(cls),
+        evidence.studies(cls),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _rst(text: str) -> str:
+    return f"```{{eval-rst}}\n{text}\n```"
 
 
 def _badges(cls: type[Any], family: str) -> str:
@@ -99,51 +118,29 @@ def _badges(cls: type[Any], family: str) -> str:
     return " ".join(badges)
 
 
-@cache
-def _results() -> list[dict[str, Any]]:
-    suites = json.loads((ROOT / "benchmarks" / "results.json").read_text())
-    return [row for suite in suites.values() for row in suite["results"]]
-
-
-def _benchmarks(cls: type[Any]) -> str:
-    """Return the benchmark cases that name the class."""
-    rows = [
-        row
-        for row in _results()
-        if re.search(rf"\b{cls.__name__}\b", row["case"]) and row["suite"] != "scaling"
-    ]
-    if not rows:
-        return ""
-    lines = ["## Measured", "", "| case | time | peer | peer's time |", "|---|---|---|---|"]
-    for row in rows:
-        peer, theirs = row["peer"] or "", _time(row["peer_seconds"])
-        lines.append(f"| {row['case']} | {_time(row['ours_seconds'])} | {peer} | {theirs} |")
-    return "\n".join([*lines, "", "From [the benchmarks](/evidence/benchmarks.md), which name the machine."])
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
-@cache
-def _study_pages() -> dict[str, str]:
-    return {page.name: page.read_text() for page in sorted((ROOT / "studies").glob("*.md"))}
-
-
-def _studies(cls: type[Any]) -> str:
-    """Return links to the studies that speak of the method."""
-    names = {cls.__name__, getattr(cls, "method_name", lambda: cls.__name__)()}
-    pattern = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
-    found = [name for name, text in _study_pages().items() if name != "RESULTS.md" and pattern.search(text)]
-    if not found:
-        return ""
-    links = (
-        f"- [{_study_pages()[name].partition(chr(10))[0].lstrip('# ')}](/evidence/studies/{name.lower()})"
-        for name in found
+def _streaming(name: str, cls: type[Any], family: str) -> str:
+    """Return how the method streams, and how its cost grows."""
+    lines = [("what streams", STREAMS[family])]
+    if hasattr(cls, "variants") and family != "learners":
+        traits = next(iter(cls.variants())).traits
+        lines += list(_by_traits(traits, family))
+    lines += evidence.cost(cls.__name__ if family == "learners" else name)
+    table = ["| what | how |", "|---|---|", *(f"| {what} | {text} |" for what, text in lines)]
+    note = (
+        "Exponents are fitted over a factor of four with one thread by `python -m benchmarks.slopes`; "
+        "fixed costs flatten them."
     )
-    return "\n".join(["## Studied", "", *links])
+    return "\n".join(["## How it streams, and what it costs", "", *table, "", note])
+
+
+def _by_traits(traits: Traits, family: str) -> list[tuple[str, str]]:
+    if family == "offline":
+        return []
+    pieces = "batches" if family == "rows" else "blocks"
+    never = f"never changes the result: {pieces} may be of any size"
+    lines = [(f"size of {pieces}", never if traits.any_chunking else "changes the result")]
+    merges = "two states combine into the state of both streams" if traits.merges else "states do not merge"
+    lines.append(("parts of a stream", merges))
+    if traits.defers:
+        lines.append(("decisions", "some are deferred until later columns have come"))
+    return lines

@@ -36,7 +36,7 @@ def dependent_p_values(rng, kind, share, n=1000):
 @pytest.mark.parametrize("share", [0.1, 0.02])
 @pytest.mark.parametrize("kind", ["autocorrelated", "equicorrelated", "copies"])
 def test_procedures_for_dependent_columns_keep_their_rate_where_others_fail(kind, share):
-    """Not a theorem: two-sided tests are not PRDS.  docs/false_discoveries.md has 1,000 streams."""
+    """Not a theorem: two-sided tests are not PRDS.  The guide false_discovery_control has 1,000 streams."""
     rng = np.random.default_rng(11)
     pairs = {rule: [] for rule in ("lond", "lond_any", "alpha_spending", "saffron")}
     for _ in range(300):

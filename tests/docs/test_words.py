@@ -23,3 +23,11 @@ def test_banned_phrases_are_found(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("It lasts for\never.\n")
     assert [(line, phrase) for _, line, phrase in banned([page])] == [(1, "for ever")]
+
+
+def test_pages_that_the_site_writes_do_not_count(tmp_path):
+    (tmp_path / ".gitignore").write_text("docs/methods/\n")
+    for name in ("docs/methods/saola.md", "docs/written.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("Again.\n")
+    assert prose_files(tmp_path)["docs"] == [tmp_path / "docs" / "written.md"]

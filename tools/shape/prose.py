@@ -45,7 +45,10 @@ _PATTERNS = {
 
 def prose_files(root: Path) -> dict[str, list[Path]]:
     """Return the files with prose of a repository by part: src, tests, campaigns, docs."""
-    docs = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
+    written = (root / ".gitignore").read_text().split() if (root / ".gitignore").exists() else []
+    generated = tuple(f"{root}/{line}" for line in written if line.startswith("docs/"))
+    pages = (page for page in sorted((root / "docs").rglob("*.md")) if not str(page).startswith(generated))
+    docs = [root / "README.md", root / "CONTRIBUTING.md", *pages]
     return {
         "src": sorted((root / "src").rglob("*.py")),
         "tests": sorted((root / "tests").rglob("*.py")),

@@ -111,6 +111,13 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
 
     Notes
     -----
+    **Formula.** A set Y of a group is drawn with probability proportional to ``det(M_Y)``, where M is the
+    group's similarity matrix given the kept columns; then ``|Spearman| < max_rank_correlation`` and the class
+    separability ``sum b / sum w`` admit columns, and an elastic net keeps those of non-zero coefficient.
+
+    **When it fails.** The draw ignores the target, so an informative column of a large group may never be
+    looked at, and another seed gives another selection. See :class:`GroupSAOLA` for a rule without draws.
+
     The uniform draw for a column depends only on ``random_state`` and its arrival index, so that neither the
     size of blocks nor reading attributes changes anything.  A group is decided when it is complete; until
     then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if it ended here.

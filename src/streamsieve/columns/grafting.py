@@ -84,6 +84,13 @@ class Grafting(ColumnSelector):
 
     Notes
     -----
+    **Formula.** The model minimizes ``mean loss + l1 (l1_ratio |w|_1 + (1 - l1_ratio) |w|_2^2 / 2)``. A
+    column joins if the gradient of the mean loss along it exceeds ``l1 l1_ratio`` in size.
+
+    **When it fails.** The penalty must be chosen, and means something only for standardized columns. Of
+    correlated columns those that came first hold the model; one pass is close to the lasso but not equal to
+    it. Effects that are not linear are not seen.
+
     After every step the model is at its minimum over the columns it holds: the gradient along each of them
     equals the penalty, and no column that was just rejected exceeds it.  A rejected or evicted column can
     return only if it is offered again, which a stream does not do; so one pass is close to the lasso, not

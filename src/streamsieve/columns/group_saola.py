@@ -102,6 +102,12 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
 
     Notes
     -----
+    **Formula.** SAOLA's rule with association s(., .), first within a group and then between groups: the
+    weaker one f of a pair (f, k) leaves if ``s(k, y) >= s(f, y)`` and ``s(f, k) >= s(f, y)``.
+
+    **When it fails.** As for :class:`SAOLA`: pairs only. A group is decided when it is complete, so an
+    endless group is never decided.
+
     A group is decided when it is complete: ``offer`` returns the decisions on the groups that the call
     completed.  Until then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if
     the open group ended here; ``n_open_`` is their number.  Reading them changes nothing, and the size of

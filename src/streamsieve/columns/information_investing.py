@@ -83,6 +83,12 @@ class InformationInvesting(ColumnSelector):
 
     Notes
     -----
+    **Formula.** A column joins if ``n/2 log2(RSS / RSS_new) + log2(wealth / (2 i)) - (bits of its
+    coefficient) > payout``.
+
+    **When it fails.** Columns late in a long stream of noise meet a wealth near 0. Columns never leave, the
+    model is linear, and no false discovery rate is bounded.
+
     A column that joins does not lose its bid, because the bid is among the costs it has paid.  A column in
     the span of the model saves nothing.  Once the model fits exactly (a residual sum of squares below 1e-10
     of the target's), no further column is accepted, and a column that reaches such a fit is credited with a

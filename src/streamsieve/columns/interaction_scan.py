@@ -80,6 +80,12 @@ class InteractionScan(ColumnSelector):
 
     Notes
     -----
+    **Formula.** ``G = 2 n I(b; y | a)`` over the table of two columns and the class, tested by chi-squared at
+    level ``alpha / (4.22 (t + 1) ln^2(t + 1))`` divided by the number of pairs of the t-th column.
+
+    **When it fails.** Partners further apart in the stream than ``pool`` irrelevant columns never meet.
+    Numeric columns are cut into bins, and with few rows the tables of pairs are too sparse to be tested.
+
     The decision on a marginally irrelevant column is deferred as long as it is in the pool: until then
     ``ledger_`` and ``selected_`` are provisional, and ``offer`` returns decisions as they become final.
 

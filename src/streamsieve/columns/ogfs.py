@@ -60,6 +60,13 @@ class OGFS(OffersGroups, ColumnSelector):
 
     Notes
     -----
+    **Formula.** With b and w the variance of a column between and within classes and U the accepted columns
+    of the group: accept if ``F(U + f) - F(U) > min_gain``, ``F(U) = sum b / sum w``, or if ``(b_f / w_f -
+    mean) / (sd sqrt(1 + 1 / |U|))`` is significant. Then the lasso with penalty ``l1``.
+
+    **When it fails.** The result depends on the order inside a group (below). Columns that are informative
+    only jointly are rejected, and the level of the t test bounds no false discovery rate.
+
     A column is irrelevant if it was not accepted, or if the lasso would give it no weight even alone; it is
     redundant if the lasso would.  ``by`` is the kept column that absorbs most of its effect.
 

@@ -153,8 +153,15 @@ default="addis"
 
     Notes
     -----
-    What is proved about valid p-values, by the dependence between columns (docs/false_discoveries.md has the
-    theorems, and what simulations show):
+    **Formula.** Column t is kept if ``p_t <= alpha_t``; the level ``alpha_t`` depends on alpha, on t and on
+    the discoveries before, by the formula of the procedure ``fdr``.
+
+    **When it fails.** A false discovery rate is as good as its p-values: dependent rows, or a dependence
+    between columns that the procedure does not allow for, break the bound. Levels fall while nothing is
+    found, so that an informative column after a long stretch of noise needs a very small p-value.
+
+    What is proved about valid p-values, by the dependence between columns
+    (docs/guides/false_discovery_control.md has the theorems, and what simulations show):
 
     ================= =============== ======================= ============ ===========
     procedure         independent     local, within ``lag``   PRDS         arbitrary

@@ -76,6 +76,12 @@ class OnlineSubstitution(ColumnSelector):
 
     Notes
     -----
+    **Formula.** A newcomer x has the coefficient ``x'r / x'x`` with the residual r. If the model has k
+    columns, it replaces the one of smallest coefficient (columns of unit variance) if its own is larger.
+
+    **When it fails.** With few rows, or many correlated columns, the first columns explain everything and
+    stay. The model is linear, and there is no test: k columns are kept from pure noise, too.
+
     Of equal coefficients the column that arrived last leaves.  A column whose coefficient would be 0, such as
     a copy of a kept one whose coefficient has converged, does not enter even if the model is not full.  For
     orthogonal columns the result is the ``k`` columns of largest correlation with y.

@@ -94,6 +94,15 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
 
     Notes
     -----
+    **Formula.** Column f joins if ``f`` and y are dependent at level alpha. Then each kept column g leaves if
+    some set Z of at most ``max_conditioning`` other kept columns has ``p(g, y | Z) > alpha``. With "fisher_z"
+    the test is that of the partial correlation, ``t = r sqrt((n - |Z| - 2) / (1 - r^2))``.
+
+    **When it fails.** Assumes that dependence shows in single columns (faithfulness), that partial
+    correlations or tables describe it, and independent rows. Of two columns that explain each other one is
+    evicted, even if both are causes; with few rows conditional tests have no power and too much is called
+    redundant.
+
     Sets are searched by size, then by order of arrival; the first that separates a column from y is in the
     ledger.  An older column survived all sets of earlier columns, so only sets that contain the newcomer are
     tried again; the paper repeats them all, with the same result.
@@ -242,6 +251,14 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
 
     Notes
     -----
+    **Formula.** Column f joins if f and y are dependent at level alpha and no set Z of at most
+    ``max_conditioning`` kept columns has ``p(f, y | Z) > alpha``. Then each kept g leaves for which some Z
+    that contains f has ``p(g, y | Z) > alpha``. With "fisher_z" the test is that of the partial correlation,
+    ``t = r sqrt((n - |Z| - 2) / (1 - r^2))``.
+
+    **When it fails.** As for :class:`OSFS`: pairs that are informative only jointly are not found, and with
+    few rows conditional tests have no power, so that too much is called redundant.
+
     What is said of tests, sets, ties and missing values at ``OSFS`` holds here.
 
     References

@@ -69,6 +69,13 @@ class OSSFSDD(ColumnSelector):
 
     Notes
     -----
+    **Formula.** With mu and sigma the mean and standard deviation of all dependences ``v = dep(f, y)`` so
+    far: discarded if ``v <= mu + lower sigma``, candidate if ``v >= mu + upper sigma``, deferred in between.
+    Members s and f are redundant if ``dep(s, y) + dep(s, y | f) < 2 (mu + upper sigma)``.
+
+    **When it fails.** The thresholds are relative: where nearly all columns are informative few stand out,
+    and where none is some still do. There is no bound on false discoveries.
+
     Dependence is the absolute correlation, or the correlation ratio.  Two columns s and f are redundant if
     dep(s, y) + dep(s, y | f) < 2 upper; two waiting columns are a pair if that is above 2 upper.  "code"
     keeps the first two columns without examining them, does not look for redundancy where dep(s, y | f) is

@@ -119,6 +119,14 @@ class SAOLA(ColumnSelector):
 
     Notes
     -----
+    **Formula.** With association s(., .), column f is rejected if f and y are independent at level alpha, or
+    if some kept k has ``s(k, y) >= s(f, y)`` and ``s(f, k) >= s(f, y)``; a kept k is evicted if ``s(f, y) >
+    s(k, y)`` and ``s(f, k) >= s(k, y)``.
+
+    **When it fails.** Pairs only: a column that is redundant given two others stays, and a column that
+    complements a stronger, correlated one is rejected. On narrow tables of correlated measurements it may
+    keep too little; see :class:`FastOSFS`.
+
     Ties: with "fisher_z" the newcomer of two equals leaves, so duplicates go; with "su" and "mutual_info"
     equals leave each other alone.  Both are what the authors' toolbox does, and reproduce its selections.
     Deviations: the toolbox skips columns whose *sum* is 0, which drops centred ones; here only constant

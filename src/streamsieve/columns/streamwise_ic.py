@@ -110,6 +110,12 @@ class StreamwiseIC(ColumnSelector):
 
     Notes
     -----
+    **Formula.** A column joins if ``n log(RSS / RSS_new) > penalty``: 2 (AIC), ``log n`` (BIC), ``2 log p``
+    (RIC).
+
+    **When it fails.** AIC and BIC do not account for the number of columns tried, so that a long stream of
+    noise fills the model; RIC does. The model is linear.
+
     Columns leave only when another joins, and never the one that has just joined: nothing else changes their
     contributions, except that the penalty of RIC grows with the number of columns.  RIC's penalty is at least
     2, AIC's, so that the first columns do not join for free.  Surveys print RIC with the number of columns in

@@ -117,6 +117,12 @@ class TopK(ColumnSelector):
 
     Notes
     -----
+    **Formula.** ``score(f) = dep(f, y) - redundancy_weight * mean over the k others of dep(f, g)``; the
+    smallest of k + 1 leaves.
+
+    **When it fails.** With ``alpha=None`` k columns are kept whether or not they are informative. Redundancy
+    is pairwise, and columns that are informative only jointly are not found.
+
     Of equal scores the column that arrived last goes, so the newcomer loses ties, and
     ``redundancy_weight=0`` is the top k of a stable sort.  With any redundancy a copy of a member (also
     negated, scaled, or with other names for its codes) is rejected at once, even while there is room; the

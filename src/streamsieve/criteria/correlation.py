@@ -26,6 +26,13 @@ class Correlation(Criterion):
     2, prints "larger rho", and at least one streaming library ranked negative ones last for years.)
     Two classes coded 0 and 1 are a numeric target too: then this is the point-biserial correlation.
 
+    Notes
+    -----
+    **Formula.** ``|r| = |sum (x - mean x)(y - mean y)| / sqrt(sum (x - mean x)^2 sum (y - mean y)^2)``.
+
+    **When it fails.** Dependence that is not linear, such as that of a square, scores near 0, and one outlier
+    can make or hide a correlation. p-values are too small if feature and target are both heavy-tailed.
+
     References
     ----------
     Pearson (1895); p-values by Student's t with n - 2 degrees of freedom.

@@ -20,6 +20,13 @@ class AnovaF(Criterion):
     values and fading.  Where features have missing values, each is judged by its own rows.  A feature that is
     constant in every class has the p-value of a permutation test, 2 / 70 for two classes of four rows, not 0.
 
+    Notes
+    -----
+    **Formula.** ``F = [sum_c n_c (mean_c - mean)^2 / (C - 1)] / [sum_c n_c var_c / (n - C)]``.
+
+    **When it fails.** Classes that differ in spread or shape but not in their means score near 0. p-values
+    are too small for heavy-tailed features and a rare class.
+
     References
     ----------
     Fisher (1925); Heiman (1992).

@@ -18,9 +18,14 @@ from streamsieve.summaries.moments import MomentsBlock
 class Fisher(Criterion):
     """Score by variance between classes over variance within, for any number of classes.
 
-    ``sum_c n_c (mean_c - mean)^2 / sum_c n_c var_c``.  For two classes it is ``r^2 / (1 - r^2)`` with the
-    correlation r of feature and label; the F statistic is this times (n - C) / (C - 1), so the ranking
-    and the p-values are those of ``f``.
+    **Formula.** ``sum_c n_c (mean_c - mean)^2 / sum_c n_c var_c``. For two classes it is ``r^2 / (1 - r^2)``
+    with the correlation r of feature and label; the F statistic is this times (n - C) / (C - 1), so the
+    ranking and the p-values are those of ``f``.
+
+    Notes
+    -----
+    **When it fails.** Classes that differ in spread or shape but not in their means score near 0. p-values
+    are those of "f": too small for heavy-tailed features and a rare class.
 
     References
     ----------

@@ -39,8 +39,8 @@ class KSG(Criterion):
 
     Notes
     -----
-    For each row, let d be the distance of its k-th nearest neighbor: the larger of the differences in the
-    feature and in the target, each over its standard deviation.  Then
+    **Formula.** For each row, let d be the distance of its k-th nearest neighbor: the larger of the
+    differences in the feature and in the target, each over its standard deviation. Then
 
         I = psi(N) + < psi(c) - psi(c_x) - psi(c_y) >
 
@@ -57,6 +57,9 @@ class KSG(Criterion):
     A weight is a number of copies of a row, so it must be whole.  There are no p-values, hence no ``alpha``
     and no ``on_drift``, and no ``half_life``: a neighbor is there or not.  Cost per feature: n log n for
     labels, where zeros of sparse rows cost nothing, and up to n^1.5 for a numeric target.
+
+    **When it fails.** Few rows in the window: the estimate has a bias toward 0 and a variance that hides weak
+    dependence. It has no p-values, and rows outside the window do not count.
 
     References
     ----------

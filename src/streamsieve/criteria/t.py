@@ -19,15 +19,20 @@ from streamsieve.summaries.moments import MomentsBlock
 class WelchT(Criterion):
     """Score by the absolute value of Welch's t, for two classes.
 
-    ``|mean_1 - mean_2| / sqrt(s_1^2 / n_1 + s_2^2 / n_2)``, with p-values by the Welch-Satterthwaite
-    degrees of freedom.  If the feature is constant in a class, its spread there is unknown rather than 0, and
-    the p-value is that of the F test: a rare class is often constant by accident.
+    **Formula.** ``|mean_1 - mean_2| / sqrt(s_1^2 / n_1 + s_2^2 / n_2)``, with p-values by the
+    Welch-Satterthwaite degrees of freedom. If the feature is constant in a class, its spread there is unknown
+    rather than 0, and the p-value is that of the F test: a rare class is often constant by accident.
 
     Parameters
     ----------
     ddof : int, default=1
         1 divides variances by n - 1, as statistics programs do; 0 by n, as the thesis's online form
         does.  (Its claim that online equals offline exactly holds only if both use the same.)
+
+    Notes
+    -----
+    **When it fails.** Classes that differ in spread or shape but not in their means score near 0. p-values
+    are far too small for skewed features and a rare class: screen those with "chi2" or "mutual_info".
 
     References
     ----------

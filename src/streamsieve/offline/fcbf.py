@@ -58,6 +58,12 @@ class FCBF(TypedFeatures, OfflineSelector):
 
     Notes
     -----
+    **Formula.** ``SU(a, b) = 2 I(a; b) / (H(a) + H(b))``. Feature f is removed by a kept k with ``SU(k, y) >=
+    SU(f, y)`` and ``SU(f, k) >= SU(f, y)``.
+
+    **When it fails.** Pairs only, as :class:`SAOLA`. Symmetric uncertainty over bins is inflated by many
+    levels and few rows.
+
     Of features that depend on y equally the first comes first, so a copy is removed by its original.  Each
     kept feature costs one comparison with those left.  ``SAOLA(measure="su")`` offered the columns in this
     order keeps the same ones, except that it lets equals stand beside each other.

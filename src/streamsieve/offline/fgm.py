@@ -46,11 +46,15 @@ class FGM(OfflineSelector):
 
     Notes
     -----
-    The machine minimizes ``1/2 (sum of |w_t|)^2 + C/2 mean of max(0, 1 - y f)^2`` over groups t, by
-    accelerated proximal steps to a gap of 1e-6.  The paper sums over rows where this takes the mean, so that
-    C means the same for any number of them.  Features are standardized, so units do not matter and there is
-    no intercept.  Of features that are missed equally the first joins first.  A ``ConvergenceWarning`` says
+    **Formula.** The machine minimizes ``1/2 (sum of |w_t|)^2 + C/2 mean of max(0, 1 - y f)^2`` over groups t,
+    by accelerated proximal steps to a gap of 1e-6. The paper sums over rows where this takes the mean, so
+    that C means the same for any number of them. Features are standardized, so units do not matter and there
+    is no intercept. Of features that are missed equally the first joins first. A ``ConvergenceWarning`` says
     what to change where groups are left after ``max_rounds``, or a mixture is not solved.
+
+    **When it fails.** The kept features are good for a linear machine, not for any other. ``C`` and
+    ``group_size`` decide how many rounds there are, and of correlated features some are left out by chance of
+    order.
 
     References
     ----------

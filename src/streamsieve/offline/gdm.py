@@ -52,6 +52,12 @@ class GDM(OfflineSelector):
 
     Notes
     -----
+    **Formula.** The features of :class:`FGM`, and every feature whose absolute correlation with one of them
+    is above ``tau``.
+
+    **When it fails.** Where nearly all features are correlated, nearly all are kept. What FGM misses, its
+    groups miss.
+
     The authors' program is not public.  This is FGM with groups of correlation around its features, which is
     what their text says the result is; they find both together.
 

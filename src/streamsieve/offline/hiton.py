@@ -81,6 +81,12 @@ class HITONPC(OfflineSelector):
 
     Notes
     -----
+    **Formula.** Feature f is a neighbor of y if no set Z of at most ``max_conditioning`` members has ``p(f, y
+    | Z) > alpha``.
+
+    **When it fails.** Assumes faithfulness and enough rows for the conditional tests. Spouses are not
+    neighbors and are not found; neither are features that are informative only jointly.
+
     Association is correlation, or for tables the p-value and then the statistic; of equals the first column
     comes first.  A newcomer is tested given all sets of members.  If it stays, each older member, the latest
     first, is tested given the sets that contain the newcomer; sets without it were tried before, which is why

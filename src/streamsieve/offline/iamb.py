@@ -198,6 +198,13 @@ class IAMB(BlanketSelector, OfflineSelector):
 
     Notes
     -----
+    **Formula.** While the smallest ``p(f, y | B) <= alpha`` over features outside the blanket B, f joins;
+    then each g with ``p(g, y | B - g) > alpha`` leaves.
+
+    **When it fails.** Every test conditions on the whole blanket, so that rows run out as it grows. Assumes
+    faithfulness; pairs that are informative only jointly are not found unless one of them joins for another
+    reason.
+
     Of several features the one with the smallest p-value is the most associated, then the one with the
     largest statistic, then the first.  Each test is given the whole blanket, so rows run out where it is
     large: a table of many strata has no power, and nothing more joins.
@@ -249,6 +256,13 @@ class InterIAMB(BlanketSelector, OfflineSelector):
     ranked_ : the same columns, in the order they joined
     ledger_ : one decision per feature
     task_ : "binary", "multiclass" or "regression"
+
+    Notes
+    -----
+    **Formula.** As :class:`IAMB`, where each g in the blanket B with ``p(g, y | B - g) > alpha`` leaves after
+    every feature that joins.
+
+    **When it fails.** As for :class:`IAMB`: tests lose power as the blanket grows, only more slowly.
 
     References
     ----------

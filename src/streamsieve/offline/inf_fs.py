@@ -74,17 +74,19 @@ class InfFS(OfflineSelector):
 
     Notes
     -----
-    ``A_ij = mixing max(s_i, s_j) + (1 - mixing) (1 - |Spearman_ij|)``, the strengths s scaled from 0 to 1;
-    ``r = 0.9 / rho(A)`` with rho the largest eigenvalue.  The scores are the row sums of
-    ``(I - r A)^-1 - I``, found as the solution of ``(I - r A) x = 1`` by conjugate gradients: the
-    eigenvalues of that matrix lie between 0.1 and 1.9, so some forty products with A suffice.  Constant
-    features are no nodes.  Standard deviations depend on the units of the features: scale them first unless
-    the units mean something.
+    **Formula.** ``A_ij = mixing max(s_i, s_j) + (1 - mixing) (1 - |Spearman_ij|)``, the strengths s scaled
+    from 0 to 1; ``r = 0.9 / rho(A)`` with rho the largest eigenvalue. The scores are the row sums of ``(I - r
+    A)^-1 - I``, found as the solution of ``(I - r A) x = 1`` by conjugate gradients: the eigenvalues of that
+    matrix lie between 0.1 and 1.9, so some forty products with A suffice. Constant features are no nodes.
+    Standard deviations depend on the units of the features: scale them first unless the units mean something.
 
     The authors' program of 2020 divides by row sums before it damps, which leaves little but the degree of a
     node.  Its supervised form is not printed in full; here each part of the mixture is scaled to [0, 1].
 
     Memory: features^2 numbers, so at most 20,000 features.  Sparse X becomes dense, as its ranks are.
+
+    **When it fails.** Without a target the variance decides, so units do. Features of noise with a large
+    variance and no correlation score best.
 
     References
     ----------

@@ -55,6 +55,13 @@ class LARS(OfflineSelector):
 
     Notes
     -----
+    **Formula.** Active features A move along the direction that keeps ``|x_j'(y - Xb)|`` equal for all j in
+    A, until a feature outside reaches the same correlation.
+
+    **When it fails.** The order of entry is a linear one: effects that are not linear are not seen, and of
+    strongly correlated features which enters first depends on noise. It stops at k, not at a significance
+    level.
+
     Features and y are centered and of length 1.  The papers that compare with LARS do not say where they
     stop; here it is the number of features.  A feature that is a combination of those inside never enters,
     and of copies the first one does.  A lasso that lets features leave and come again for 8 steps per feature

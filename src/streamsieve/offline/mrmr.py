@@ -66,6 +66,12 @@ class MRMR(TypedFeatures, OfflineSelector):
 
     Notes
     -----
+    **Formula.** Next is the feature of largest ``relevance(f, y) - (1 / |S|) sum over S of redundancy(f, g)``
+    ("mid", "fcd"), or of the quotient of the two ("miq", "fcq"), S being the chosen ones.
+
+    **When it fails.** k features are chosen whether or not they are informative. Relevance is that of single
+    features and redundancy pairwise, so that joint effects are not seen.
+
     Redundancies are summed as features are chosen, so each step costs one comparison per feature left.  Of
     equals the first is chosen.  Constant features come last, whatever the formula says of them.
 

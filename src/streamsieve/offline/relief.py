@@ -49,10 +49,14 @@ class Relief(Seeded, OfflineSelector):
 
     Notes
     -----
-    ``W_j = mean over rows of [ difference to the miss - difference to the hit ]``.  The paper squares these
-    differences; since Kononenko everybody takes their size, which ranks the same way for nominal features and
-    is what :class:`ReliefF` does with ``k=1``.  The paper draws rows at random with repetition; here every
-    row counts once unless ``n_rows_sampled`` is given.
+    **Formula.** ``W_j = mean over rows of [ difference to the miss - difference to the hit ]``. The paper
+    squares these differences; since Kononenko everybody takes their size, which ranks the same way for
+    nominal features and is what :class:`ReliefF` does with ``k=1``. The paper draws rows at random with
+    repetition; here every row counts once unless ``n_rows_sampled`` is given.
+
+    **When it fails.** A single hit and a single miss make it sensitive to noise and outliers;
+    :class:`ReliefF` averages. Many irrelevant features make neighbors meaningless, and redundant features are
+    all kept.
 
     References
     ----------

@@ -53,15 +53,18 @@ class ReliefF(Seeded, OfflineSelector):
 
     Notes
     -----
-    ``W_j = mean over rows i of [ sum over classes c other than y_i of P(c) / (1 - P(y_i)) times the mean
-    difference to the misses of class c, minus the mean difference to the hits ]``.  Of equally near rows the
-    first ones are taken.  Cost: rows^2 x features, once; distances are made for some rows at a time, so that
-    memory stays small.  A class needs two rows: a single one has no hit.
+    **Formula.** ``W_j = mean over rows i of [ sum over classes c other than y_i of P(c) / (1 - P(y_i)) times
+    the mean difference to the misses of class c, minus the mean difference to the hits ]``. Of equally near
+    rows the first ones are taken. Cost: rows^2 x features, once; distances are made for some rows at a time,
+    so that memory stays small. A class needs two rows: a single one has no hit.
 
     The papers sum differences ("manhattan"); squares choose nearly the same neighbors and are a matrix
     product.  scikit-feature's ``reliefF`` divides by the ratio of class shares where the paper multiplies,
     does not scale by the range, and may take a row for its own neighbor.  skrebate with "manhattan" and the
     same number of neighbors gives the same scores of continuous features for two classes.
+
+    **When it fails.** Distances are over all features: among hundreds of irrelevant ones the near rows are
+    near by accident. Redundant features are all kept, and cost grows with the square of the rows.
 
     References
     ----------

@@ -52,13 +52,17 @@ class RReliefF(Seeded, OfflineSelector):
 
     Notes
     -----
-    With d the weights of a row's neighbors, which sum to 1, and m rows looked at, over all pairs::
+    **Formula.** With d the weights of a row's neighbors, which sum to 1, and m rows looked at, over all
+    pairs::
 
         dP   = sum d * diff(y)      dA = sum d * diff(x_j)      dPdA = sum d * diff(y) * diff(x_j)
         W_j  = dPdA / dP - (dA - dPdA) / (m - dP)
 
     where diff(y) is the difference over the range of y.  A part that divides by 0 is 0.  Of equally near rows
     the first comes first.
+
+    **When it fails.** Distances are over all features: among hundreds of irrelevant ones the near rows are
+    near by accident. Redundant features are all kept, and cost grows with the square of the rows.
 
     References
     ----------

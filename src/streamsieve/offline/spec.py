@@ -55,8 +55,8 @@ class SPEC(OfflineSelector):
 
     Notes
     -----
-    With W the similarities, D their row sums, ``L = D^-1/2 (D - W) D^-1/2`` with eigenvalues lambda and
-    eigenvectors xi, and f the feature as ``D^1/2 x / |D^1/2 x|``::
+    **Formula.** With W the similarities, D their row sums, ``L = D^-1/2 (D - W) D^-1/2`` with eigenvalues
+    lambda and eigenvectors xi, and f the feature as ``D^1/2 x / |D^1/2 x|``::
 
         phi1 = f'L f    phi2 = phi1 / (1 - (f'xi_1)^2)    phi3 = sum over 2..k of (2 - lambda_i) (f'xi_i)^2
 
@@ -66,6 +66,9 @@ class SPEC(OfflineSelector):
     directions of phi3 together need no eigenvectors: they sum to ``2 (1 - (f'xi_1)^2) - phi1``.
 
     Without labels memory is rows^2 numbers, so at most 20,000 rows.
+
+    **When it fails.** Without labels features are judged by the clusters of the rows, whatever these mean for
+    a prediction; many irrelevant features make all rows equally alike. Redundant features are all kept.
 
     References
     ----------

@@ -61,6 +61,12 @@ class SPFS(OfflineSelector):
 
     Notes
     -----
+    **Formula.** Features enter ``min |Y - XB|`` over the responses Y with ``Y Y' = K``, the centered
+    similarities of the rows.
+
+    **When it fails.** The similarity decides: with labels it is linear separation of classes, without labels
+    it preserves whatever structure the irrelevant features make.
+
     The responses Y have ``Y Y'`` = the centered similarities K of the rows (1 / n_c for two rows of a class
     of n_c): C - 1 orthonormal contrasts for labels, scaled eigenvectors otherwise.  Features are
     standardized.  With R what is left of Y, "lars" keeps ``|x_j'R|`` equal for all features inside and

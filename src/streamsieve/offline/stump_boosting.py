@@ -54,6 +54,12 @@ class StumpBoosting(OfflineSelector):
 
     Notes
     -----
+    **Formula.** Round r takes the feature and threshold of least weighted error e; rows then weigh ``w exp(-v
+    y h(x))`` with the vote ``v = ln((1 - e) / e) / 2``.
+
+    **When it fails.** Each stump is one feature, so XOR is not found. Mislabeled rows gain weight in every
+    round. Two classes only.
+
     The share of training rows that the vote of all stumps gets wrong is at most the product of
     ``2 sqrt(e (1 - e))`` over the rounds.  Of equal stumps the first feature and its lowest threshold are
     taken.  A feature is used once, as rounds are to bring features; the paper uses 150.  Columns are sorted

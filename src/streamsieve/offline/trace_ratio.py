@@ -50,6 +50,12 @@ class TraceRatio(OfflineSelector):
 
     Notes
     -----
+    **Formula.** ``max over sets S of size k of sum_S b_j / sum_S w_j``, with b and w the scatter of a feature
+    between and within classes.
+
+    **When it fails.** Means only: classes that differ in spread or shape are not distinguished. Features in
+    large units decide unless ``standardize=True``, and redundant features are all kept.
+
     Dinkelbach's iteration: with the ratio of the present set, take the features of largest ``b - ratio w``,
     until the ratio does not grow.  It grows with every set and there is no local optimum.  scikit-feature's
     ``trace_ratio`` begins with the first columns as they stand and then looks only at the features of largest

@@ -55,6 +55,14 @@ class BARDA(RowSelector):
 
     Notes
     -----
+    **Formula.** With labels -1 and 1, G the sum of the gradients ``g = -2 y (1 - y w'x) x`` over the rows
+    with ``y w'x < 1``, H = ``damping + sqrt(sum g^2)`` and t rows: ``w = -learning_rate G / (l2 learning_rate
+    t + H)``. The k largest ``w^2 H`` stay, all other weights predict as 0.
+
+    **When it fails.** The model is linear: a feature that matters only jointly with another, or whose effect
+    is not monotone, has no gradient to gather. Old rows count like new ones, so after a drift the sums must
+    first be outweighed. Features of unequal scale are ranked by their scale as well.
+
     A row costs time for its own values, whatever the number of features and nearly whatever k, although all
     weights change with every row; see ``streamsieve._kernels.barda``.  All features are looked at now and
     then, less and less often.  Yet the weights that predict are the k best of all features at every row,

@@ -93,6 +93,13 @@ class Bootstrap(Seeded, RowSelector):
 
     Notes
     -----
+    **Formula.** With M replicas, the score of feature j is ``(1 / M) sum over m of [j is selected by replica
+    m]``; row i counts ``Poisson(1)`` times in each replica.
+
+    **When it fails.** It is as good as the selector inside: a feature that this selector cannot see is
+    selected in no replica. Copies of one informative feature share their frequency, so that each may fall
+    below ``min_frequency``.
+
     The draws are a function of (seed, row, replica), computed when needed (Philox), so batches of any size, a
     saved and resumed stream and merged parts give the same result.  Parts that were all numbered from 0
     merge to a valid bootstrap too, though not to that of one pass.

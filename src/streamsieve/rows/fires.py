@@ -122,6 +122,14 @@ class FIRES(RowSelector):
 
     Notes
     -----
+    **Formula.** With weights of mean mu (``coef_``) and standard deviation sigma (``spread_``), ``rho =
+    sqrt(1 + sum x^2 sigma^2)`` and ``z = y mu'x / rho``, steps follow the gradient of ``log Phi(z)`` in mu
+    and sigma. Score: ``(mu^2 - penalty_spread sigma^2) / (2 l2)``.
+
+    **When it fails.** The model is linear and has no intercept. Two classes only. In one pass over few rows
+    the means stay near 0 and the ranking is mostly noise; features that are not scaled make it a ranking of
+    scales.
+
     With ``batch_size=1`` nothing waits, and batches of any size give the same result.  A mean of many
     gradients is no longer than a single one, so with more rows per step the model moves less.  Over seven
     data sets, 1 to 500 rows per step gave selections of about equal worth, 1 being the best by a little.

@@ -63,9 +63,10 @@ class FSDS(RowSelector):
 
     Notes
     -----
-    With the leading singular values s and directions u of the sketch, feature j weighs the largest of
-    ``|u_ij| s_i / (s_i^2 + penalty s_rank)``.  The penalty has the units of the values, so the ranking
-    depends on the scale of the data as a whole, as the paper's does; standardise features of different units.
+    **Formula.** With the leading singular values s and directions u of the sketch, feature j weighs the
+    largest of ``|u_ij| s_i / (s_i^2 + penalty s_rank)``. The penalty has the units of the values, so the
+    ranking depends on the scale of the data as a whole, as the paper's does; standardise features of
+    different units.
 
     The paper assumes rows of mean zero and compresses every batch as it comes.  Here the mean is tracked,
     and the sketch is one of the rows about it: joining two parts of a stream adds to their scatters that
@@ -77,6 +78,10 @@ class FSDS(RowSelector):
     Sketches of two parts could be merged within the same error bound, but not to the sketch of one pass over
     both, so there is no ``merge``.  Where features are open (``learn_one``), those not yet seen are 0, and a
     ``sketch_size`` of None grows with their number.
+
+    **When it fails.** There is no target: features are kept because they vary together, whether or not this
+    helps any prediction. A feature in large units dominates, and clusters that differ in no leading direction
+    are not seen.
 
     References
     ----------

@@ -73,6 +73,14 @@ class MISSION(Seeded, RowSelector):
 
     Notes
     -----
+    **Formula.** One step per row: ``w <- w + learning_rate (y - sigmoid(f)) x`` with y in {0, 1} and ``f =
+    sum of w_j x_j`` over the features in the heap. A weight is the median over the ``depth`` rows of the
+    sketch of ``sign * bucket``; the heap holds the k largest ``|w|``.
+
+    **When it fails.** Weights of features that share buckets are confused: where the sketch is narrow against
+    the number of features with a weight, noise enters the heap. The model is linear, and a learning rate that
+    does not fit the norm of the rows makes it oscillate.
+
     Every row is one step of logistic regression, on the features of the heap alone; the step moves the
     weights of all features in the row.  More than two classes have a model each against the rest, and share
     one heap by the sum of their absolute weights.  Memory is ``8 * width * depth`` bytes per model; a label

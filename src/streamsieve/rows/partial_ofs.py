@@ -57,6 +57,14 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
 
     Notes
     -----
+    **Formula.** With labels -1 and 1, C the columns looked at and ``x^ = x / P(column in C)`` on C and 0
+    elsewhere: if ``y w'x <= 0`` over C, ``w <- w + learning_rate y x^``, shortened to ``radius``, and all but
+    the k largest become 0.
+
+    **When it fails.** The estimate ``x^`` has a large variance where k is small against the number of
+    features, so that many rows are needed; :class:`OFS` learns more from the same rows wherever all values
+    are known anyway.
+
     With d features, share of exploration e and B = k, an entry is looked at with probability B/d e, plus
     1 - e if its feature has a weight; so what the model learns from is the row itself on average.  As long as
     no feature has a weight the columns are drawn at random in every row (the paper leaves open what to look

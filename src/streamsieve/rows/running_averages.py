@@ -91,6 +91,14 @@ class RunningAverages(SummarizedRows, RowSelector):
 
     Notes
     -----
+    **Formula.** With the sums ``X'X``, ``X'y``, n and the means, standardized: the lasso minimizes ``1/2 b'Rb
+    - b'r + penalty |b|_1`` over the correlations R and r; the other models minimize the same quadratic loss
+    under another penalty, or test its coefficients.
+
+    **When it fails.** Effects that are not linear are not seen, p is limited by memory, and a rare class
+    counts little unless ``balanced=True``. Under drift the sums mix old and new rows unless there is a
+    ``half_life``.
+
     Memory is 8 p^2 bytes for p features and twice that for a query; more than 20,000 features are refused:
     screen first.  A batch costs little more than ``X.T @ X``, a query does not depend on the number of rows.
 

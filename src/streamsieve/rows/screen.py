@@ -118,6 +118,14 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
 
     Notes
     -----
+    **Formula.** The score of feature j is that of the criterion over its own column: ``s_j = criterion(x_j,
+    y)`` over all rows so far, or over rows weighted by ``2^(-age / half_life)``. The card of each criterion
+    has its formula. Kept are the k largest, or those with ``p_j <= alpha`` after the correction.
+
+    **When it fails.** Features are judged one by one: copies of a good feature are all kept, and features
+    that are informative only jointly (XOR) are not. After a drift all rows count alike unless ``half_life``,
+    ``window`` or ``on_drift`` is given.
+
     Ties go to the feature that came first.  The result does not depend on how rows are cut into batches.
     With ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.
     Under a half-life, rows are counted by their information, (sum w)^2 / sum w^2.

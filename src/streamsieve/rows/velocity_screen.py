@@ -58,6 +58,12 @@ class VelocityScreen(RowSelector):
 
     Notes
     -----
+    **Formula.** ``v_j = |mean_now - mean_before| / pooled standard deviation`` over two adjacent windows.
+    Scores are the mutual information with the class over the window in which the feature was last scored.
+
+    **When it fails.** Drift that changes relevance and leaves means alone, and changes within a window.
+    Scores of different features may come from different windows.
+
     Velocity is ``|mean_now - mean_before|`` over the pooled standard deviation of both windows.  A change
     that leaves every mean where it was, such as that of the class a feature speaks for, goes unnoticed;
     ``Screen(on_drift=...)`` watches relevance itself.

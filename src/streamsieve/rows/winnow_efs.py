@@ -131,6 +131,13 @@ class WinnowEFS(LinearScores, RowSelector):
 
     Notes
     -----
+    **Formula.** Rows get a bias and are divided by their sum; with labels -1 and 1, if ``y ((u - v)'x -
+    theta) <= margin``, every feature with x > 0 has u multiplied by ``promotion (1 + x)`` and v by ``demotion
+    (1 - x)`` for y = 1, and the reverse for y = -1. Score: ``|u - v|``.
+
+    **When it fails.** Rare features: a few rows multiply their weights, so that the ranking is noisy. Values
+    below 0 have no meaning for it, and the absence of a feature is never evidence.
+
     Rows get a bias feature of value 1 and are divided by their sum.  Only features whose value is not 0 are
     learnt from, so a row costs time for its own values, whatever the number of features.  A weight is
     never multiplied by less than 1e-6 demotion: else a feature alone in its row would lose it for good.

@@ -73,6 +73,12 @@ class TwoWay(LearnsRows, ColumnSelector):
 
     Notes
     -----
+    **Formula.** The state after a review is that of ``column_selector.fit(X[:, kept], y)`` over all rows
+    held.
+
+    **When it fails.** A column rejected early, on few rows, does not come back by itself. What each of the
+    two selectors misses is missed here as well.
+
     *Reviews.* First, columns that ``row_screen`` does not select are evicted.  Then a clone of
     ``column_selector`` begins with the targets of the rows held and is offered the remaining columns in order
     of arrival; those that it does not keep are evicted.  Its other state (wealth, levels of tests) starts

@@ -52,6 +52,12 @@ class BlockBagging(Ensemble):
 
     Notes
     -----
+    **Formula.** ``prediction = sum over blocks b of weight_b * (1 / M) sum over its M learners``; the weights
+    are equal, or fitted to the rows that were not drawn.
+
+    **When it fails.** Interactions between columns of different blocks are not seen. A block of noise lowers
+    a vote of equal weights.
+
     The draws are the same for all blocks, so that all are judged on the same rows.  In classification they
     are made within each class, so that no learner misses one.  A row that every bag has drawn does not
     count in the weights; if there is no other, all blocks count the same.  In regression it is deviations

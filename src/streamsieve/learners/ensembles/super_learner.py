@@ -50,6 +50,11 @@ class SuperLearner(Ensemble):
 
     Notes
     -----
+    **Formula.** ``min over b >= 0 of |y - Z b|^2`` with out-of-fold predictions Z.
+
+    **When it fails.** With few rows the weights follow noise of the folds. Members see one block of columns
+    each: interactions between blocks are not seen.
+
     With out-of-fold predictions Z, the weights b >= 0 minimize ``|y - Z b|^2``; then the members learn again
     from all rows.  In regression y and Z are centered by the mean of y, so weights do not depend on the
     origin of y.  In classification Z are probabilities, y is one-hot, and a member has one weight for all

@@ -79,6 +79,11 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
     Notes
     -----
+    **Formula.** Minimizes ``mean loss(y, Xw) + l2 |w|^2 / 2`` with at most k non-zero weights.
+
+    **When it fails.** The model is linear. With a fast schedule an informative feature may be dropped before
+    its weight has grown, and a dropped feature does not return. k must be chosen.
+
     After pass e of N, ``k + (p - k) max(0, (N - 2 e) / (2 e mu + N))`` of p features are left.  Weights are
     compared in units of standard deviations, whatever ``standardize`` says; of equal ones those of the first
     columns stay.

@@ -63,6 +63,11 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     Notes
     -----
+    **Formula.** Minimizes ``mean loss(y, Xw) + l2 |w|^2 / 2`` with at most k non-zero weights.
+
+    **When it fails.** The model is linear, and a dropped feature does not return. Outliers of the target need
+    ``loss="lorenz"``.
+
     As for :class:`FSAClassifier`.  The target is learned in units of its spread about its centre: standard
     deviation and mean, or for "lorenz", which would otherwise take the outliers' measure, 1.4826 times the
     median distance from the median.  Both are those of the first call; if it has fewer than 30 rows, or its

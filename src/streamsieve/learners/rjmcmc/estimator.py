@@ -72,11 +72,11 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
 
     Notes
     -----
-    The model is ``y = a + X b + e`` with Zellner's g-prior on b; with a and the variance of e unknown, the
-    log Bayes factor of q columns with R^2 against none is ``(n - 1 - q) / 2 log(1 + g) - (n - 1) / 2 log(1 +
-    g (1 - R^2))``.  Births and deaths are proposed half and half, where both are possible.  Coefficients are
-    integrated out, so the Jacobian of the jump is 1.  At most n - 2 columns are in a model.  A column that is
-    constant, or collinear with those in the model, is never born.
+    **Formula.** The model is ``y = a + X b + e`` with Zellner's g-prior on b; with a and the variance of e
+    unknown, the log Bayes factor of q columns with R^2 against none is ``(n - 1 - q) / 2 log(1 + g) - (n - 1)
+    / 2 log(1 + g (1 - R^2))``. Births and deaths are proposed half and half, where both are possible.
+    Coefficients are integrated out, so the Jacobian of the jump is 1. At most n - 2 columns are in a model. A
+    column that is constant, or collinear with those in the model, is never born.
 
     Columns may come one by one or in blocks: the result is the same.  ``offer`` keeps the chain near the
     posterior; ``sample`` counts, and counting starts again after the next ``offer`` and when ``prior`` or
@@ -85,6 +85,9 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
 
     Strongly correlated columns share their probability, and the chain is slow to exchange them: raise
     ``moves``, and compare seeds.  A ``ConvergenceWarning`` reports two halves of a walk that disagree.
+
+    **When it fails.** The model is linear with normal errors. Strongly correlated columns make the chain mix
+    slowly, and memory grows with rows times columns.
 
     References
     ----------
