@@ -142,6 +142,10 @@ def select(
     time: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="No feature: the time by which the rows are sorted.")
     ] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Keep this proportion of rows from selection; confirm on them."),
+    ] = None,
     block: Annotated[int, typer.Option(metavar="N", help="Columns (or rows) read at a time.", min=1)] = 1024,
     reading: Reading,
     output: Output,
@@ -152,7 +156,9 @@ def select(
     from streamsieve.cli.dependent_rows import DependentRows  # noqa: PLC0415
 
     rows = DependentRows(groups, time)
-    request = implementation.Request(data=data, reading=reading, output=output, size=block, rows=rows)
+    request = implementation.Request(
+        data=data, reading=reading, output=output, size=block, rows=rows, holdout=holdout
+    )
     raise typer.Exit(implementation.select(request, method, goal, param or [], task))
 
 
@@ -184,6 +190,9 @@ def screen(
     correction: Annotated[
         str, typer.Option(metavar="NAME", help="With --alpha: none, bonferroni, bh.")
     ] = "none",
+    looks: Annotated[
+        str, typer.Option(metavar="WHEN", help="With --alpha, when p-values hold: once (at the end), any.")
+    ] = "once",
     half_life: HalfLife = None,
     window: Window = None,
     on_drift: Annotated[
@@ -207,7 +216,8 @@ def screen(
     request = implementation.Request(data=data, reading=reading, output=output, size=batch)
     parameters = {
         "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
-        "correction": correction, "half_life": half_life, "window": window, "on_drift": on_drift,
+        "correction": correction, "looks": looks, "half_life": half_life, "window": window,
+        "on_drift": on_drift,
         "max_rank_error": max_rank_error, "task": task, "review_every": review_every,
     }  # fmt: skip
     raise typer.Exit(implementation.screen(request, parameters))

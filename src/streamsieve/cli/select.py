@@ -28,6 +28,7 @@ from streamsieve.cli.parameters import parsed, plain_parameters
 from streamsieve.cli.progress import progress
 from streamsieve.cli.reading import check, check_explained, described, missing_advice, opened, take_missing
 from streamsieve.cli.results import (
+    confirmed_features,
     counts_of,
     effect_name,
     explained,
@@ -55,6 +56,8 @@ class Request:
     output: Output
     size: int
     rows: DependentRows = field(default_factory=DependentRows)
+    #: Proportion of rows that selection does not see.
+    holdout: float | None = None
 
 
 class Run(NamedTuple):
@@ -119,14 +122,14 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     watched = Watched(source, suspects)
     with _told(quiet=output.silent), _named_ways_out(selector):
         how = _streamed(request, selector, watched)
-    kept = kept_features(selector)
+    kept = kept_features(selector) if request.holdout is None else confirmed_features(selector)
     writing.write(output, selector, kept, source, request.reading.target)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
     lines += [*_target_line(watched, request, selector), *suspects.notes()]
     signs = sign_note(kept, effect_name(selector), selector, source) if kept else []
     _print(request, selector, kept, how, lines, [*signs, *remarks_on(selector)])
     if output.code and not output.json:
-        say("", *code.lines(request.data, request.reading, selector, source))
+        say("", *code.lines(request.data, request.reading, selector, source, request.holdout))
     return 0 if kept else 1
 
 
@@ -154,7 +157,7 @@ def _streamed(request: Request, selector: Any, source: Any) -> Run:
         if isinstance(selector, OfflineSelector):
             _fit(selector, source, request.size, moved)
         elif isinstance(selector, ColumnSelector):
-            request.rows.begin(selector, source, quiet=quiet)
+            request.rows.begin(selector, source, quiet=quiet, holdout=request.holdout)
             if takes_groups(selector, source):
                 offer_groups(selector, source, request.size, moved)
             else:
@@ -189,6 +192,9 @@ def _check(request: Request, selector: Any) -> None:
     """Refuse, before any work, what cannot end well."""
     output = request.output
     files: tuple[Path, ...] = ()
+    if request.holdout is not None and not isinstance(selector, ColumnSelector):
+        name = type(selector).method_name()
+        raise ParameterError(f"--holdout is about methods that stream columns, and {name} does not")
     if output.checkpoint is None:
         about = {"--resume": output.resume, "--every": output.every, "--verify": output.verify}
         for option, given in about.items():
