@@ -57,7 +57,7 @@ def against_twins(size: Size, which: tuple[str, str]) -> Race:
     chosen: dict[str, list[int]] = {}
 
     def ours() -> None:
-        chosen["ours"] = getattr(ss, method)(alpha=0.01).fit(X, y).selected_.tolist()
+        chosen["ours"] = getattr(ss, method)(alpha=0.01, test="fisher_z").fit(X, y).selected_.tolist()
 
     def peer() -> None:
         judge = PartialCorrelations(values, y, "binary", alpha=0.01)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,8 @@ def _twin_sets(_: Size) -> dict[str, str]:
 
 @case("SAOLA, ", bar="speedup >= 200", over=_twin_sets)
 def saola_twin(size: Size, name: str) -> Race:
-    return _against_twin(size, name, ss.SAOLA, "saola", task="binary")
+    by_correlation = partial(ss.SAOLA, measure="fisher_z")
+    return _against_twin(size, name, by_correlation, "saola", task="binary")
 
 
 @case("AlphaInvesting, ", bar="speedup >= 200", over=_twin_sets)
@@ -142,7 +144,7 @@ def alpha_investing_twin(size: Size, name: str) -> Race:
     return _against_twin(size, name, ss.AlphaInvesting, "alpha_investing")
 
 
-def _against_twin(size: Size, name: str, selector: type[Any], module: str, **needed: str) -> Race:
+def _against_twin(size: Size, name: str, selector: Callable[[], Any], module: str, **needed: str) -> Race:
     """Race a selector against ``tests/reference/MODULE.py``; both must choose the same columns."""
     X, y = real(name)
     X = X[:, : size(X.shape[1], 200)]
@@ -158,7 +160,7 @@ def _against_twin(size: Size, name: str, selector: type[Any], module: str, **nee
 
     def note() -> str:
         if chosen["ours"] != chosen["twin"]:
-            raise AssertionError(f"{selector.__name__} and its twin chose differently on {name}: {chosen}")
+            raise AssertionError(f"{module} and its twin chose differently on {name}: {chosen}")
         kind = "dense" if isinstance(X, np.ndarray) else "sparse"
         return f"{X.shape[0]:,} rows x {X.shape[1]:,} {kind} columns, the same {len(chosen['ours'])} kept"
 

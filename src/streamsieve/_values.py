@@ -13,6 +13,8 @@ from streamsieve.exceptions import BadValueError
 #: Larger magnitudes are refused: squares, weights and the factors of fading must multiply without overflow.
 LIMIT = 1e100
 HEAVIEST = 1e30
+#: Values of a product that BLAS computes in one thread; a second one would take longer to wake up.
+LONGEST_LINE = 8192
 #: The largest magnitude of each type of value; a float32 cannot hold the limit itself.
 LARGEST_VALUE = {np.dtype(np.float32): float(np.finfo(np.float32).max), np.dtype(np.float64): LIMIT}
 
@@ -20,15 +22,14 @@ LARGEST_VALUE = {np.dtype(np.float32): float(np.finfo(np.float32).max), np.dtype
 def refuse_non_finite(X: Any, names: Sequence[str] | None = None, *, missing: bool = False) -> bool:
     """Refuse inf, overflow and, unless it may be missing, NaN, naming the first such column.
 
-    Returns whether there are NaN.  The minimum and maximum are two fast passes without a temporary; NaN makes
-    both NaN.
+    Returns whether there are NaN.
     """
     values = X.data if sp.issparse(X) else X
     if values.size == 0:
         return False
     limit = LIMIT if values.dtype.itemsize > 4 else np.inf  # a float32 cannot hold the limit itself
-    with np.errstate(invalid="ignore"):
-        if values.min() > -limit and values.max() < limit:
+    with np.errstate(invalid="ignore", over="ignore"):
+        if _sum_of_squares(values) < limit * limit or (values.min() > -limit and values.max() < limit):
             return False
         bad = np.abs(values) >= limit
         if not missing:
@@ -44,6 +45,16 @@ def refuse_non_finite(X: Any, names: Sequence[str] | None = None, *, missing: bo
         i, j = (int(v) for v in np.argwhere(bad)[0])
         value = float(X[i, j])
     raise bad_value(j, value, names)
+
+
+def _sum_of_squares(values: Any) -> float:
+    """Return a bound of all squares in one fast pass without a temporary; not finite if nothing is known."""
+    if values.ndim != 2 or values.dtype.kind != "f":
+        return np.nan
+    lines = values if values.strides[1] == values.itemsize else values.T
+    if lines.shape[1] > LONGEST_LINE:
+        return np.nan
+    return float(np.vecdot(lines, lines).sum())
 
 
 def bad_value(feature: int, value: float, names: Sequence[str] | None = None) -> BadValueError:

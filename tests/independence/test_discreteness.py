@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve.dependence.contract import Relevance
 from streamsieve.independence import ChiSquareTest, FisherZ, GSquared
-from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
+from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete, two_by_two
 from streamsieve.protocols import Task
 
 FORMS = {
@@ -47,6 +47,30 @@ def test_distinct_values_are_counted_up_to_few(form):
         dense = X.toarray() if sp.issparse(X) else X
         wanted = [len(np.unique(x[~np.isnan(x)])) for x in dense.T]
         np.testing.assert_array_equal(distinct_values(X), np.minimum(wanted, few_values(n) + 1))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("bits", [0, 40])
+def test_tables_of_two_values_are_counted_and_all_other_columns_left_out(form, bits):
+    rng = np.random.default_rng(1)
+    for n in (2, 3, 8, 9, 12, 64, 65, 200):
+        late = [
+            np.r_[np.zeros(n - 1), [1.0]],
+            np.r_[np.zeros(n - 2), [1.0, 2.0]],
+            np.r_[np.zeros(n - 1), np.nan],
+        ]
+        X = np.column_stack([coarse_columns(rng, n), *late, rng.integers(0, 2, (n, bits)) - 0.5])
+        X, second = FORMS[form](X), rng.random(n) < 0.4
+        ones, both = two_by_two(X, second)
+        for x, count, inside in zip((X.toarray() if sp.issparse(X) else X).T, ones, both, strict=True):
+            values = np.unique(x)
+            if len(values) == 2 and not np.isnan(x).any():
+                counted = [(np.sum(x == v), np.sum(second & (x == v))) for v in values]
+                assert (count, inside) in counted
+            else:
+                assert count == inside == 0
+        counts = distinct_values(X)
+        np.testing.assert_array_equal(distinct_values(X, ones > 0), counts)
 
 
 def test_few_values_are_32_or_half_of_the_rows_but_always_two():

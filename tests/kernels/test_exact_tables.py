@@ -36,8 +36,13 @@ def test_fisher_is_that_of_scipy_in_large_and_lopsided_tables():
         low, high = max(0, ones + fewest - n), min(ones, fewest)
         spread = math.sqrt(max(ones * fewest / n, 1)) * rng.choice([1, 5, 100])
         corner = int(np.clip(rng.normal(ones * fewest / n, spread), low, high))
-        out = np.zeros(1)
-        kernel.fisher(np.array([corner]), np.array([fewest]), ones, n, log_factorial(n), out)
+        out, known = (
+            np.zeros(1),
+            np.zeros((fewest + int(rng.integers(2)), ones + 1)),
+        )  # with its row or without
+        for _ in range(2):  # computed, and looked up
+            kernel.fisher(np.array([corner]), np.array([fewest]), ones, n, log_factorial(n), known, out)
+            assert out[0] == kernel.fisher_one(corner, fewest, ones, n, log_factorial(n))
         wanted = fisher_exact([[corner, fewest - corner], [ones - corner, n - ones - fewest + corner]]).pvalue
         assert out[0] == pytest.approx(wanted, rel=1e-7, abs=1e-290), (n, ones, fewest, corner)
 

@@ -32,29 +32,37 @@ def _count(
     used[:] = False
     found = 0
     whole = True
-    first = second = math.nan  # most columns of few values have two, which need no hash table
+    first = second = math.nan  # most columns of few values have two
+    small = np.uint64(0)  # bits of the whole numbers below 64, which need no hash table
     if zeros:
-        used[0] = True
-        table[0] = first = 0.0
+        small = np.uint64(1)
+        first = 0.0
         found = 1
     for t in range(len(values)):
         v = float(values[t])
         if v == first or v == second or math.isnan(v):  # noqa: PLR1714, SIM109 - twice as fast
             continue
-        at = _place(v, table, used) if math.isfinite(v) else -1
-        if at < 0:
-            return -1
-        if not used[at]:
+        if 0.0 <= v < 64.0 and v == math.floor(v):
+            bit = np.uint64(1) << np.uint64(v)
+            if small & bit:
+                continue
+            small |= bit
+        elif math.isfinite(v):
+            at = _place(v, table, used)
+            if used[at]:
+                continue
             used[at] = True
             table[at] = v
-            found += 1
-            if found == 1:
-                first = v
-            elif found == 2:
-                second = v
-            whole = whole and v == math.floor(v)
-            if found > most or (found > 2 and not whole):
-                return -1
+        else:
+            return -1
+        found += 1
+        if found == 1:
+            first = v
+        elif found == 2:
+            second = v
+        whole = whole and v == math.floor(v)
+        if found > most or (found > 2 and not whole):
+            return -1
     return found
 
 

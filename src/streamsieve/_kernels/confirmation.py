@@ -73,7 +73,7 @@ def two_by_two(
                 continue
             if count == 0:
                 other = v
-            elif v != other:
+            if v != other:  # also a missing value
                 count = 0
                 inside = 0
                 break

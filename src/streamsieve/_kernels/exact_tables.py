@@ -79,10 +79,22 @@ def fisher_one(corner: int, fewest: int, ones: int, n: int, lf: FloatArray) -> f
 
 
 @nb.njit(nogil=True, cache=True)
-def fisher(corner: IntArray, fewest: IntArray, ones: int, n: int, lf: FloatArray, out: FloatArray) -> None:
-    """Write Fisher's p-values of many tables with the same classes."""
+def fisher(
+    corner: IntArray, fewest: IntArray, ones: int, n: int, lf: FloatArray, known: FloatArray, out: FloatArray
+) -> None:
+    """Write Fisher's p-values of many tables with the same classes.
+
+    ``known[fewest, corner]`` is that of a table met before, or 0.  Threads may share it: each number is
+    written at once, and always the same.
+    """
     for j in range(len(corner)):
-        out[j] = fisher_one(corner[j], fewest[j], ones, n, lf)
+        a, rows = corner[j], fewest[j]
+        if rows >= len(known):
+            out[j] = fisher_one(a, rows, ones, n, lf)
+            continue
+        if known[rows, a] == 0.0:
+            known[rows, a] = fisher_one(a, rows, ones, n, lf)
+        out[j] = known[rows, a]
 
 
 @nb.njit(nogil=True, cache=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from streamsieve._frames import is_series, names_of, refuse_text
@@ -26,8 +27,9 @@ def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = 
     refuse_text(X)
     if getattr(X, "ndim", None) == 1 or is_series(X):
         X = clean(np.asarray(X), "csc").reshape(-1, 1)
-    with as_input_errors():
-        X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
+    if not (sp.issparse(X) and X.dtype == np.float64 and min(X.shape) > 0):  # else `clean` saw to it all
+        with as_input_errors():
+            X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
     if X.shape[0] != n:
         raise SchemaError(
             f"the block has {X.shape[0]} rows, but begin(y) was given {n}: "

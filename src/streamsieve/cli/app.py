@@ -143,6 +143,10 @@ def select(
     time: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="No feature: the time by which the rows are sorted.")
     ] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Keep this proportion of rows from selection; confirm on them."),
+    ] = None,
     block: Annotated[int, typer.Option(metavar="N", help="Columns (or rows) read at a time.", min=1)] = 1024,
     engine: Engine,
     reading: Reading,
@@ -155,7 +159,7 @@ def select(
 
     rows = DependentRows(groups, time)
     request = implementation.Request(
-        data=data, reading=reading, output=output, size=block, rows=rows, engine=engine
+        data=data, reading=reading, output=output, size=block, rows=rows, engine=engine, holdout=holdout
     )
     raise typer.Exit(implementation.select(request, method, goal, param or [], task))
 
@@ -189,6 +193,9 @@ def screen(
     correction: Annotated[
         str, typer.Option(metavar="NAME", help="With --alpha: none, bonferroni, bh.")
     ] = "none",
+    looks: Annotated[
+        str, typer.Option(metavar="WHEN", help="With --alpha, when p-values hold: once (at the end), any.")
+    ] = "once",
     half_life: HalfLife = None,
     window: Window = None,
     on_drift: Annotated[
@@ -213,7 +220,8 @@ def screen(
     request = implementation.Request(data=data, reading=reading, output=output, size=batch, engine=engine)
     parameters = {
         "criterion": criterion, "k": k, "percentile": percentile, "alpha": alpha,
-        "correction": correction, "half_life": half_life, "window": window, "on_drift": on_drift,
+        "correction": correction, "looks": looks, "half_life": half_life, "window": window,
+        "on_drift": on_drift,
         "max_rank_error": max_rank_error, "task": task, "review_every": review_every,
     }  # fmt: skip
     raise typer.Exit(implementation.screen(request, parameters))

@@ -35,7 +35,9 @@ def check_code(data: list[str]) -> None:
         raise CapabilityError("--code reads files with pandas, which queries no database: leave --code out")
 
 
-def lines(data: list[str], reading: Reading, selector: Any, source: Any) -> list[str]:
+def lines(
+    data: list[str], reading: Reading, selector: Any, source: Any, holdout: float | None = None
+) -> list[str]:
     """Return a program that reads the same data and fits the same selector."""
     imports = {
         "import pandas as pd",
@@ -60,6 +62,7 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any) -> list
         imports.add("from sklearn.impute import SimpleImputer")
         steps.append('SimpleImputer().set_output(transform="pandas")')
     steps.append(f"ss.{_constructor(selector)}")
+    more = "" if holdout is None else f", {type(selector).__name__.lower()}__holdout={holdout!r}"
     program = [
         "# the same selection in Python",
         *sorted(imports, key=lambda line: (line.startswith("from"), line)),
@@ -69,8 +72,8 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any) -> list
         f"X, y = data[{names!r}], data[{reading.target!r}]",
         "pipeline = make_pipeline(",
         *(f"    {step}," for step in steps),
-        ").fit(X, y)",
-        "print(pipeline[-1].get_feature_names_out())",
+        f").fit(X, y{more})",
+        f"print(pipeline[-1].{'get_feature_names_out()' if holdout is None else 'confirm()'})",
     ]
     return "\n".join(program).splitlines()
 

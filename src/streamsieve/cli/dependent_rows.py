@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,19 +44,22 @@ class DependentRows(NamedTuple):
         if self.columns and any(map(is_svmlight, data)):
             raise ParameterError(f"{option} names a column of a table, and svmlight text has no names")
 
-    def begin(self, selector: ColumnSelector, source: Any, *, quiet: bool) -> None:
+    def begin(
+        self, selector: ColumnSelector, source: Any, *, quiet: bool, holdout: float | None = None
+    ) -> None:
         """Begin with the target of a source and the values of the columns; print what looks wrong."""
         if getattr(source, "y", None) is None:
             return
+        begin = partial(selector.begin, source.y, **({} if holdout is None else {"holdout": holdout}))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DependentRowsWarning)
             if self.groups is not None:
-                selector.begin(source.y, groups=source.column(self.groups))
+                begin(groups=source.column(self.groups))
             elif self.time is not None:
                 _check_sorted(self.time, source.column(self.time))
-                selector.begin(source.y, serial=True)
+                begin(serial=True)
             else:
-                selector.begin(source.y)
+                begin()
         for each in caught:
             if not issubclass(each.category, DependentRowsWarning):
                 warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

@@ -61,6 +61,16 @@ def _features(selector: Any) -> list[dict[str, Any]]:
     ]
 
 
+def confirmed_features(selector: ColumnSelector) -> list[dict[str, Any]]:
+    """Return the kept features with their tests on the rows that ``--holdout`` kept from selection."""
+    table = selector.confirm()
+    tests = {
+        name: {"adjusted": adjusted, "confirmed": "yes" if sure else "no"}
+        for name, adjusted, sure in zip(table["feature"], table["adjusted"], table["confirmed"], strict=True)
+    }
+    return [row | tests[row["feature"]] for row in kept_features(selector)]
+
+
 def _strength(row: dict[str, Any]) -> tuple[float, float]:
     """Return what sorts features, the strongest first: p-values, which compare across tests, then effects."""
     p, effect = row["p_value"], row["statistic"]
@@ -87,14 +97,16 @@ def counts_of(selector: Any, kept: int) -> dict[str, int]:
 def say_features(kept: list[dict[str, Any]], effect: str) -> None:
     """Print features as a table."""
     columns = kept[0] if kept else {}
-    shown = {"statistic": effect, "score": effect, "p_value": "p-value"}
+    shown = {
+        "statistic": effect, "score": effect, "p_value": "p-value", "adjusted": "held-out p-value, adjusted"
+    }  # fmt: skip
     rows = ([_cell(name, value) for name, value in row.items()] for row in kept)
     sides = {name: "left" if name in ("feature", "type") else "right" for name in columns}
     say_table({shown.get(name, name): side for name, side in sides.items()}, rows)
 
 
 def _cell(name: str, value: Any) -> str:
-    if name == "p_value" and value < SMALLEST_P:
+    if name in ("p_value", "adjusted") and value < SMALLEST_P:
         return f"<{SMALLEST_P:g}"
     return value if isinstance(value, str) else "" if math.isnan(value) else f"{value:.4g}"
 

@@ -38,6 +38,7 @@ from streamsieve.cli.reading import (
     take_types,
 )
 from streamsieve.cli.results import (
+    confirmed_features,
     counts_of,
     explained,
     kept_features,
@@ -66,6 +67,8 @@ class Request:
     size: int
     rows: DependentRows = field(default_factory=DependentRows)
     engine: Engine = field(default_factory=Engine)
+    #: Proportion of rows that selection does not see.
+    holdout: float | None = None
 
 
 class Run(NamedTuple):
@@ -131,7 +134,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     watched = Watched(source, suspects)
     with _told(quiet=output.silent), _named_ways_out(selector):
         how = _streamed(request, selector, watched)
-    kept = kept_features(selector)
+    kept = kept_features(selector) if request.holdout is None else confirmed_features(selector)
     writing.write(output, selector, kept, source, request.reading.target)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
     lines += [*_target_line(watched, request, selector), *types_line(selector), *suspects.notes()]
@@ -141,7 +144,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     after += sign_note(kept, effect, selector, source) if kept else []
     _print(request, selector, kept, how, effect, lines, [*after, *remarks_on(selector)])
     if output.code and not output.json:
-        say("", *code.lines(request.data, request.reading, selector, source))
+        say("", *code.lines(request.data, request.reading, selector, source, request.holdout))
     return 0 if kept else 1
 
 
@@ -169,7 +172,7 @@ def _streamed(request: Request, selector: Any, source: Any) -> Run:
         if isinstance(selector, OfflineSelector):
             _fit(selector, source, request.size, moved)
         elif isinstance(selector, ColumnSelector):
-            request.rows.begin(selector, source, quiet=quiet)
+            request.rows.begin(selector, source, quiet=quiet, holdout=request.holdout)
             if takes_groups(selector, source):
                 offer_groups(selector, source, request.size, moved)
             else:
@@ -218,6 +221,9 @@ def _check(request: Request, selector: Any) -> None:
     output = request.output
     check_engine(request.engine, selector, output)
     files: tuple[Path, ...] = ()
+    if request.holdout is not None and not isinstance(selector, ColumnSelector):
+        name = type(selector).method_name()
+        raise ParameterError(f"--holdout is about methods that stream columns, and {name} does not")
     if output.checkpoint is None:
         about = {"--resume": output.resume, "--every": output.every, "--verify": output.verify}
         for option, given in about.items():

@@ -13,8 +13,9 @@ from scipy.special import betainc, gammaln, ndtr, ndtri
 from streamsieve._kernels import confirmation as kernel
 from streamsieve.decisions import PValues, places
 from streamsieve.dependence.blocks import ColumnSlices
+from streamsieve.independence.discreteness import two_by_two
 from streamsieve.independence.table_p_values import fisher
-from streamsieve.protocols import BoolArray, FloatArray, IntArray
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
 
 #: Relative error of a p-value that is tolerated, as the first terms of its expansion estimate it.
 TOLERANCE = 0.1
@@ -134,6 +135,14 @@ class Confirmation:
         expected = np.minimum(ones, self.n - ones) * float(self._counts.min()) / self.n
         return ones, both, (ones > 0) & (exact | (expected < LEAST_EXPECTED))
 
+    def tables_of(self, X: Matrix) -> tuple[IntArray, IntArray]:
+        """Return the 2 x 2 tables of a block's columns and two classes; 0 for columns of more values."""
+        return two_by_two(X, self._codes == 1)
+
+    def fisher(self, ones: IntArray, both: IntArray) -> FloatArray:
+        """Return Fisher's exact p-values of 2 x 2 tables."""
+        return fisher(self.n, int(self._counts[1]), ones, both)
+
     def doubtful_at(self, level: float, columns: Columns) -> BoolArray:
         """Return the columns whose decision at a level may not be that of the t or F test."""
         doubtful, rest = np.zeros(len(columns), bool), np.arange(len(columns))
@@ -176,7 +185,7 @@ class Confirmation:
         p_value, rest = p_value.copy(), np.arange(len(columns))
         if self.two:
             ones, both, small = self._tables(columns, exact=exact)
-            p_value[small] = fisher(self.n, int(self._counts[1]), ones[small], both[small])
+            p_value[small] = self.fisher(ones[small], both[small])
             rest = np.flatnonzero(ones == 0)
         rest = rest[p_value[rest] < self._sure]
         if not len(rest):

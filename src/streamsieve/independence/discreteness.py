@@ -6,15 +6,19 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve._kernels import confirmation as kernel
-from streamsieve.dependence.blocks import column_slices
-from streamsieve.protocols import IntArray, Matrix
+from streamsieve._kernels import confirmation as of_columns
+from streamsieve._kernels import few_values as of_rows
+from streamsieve._threads import over_features
+from streamsieve.dependence.blocks import column_slices, row_by_row
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
 
 #: Distinct values up to which a column or target is discrete, unless they are more than half of the rows.
 #: A column that differs from its most frequent value in fewer rows than this is discrete as well.
 FEW_VALUES = 32
 #: Rows of a dense block that are looked at first: a continuous column shows too many values in them.
 FIRST_ROWS = 64
+#: The same for columns of two values.
+FEWER_ROWS = 8
 
 
 def few_values(n: int) -> int:
@@ -27,16 +31,63 @@ def is_discrete(y: npt.NDArray[np.generic]) -> bool:
     return len(np.unique(y)) <= few_values(len(y))
 
 
-def distinct_values(X: Matrix) -> IntArray:
-    """Count the distinct values of every column, without missing ones; those beyond few count as one."""
+def distinct_values(X: Matrix, two: BoolArray | None = None) -> IntArray:
+    """Count the distinct values of every column, without missing ones; those beyond few count as one.
+
+    ``two``: which columns are known to have two, if that is known.
+    """
     n, m = X.shape
-    most, counts, chosen = few_values(n), np.zeros(m, np.int64), np.arange(m)
-    if not sp.issparse(X) and n > FIRST_ROWS:
-        pointers, _, values = column_slices(X[:FIRST_ROWS])
-        kernel.distinct(pointers, values, FIRST_ROWS, most, counts)
-        chosen = np.flatnonzero(counts <= most)
+    most = few_values(n)
+    open_ = np.ones(m, bool) if two is None else ~two
+    counts = np.where(open_, most + 1, 2)
+    if not sp.issparse(X) and n > FIRST_ROWS and open_.any():
+        open_ &= np.bitwise_count(_patterns(X[:FIRST_ROWS])) <= most + 1  # zeros have two signs
+    chosen = np.flatnonzero(open_)
     pointers, _, values = column_slices(X, chosen)
-    some = np.empty(len(chosen), np.int64)
-    kernel.distinct(pointers, values.astype(np.float64, copy=False), n, most, some)
-    counts[chosen] = some
+    found = np.empty(len(chosen), np.int64)
+    of_columns.distinct(pointers, values.astype(np.float64, copy=False), n, most, found)
+    counts[chosen] = found
     return counts
+
+
+def _patterns(X: FloatArray) -> npt.NDArray[np.uint64]:
+    """Return a word per dense column, with a bit set for every value; equal values share one."""
+    flat, width = row_by_row(_row_major(X))
+    out = np.empty(X.shape[1], np.uint64)
+    of_rows.patterns(flat, flat.view(np.uint64), width, len(X), out)
+    return out
+
+
+def two_by_two(X: Matrix, second: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the 2 x 2 tables of columns of two values and a target of two classes.
+
+    Rows with one of the two values, and those of them in the ``second`` class; 0 for a column of more values.
+    """
+    if sp.issparse(X) or X.strides[1] != X.itemsize:
+        counts = np.empty((2, X.shape[1]), np.int64)
+        of_columns.two_by_two(*column_slices(X), sp.issparse(X), second, counts)
+        return counts[0], counts[1]
+    ones, both = np.zeros((2, X.shape[1]), np.int64)
+    few = np.bitwise_count(_patterns(X[:FEWER_ROWS])) <= 3  # zeros have two signs
+    if few.any():
+        some = slice(None) if few.mean() > 0.5 else np.flatnonzero(few)
+        ones[some], both[some] = _two_by_two(_row_major(X[:, some]), second.astype(np.float64))
+    return ones, both
+
+
+def _two_by_two(X: FloatArray, second: FloatArray) -> FloatArray:
+    n, m = X.shape
+    found, (flat, width) = np.empty((2, m)), row_by_row(X)
+
+    def work(low: int, high: int) -> None:
+        of_rows.two_by_two(flat, width, second, found, low, high)
+
+    over_features(m, n * m, work)
+    return found
+
+
+def _row_major(X: FloatArray) -> FloatArray:
+    """Return a dense block with rows of contiguous float64, the same one if it has."""
+    if X.dtype == np.float64 and X.strides[1] == X.itemsize:
+        return X
+    return np.ascontiguousarray(X, np.float64)

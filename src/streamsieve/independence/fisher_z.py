@@ -232,20 +232,44 @@ class FisherZ(RelevanceTest):
         """Test every column of a block against the target; rules want the means and norms again."""
         found = self.relevance(X)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
-        p_value, columns = PValues(self.p_values, statistic), (found.mean, found.norm)
+        p_value, found = PValues(self.p_values, statistic), found._replace(r=statistic)
         if self._looked_at < math.inf and not self.online:
-            return self._confirmed(X, reason, p_value, found._replace(r=statistic))
-        distinct = distinct_values(X) if self.discrete_target else None
-        chosen = self._to_confirm(statistic, reason, distinct)
+            return self._confirmed(X, reason, p_value, found)
+        return self._online(X, reason, p_value, found)
+
+    def _online(
+        self, X: Matrix, reason: npt.NDArray[np.uint8], p_value: PValues, found: Correlations
+    ) -> Relevance:
+        """Confirm the p-values that an online procedure may find small, and say which are discrete."""
+        _, r, mean, norm = found
+        two = None
+        chosen = np.flatnonzero((np.abs(r) >= self._looked_at) & (reason != CONSTANT))
+        if self._looked_at < math.inf and self._confirmation.two:
+            ones, both = self._confirmation.tables_of(X)
+            two = ones > 0
+            exact = np.flatnonzero(
+                two & (reason != CONSTANT)
+            )  # two values may differ by less than squares show
+            p = self._confirmation.fisher(ones[exact], both[exact])
+            p_value = self._replaced(reason, p_value, exact, p)
+            chosen = chosen[~two[chosen]]
         if len(chosen):
-            before, slices = p_value[chosen], column_slices(X, chosen)
-            some = Columns(slices, sp.issparse(X), found.mean[chosen], found.norm[chosen])
+            before = p_value[chosen]
+            some = Columns(column_slices(X, chosen), sp.issparse(X), mean[chosen], norm[chosen])
             p = self._confirmation.p_values(some, before, exact=True)
-            changed = np.flatnonzero((p != before) | (np.abs(statistic[chosen]) >= PERFECT))
-            p_value = ReplacedPValues(p_value, chosen[changed], p[changed]) if len(changed) else p_value
-            reason[chosen[changed]] = np.where(p[changed] <= self.level, RELEVANT, IRRELEVANT)
-        discrete = None if distinct is None else distinct <= few_values(self.n)
-        return Relevance(reason, statistic, p_value, columns, discrete)
+            changed = np.flatnonzero((p != before) | (np.abs(r[chosen]) >= PERFECT))
+            p_value = self._replaced(reason, p_value, chosen[changed], p[changed])
+        discrete = distinct_values(X, two) <= few_values(self.n) if self.discrete_target else None
+        return Relevance(reason, r, p_value, (mean, norm), discrete)
+
+    def _replaced(
+        self, reason: npt.NDArray[np.uint8], before: PValues, at: IntArray, p: FloatArray
+    ) -> PValues:
+        """Return p-values of which some are from another test, and decide by them at the fixed level."""
+        if not len(at):
+            return before
+        reason[at] = np.where(p <= self.level, RELEVANT, IRRELEVANT)
+        return ReplacedPValues(before, at, p)
 
     def _confirmed(
         self, X: Matrix, reason: npt.NDArray[np.uint8], p_value: PValues, found: Correlations
@@ -271,18 +295,6 @@ class FisherZ(RelevanceTest):
     def discrete_target(self) -> bool:
         """Whether an online procedure must know which columns have discrete p-values."""
         return self.online and is_discrete(self.labels if len(self.labels) else self._y)
-
-    def _to_confirm(
-        self, r: FloatArray, reason: npt.NDArray[np.uint8], distinct: IntArray | None
-    ) -> IntArray:
-        """Return the columns whose p-values an online procedure needs confirmed, by their distinct values."""
-        if self._looked_at == math.inf:
-            return np.zeros(0, np.int64)
-        chosen = np.flatnonzero(np.abs(r) >= self._looked_at)
-        if distinct is not None and self._confirmation.two:
-            chosen = np.union1d(chosen, np.flatnonzero(distinct == 2))
-        varying: IntArray = chosen[reason[chosen] != CONSTANT]
-        return varying
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column; None if it is constant or not finite, or with several contrasts."""

@@ -28,6 +28,8 @@ RARE_LEVEL = 4
 MOST_DRAWS, STOP = 100_000, 10
 #: Rows that are drawn for all of them together, a second or so, unless these are fewer than 1,000 tables.
 MOST_ROWS = 300_000_000
+#: Tables of two classes whose p-values are remembered: 8 MB.
+KNOWN_TABLES = 2**20
 #: Ranges of degrees of freedom in an octave, and the exponents of 2 at which they begin and end.
 PER_OCTAVE, FIRST, LAST = 8, -4, 20
 
@@ -58,8 +60,17 @@ def fisher(n: int, ones: int, rows: IntArray, corner: IntArray) -> FloatArray:
     The class has ``ones`` of all n rows.
     """
     found = np.empty(len(rows))
-    kernel.fisher(corner, rows, ones, n, log_factorial(n), found)
+    kernel.fisher(corner, rows, ones, n, log_factorial(n), _fisher_known(n, ones), found)
     return found
+
+
+@lru_cache(maxsize=4)
+def _fisher_known(n: int, ones: int) -> FloatArray:
+    """Return the p-values of tables that were computed before, by rows of the level and corner; 0: unknown.
+
+    Columns of two values are many and their tables are few.  Memory that is not used is not taken.
+    """
+    return np.zeros((min(n + 1, KNOWN_TABLES // (ones + 1)), ones + 1))
 
 
 @lru_cache(maxsize=4)
