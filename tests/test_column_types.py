@@ -43,3 +43,15 @@ def test_the_guess_equals_its_slow_twin(n):
 @pytest.mark.parametrize(("n", "levels"), [(10, 4), (100, 5), (1000, 50), (100_000, 256)])
 def test_how_many_levels_are_few(n, levels):
     assert few_levels(n) == levels
+
+
+@pytest.mark.parametrize(
+    "text", [lambda X: X.astype(str), lambda X: np.where(X == X[3, 1], "high", X.astype(object))]
+)
+def test_an_array_with_text_is_refused_by_fit_and_transform_alike(text):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    sieve = ss.FastOSFS().fit(X, y)
+    for call in (sieve.transform, lambda X: ss.FastOSFS().fit(X, y)):
+        with pytest.raises(TypeError, match="X is an array with text; give a dataframe"):
+            call(text(X))

@@ -164,6 +164,15 @@ def as_objects(X: Any) -> npt.NDArray[Any]:
     return out
 
 
+def refuse_text_array(X: Any) -> None:
+    """Refuse an array with text, whose columns have no types."""
+    if isinstance(X, np.ndarray) and holds_text(X):
+        raise InputTypeError(
+            "could not convert string to float: X is an array with text; give a dataframe, whose columns "
+            "of text are nominal"
+        )
+
+
 def refuse_text(X: Any) -> None:
     """Name the text columns of a dataframe, and the two ways out."""
     if not is_frame(X):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve._frames import holds_text, refuse_text, with_codes
+from streamsieve._frames import refuse_text, refuse_text_array, with_codes
 from streamsieve._parameters import did_you_mean
 from streamsieve.column_types import (
     BINARY,
@@ -25,7 +25,7 @@ from streamsieve.column_types import (
     known_types,
 )
 from streamsieve.decisions import FeatureNames
-from streamsieve.exceptions import CapabilityError, InputTypeError, SchemaError
+from streamsieve.exceptions import CapabilityError, SchemaError
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import ColumnBlock, IntArray, Matrix
 from streamsieve.state import Array, Part
@@ -76,11 +76,7 @@ def check_declared(types: ColumnTypes, names: Sequence[str] | None, width: int) 
 
 def coded(X: Any) -> tuple[Any, dict[str, bool]]:
     """Return X with codes for text and categories, their names, and whether the categories are ordered."""
-    if isinstance(X, np.ndarray) and holds_text(X):
-        raise InputTypeError(
-            "could not convert string to float: X is an array with text; give a dataframe, whose columns "
-            "of text are nominal"
-        )
+    refuse_text_array(X)
     with_numbers, ordered = with_codes(X)
     refuse_text(with_numbers)
     return with_numbers, ordered
