@@ -108,6 +108,23 @@ def test_effects_have_the_name_of_what_they_are(method, parameters, word):
     assert effect_name(registry.selector(method)(**parameters)) == word
 
 
+def test_a_comparison_has_methods_without_types(shop, capsys):
+    out = said(capsys, "compare", shop, "--target", "label", "--out", "report", "--nominal", "zip", code=2)
+    assert "--nominal is about methods that know types, and a comparison has learners that do not" in out
+
+
+@pytest.mark.parametrize(
+    ("data", "word"), [("levels", "G2"), ("numbers", "correlation"), ("both", "strength")]
+)
+def test_effects_of_hiton(data, word):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    columns = {"levels": [y + rng.integers(0, 3, 300)], "numbers": [y + rng.normal(size=300)]}
+    columns["both"] = columns["levels"] + columns["numbers"]
+    sieve = ss.HITONPC(test="auto").fit(np.column_stack(columns[data]), y)
+    assert effect_name(sieve, [*sieve.column_types_.values()]) == word
+
+
 @pytest.mark.parametrize(("method", "regression", "types", "word"), [
     ("fast_osfs", False, ["numeric"], "correlation"), ("fast_osfs", False, ["ordinal", "nominal"], "G2"),
     ("fast_osfs", False, ["ordinal", "numeric"], "statistic"), ("fast_osfs", True, ["nominal"], "eta"),
