@@ -59,6 +59,14 @@ def test_rows_take_the_same_options(shop, capsys):
     }  # fmt: skip
 
 
+def test_a_screen_says_which_columns_may_be_codes(shop, capsys):
+    arguments = ("screen", shop, "--target", "label", "--skip-text", "--json")
+    note = "note: zip, grade hold few whole numbers and are ranked as quantities: --nominal zip,grade"
+    assert any(line.startswith(note) for line in json.loads(said(capsys, *arguments))["notes"])
+    declared = json.loads(said(capsys, *arguments, "--nominal", "zip", "--numeric", "grade"))
+    assert not any(line.startswith("note: ") for line in declared["notes"])
+
+
 def test_a_declared_quantity_is_one(shop, capsys):
     arguments = ("select", shop, "--target", "label", "--method", "saola", "--json")
     out = json.loads(said(capsys, *arguments, "--nominal", "zip", "--numeric", "grade", "--skip-text"))
