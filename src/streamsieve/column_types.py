@@ -26,6 +26,8 @@ ROWS_PER_LEVEL = 20
 MOST_LEVELS = 256
 #: Rows that are looked at first.
 FIRST_ROWS = 64
+#: Columns that are copied together, so that they stay in cache.
+COLUMNS = 64
 #: Levels that tables take over any number of rows.
 TABLE_LEVELS = 32
 #: Number of distinct values up to which whole numbers are levels over any number of rows.
@@ -67,15 +69,22 @@ def guessed_types(X: Matrix) -> IntArray:
         some = np.flatnonzero(
             out >= 0
         )  # fractions show in a few rows, and the rest of the column is not read
-        found = np.zeros(len(some), np.int64)
-        kernel.levels_dense(np.asfortranarray(X[:, some]), most, found)
-        out[some] = found
+        for low in range(0, len(some), COLUMNS):
+            part = some[low : low + COLUMNS]
+            found = np.zeros(len(part), np.int64)
+            kernel.levels_dense(np.asfortranarray(X[:, part]), most, found)
+            out[part] = found
     return np.where(out == 2, BINARY, np.where(out > 2, ORDINAL, NUMERIC))
+
+
+def guessed_levels(x: FloatArray) -> int:
+    """Return the number of distinct values of a single column, or -1 if they are no levels."""
+    return int(kernel.levels_of_one(x, few_levels(len(x))))
 
 
 def guessed_type(x: FloatArray) -> int:
     """Return what `guessed_types` does, of a single column."""
-    levels = kernel.levels_of_one(x, few_levels(len(x)))
+    levels = guessed_levels(x)
     return BINARY if levels == 2 else ORDINAL if levels > 2 else NUMERIC
 
 

@@ -59,6 +59,14 @@ def test_rows_take_the_same_options(shop, capsys):
     }  # fmt: skip
 
 
+def test_a_screen_says_which_columns_may_be_codes(shop, capsys):
+    arguments = ("screen", shop, "--target", "label", "--skip-text", "--json")
+    note = "note: zip, grade hold few whole numbers and are ranked as quantities: --nominal zip,grade"
+    assert any(line.startswith(note) for line in json.loads(said(capsys, *arguments))["notes"])
+    declared = json.loads(said(capsys, *arguments, "--nominal", "zip", "--numeric", "grade"))
+    assert not any(line.startswith("note: ") for line in declared["notes"])
+
+
 def test_a_declared_quantity_is_one(shop, capsys):
     arguments = ("select", shop, "--target", "label", "--method", "saola", "--json")
     out = json.loads(said(capsys, *arguments, "--nominal", "zip", "--numeric", "grade", "--skip-text"))
@@ -106,6 +114,23 @@ def test_a_source_makes_codes_of_text(shop):
 ])  # fmt: skip
 def test_effects_have_the_name_of_what_they_are(method, parameters, word):
     assert effect_name(registry.selector(method)(**parameters)) == word
+
+
+def test_a_comparison_has_methods_without_types(shop, capsys):
+    out = said(capsys, "compare", shop, "--target", "label", "--out", "report", "--nominal", "zip", code=2)
+    assert "--nominal is about methods that know types, and a comparison has learners that do not" in out
+
+
+@pytest.mark.parametrize(
+    ("data", "word"), [("levels", "G2"), ("numbers", "correlation"), ("both", "strength")]
+)
+def test_effects_of_hiton(data, word):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    columns = {"levels": [y + rng.integers(0, 3, 300)], "numbers": [y + rng.normal(size=300)]}
+    columns["both"] = columns["levels"] + columns["numbers"]
+    sieve = ss.HITONPC(test="auto").fit(np.column_stack(columns[data]), y)
+    assert effect_name(sieve, [*sieve.column_types_.values()]) == word
 
 
 @pytest.mark.parametrize(("method", "regression", "types", "word"), [

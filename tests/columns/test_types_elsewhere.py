@@ -97,3 +97,30 @@ def test_what_knows_no_names_says_so():
             wrong.fit(X, y)
     with pytest.raises(SchemaError, match="types declares column 'zap'"):
         FCBF(types={"zap": "nominal"}).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [ss.SAOLA, ss.TopK, ss.FastOSFS], ids=lambda make: make.__name__)
+def test_single_columns_of_codes_are_decided_as_blocks_are(make):
+    X, y = hub(40)
+    rng = np.random.default_rng(2)
+    X = np.c_[
+        X, rng.integers(0, 5, (len(y), 12)), rng.integers(0, 2, (len(y), 4)), rng.normal(size=(len(y), 4))
+    ]
+    block, single = make().begin(y), make().begin(y)
+    block.offer(X)
+    for x in X.T:
+        single.offer(np.ascontiguousarray(x))
+    assert single.column_types_ == block.column_types_
+    for one, other in zip(single.ledger_, block.ledger_, strict=True):
+        assert one[:4] + one[6:] == other[:4] + other[6:]
+        np.testing.assert_allclose(one[4:6], other[4:6], rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [ss.SAOLA, ss.TopK], ids=lambda make: make.__name__)
+def test_an_irrelevant_code_needs_no_block(make, monkeypatch):
+    rng = np.random.default_rng(3)
+    y, noise = rng.integers(0, 3, 500), rng.integers(0, 5, 500).astype(float)
+    sieve = make(alpha=1e-9).begin(y)
+    monkeypatch.setattr(sieve, "_offer_block", lambda *_: pytest.fail("the block was taken"))
+    (decision,) = sieve.offer(noise)
+    assert decision.reason == "irrelevant"

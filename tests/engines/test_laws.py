@@ -228,19 +228,6 @@ def test_classes_that_live_in_one_part_only(tmp_path):
         assert_equal_to_one_process(found, ss.run(source, SCREENS[name]()))
 
 
-def test_types_are_decided_once():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 2000)
-    X = np.c_[(2 * y + rng.integers(0, 2, 2000)) % 3, np.arange(2000) // 40, rng.normal(size=2000)]
-    source = ss.open(X.astype(float), target=y)
-    found = ss.run(
-        source, ss.Screen(types="auto"), engine="dask", workers=2, rows_per_task=300, batch_size=2000
-    )
-    one = ss.run(source, ss.Screen(types="auto"), batch_size=2000)
-    assert found.column_types_ == one.column_types_ == {"x0": "ordinal", "x1": "ordinal", "x2": "numeric"}
-    np.testing.assert_allclose(found.scores_, one.scores_)
-
-
 def test_the_task_is_decided_once():
     rng = np.random.default_rng(0)
     y = np.where(np.arange(1000) < 500, rng.normal(size=1000), rng.integers(0, 3, 1000))

@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 
 import streamsieve as ss
+from streamsieve.exceptions import ParameterError
 from tests.columns.streams import columns, rows, target
 from tests.helpers.tier import cases
 from tests.offline.cases import some_form
 from tests.real_data import folder
 from tests.reference.chi_square import chi_square
+from tests.reference.degenerate_gaussian import degenerate_gaussian
 from tests.reference.g_squared import Tables
 from tests.reference.hiton import hiton
 from tests.reference.osfs import PartialCorrelations
+from tests.reference.screen_by_type import strength
 
 TASKS = ("binary", "multiclass", "regression")
 
@@ -119,3 +122,84 @@ def test_nothing_relevant_is_an_empty_selection():
     rng = np.random.default_rng(4)
     found = ss.HITONPC(alpha=1e-6).fit(rng.normal(size=(30, 4)), rng.integers(0, 2, 30))
     assert found.ranked_.tolist() == []
+
+
+def mixed(seed, n=600):
+    """Parents of two kinds, and descendants that either or both of them separate from y."""
+    rng = np.random.default_rng(seed)
+    dose, code = rng.normal(size=n), rng.integers(0, 9, n)
+    y = (dose + rng.permutation(9)[code] / 2 - 2 + rng.normal(size=n) > 0).astype(int)
+    echo = dose + 0.5 * rng.normal(size=n)
+    copy = np.where(rng.random(n) < 0.7, code, rng.integers(0, 9, n))
+    return np.c_[echo, copy, dose, code, rng.normal(size=n)], y
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_parents_of_mixed_types_are_found(seed):
+    X, y = mixed(seed)
+    types = {"x1": "nominal", "x3": "nominal"}
+    sieve = ss.HITONPC(test="auto", types=types).fit(X, y)
+    assert sieve.selected_.tolist() == [2, 3]
+    assert sieve.column_types_["x3"] == "nominal"
+    for j in (0, 1):
+        given = [i for i in sieve.separated_by_[j].tolist() if i >= 0]
+        assert {2, 3} & {*given}
+
+
+class MixedTypes(PartialCorrelations):
+    """The judge of numbers and names with a numeric target: regressions, one test at a time."""
+
+    def __init__(self, X, y, nominal, alpha):
+        self.X, self.y, self.nominal, self.alpha = X, y, nominal, alpha
+
+    def _tested(self, j, Z):
+        return degenerate_gaussian(
+            self.X[:, j], self.y, [self.X[:, k] for k in Z], nominal_x=self.nominal[j], nominal_y=False,
+            nominal_z=[self.nominal[k] for k in Z],
+        )  # fmt: skip
+
+    def relevance(self, j):
+        ratio, p = self._tested(j, ())
+        freedom = len(np.unique(self.X[:, j])) - 1 if self.nominal[j] else 1
+        statistic = strength(-len(self.y) * np.log(1 - ratio**2), freedom, len(self.y))
+        return None if p <= self.alpha else "irrelevant", statistic, p
+
+    def given(self, j, Z):
+        statistic, p = self._tested(j, Z)
+        return None if p <= self.alpha else (statistic, p)
+
+
+def test_mixed_types_equal_the_slow_twin():
+    for seed in range(cases(60)):
+        rng = np.random.default_rng(seed)
+        n, p = int(rng.integers(60, 200)), 6
+        nominal = rng.random(p) < 0.5
+        nominal[:2] = True, False
+        hidden = rng.normal(size=(n, 3))
+        y = hidden @ rng.normal(size=3) + rng.normal(size=n)
+        X = hidden[:, rng.integers(0, 3, p)] + 0.6 * rng.normal(size=(n, p))
+        X[:, nominal] = np.round(1.5 * X[:, nominal])
+        alpha = float(rng.choice([0.01, 0.1]))
+        wanted, sets = hiton(MixedTypes(X, y, nominal, alpha), p)
+        types = {f"x{j}": "nominal" if nominal[j] else "numeric" for j in range(p)}
+        sieve = ss.HITONPC(alpha, test="auto", p_value="t", types=types).fit(some_form(rng, X), y)
+        assert sieve.ranked_.tolist() == wanted
+        found = {j: [i for i in s if i >= 0] for j, s in enumerate(sieve.separated_by_.tolist()) if s[0] >= 0}
+        assert found == sets
+
+
+def test_auto_is_the_test_of_one_kind():
+    X, y = mixed(0)
+    codes = X[:, [1, 3]]
+    for some, test in ((X[:, [0, 2, 4]], "fisher_z"), (codes, "g2")):
+        auto, plain = (ss.HITONPC(test=name).fit(some, y) for name in ("auto", test))
+        assert np.array_equal(auto.scores_, plain.scores_)
+        assert auto.selected_.tolist() == plain.selected_.tolist()
+    numeric = ss.HITONPC(test="auto").fit(codes, X[:, 2])
+    assert np.array_equal(numeric.scores_, ss.HITONPC().fit(codes, X[:, 2]).scores_)
+
+
+def test_mixed_types_need_a_test_that_knows_them():
+    X, y = mixed(0)
+    with pytest.raises(ParameterError, match="take test='auto'"):
+        ss.HITONPC(types={"x1": "nominal"}).fit(X, y)

@@ -168,3 +168,16 @@ def test_what_does_not_fit_is_refused():
     guessed[0].merge(guessed[1])
     with pytest.raises(MergeError, match="the two parts took different types"):
         guessed[0].merge(other)
+
+
+def test_an_engine_decides_on_types_once():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 2000)
+    X = np.c_[(2 * y + rng.integers(0, 2, 2000)) % 3, np.arange(2000) // 40, rng.normal(size=2000)]
+    source = ss.open(X.astype(float), target=y)
+    found = ss.run(
+        source, ss.Screen(types="auto"), engine="dask", workers=2, rows_per_task=300, batch_size=2000
+    )
+    one = ss.run(source, ss.Screen(types="auto"), batch_size=2000)
+    assert found.column_types_ == one.column_types_ == {"x0": "ordinal", "x1": "ordinal", "x2": "numeric"}
+    np.testing.assert_allclose(found.scores_, one.scores_)

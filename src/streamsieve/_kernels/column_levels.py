@@ -15,7 +15,8 @@ from streamsieve.protocols import FloatArray, IntArray
 def _place(v: float, table: FloatArray, used: npt.NDArray[np.bool_]) -> int:
     """Return where a value is, or where it should be put, in a hash table that is never full."""
     size = len(table)
-    at = int(abs(v) % size)
+    a = abs(v)
+    at = int(a) if a < size else int(a % size)  # codes are small, and a remainder of floats is slow
     while used[at] and table[at] != v:
         at = (at + 1) % size
     return at

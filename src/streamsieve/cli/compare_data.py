@@ -15,7 +15,7 @@ from streamsieve import datasets
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import SVMLIGHT, TABLES
 from streamsieve.cli.options import Reading
-from streamsieve.cli.reading import described, opened
+from streamsieve.cli.reading import declared_types, described, opened
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Matrix, Task
 
@@ -54,6 +54,12 @@ def read(given: list[str], reading: Reading, by: str | None = None) -> Data:
     if reading.missing == "omit":
         raise ParameterError(
             "--missing omit is about one method, and a comparison has several: --missing impute"
+        )
+    types = declared_types(reading)
+    if types:
+        raise ParameterError(
+            f"--{next(iter(types.values()))} is about methods that know types, and a comparison has learners "
+            "that do not: leave it out (text becomes indicators), or make indicators of codes first"
         )
     source = opened(given, reading, exclude=() if by is None else (by,))
     batches = list(source.rows(ROWS))

@@ -106,6 +106,15 @@ def _by_type(selector: Any, method: str, types: set[str]) -> str:
         levels, of_levels = types & {"nominal"}, "eta"
     else:
         levels, of_levels = types & {"binary", "ordinal", "nominal"}, "G2"
+    if method == "hitonpc":  # one test for all features, whichever are shown
+        every = {*selector.column_types_.values()}
+        if of_levels == "G2" and "numeric" not in every:
+            return "G2"
+        return (
+            "strength"
+            if every - {"numeric", "binary", "ordinal" if of_levels == "eta" else ""}
+            else (_of_numbers(selector))
+        )
     if method in _OWN_STATISTICS:
         return "statistic" if levels and levels != types else of_levels if levels else _of_numbers(selector)
     return "strength" if levels - {"binary"} else _of_numbers(selector)

@@ -13,7 +13,7 @@ from streamsieve import sources
 from streamsieve.cli.options import Reading
 from streamsieve.cli.output import check_files, say
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import described, opened
+from streamsieve.cli.reading import described, opened, take_types
 from streamsieve.evaluation import Track, detection_curve, plots, track
 from streamsieve.exceptions import ParameterError
 from streamsieve.rows import Screen
@@ -48,7 +48,9 @@ def scores(
     """Draw the scores of the best features of a file over time."""
     request.check(data)
     source = opened(data, reading)
-    seen = _tracked(request, source, {parameters["criterion"]: Screen(**parameters)})
+    screen = Screen(**parameters)
+    take_types(screen, reading, source)
+    seen = _tracked(request, source, {parameters["criterion"]: screen})
     shown = seen[parameters["criterion"]]
     for line in described(source, reading):
         _say(request, line)

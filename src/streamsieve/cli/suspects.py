@@ -12,6 +12,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
+from streamsieve.column_types import ORDINAL, guessed_types
+
 #: Rows below which nothing is suspicious, and rows that are looked at, spread evenly.
 FEWEST, MOST_ROWS = 20, 5000
 #: Rows of a first look at every column, and the rank correlation from which on there is a second one.
@@ -27,9 +29,10 @@ MOST_LABELS = 1000
 
 @dataclass
 class Suspects:
-    """Identifiers and leaks among the columns seen so far, by name."""
+    """Identifiers, leaks and possible codes among the columns seen so far, by name."""
 
     identifiers: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
     leaks: dict[str, str] = field(default_factory=dict)
     seen: int = 0
 
@@ -44,6 +47,8 @@ class Suspects:
         self.identifiers += [
             known[j] for j in _whole(X, rows[:: max(1, len(rows) // GLANCE)]) if _is_id(X[rows, j])
         ]
+        levels = guessed_types(np.asarray(X[rows], np.float64)) == ORDINAL
+        self.codes += [known[j] for j in np.flatnonzero(levels) if known[j] not in self.identifiers]
         if y is None or len(np.unique(y)) < 2:
             return
         labels = y[rows] if _is_numeric(y) else np.unique(y, return_inverse=True)[1][rows]
@@ -69,6 +74,20 @@ class Suspects:
                 f"--exclude {name}"
             )
         return lines
+
+
+def codes_note(suspects: Suspects, selector: Any) -> list[str]:
+    """Say that a screen ranks columns by their numbers which may be codes: it does not guess types."""
+    if type(selector).method_name() != "screen" or isinstance(selector.types, str):
+        return []
+    names = [name for name in suspects.codes if name not in (selector.types or {})]
+    if not names:
+        return []
+    few, more = names[:SHOWN], f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
+    what = "holds few whole numbers and is ranked as a quantity"
+    if len(names) > 1:
+        what = "hold few whole numbers and are ranked as quantities"
+    return [f"note: {', '.join(few)}{more} {what}: --nominal {','.join(few)} declares codes"]
 
 
 class Watched:

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.column_types import BINARY, NOMINAL, NUMERIC, guessed_type, guessed_types
+from streamsieve.column_types import BINARY, NOMINAL, NUMERIC, guessed_levels, guessed_types
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Relevance, RelevanceTest
-from streamsieve.dependence.information import information_strengths
+from streamsieve.independence.degenerate_gaussian import information_strength
 from streamsieve.independence.fisher_z import FisherZ, p_value_given
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.independence.p_values import OF_CORRELATIONS, OF_TABLES
@@ -115,7 +115,9 @@ class RelevanceByType(RelevanceTest):
 
     def _strengths(self, g: FloatArray, freedom: IntArray) -> FloatArray:
         """Return likelihood-ratio statistics on the scale of a correlation."""
-        return information_strengths(g, freedom, self.n)
+        # one by one: rules compare them to the last bit with those of two columns
+        pairs = zip(g.tolist(), freedom.tolist(), strict=True)
+        return np.array([information_strength(value, degrees, self.n) for value, degrees in pairs])
 
     def _contrasts(self, X: Matrix, types: IntArray) -> Relevance:
         """Test nominal columns against a numeric target: the share of its variance between levels."""
@@ -139,10 +141,15 @@ class RelevanceByType(RelevanceTest):
 
     def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column of numbers by its guessed type; None to leave it to `measure`."""
-        kind = guessed_type(x)
-        if kind == NUMERIC or self.tables is None or (kind == BINARY and self.comparable):
+        levels = guessed_levels(x)
+        if levels < 2 or self.tables is None or (levels == 2 and self.comparable):
             return self.correlation.one(x)  # nominal is never guessed
-        return None if self.comparable else self.tables.one(x)
+        found = self.tables.one(x)
+        if found is None or not self.comparable:
+            return found
+        reason, statistic, p = found
+        freedom = (levels - 1) * (self.tables.n_classes - 1)
+        return reason, information_strength(statistic, freedom, self.n), p
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

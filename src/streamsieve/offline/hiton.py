@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,26 +11,31 @@ import numpy.typing as npt
 
 from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.column_types import BINARY, NUMERIC, ORDINAL, ColumnTypes
 from streamsieve.decisions import REASON_CODE
+from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
+from streamsieve.independence.by_type import relevance_by_type
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
-from streamsieve.independence.p_values import CHOICES, check_p_value
+from streamsieve.independence.p_values import CHOICES, OF_CORRELATIONS, OF_TABLES, check_p_value
 from streamsieve.offline.shared.separating_sets import (
     LARGEST_SET,
     TABLE_TESTS,
     Alone,
     ByCorrelation,
     ByTables,
+    ByType,
     Separation,
 )
-from streamsieve.protocols import IntArray, Matrix, Reason, Task
+from streamsieve.offline.shared.typed_features import TypedFeatures
+from streamsieve.protocols import IntArray, Matrix, Reason, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int
 
-TESTS = ("fisher_z", *TABLE_TESTS)
+TESTS = ("auto", "fisher_z", *TABLE_TESTS)
 UNRELIABLE = ("independent", "skip")
 
 
-class HITONPC(OfflineSelector):
+class HITONPC(TypedFeatures, OfflineSelector):
     """HITON-PC: the parents and children of the target in a Bayesian network.
 
     Features that depend on y are taken by falling association.  Each joins the set PC and must, like every
@@ -40,9 +46,10 @@ class HITONPC(OfflineSelector):
     ----------
     alpha : float, default=0.01
         Level of every test, 0 < alpha < 1.
-    test : {"fisher_z", "g2", "chi2"}, default="fisher_z"
+    test : {"fisher_z", "auto", "g2", "chi2"}, default="fisher_z"
         Partial correlation, or tables of levels by likelihood ratio or Pearson's statistic; see
-        ``streamsieve.independence``.
+        ``streamsieve.independence``.  "auto" chooses by the types of the features: "fisher_z" if all are
+        numbers, "g2" if all have levels, else the tests of mixed types, see docs/column_types.md.
     max_conditioning : int, default=3
         Members that a set may have, 0 to 3.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
@@ -62,6 +69,9 @@ class HITONPC(OfflineSelector):
     bins : int, default=5
         For tables: features with more than 32 distinct values are cut into this number of bins of equal
         frequency, 2 to 1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
+    types : dict of str to str, str or None, default=None
+        For "auto" and tables: types of features by name, as ``{"zip": "nominal"}``, or one type for all:
+        "numeric", "ordinal", "nominal" or "binary".  What is not declared is read off the dtype or guessed.
     task : {"auto", "classification", "regression"}, default="auto"
         What y is; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -70,7 +80,8 @@ class HITONPC(OfflineSelector):
     Attributes
     ----------
     scores_ : float64 array, one per feature: the statistic of the test given nothing (absolute correlation,
-        or correlation ratio for more than two classes; G2 or chi-squared)
+        or correlation ratio for more than two classes; G2 or chi-squared; of mixed types the strength on the
+        scale of a correlation)
     pvalues_ : float64 array, one per feature: the p-value of that test
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, the most associated first
@@ -143,6 +154,7 @@ class HITONPC(OfflineSelector):
         unreliable: str = "skip",
         p_value: str = "auto",
         bins: int = 5,
+        types: ColumnTypes = None,
         task: str = "auto",
         ledger: str = "all",
     ) -> None:
@@ -154,6 +166,7 @@ class HITONPC(OfflineSelector):
         self.unreliable = unreliable
         self.p_value = p_value
         self.bins = bins
+        self.types = types
         self.task = task
         self.ledger = ledger
 
@@ -163,9 +176,20 @@ class HITONPC(OfflineSelector):
         yield cls()
         yield cls(test="g2")
         yield cls(alpha=0.05, test="chi2", max_conditioning=1, unreliable="independent")
+        yield cls(test="auto")
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do with its test: correlation knows no names."""
+        return replace(self._traits, text=self.test != "fisher_z")
 
     def _check_together(self) -> None:
         check_p_value(self.p_value, "test", self.test)
+        if self.types is not None and self.test == "fisher_z":
+            raise ParameterError(
+                f"types={self.types!r} does not go with test='fisher_z', which takes all features for "
+                "numbers: take test='auto'"
+            )
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:  # noqa: ARG002 - it decides itself
         store = self._store(X, y, Task(self.task_))
@@ -202,12 +226,29 @@ class HITONPC(OfflineSelector):
 
     def _store(self, X: Matrix, y: npt.NDArray[Any], task: Task) -> Separation:
         most, skip = self.max_conditioning, self.unreliable == "skip"
-        if self.test == "fisher_z":
-            return ByCorrelation(X, FisherZ(y, task, self.alpha, p_value=self.p_value), most=most, skip=skip)
-        test = TABLE_TESTS[self.test](
-            y, task, self.alpha, self.degrees, self.bins, self.reliable, self.p_value
-        )
-        return ByTables(X, test, most=most, skip=skip)
+        test = self._chosen_test(task)
+        if test == "auto":
+            by_type = relevance_by_type(
+                y, task, self.alpha, self.p_value, self.bins, comparable=True, degrees=self.degrees,
+                reliable=self.reliable,
+            )  # fmt: skip
+            return ByType(X, self._types_.astype(np.int64), by_type, most=most, skip=skip)
+        if test == "fisher_z":
+            p_value = self.p_value if self.p_value in OF_CORRELATIONS else "auto"
+            return ByCorrelation(X, FisherZ(y, task, self.alpha, p_value=p_value), most=most, skip=skip)
+        p_value = self.p_value if self.p_value in OF_TABLES else "auto"
+        tables = TABLE_TESTS[test](y, task, self.alpha, self.degrees, self.bins, self.reliable, p_value)
+        return ByTables(X, tables, most=most, skip=skip)
+
+    def _chosen_test(self, task: Task) -> str:
+        """Return the test for features of one kind, or "auto" for mixed types."""
+        if self.test != "auto":
+            return self.test
+        types = {*self._types_.tolist()}
+        if task is not Task.REGRESSION and NUMERIC not in types:
+            return "g2"
+        numbers = {NUMERIC, BINARY} if task is not Task.REGRESSION else {NUMERIC, BINARY, ORDINAL}
+        return "fisher_z" if types <= numbers else "auto"
 
 
 def _by_association(alone: Alone) -> list[int]:

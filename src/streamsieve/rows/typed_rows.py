@@ -128,8 +128,7 @@ class TypedRows(Beside):
 
     def _check_text(self, X: Any) -> None:
         """Refuse text in a column that was taken for a quantity."""
-        plain = self._plain_criterion
-        if X.dtype != object or plain.needs is Needs.COUNTS:
+        if X.dtype != object or (plain := self._plain_criterion).needs is Needs.COUNTS:
             return
         text = text_columns(X)
         text[list(self._level_columns(plain))] = False

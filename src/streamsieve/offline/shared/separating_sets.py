@@ -1,12 +1,13 @@
-"""Which of some columns make another one independent of the target: by correlations, or by tables.
+"""Which of some columns make another one independent of the target: by correlations, by tables, or by type.
 
-Both keep the columns that are candidates for the target's neighbors, and answer two questions.  They search
-with the kernels of the column selectors, so that one column and all sets cost one call.
+All keep the columns that are candidates for the target's neighbors, and answer two questions.  The first
+two search with the kernels of the column selectors, so that one column and all sets cost one call.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,12 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import partial, tables_search
 from streamsieve.decisions import REASON_CODE
-from streamsieve.dependence.blocks import without_offsets
+from streamsieve.dependence.blocks import dense_column, without_offsets
 from streamsieve.independence import ChiSquareTest, FisherZ, GSquared
+from streamsieve.independence.by_type import RelevanceByType
+from streamsieve.independence.conditional_by_type import ConditionalByType
 from streamsieve.independence.contingency_test import TableTest
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason
 
 TABLE_TESTS: dict[str, type[TableTest]] = {"g2": GSquared, "chi2": ChiSquareTest}
 #: Members that a set may have.
@@ -199,3 +202,37 @@ class ByTables(Separation):
             None, None, None, *self._room, found,  # the search knows bits, too; here all are numbers
         )  # fmt: skip
         return found[:size].tolist() if size else None
+
+
+class ByType(Separation):
+    """Candidates of mixed types, for `RelevanceByType`; arguments as `ByCorrelation`, and the types."""
+
+    def __init__(self, X: Matrix, types: IntArray, test: RelevanceByType, *, most: int, skip: bool) -> None:
+        self._X = sp.csc_array(X) if sp.issparse(X) else X
+        measured = test.measure_block(ColumnBlock(self._X, types=types))
+        strength = np.abs(measured.statistic)
+        self.alone = Alone(measured.reason == RELEVANT, strength, np.asarray(measured.p_value), -strength)
+        self._types, self._most, self._skip = types, most, skip
+        self._tests, self._level = ConditionalByType(test), test.correlation.level
+        self._features = []
+        self._left = np.zeros(0, bool)
+
+    def enter(self, feature: int) -> None:
+        """Add a candidate, and forget those that left."""
+        self._features = [*self.features(), feature]
+        self._left = np.ones(len(self._features), bool)
+        self._tests.keep_only(self._features)
+        self._tests.add(feature, dense_column(self._X, feature), int(self._types[feature]))
+
+    def separating(self, place: int) -> list[int] | None:
+        """Try the sets one after the other, the small ones first."""
+        q = len(self._features) - 1
+        always = () if place == q else (q,)
+        others = [i for i in np.flatnonzero(self._left[:q]).tolist() if i != place]
+        for size in range(1, self._most + 1):
+            for some in combinations(others, size - len(always)):
+                places = [*some, *always]
+                tested = self._tests.given(self._features[place], [self._features[i] for i in places])
+                if tested.p_value > self._level if tested.reliable else not self._skip:
+                    return places
+        return None
