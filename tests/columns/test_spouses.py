@@ -255,5 +255,5 @@ def test_a_state_with_other_columns_is_refused():
 
 
 def test_two_way_takes_no_spouses():
-    with pytest.raises(ParameterError, match=r"FastOSFS\(spouses=5\) does not: use .* without spouses"):
+    with pytest.raises(ParameterError, match="which FastOSFS does not: use .* without spouses"):
         ss.TwoWay(FastOSFS(spouses=5)).begin([0, 1] * 20)

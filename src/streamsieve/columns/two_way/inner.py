@@ -27,8 +27,8 @@ def column_part(column_selector: Any) -> ColumnSelector:
     revises = getattr(inner, "spouses", 0) != 0
     if inner.traits.defers or revises or hasattr(inner, "learn_rows"):  # a TwoWay
         raise ParameterError(
-            f"column_selector must decide on every column at once, which {inner!r} does not: use SAOLA(), or "
-            "FastOSFS() without spouses"
+            f"column_selector must decide on every column at once, which {type(inner).__name__} does "
+            "not: use SAOLA or FastOSFS, without spouses"
         )
     if inner.stop is not None:
         raise ParameterError(f"give stop to TwoWay, not to its column_selector; got {inner!r}")
