@@ -6,7 +6,7 @@ ours, peers       methods of this library, and adapters for others
 bench             size, halves by seed, stored results
 boards            scores of all entries on all cases of a question
 networks          part 1: columns with truth, from networks and from hubs of many levels
-shapes            part 2: non-linear truth by width, and very few rows
+shapes, copies    part 2: non-linear truth by width, redundant copies, and very few rows
 noise             part 3: false columns on pure noise
 real_sets         part 4: real sets, with the selector inside the fold
 row_streams       part 5: rows in their real order

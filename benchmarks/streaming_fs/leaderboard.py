@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -95,12 +96,16 @@ def _board(board: Board) -> dict[str, Any]:
     ]
     rows += [
         {
-            "name": name, "kind": "published", "mean": markup.DASH, "rank": markup.DASH, "size": markup.DASH,
+            "name": name,
+            "kind": "published",
+            "mean": figure(_printed_mean(board, row)),
+            "rank": markup.DASH,
+            "size": markup.DASH,
             "seconds": markup.DASH,
             "scores": [figure(row[case]) if case in row else markup.DASH for case in board.cases],
         }
         for name, row in board.published.items()
-    ]  # fmt: skip
+    ]
     test = (
         "" if ranks is None else
         f"Friedman's test over {ranks.n_cases} cases and {len(ranks.entries)} methods: p = "
@@ -110,6 +115,11 @@ def _board(board: Board) -> dict[str, Any]:
         "title": board.title, "measure": board.measure, "about": board.about, "test": test, "rows": rows,
         "cases": board.cases, "pictures": pictures(board),
     }  # fmt: skip
+
+
+def _printed_mean(board: Board, row: Mapping[str, float]) -> float:
+    known = [row[case] for case in board.cases if case in row]
+    return sum(known) / len(known) if known else math.nan
 
 
 def _cell(board: Board, name: str, case: str) -> str:

@@ -24,7 +24,7 @@ ALL = "all features"
 
 def run(bench: Bench) -> list[Board]:
     """Run all entries over rows."""
-    return [_real(bench), *_swaps(bench), _latency(bench)]
+    return [_real(bench), *_swaps(bench), _stationary(bench), _latency(bench)]
 
 
 def _kinds() -> dict[str, str]:
@@ -118,6 +118,38 @@ def swapped(name: str, n: int, seeds: int) -> list[float]:
                 late = min(late, low + 50 - n // 2)
         trials.append([right / 5, float(late)])
     return np.mean(trials, axis=0).tolist()
+
+
+def _stationary(bench: Bench) -> Board:
+    seeds = 2 if bench.quick else 5
+    found: dict[str, dict[str, Cell]] = {name: {} for name in ROW_ENTRIES}
+    for case in bench.cases("stationary", [f"{n:,} rows" for n in SWAPS[: 1 if bench.quick else 2]]):
+        for name in ROW_ENTRIES:
+            n = int(case.split()[0].replace(",", ""))
+            result = bench.measure(f"stationary {case} {name}", {"seeds": seeds}, restless, name, n, seeds)
+            if result is not None:
+                found[name][case] = Cell(result, 5.0)
+    about = (
+        "Five of 20 columns are relevant from the first row to the last; batches of 50, k = 5. Columns that "
+        f"enter the selection in the second half, per 1,000 rows, {seeds} seeds."
+    )
+    return Board("Stationary rows", "needless swaps", about, _kinds(), filled(found), lower_is_better=True)
+
+
+def restless(name: str, n: int, seeds: int) -> float:
+    """Return the columns that enter per 1,000 rows of the second half, a mean over seeds."""
+    entered = 0
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, 1])
+        X = rng.normal(size=(n, 20))
+        y = (X[:, rng.permutation(20)[:5]].sum(axis=1) + rng.normal(size=n) > 0).astype(np.int64)
+        selector, before = RowsEntered(name, 5), np.zeros(20, bool)
+        for low in range(0, n, 50):
+            selector.partial_fit(X[low : low + 50], y[low : low + 50])
+            now = selector.get_support()
+            entered += int(np.sum(now & ~before)) if low >= n // 2 else 0
+            before = now
+    return 1000 * entered / (seeds * (n - n // 2))
 
 
 def _latency(bench: Bench) -> Board:

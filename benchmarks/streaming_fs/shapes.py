@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import time
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold
 
+from benchmarks.streaming_fs import copies
 from benchmarks.streaming_fs.bench import Bench
 from benchmarks.streaming_fs.boards import Board, Cell, filled
 from benchmarks.streaming_fs.entries import ENTRIES, Entry
-from studies.interactions import FOLDS, PUBLISHED, ROWS, WIDTHS, data
+from studies.interactions import FOLDS, ROWS, WIDTHS, data
+
+SHAPES = ("ring", "xor")
+#: Shares found as printed in the results of AntoinePassemiers/Feature-Selection-Benchmark at 8bebfde.
+PUBLISHED = Path(__file__).parent / "published" / "passemiers2024.csv"
 
 #: Samples of few rows, by name: what they are and how many of their columns are relevant.
 FEW = {"XOR, 50 rows": 2, "CorrAL-100, 32 rows": 4}
@@ -20,7 +28,7 @@ FEW = {"XOR, 50 rows": 2, "CorrAL-100, 32 rows": 4}
 def run(bench: Bench) -> list[Board]:
     """Run all entries."""
     widths, folds = ((8, 32), 2) if bench.quick else (WIDTHS, FOLDS)
-    names = [f"{shape.upper()}, p = {width}" for shape in PUBLISHED for width in widths]
+    names = [f"{shape.upper()}, p = {width}" for shape in SHAPES for width in widths]
     cases = bench.cases("shapes", names)
     found: dict[str, dict[str, Cell]] = {name: {} for name in ENTRIES}
     for case in cases:
@@ -37,22 +45,25 @@ def run(bench: Bench) -> list[Board]:
             )
             if result:
                 found[entry.name][case] = Cell(*result)
-    printed = {
-        f"{method}, published": {
-            f"{shape.upper()}, p = {width}": float(share)
-            for shape, rows in PUBLISHED.items()
-            for width, share in zip(WIDTHS, rows[method], strict=True)
-        }
-        for method in PUBLISHED["ring"]
-    }
     about = (
         f"Passemiers' generators: {ROWS:,} rows of uniform columns, of which two make up the label. Share of "
         f"the two among a method's best two, a mean over the training parts of {folds} folds, columns "
         "shuffled in each."
     )
     kinds = {name: entry.kind for name, entry in ENTRIES.items()}
-    board = Board("Two relevant columns among p", "share found", about, kinds, filled(found), printed)
-    return [board, _few(bench, kinds)]
+    board = Board("Two relevant columns among p", "share found", about, kinds, filled(found), published())
+    return [board, copies.run(bench), _few(bench, kinds)]
+
+
+@cache
+def published() -> dict[str, dict[str, float]]:
+    """Return the figures of Passemiers' repository for 1,000 rows, by method and case."""
+    found: dict[str, dict[str, float]] = {}
+    with PUBLISHED.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            case = f"{row['shape'].upper()}, p = {row['columns']}"
+            found.setdefault(f"{row['method']}, published", {})[case] = float(row["share_in_best_two"])
+    return found
 
 
 def _columns(bench: Bench, case: str, values: int) -> list[Entry]:

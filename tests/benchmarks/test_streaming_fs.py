@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.streaming_fs import enter, enter_rows, networks, row_streams, shapes
+from benchmarks.streaming_fs import copies, enter, enter_rows, networks, row_streams, shapes
 from benchmarks.streaming_fs.bench import Bench
 from benchmarks.streaming_fs.boards import Board, Cell, figure
 from benchmarks.streaming_fs.command import PAGE, main
@@ -62,6 +62,7 @@ def test_real_sets_and_rows_run_and_skip_what_is_not_there_aloud(tmp_path, capsy
     said = capsys.readouterr().out
     assert "SKIPPED set ionosphere: ionosphere" in said
     assert "SKIPPED stream usenet1" in said
+    assert "Error: " not in said  # an entry or a measure that failed
     page = (tmp_path / PAGE).read_text()
     for title in ("Real sets, 5-NN", "Total swap, delay", "Row by row"):
         assert f"<h3>{title}</h3>" in page
@@ -76,6 +77,7 @@ def test_networks_that_are_not_there_are_skipped_aloud(tmp_path, monkeypatch, ca
     said = capsys.readouterr().out
     assert said.count("SKIPPED network ") == len(networks.QUICK)
     assert "hub 33 levels SAOLA" in said
+    assert "Error: " not in said
 
 
 def bench(tmp_path, half="all", seed=0):
@@ -96,7 +98,7 @@ def test_an_entry_that_fails_costs_the_others_nothing(tmp_path):
         raise RuntimeError("no")
 
     run = bench(tmp_path)
-    (board, _) = shapes.run(run)
+    board, *_ = shapes.run(run)
     assert "broken" not in board.cells
     assert "SAOLA" in board.cells
     assert any("broken: RuntimeError: no" in why for why in run.desk.missing)
@@ -127,6 +129,20 @@ def test_a_selector_over_rows_that_follows_is_right_after_a_swap():
     follows, stays = (row_streams.swapped(name, 2000, 2) for name in ("last batch", "Screen(f)"))
     assert follows[0] > stays[0]
     assert follows[1] < stays[1]
+
+
+def test_published_figures_stand_beside_ours():
+    printed = shapes.published()
+    assert len(printed) == 21
+    assert printed["random forest, published"]["XOR, p = 128"] == 0.1667
+    assert {len(row) for row in printed.values()} == {10}
+
+
+def test_a_copy_covers_its_column():
+    first_copies = Entry(
+        "copies", lambda X, y, k: np.flatnonzero(np.abs(np.corrcoef(X.T, y)[-1, :-1]) > 0.25)
+    )
+    assert copies.covered(first_copies, "sum", 2)[0] == 1.0
 
 
 def board(**scores):
