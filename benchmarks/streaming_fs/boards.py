@@ -111,6 +111,20 @@ class Board:
         )
         return f"{self.title} ({self.measure}): {listed}; our best is {best} with {figure(self.mean(best))}."
 
+    def ahead_in_cases(self) -> str | None:
+        """Return the cases in which one of the others is better than each of ours, and that one."""
+        sign = 1 if self.lower_is_better else -1
+        found = []
+        for case in self.cases:
+            known = {name: row[case].score for name, row in self.cells.items() if case in row}
+            ours = [sign * score for name, score in known.items() if self.kinds[name] == "ours"]
+            others = {name: sign * score for name, score in known.items() if self.kinds[name] != "ours"}
+            if ours and others:
+                best = min(others, key=others.__getitem__)
+                if others[best] < min(ours) - 1e-9:
+                    found.append(f"{case}: {best} {figure(known[best])}, ours {figure(sign * min(ours))}")
+        return f"{self.title} ({self.measure}), single cases. {'; '.join(found)}." if found else None
+
     def published_ahead(self) -> str | None:
         """Return which printed figures are better than our best, over the cases they have."""
         ours = [name for name in self.complete if self.kinds[name] == "ours"]

@@ -51,8 +51,12 @@ def write(
         "quick": bench.quick,
         "half": bench.half,
         "half_seed": bench.half_seed,
-        "better": [said for board in listed for said in (board.ahead(), board.published_ahead()) if said],
-        "compared": sum(board.ranks() is not None for board in listed),
+        "better": [
+            said
+            for board in listed
+            for said in (board.ahead() or board.ahead_in_cases(), board.published_ahead())
+            if said
+        ],
         "parts": [_part(PARTS[name], part) for name, part in boards.items()],
         "agreements": [_agreement(each) for each in conformance.agreements] if conformance else [],
         "used": bench.used,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,13 @@ from studies.defaults.sets import loaded
 #: Real streams, and how many columns are selected.
 STREAMS = {"usenet1": 20, "emailing_list": 50, "electricity + 30 noise": 8, "spambase": 15}
 SWAPS = (2_000, 20_000)
-WIDTHS = (10, 100, 1000)
+#: Columns of a row, and what makes a name of their numbers.
+LATENCY: dict[str, tuple[int, Callable[[int], Any]]] = {
+    "p = 10": (10, "x{}".format),
+    "p = 100": (100, "x{}".format),
+    "p = 1000": (1000, "x{}".format),
+    "p = 10, numbers as names": (10, int),
+}
 ALL = "all features"
 
 
@@ -155,9 +162,8 @@ def restless(name: str, n: int, seeds: int) -> float:
 def _latency(bench: Bench) -> Board:
     rows = 60 if bench.quick else 2000
     found: dict[str, dict[str, Cell]] = {}
-    for case in bench.cases("latency", [f"p = {p}" for p in WIDTHS]):
-        p = int(case.split()[-1])
-        result = bench.measure(f"latency {case}", {"rows": rows}, row_by_row, p, rows)
+    for case in bench.cases("latency", LATENCY):
+        result = bench.measure(f"latency {case}", {"rows": rows}, row_by_row, *LATENCY[case], rows)
         for name, value in (result or {}).items():
             found.setdefault(name, {})[case] = Cell(value)
     kinds = {name: "peer" if name.startswith("river") else "ours" for name in found}
@@ -165,10 +171,11 @@ def _latency(bench: Bench) -> Board:
     return Board("Row by row", "microseconds per row", about, kinds, found, lower_is_better=True)
 
 
-def row_by_row(p: int, rows: int) -> dict[str, float]:
+def row_by_row(p: int, name_of: Callable[[int], Any], rows: int) -> dict[str, float]:
     """Return microseconds per row, by selector."""
     rng = np.random.default_rng(0)
-    X = [dict(enumerate(row)) for row in rng.normal(size=(rows, p)).tolist()]
+    names = [name_of(j) for j in range(p)]
+    X = [dict(zip(names, row, strict=True)) for row in rng.normal(size=(rows, p)).tolist()]
     y = rng.integers(0, 2, rows).tolist()
     makers: dict[str, Any] = {"Screen(f)": partial(ss.Screen, "f", k=5, task="classification")}
     try:

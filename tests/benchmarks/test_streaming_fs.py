@@ -159,6 +159,9 @@ def test_a_board_says_who_is_ahead_of_our_best():
     assert said == "Title (F1): b 0.850; our best is a with 0.750."
     ranks = board(a=(0.7, 0.8), b=(0.8, 0.9), c=(0.7, 0.7)).ranks()
     assert dict(zip(ranks.entries, ranks.means, strict=True)) == {"a": 2.25, "b": 1.0, "c": 2.75}
+    mixed = board(a=(0.9, 0.5), b=(0.5, 0.6))
+    assert mixed.ahead() is None
+    assert mixed.ahead_in_cases() == "Title (F1), single cases. case 1: b 0.600, ours 0.500."
     half = board(a=(0.7, 0.8), b=(0.9,))
     assert half.complete == ["a"]
     assert half.ranks() is None
