@@ -103,7 +103,7 @@ def test_a_table_is_no_saved_selector(table, refused):
 
 
 def test_options_are_checked_before_any_work(table, refused, monkeypatch):
-    monkeypatch.setattr(ss.FastOSFS, "offer", lambda *_: pytest.fail("it worked first"))
+    monkeypatch.setattr(ss.TopK, "offer", lambda *_: pytest.fail("it worked first"))
     base = ["select", table, "--target", "label"]
     refused([*base, "--explain", "dosis"], "there is no feature 'dosis'; did you mean 'dose'?")
     refused([*base, "--explain", "city"], "was encoded as city=Lima")

@@ -136,7 +136,7 @@ def test_bad_input_is_one_line_and_exit_code_2(table, tmp_path, refused, more, m
 
 def test_column_methods_have_no_checkpoint(table, tmp_path, refused):
     command = ["select", table, "--target", "label", "--checkpoint", tmp_path / "x.sieve"]
-    refused(command, "fast_osfs streams columns, and checkpoints are made of streams of rows")
+    refused(command, "top_k streams columns, and checkpoints are made of streams of rows")
 
 
 @pytest.mark.parametrize("change", [{"n": 1_000}, {"names": ("a", "b", "x", "d")}], ids=["shrunk", "schema"])

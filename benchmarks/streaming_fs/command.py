@@ -1,0 +1,55 @@
+"""Command line: ``python -m benchmarks.streaming_fs [--quick] [--part N ...] [--resume] [--half-seed S]``."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from benchmarks.streaming_fs import conformance, leaderboard, networks, noise, real_sets, row_streams, shapes
+from benchmarks.streaming_fs.bench import HALVES, Bench
+from benchmarks.streaming_fs.boards import Board
+from benchmarks.streaming_fs.entries import ABSENT
+from benchmarks.streaming_fs.version import VERSION
+from studies import Desk
+
+PARTS = {1: networks, 2: shapes, 3: noise, 4: real_sets, 5: row_streams}
+PAGE = "leaderboard.html"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the parts asked for and write the leaderboard."""
+    options = _options(arguments)
+    if not options.resume and (options.out / "results").exists():
+        shutil.rmtree(options.out / "results")
+    desk = Desk("streaming_fs", options.out, options.quick, say=lambda text: print(text, flush=True))
+    bench = Bench(desk, options.half, options.half_seed)
+    for name, why in ABSENT.items():
+        print(f"streaming_fs: SKIPPED {name}: {why}", flush=True)
+    boards: dict[str, list[Board]] = {}
+    for number in sorted(options.part):
+        if number in PARTS:
+            boards[PARTS[number].__name__.rpartition(".")[2]] = PARTS[number].run(bench)
+    found = conformance.run(bench) if 6 in options.part else None
+    if found is not None:
+        boards["conformance"] = [found.sketches] if found.sketches is not None else []
+    leaderboard.write(options.out / PAGE, bench, boards, found)
+    print(f"streaming_fs {VERSION}: wrote {options.out / PAGE}", flush=True)
+    return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.streaming_fs", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes: a few minutes")
+    parts = "1 networks, 2 shapes, 3 noise, 4 real sets, 5 rows, 6 conformance"
+    parser.add_argument(
+        "--part", type=int, nargs="+", choices=range(1, 7), default=[*range(1, 7)], metavar="N",
+        help=f"only these: {parts}",
+    )  # fmt: skip
+    parser.add_argument("--resume", action="store_true", help="take the results that are there")
+    parser.add_argument("--half", choices=HALVES, default="all", help="which half of the cases to run")
+    parser.add_argument(
+        "--half-seed", type=int, default=0, metavar="S", help="the seed that halves the cases"
+    )
+    parser.add_argument("--out", type=Path, default=Path("streaming_fs_results"), metavar="FOLDER")
+    return parser.parse_args(arguments)

@@ -1,0 +1,122 @@
+"""Pictures of a board: critical differences, shares found by width, and Pareto fronts."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from benchmarks.streaming_fs.boards import Board
+from streamsieve.evaluation import plots
+from streamsieve.evaluation.plots.style import add_legend, bare, new_figure, plain, style
+from streamsieve.evaluation.reports.html.figures import Picture
+
+COLOURS = {"ours": "#0b5c7a", "peer": "#8c2d04", "baseline": "#777777", "entered": "#41822a"}
+#: Curves of a picture: the best of each kind.
+MOST_CURVES = 7
+
+
+def pictures(board: Board) -> list[dict[str, Any]]:
+    """Return the pictures of a board, as the page shows them."""
+    found = [_critical(board), *_by_width(board)]
+    if board.title.startswith("Real sets"):
+        found += [
+            _front(board, "size", "columns kept (mean)"),
+            _front(board, "seconds", "seconds to select (mean)"),
+        ]
+    return [_shown(picture) for picture in found if picture is not None]
+
+
+def _shown(picture: Picture) -> dict[str, Any]:
+    width, height = (round(96 * inches) for inches in picture.figure.get_size_inches())
+    return {
+        "address": picture.address(), "caption": picture.caption, "alt": picture.alt, "width": width,
+        "height": height,
+    }  # fmt: skip
+
+
+def _critical(board: Board) -> Picture | None:
+    ranks = board.ranks()
+    if ranks is None or ranks.n_cases < 3:
+        return None
+    figure = plots.critical_difference(ranks.means, ranks.entries, ranks.difference)
+    caption = f"{board.title}: mean ranks over {ranks.n_cases} cases; bars join methods that do not differ."
+    return Picture("ranks", caption, caption, figure)
+
+
+def _by_width(board: Board) -> list[Picture]:
+    """Draw the share found against the width, one picture per shape, for cases named "SHAPE, p = WIDTH"."""
+    cases = [(case, re.fullmatch(r"(\w+), p = (\d+)", case)) for case in board.cases]
+    shapes: dict[str, list[tuple[int, str]]] = {}
+    for case, match in cases:
+        if match:
+            shapes.setdefault(match[1], []).append((int(match[2]), case))
+    found = []
+    for shape, places in shapes.items():
+        places.sort()
+        figure = new_figure(6.2, 3.8)
+        axes = figure.add_subplot()
+        names = _curves(board, [case for _, case in places])
+        for i, (name, values) in enumerate(names.items()):
+            axes.plot([p for p, _ in places], values, label=plain(name), **style(i, len(places)))
+        axes.set(xscale="log", xlabel="columns", ylabel=board.measure, ylim=(-0.03, 1.03), title=shape)
+        bare(axes, grid="y")
+        add_legend(figure)
+        caption = (
+            f"{shape}: {board.measure} against the number of columns; published figures are dashed in name."
+        )
+        found.append(
+            Picture(
+                shape.lower(), caption.replace("; published figures are dashed in name", ""), caption, figure
+            )
+        )
+    return found
+
+
+def _curves(board: Board, cases: list[str]) -> dict[str, list[float]]:
+    """Return the best curves of our methods, of others, and of printed figures."""
+    run = {
+        name: [row[case].score if case in row else math.nan for case in cases]
+        for name, row in board.cells.items()
+    }
+    printed = {name: [row.get(case, math.nan) for case in cases] for name, row in board.published.items()}
+    ours = {name: values for name, values in run.items() if board.kinds[name] == "ours"}
+    others = {name: values for name, values in run.items() if board.kinds[name] != "ours"}
+    chosen: dict[str, list[float]] = {}
+    for group, most in ((ours, 3), (others, 2), (printed, 2)):
+        known = {name: values for name, values in group.items() if not all(map(math.isnan, values))}
+        best = sorted(known, key=lambda name: -float(np.nanmean(known[name])))
+        chosen |= {name: known[name] for name in best[:most]}
+    return dict([*chosen.items()][:MOST_CURVES])
+
+
+def _front(board: Board, what: str, label: str) -> Picture | None:
+    """Draw the score against size or seconds; the front is what no other entry beats in both."""
+    points = {name: (board.mean(name, what), board.mean(name)) for name in board.complete}
+    points = {
+        name: point for name, point in points.items() if all(map(math.isfinite, point)) and point[0] > 0
+    }
+    if len(points) < 2:
+        return None
+    figure = new_figure(6.2, 4.2)
+    axes = figure.add_subplot()
+    for name, (x, y) in points.items():
+        axes.plot(x, y, marker="o", linestyle="none", color=COLOURS[board.kinds[name]])
+        axes.annotate(plain(name), (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7.5)
+    front = pareto([*points.values()])
+    axes.step(*zip(*front, strict=True), where="post", color="#b0b0b0", linewidth=1.2, zorder=0)
+    axes.set(xscale="log", xlabel=label, ylabel=board.measure)
+    bare(axes, grid="both")
+    caption = f"{board.title}: {board.measure} against {label}. The line is the Pareto front; blue is ours."
+    return Picture(what, caption, caption, figure)
+
+
+def pareto(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the points that no other one beats by a smaller first and a larger second number, in order."""
+    front: list[tuple[float, float]] = []
+    for x, y in sorted(points, key=lambda point: (point[0], -point[1])):
+        if not front or y > front[-1][1]:
+            front.append((x, y))
+    return front
