@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from streamsieve.protocols import Event, Reason
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: What newcomers ask, the page on which they would look, and words of the answer.
@@ -82,6 +84,12 @@ def test_every_guide_is_in_the_table_and_in_the_navigation():
     for page in (DOCS / "guides").glob("*.md"):
         assert page.name == "index.md" or f"({page.name})" in index, page.name
         assert page.name == "index.md" or f"\n{page.stem}\n" in index, page.name
+
+
+def test_the_guide_to_the_ledger_explains_every_event_and_reason():
+    guide = (DOCS / "guides" / "the_ledger.md").read_text()
+    for word in (*Event, *Reason):
+        assert re.search(rf"^\|.*\b{word}\b.*\|.*\|$", guide, re.MULTILINE), word
 
 
 def test_simulated_rates_in_prose_are_those_of_the_study():

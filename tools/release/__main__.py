@@ -57,8 +57,8 @@ USES = {
             database.execute("create table visits (dose real, noise real, ill integer)")
             rows = [(i % 2 + i % 7 / 10, i % 5, i % 2) for i in range(300)]
             database.executemany("insert into visits values (?, ?, ?)", rows)
-        source = ss.query("table.sqlite", "select * from visits", target="ill")
-        assert ss.run(source, ss.Screen("f", k=1)).get_feature_names_out().tolist() == ["dose"]
+        query = ss.query("sqlite:///table.sqlite", "select * from visits")
+        assert ss.run(query, ss.Screen("f", k=1), target="ill").get_feature_names_out().tolist() == ["dose"]
     """,
     "dask": """
         import numpy as np, streamsieve as ss
