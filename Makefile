@@ -26,7 +26,7 @@ help:
 	@echo "make exports     write the tables of public names and methods after a class was added"
 	@echo "make release-check  build wheel and sdist, install each extra into an empty environment, use it"
 	@echo "make docs        the site, in docs/_build/html; make docs-open serves it"
-	@echo "make docs-check  README and docs say what the code does"
+	@echo "make docs-check  README, docs and gallery say what the code does; links, names, figures, the site in a browser"
 	@echo "make docs-images pictures of the notebook and terminal faces, for the docs; needs Chromium"
 
 .venv/made:
@@ -87,7 +87,7 @@ docs-open: docs
 	$(BIN)/python -m http.server --directory docs/_build/html --bind 127.0.0.1 8000
 
 docs-check: .venv/with-dev
-	$(BIN)/python -m pytest -q tests/docs
+	$(BIN)/python -m pytest -q --full tests/docs tests/examples/test_gallery.py
 
 docs-images: .venv/with-dev
 	$(BIN)/python -m tools.pictures

@@ -44,17 +44,27 @@ NO_MEMBERS = "\n   :no-members:"
 
 def pages() -> dict[str, str]:
     """Return all cards and the page that lists them by family."""
-    families: dict[str, dict[str, Any]] = {family: {} for family in FAMILIES}
-    for name, cls in registry.selectors().items():
-        families[registry.axis(cls)][name] = cls
-    families["learners"] = {_file_name(cls): cls for cls in registry.learners()}
-    families["criteria"] = {f"criterion_{name}": cls for name, cls in registry.criteria().items()}
+    families = _families()
     cards = {
         f"methods/{name}.md": _card(name, cls, family)
         for family, members in families.items()
         for name, cls in members.items()
     }
     return {**cards, **procedures.pages(), "methods/index.md": _index(families)}
+
+
+def card_names() -> list[tuple[str, str, type[Any]]]:
+    """Return file name, title and class of every card."""
+    return [(name, _title(cls), cls) for members in _families().values() for name, cls in members.items()]
+
+
+def _families() -> dict[str, dict[str, Any]]:
+    families: dict[str, dict[str, Any]] = {family: {} for family in FAMILIES}
+    for name, cls in registry.selectors().items():
+        families[registry.axis(cls)][name] = cls
+    families["learners"] = {_file_name(cls): cls for cls in registry.learners()}
+    families["criteria"] = {f"criterion_{name}": cls for name, cls in registry.criteria().items()}
+    return families
 
 
 def first_line(cls: type[Any]) -> str:

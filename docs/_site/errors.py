@@ -1,8 +1,11 @@
-"""The error index: every message that StreamSieve raises, read off the source."""
+"""The error index: every message that StreamSieve raises, its cause and the way out, read off the source."""
 
 import ast
+import inspect
 from collections import defaultdict
 from pathlib import Path
+
+from streamsieve import exceptions
 
 SRC = Path(__file__).resolve().parents[2] / "src" / "streamsieve"
 #: Folders whose errors a user of the library or of the command line meets, in the order of the page.
@@ -29,6 +32,34 @@ AREAS = {
     "datasets": "Data sets",
     "cli": "Command line",
 }
+#: Letters of what to do; less is a value, such as the text of another error.
+SHORTEST = 12
+#: Ways out by class: where a message gives none of its own, and what to read.
+WAYS_OUT = {
+    "InputError": "change the data as the message says: [files and formats](/guides/files_and_formats.md)",
+    "InputTypeError": "encode or leave out what is no number: [categories](/guides/categorical_and_text.md)",
+    "BadValueError": "replace infinities, or scale the column: [missing values](/guides/missing_values.md)",
+    "SchemaError": "give columns, names and rows as at the first call, or start again with a fresh object",
+    "TargetError": "say what y is: [targets and tasks](/guides/targets_and_tasks.md)",
+    "ParameterError": "choose a value that the message names: [cards](/methods/index.md)",
+    "CapabilityError": "take a method that can: the [table of methods](/methods.md)",
+    "NotBegunError": "call `begin(y)` first: [streaming columns](/start/streaming_columns.md)",
+    "MergeError": "merge states of one stream, with equal parameters: [merging](/guides/merging.md)",
+    "StateError": "use `NAME.previous`, or fit again: [state files](/reference/state_files.md)",
+    "SourceError": "check path, format and target: [files and formats](/guides/files_and_formats.md)",
+    "ConcurrentUseError": "give each thread an object of its own, and merge: [merging](/guides/merging.md)",
+    "ProtocolError": "read `error.failures`; `error.report` has the rest: [comparing](/guides/comparing.md)",
+    "DependentRowsWarning": "give `serial` or `groups`: [dependent rows](/guides/dependent_rows.md)",
+    "TargetWarning": "say `task=`: [targets and tasks](/guides/targets_and_tasks.md)",
+    "ManyLevelsWarning": "pool levels, or leave the column out: [types of columns](/column_types.md)",
+    "AttributeError": "fit first, or read an attribute that the message names",
+    "IndexError": "count from 0, below the number that the message names",
+    "ValueError": "give what the message says is accepted",
+    "TypeError": "complete the part of your own: [extend](/extend/README.md)",
+    "RuntimeError": "complete the part of your own: [extend](/extend/README.md)",
+    "NotAColumnError": "return one number per row: [features on demand](/guides/features_on_demand.md)",
+    "BadMessageError": "mend the producer, or skip the message: [Kafka](/guides/checkpoints_and_kafka.md)",
+}
 
 
 def pages() -> dict[str, str]:
@@ -41,15 +72,39 @@ def pages() -> dict[str, str]:
     lines = [
         "# Errors",
         "",
-        "Every message says what was wrong, what is accepted and what to do. `...` stands for a value.",
-        "Search this page for a few words of the message; all classes are in `streamsieve.exceptions`.",
+        "Search this page for a few words of a message; `...` stands for a value. All classes are in",
+        "`streamsieve.exceptions`, and all errors are `StreamSieveError`s, too.",
+        "",
+        "## By class",
+        "",
+        "| class | cause | way out |",
+        "|---|---|---|",
+        *(f"| `{name}` | {_cause(name)} | {WAYS_OUT[name]} |" for name in documented()),
         "",
     ]
     for area in dict.fromkeys(AREAS.values()):
-        lines += [f"## {area}", "", "| message | raised as |", "|---|---|"]
-        lines += [f"| {_escaped(text)} | `{kind}` |" for text, kind in sorted(found[area])]
+        lines += [f"## {area}", "", "| what was wrong | way out | raised as |", "|---|---|---|"]
+        lines += [f"| {' | '.join(_split(text, kind))} | `{kind}` |" for text, kind in sorted(found[area])]
         lines.append("")
     return {"reference/errors.md": "\n".join(lines)}
+
+
+def documented() -> list[str]:
+    """Return the errors and warnings that a user can meet."""
+    classes = (name for name in vars(exceptions) if name.endswith(("Error", "Warning")))
+    return [name for name in classes if name != "StreamSieveError"]
+
+
+def _cause(name: str) -> str:
+    return (inspect.getdoc(getattr(exceptions, name)) or "").partition("\n")[0].replace("``", "`")
+
+
+def _split(text: str, kind: str) -> tuple[str, str]:
+    """Return what a message says was wrong, and what it says to do, or what is to be done about its class."""
+    wrong, colon, way_out = text.rpartition(": ")
+    if colon and len(way_out) > SHORTEST and way_out[0] not in ".(":
+        return _escaped(wrong), _escaped(way_out)
+    return _escaped(text), WAYS_OUT[kind]
 
 
 def _messages(tree: ast.Module) -> list[tuple[str, str]]:
@@ -59,7 +114,8 @@ def _messages(tree: ast.Module) -> list[tuple[str, str]]:
         call = node.exc if isinstance(node, ast.Raise) else None
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.args:
             text = _text(call.args[0])
-            if text and any(letter.isalpha() for letter in text):
+            named = call.func.id.endswith(("Error", "Warning"))
+            if named and any(letter.isalpha() for letter in text):
                 messages.append((text, call.func.id))
     return messages
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from _site import api, cards, chart, commands, errors
+from _site import api, bibliography, cards, chart, commands, errors
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages that live beside what writes them, and where the site shows them.
@@ -32,7 +32,7 @@ def write(app: Sphinx) -> None:
     """Write all generated pages below the source directory; a page that did not change is left alone."""
     docs = Path(app.srcdir)
     pages = {}
-    for part in (cards, api, chart, commands, errors):
+    for part in (cards, api, bibliography, chart, commands, errors):
         pages.update(part.pages())
     for source, target in OUTSIDE.items():
         text = (ROOT / source).read_text()

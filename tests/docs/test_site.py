@@ -1,36 +1,30 @@
-"""The site builds without a warning, offers every public name, and loads nothing from a network."""
+"""The site builds without a warning, has every public name and no dead link, needs no network."""
 
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
+from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pytest
 
 import streamsieve as ss
 from streamsieve import registry
 
-pytest.importorskip("sphinx")
-ROOT = Path(__file__).parents[2]
-BESIDE = ("src", "studies", "benchmarks", "examples", "README.md", "CONTRIBUTING.md", "SECURITY.md")
 
+class Page(HTMLParser):
+    """The links and the anchors of a page."""
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Return the site, built from a copy of the pages, without running the gallery."""
-    folder = tmp_path_factory.mktemp("site")
-    generated = shutil.ignore_patterns("_build", "_chart", "methods", "api", "gallery")
-    shutil.copytree(ROOT / "docs", folder / "docs", ignore=generated)
-    for name in BESIDE:
-        (folder / name).symlink_to(ROOT / name)
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-D", "plot_gallery=0"]
-    done = subprocess.run(
-        [*command, "-b", "html", str(folder / "docs"), str(folder / "html")],
-        capture_output=True, text=True, check=False, timeout=900,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-4000:]
-    return folder / "html"
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.anchors = [], set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.anchors |= {found.get("id"), found.get("name")}
+        if tag in ("a", "link") and found.get("href"):
+            self.links.append(found["href"])
+        if tag in ("img", "script") and found.get("src"):
+            self.links.append(found["src"])
 
 
 @pytest.mark.full
@@ -55,3 +49,19 @@ def test_pages_load_nothing_from_a_network(site):
             r"<(?:script|img|link rel=\"stylesheet\")[^>]*(?:src|href)=\"(https?:[^\"]+)", page.read_text()
         )
         assert not loaded, (page.name, loaded)
+
+
+@pytest.mark.full
+def test_no_link_within_the_site_is_dead(site):
+    pages = {path.resolve(): Page(path) for path in site.rglob("*.html") if "_static" not in path.parts}
+    dead = []
+    for path, page in pages.items():
+        for link in page.links:
+            if "://" in link or link.startswith(("mailto:", "data:", "javascript:")):
+                continue
+            target, _, anchor = unquote(link).partition("#")
+            to = (path.parent / target.partition("?")[0]).resolve() if target else path
+            there = to.exists() and (not anchor or to not in pages or anchor in pages[to].anchors)
+            dead += [] if there else [(path.name, link)]
+    assert len(pages) > 150
+    assert dead == []

@@ -2,12 +2,7 @@
 
 import base64
 import io
-import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from html import escape
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -23,6 +18,7 @@ from streamsieve.evaluation.reports.final_fit import Feature, FinalFit, chosen_t
 from streamsieve.evaluation.reports.html import Facts, check_extra, write_page
 from streamsieve.evaluation.reports.recommendation import recommend
 from streamsieve.exceptions import CapabilityError
+from tests.helpers.browser import started
 
 HOSTILE = [
     "<script>document.title='taken'</script>", '"><img src=x onerror="document.title=\'taken\'">',
@@ -249,18 +245,6 @@ def test_memory_is_what_was_allocated():
     assert (fit.measure, [each.name for each in fit.features]) == ("", ["x0", "x1"])
 
 
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-#: Chromium reads from 3 and writes to 4; either may be one of the pipe's own ends.
-WIRED = """
-import os, sys
-high = [os.dup2(int(end), 103 + i) for i, end in enumerate(sys.argv[1:3])]
-for i, end in enumerate(high):
-    os.dup2(end, 3 + i)
-os.execv(sys.argv[3], sys.argv[3:])
-"""
 LOOK = """JSON.stringify({
   width: innerWidth,
   content: document.documentElement.scrollWidth,
@@ -279,78 +263,11 @@ LOOK = """JSON.stringify({
 })"""
 
 
-class Browser:
-    """Headless Chromium, spoken to by its DevTools protocol over a pipe: JSON with a zero byte at the end."""
-
-    def __init__(self, program, folder):
-        to_it, self._write = os.pipe()
-        self._read, from_it = os.pipe()
-        command = [program, *FLAGS, "--remote-debugging-pipe", f"--user-data-dir={folder}"]
-        self._process = subprocess.Popen(
-            [sys.executable, "-S", "-c", WIRED, str(to_it), str(from_it), *command],
-            pass_fds=(to_it, from_it), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        os.close(to_it)
-        os.close(from_it)
-        self._waiting, self._number, self.events = b"", 0, []
-
-    def call(self, method, session=None, **parameters):
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters}
-        message |= {"sessionId": session} if session else {}
-        os.write(self._write, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next()
-            if answer.get("id") == self._number:
-                assert "error" not in answer, answer
-                return answer["result"]
-            self.events.append(answer)
-
-    def _next(self):
-        while b"\0" not in self._waiting:
-            piece = os.read(self._read, 2**16)
-            assert piece, "Chromium has gone"
-            self._waiting += piece
-        message, _, self._waiting = self._waiting.partition(b"\0")
-        return json.loads(message)
-
-    def open(self, path, width):
-        """Open a page as on a screen or telephone of this width, and return its session."""
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable", session)
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-        self.call("Emulation.setDeviceMetricsOverride", session, **size)
-        self.events.clear()
-        self.call("Page.navigate", session, url=path.as_uri())
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._next())
-        return session
-
-    def evaluate(self, session, expression):
-        return json.loads(self.call("Runtime.evaluate", session, expression=expression)["result"]["value"])
-
-    def close(self):
-        try:
-            self.call("Browser.close")
-            self._process.wait(20)
-        finally:
-            self._process.kill()
-            self._process.wait()
-            os.close(self._write)
-            os.close(self._read)
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    programs = ("chromium", "chromium-browser", "google-chrome")
-    program = next((found for name in programs if (found := shutil.which(name))), None)
-    if program is None:
-        pytest.skip(f"NO BROWSER: none of {', '.join(programs)} is on PATH, so no page was looked at")
-    started = Browser(program, tmp_path_factory.mktemp("browser"))
-    yield started
-    started.close()
+    opened = started(tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

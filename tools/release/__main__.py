@@ -34,6 +34,38 @@ USES = {
         subprocess.run([command, *arguments], check=True)
         assert pathlib.Path("kept.txt").read_text().split() == ["dose"]
     """,
+    "parquet": """
+        import pyarrow as pa, pyarrow.parquet as pq, streamsieve as ss
+        y = [i % 2 for i in range(300)]
+        dose, noise = [v + i % 7 / 10 for i, v in enumerate(y)], [i % 5 for i in range(300)]
+        pq.write_table(pa.table({"dose": dose, "noise": noise, "y": y}), "table.parquet")
+        screen = ss.run("table.parquet", ss.Screen("f", k=1), target="y")
+        assert screen.get_feature_names_out().tolist() == ["dose"]
+    """,
+    "plot": """
+        import matplotlib; matplotlib.use("agg")
+        import numpy as np, streamsieve as ss
+        y = np.arange(200) % 2
+        screen = ss.Screen("f", k=2).fit(np.random.default_rng(0).normal(size=(200, 9)) + y[:, None], y)
+        screen.plot().figure.savefig("scores.png")
+    """,
+    "excel": "import python_calamine, streamsieve as ss; ss.open",
+    "duckdb": "import duckdb, streamsieve as ss; ss.open",
+    "sql": """
+        import sqlite3, streamsieve as ss
+        with sqlite3.connect("table.sqlite") as database:
+            database.execute("create table visits (dose real, noise real, ill integer)")
+            rows = [(i % 2 + i % 7 / 10, i % 5, i % 2) for i in range(300)]
+            database.executemany("insert into visits values (?, ?, ?)", rows)
+        query = ss.query("sqlite:///table.sqlite", "select * from visits")
+        assert ss.run(query, ss.Screen("f", k=1), target="ill").get_feature_names_out().tolist() == ["dose"]
+    """,
+    "dask": """
+        import numpy as np, streamsieve as ss
+        y = np.arange(2000) % 2
+        X = np.random.default_rng(0).normal(size=(2000, 9)); X[:, 3] += y
+        assert ss.run(ss.open(X, target=y), ss.Screen("f", k=1), engine="dask").selected_.tolist() == [3]
+    """,
     "kafka": "import confluent_kafka, streamsieve as ss; ss.KafkaSource",
     "river": """
         import streamsieve as ss
