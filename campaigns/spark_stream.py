@@ -32,7 +32,7 @@ MOST_KILLS = 60
 
 
 class Case(NamedTuple):
-    """The seed of the rows and of the moments at which drivers are killed; at most so many of them."""
+    """The seed of the rows and of the moments at which drivers are killed, and the most kills."""
 
     seed: int
     kills: int = MOST_KILLS
@@ -85,7 +85,8 @@ def _written(folder: Path, rng: np.random.Generator) -> Any:
 
 def _life(folder: Path, moment: str, step: int) -> tuple[int, str]:
     command = [sys.executable, "-m", "campaigns.spark_stream", str(folder), moment, str(step)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIFE, check=False)
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=LIFE, check=False)
     return done.returncode, " ".join(done.stderr.split())[-500:]
 
 

@@ -142,7 +142,7 @@ def _query_of(frame: Any) -> str:
 
 
 def _held(place: Path, run: str) -> RowSelector | None:
-    """Return the state so far; one of another query is refused, because batches are numbered anew there."""
+    """Return the state so far; one of another query, whose batches have the same numbers, is refused."""
     if not place.exists():
         return None
     held: RowSelector = registry.load(place)
