@@ -22,10 +22,10 @@ from streamsieve.base import RowSelector
 from streamsieve.engines.spark import into
 
 GOAL = "at least 50 kills of the driver (steps), 0 rows lost, 0 counted twice; scores equal to one process"
-PATIENCE = 1200.0
+PATIENCE = 3600.0
 #: Seconds that a life may take.
-LIFE = 300.0
-FILES, ROWS, FEATURES = 6, 40, 4
+LIFE = 600.0
+FILES, ROWS, FEATURES = 5, 40, 4
 MOMENTS = ("begun", "learned", "saved")
 #: Deaths after which something is wrong.
 MOST_KILLS = 60
@@ -102,6 +102,7 @@ def main(folder: Path, moment: str, step: int) -> None:
         SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.memory", "1g")
+        .config("spark.sql.shuffle.partitions", "1")
         .config("spark.log.level", "OFF")
         .getOrCreate()
     )
