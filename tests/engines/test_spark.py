@@ -220,6 +220,6 @@ def test_the_script_of_the_guide_moves_to_spark_by_one_argument(spark, tmp_path,
     page = (Path(__file__).parents[2] / "docs" / "dask_and_spark.md").read_text()
     scope = {}
     exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], scope)  # noqa: S102
-    assert scope["best"](spark) == scope["best"]()
+    assert scope["best"](engine=spark, rows_per_task=5_000) == scope["best"]()
     found = ss.run(spark.read.parquet(str(tmp_path / "clicks")), ss.Screen("f", k=3), target="bought")
     assert found.get_feature_names_out().tolist() == ["c7", "c8", "c9"]
