@@ -7,7 +7,7 @@ from hypothesis import settings
 
 from tests import real_data
 from tests.helpers import tier
-from tests.helpers.spark import classic, connect, spark  # noqa: F401 - fixtures
+from tests.helpers.spark import classic, connect, connect_address, spark  # noqa: F401 - fixtures
 
 # A job in the background of a shell ignores Ctrl-C, and so do its children: then nothing tests it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -24,8 +24,8 @@ def table():
     return pd.DataFrame(X, columns=NAMES).assign(label=y.astype(float))
 
 
-def test_a_pipeline_is_fitted_saved_and_loaded(spark, tmp_path):
-    data = spark.createDataFrame(table())
+def test_a_pipeline_is_fitted_saved_and_loaded(classic, tmp_path):
+    data = classic.createDataFrame(table())
     stages = [
         VectorAssembler(inputCols=NAMES, outputCol="features"),
         SparkSelector(ss.Screen("f", k=2)),

@@ -31,7 +31,7 @@ SIEVES = {
     "saola": lambda: ss.SAOLA(alpha=0.05),
     "osfs": lambda: ss.OSFS(alpha=0.05),
     "fast_osfs": lambda: ss.FastOSFS(alpha=0.05),
-    "online_fdr": lambda: ss.OnlineFDR(test="marginal"),
+    "online_fdr": lambda: ss.OnlineFDR(),
     "saola fdr": lambda: ss.SAOLA(fdr="lord"),
     "top_k": lambda: ss.TopK(5),
     "ledger": lambda: ss.FastOSFS(alpha=0.05, ledger="all"),
@@ -144,9 +144,16 @@ def real():
     return versions()
 
 
-@pytest.mark.parametrize(
-    "sieve", [ss.AlphaInvesting(), ss.InformationInvesting(), ss.StreamwiseIC(), ss.Grafting()], ids=str
-)
+GIVEN_THE_MODEL = [
+    ss.OnlineFDR(scope="conditional"),
+    ss.AlphaInvesting(),
+    ss.InformationInvesting(),
+    ss.StreamwiseIC(),
+    ss.Grafting(),
+]
+
+
+@pytest.mark.parametrize("sieve", GIVEN_THE_MODEL, ids=str)
 def test_methods_that_judge_given_the_model_so_far_are_refused(sieve, path):
     with pytest.raises(CapabilityError, match="nothing can be measured in advance"):
         ss.run(ss.open(path, target="y"), sieve, engine="dask")

@@ -327,7 +327,6 @@ def test_options_that_make_no_sense_are_refused(options, error, message, tmp_pat
         (ss.OFS(), "OFS with these parameters depends on the order of rows"),
         (ss.Screen("f", on_drift="reset"), "cannot be distributed"),
         (ss.Screen("f", review_every=100), "leave review_every out"),
-        (ss.SAOLA(), "SAOLA streams columns"),
     ],
 )
 def test_selectors_that_cannot_be_distributed_say_so(selector, message, tmp_path):

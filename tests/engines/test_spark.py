@@ -1,5 +1,10 @@
 """Spark, classic and Connect: the laws of engines on real executors."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -92,10 +97,9 @@ def test_a_file_is_named(spark, tmp_path):
 
 
 def test_an_error_of_spark_itself_is_one_sentence(spark):
-    from pyspark.sql.functions import col, raise_error, when
-
-    table = spark.createDataFrame(frame())
-    bad = table.withColumn("c0", when(col("c1") > 2, raise_error("out of order")).otherwise(col("c0")))
+    bad = spark.createDataFrame(frame()).selectExpr(
+        "CASE WHEN c1 > 2 THEN raise_error('out of order') ELSE c0 END AS c0", "y"
+    )
     with pytest.raises(SourceError, match="^Spark gave up: .*out of order"):
         ss.run(bad, ss.Screen("f"), target="y")
 
@@ -116,19 +120,49 @@ def test_text_and_types(spark):
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "mixed"])
 @pytest.mark.parametrize("name", ["f", "mutual_info"])
-def test_vectors_with_attribute_names(spark, sparse, name):
+def test_vectors_with_attribute_names(classic, sparse, name):
     from pyspark.ml.feature import VectorAssembler
 
     table = frame()
     if sparse:  # VectorAssembler writes rows of many zeros as sparse vectors
         table.loc[: N // 2, ["c0", "c2", "c3", "c4"]] = 0.0
     names = [f"c{j}" for j in range(6)]
-    assembled = VectorAssembler(inputCols=names, outputCol="v").transform(spark.createDataFrame(table))
+    assembled = VectorAssembler(inputCols=names, outputCol="v").transform(classic.createDataFrame(table))
     with pytest.raises(SourceError, match="'v' holds vectors.*features='v'"):
         ss.run(assembled, ss.Screen("f"), target="y")
     found = ss.run(ss.open(assembled, target="y", features="v"), SCREENS[name]())
     assert found.feature_names_in_.tolist() == names
     assert_equal_to_one_process(found, ss.run(table, SCREENS[name](), target="y"))
+
+
+ON_CONNECT = """
+import sys
+from pyspark.ml import Pipeline, PipelineModel
+from pyspark.ml.feature import VectorAssembler
+from pyspark.sql import SparkSession
+import streamsieve as ss
+from streamsieve.adapters.spark import SparkSelector
+from tests.engines.test_spark import frame
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+data, names = spark.createDataFrame(frame()), [f"c{j}" for j in range(6)]
+assembler = VectorAssembler(inputCols=names, outputCol="v")
+source = ss.open(assembler.transform(data), target="y", features="v")
+one = ss.run(frame(), ss.Screen("f", k=2), target="y")
+found = ss.run(source, ss.Screen("f", k=2))
+assert found.get_feature_names_out().tolist() == one.get_feature_names_out().tolist()
+choose = SparkSelector(ss.Screen("f", k=2), featuresCol="v", labelCol="y")
+model = Pipeline(stages=[assembler, choose]).fit(data)
+(row,) = model.transform(data.limit(1)).collect()
+assert row["selected"].toArray().tolist() == row["v"].toArray()[one.selected_].tolist()
+print("done")
+"""
+
+
+def test_vectors_and_pipelines_on_connect(connect_address):
+    # a process of its own: pyspark.ml speaks to one kind of session per process
+    command = [sys.executable, "-c", ON_CONNECT, connect_address]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
+    assert done.stdout.strip() == "done", done.stderr[-2000:]
 
 
 def test_vectors_without_attributes_and_of_unequal_length(classic):
@@ -179,3 +213,13 @@ def test_executors_have_the_versions_of_the_driver(classic, monkeypatch):
     monkeypatch.setattr(run, "declared_of", other)
     with pytest.raises(SourceError, match="the process that started the run has 0.0.1: install the same"):
         ss.run(classic.createDataFrame(frame(n=30)), ss.Screen("f"), target="y")
+
+
+def test_the_script_of_the_guide_moves_to_spark_by_one_argument(spark, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "dask_and_spark.md").read_text()
+    scope = {}
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], scope)  # noqa: S102
+    assert scope["best"](engine=spark, rows_per_task=5_000) == scope["best"]()
+    found = ss.run(spark.read.parquet(str(tmp_path / "clicks")), ss.Screen("f", k=3), target="bought")
+    assert found.get_feature_names_out().tolist() == ["c7", "c8", "c9"]

@@ -41,36 +41,38 @@ def classic():
     session.stop()
 
 
-@pytest.fixture(scope="session")
-def connect():
-    """A session of Spark Connect, whose server is a process of its own."""
-    spark_is_there()
-    pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
-    from pyspark.sql.connect.session import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    port = free_port()
-    conf = [part for item in OPTIONS.items() for part in ("--conf", "=".join(item))]
-    home = str(Path(sys.modules["pyspark"].__file__).parent / "bin" / "spark-submit")
-    server = subprocess.Popen(
-        [home, "--master", "local[2]", *conf, "--conf", f"spark.connect.grpc.binding.port={port}", "--class",
-         "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        session = SparkSession.builder.remote(f"sc://localhost:{port}").getOrCreate()
-        yield session
-        with suppress(Exception):
-            session.stop()
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
 def free_port():
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return str(found.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def connect_address():
+    """Address of a server of Spark Connect, a process of its own."""
+    spark_is_there()
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    options = {**OPTIONS, "spark.connect.grpc.binding.port": (port := free_port())}
+    conf = [part for item in options.items() for part in ("--conf", "=".join(item))]
+    submit = str(Path(sys.modules["pyspark"].__file__).parent / "bin" / "spark-submit")
+    kind = ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen([submit, "--master", "local[2]", *conf, *kind], **quiet)
+    yield f"sc://localhost:{port}"
+    server.terminate()
+    server.wait(60)
+
+
+@pytest.fixture(scope="session")
+def connect(connect_address):
+    """A session of Spark Connect."""
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(connect_address).getOrCreate()
+    yield session
+    with suppress(Exception):
+        session.stop()
 
 
 @pytest.fixture(params=["classic", "connect"])

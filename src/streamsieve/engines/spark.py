@@ -34,6 +34,8 @@ State = RowSelector | Failure
 SCHEMA = "node int, part int, rows long, state binary, failure string"
 #: Bytes of a cell: Spark and Arrow count them by 32 bits.
 LARGEST = 2**31 - 1
+#: Tasks that merge; in a streaming query, Spark would otherwise start 200 of them for a few states.
+REDUCERS = 32
 #: How the runs of streaming queries begin: their parts are micro-batches.
 PREFIX = "spark stream "
 
@@ -142,7 +144,7 @@ def _query_of(frame: Any) -> str:
 
 
 def _held(place: Path, run: str) -> RowSelector | None:
-    """Return the state so far; one of another query is refused, because batches are numbered anew there."""
+    """Return the state so far; one of another query, whose batches have the same numbers, is refused."""
     if not place.exists():
         return None
     held: RowSelector = registry.load(place)
@@ -249,13 +251,14 @@ def _state(row: Any) -> State:
 def _merged(states: Any, notify: Callable[[int], Any]) -> State:
     """Merge the lowest level of the tree on executors, and what is left of it here."""
     with spark_errors_named():
-        rows = states.groupBy("node").applyInArrow(_merge_node, SCHEMA).collect()
+        nodes = states.repartition(REDUCERS, "node").groupBy("node")
+        rows = nodes.applyInArrow(_merge_node, SCHEMA).collect()
     rows.sort(key=lambda row: row["node"])
     if not rows:
         raise SourceError("the Spark frame has no partitions: there is nothing to learn")
-    nodes = [_state(row) for row in rows]
+    found = [_state(row) for row in rows]
     for row in rows:
         notify(row["rows"])
-    while len(nodes) > 1:
-        nodes = [merge_all(*nodes[low : low + FAN]) for low in range(0, len(nodes), FAN)]
-    return nodes[0]
+    while len(found) > 1:
+        found = [merge_all(*found[low : low + FAN]) for low in range(0, len(found), FAN)]
+    return found[0]

@@ -94,6 +94,7 @@ def run(
         processes of this machine.  "dask": by the workers of the running Dask client, or of the given one, or
         by Dask's threads if there is none.  "spark": by the executors of the active session, or of the given
         one.  Engines take selectors that merge, and sources that can be cut: files, arrays and dataframes.
+        Columns are measured by "local" and Dask workers, for selectors that measure each on its own.
     workers : int or None, default=None
         With an engine of this machine: number of processes or threads, at least 1.  None: one per core.
     rows_per_task : int or None, default=None
