@@ -218,18 +218,10 @@ SUBJECTS = (
         independent,
         default=True,
         rows=(0, FEW),
-        form=2,
     ),
     Subject(
-        "correlation, online",
-        measured(lambda: ss.OnlineFDR(test="fisher_z")),
-        independent,
-        default=True,
-        form=2,
+        "correlation, online", measured(lambda: ss.OnlineFDR(test="fisher_z")), independent, default=True
     ),
-    Subject("by type, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
-    Subject("by type, online", measured(ss.OnlineFDR), independent, default=True),
-    Subject("rank basis, online", measured(lambda: ss.OnlineFDR(test="basis")), independent),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), published),
     Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), published),
     Subject(
@@ -254,22 +246,6 @@ SUBJECTS = (
         kind("given"),
         CONDITIONAL,
         default=True,
-        columns=ONE_BY_ONE,
-        form=2,
-    ),
-    Subject(
-        "FastOSFS, by type",
-        blanket(ss.FastOSFS),
-        kind("given"),
-        CONDITIONAL,
-        default=True,
-        columns=ONE_BY_ONE,
-    ),
-    Subject(
-        "FastOSFS, rank basis",
-        blanket(lambda a: ss.FastOSFS(a, test="basis")),
-        kind("given"),
-        CONDITIONAL,
         columns=ONE_BY_ONE,
     ),
     Subject(

@@ -197,7 +197,8 @@ class IAMB(BlanketSelector, OfflineSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of every test, in (0, 1).
+        Significance level of every test, in (0, 1), for independent rows; nothing is promised about all tests
+        together.
     test : {"fisher_z", "g2"}, default="fisher_z"
         Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
         of the blanket.
@@ -253,7 +254,8 @@ class InterIAMB(BlanketSelector, OfflineSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of every test, in (0, 1).
+        Significance level of every test, in (0, 1), for independent rows; nothing is promised about all tests
+        together.
     test : {"fisher_z", "g2"}, default="fisher_z"
         Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
         of the blanket.
