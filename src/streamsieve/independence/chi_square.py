@@ -40,7 +40,7 @@ class ChiSquareTest(TableTest):
 
     Notes
     -----
-    P-values hold under the assumptions of `GSquared`: given the margins, for rows that are exchangeable within
+    P-values hold under the assumptions of `GSquared`: given the margins, for rows exchangeable within
     the levels z.  No continuity correction: the authors' toolbox of OSFS takes 0.5 off where fewer than 10
     rows are expected, which makes the test conservative.
 
