@@ -222,6 +222,8 @@ SUBJECTS = (
     Subject(
         "correlation, online", measured(lambda: ss.OnlineFDR(test="fisher_z")), independent, default=True
     ),
+    Subject("by type, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
+    Subject("by type, online", measured(ss.OnlineFDR), independent, default=True),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), published),
     Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), published),
     Subject(
