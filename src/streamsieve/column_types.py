@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -49,6 +50,7 @@ TYPES = tuple(str(kind) for kind in ColumnType)
 NUMERIC, ORDINAL, NOMINAL, BINARY = range(len(TYPES))
 
 
+@lru_cache(maxsize=16)
 def few_levels(n: int) -> int:
     """Return the number of distinct values up to which whole numbers over n rows are levels."""
     return min(MOST_LEVELS, max(ALWAYS_FEW, n // ROWS_PER_LEVEL))

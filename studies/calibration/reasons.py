@@ -19,10 +19,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("X2, chi2*", "*"): """
         The chi-squared limit of X2 (`p_value="chi2"`) fails where both margins are skewed. It is there to
         reproduce published tables; use the default, the permutation moments.""",
-    ("tables*", "lognormal x, class of 5 %"): """
-        The five rows of a class meet five bins of equal frequency, so that every expected count of the class
-        is 1: Pearson's statistic has a handful of values, and the gamma distribution is continuous. With a
-        class of so few rows take the correlation, which is confirmed by ranks, or fewer bins.""",
     ("FastOSFS*", "*heavy residuals*"): """
         Partial correlations are tested by t, without a confirmation by ranks: given what explains most of x
         and y, what is left of both is heavy-tailed. Transform such columns and y (logarithm, ranks), or test

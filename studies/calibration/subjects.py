@@ -212,8 +212,18 @@ def complete_pairs() -> ss.SAOLA:
 SUBJECTS = (
     Subject("correlation, z", measured(lambda: ss.OnlineFDR(p_value="z", test="fisher_z")), published),
     Subject("correlation, t", measured(lambda: ss.OnlineFDR(p_value="t", test="fisher_z")), independent),
-    Subject("correlation, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
-    Subject("correlation, online", measured(ss.OnlineFDR), independent, default=True),
+    Subject(
+        "correlation, fixed level",
+        decided(lambda a: ss.SAOLA(a, measure="fisher_z")),
+        independent,
+        default=True,
+        rows=(0, FEW),
+    ),
+    Subject(
+        "correlation, online", measured(lambda: ss.OnlineFDR(test="fisher_z")), independent, default=True
+    ),
+    Subject("by type, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
+    Subject("by type, online", measured(ss.OnlineFDR), independent, default=True),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), published),
     Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), published),
     Subject(
@@ -222,15 +232,24 @@ SUBJECTS = (
         independent,
         default=True,
         rows=(0, FEW),
+        form=2,
     ),
     Subject(
         "tables, online",
         measured(lambda: ss.FastOSFS(0.05, test="g2", fdr="addis")),
         independent,
         default=True,
+        form=2,
     ),
     Subject("t in a linear model", by_p_value(stepwise), kind("given"), CONDITIONAL, default=True),
-    Subject("FastOSFS", blanket(ss.FastOSFS), kind("given"), CONDITIONAL, default=True, columns=ONE_BY_ONE),
+    Subject(
+        "FastOSFS",
+        blanket(lambda a: ss.FastOSFS(a, test="fisher_z")),
+        kind("given"),
+        CONDITIONAL,
+        default=True,
+        columns=ONE_BY_ONE,
+    ),
     Subject(
         "FastOSFS, missing omitted",
         blanket(lambda a: ss.FastOSFS(a, missing="omit", test="fisher_z")),

@@ -252,9 +252,10 @@ def test_confirmed_p_values_are_those_of_the_twin():
     for _ in range(cases(60)):
         tables = sparse_tables(rng)
         p = twin.gamma_p(tables)
-        wanted = max(p, twin.valid_p(tables, 200)) if twin.smallest_expected(tables) < 1 else p
+        rare, sparse = twin.has_rare_level(tables), twin.smallest_expected(tables) < 1
+        wanted = max(p, twin.valid_p(tables, 200)) if rare or sparse else p
         assert ours.confirmed(p, tables, 200, tail=True) == pytest.approx(wanted, rel=1e-9)
-        skewed = twin.joint_share(tables) > 0.05 or twin.has_rare_level(tables)
+        skewed = rare or twin.joint_share(tables) > 0.05
         assert ours.confirmed(p, tables, 200) == pytest.approx(wanted if skewed else p, rel=1e-9)
         changed += wanted > p
         plain += not skewed
@@ -270,6 +271,29 @@ def test_few_rows_of_a_level_that_meet_in_one_of_many_equal_classes_are_no_evide
         x[:single] = np.arange(1, single + 1)
         ledger = ss.FastOSFS(0.05, test="g2").fit(x[:, None], y).ledger_
         assert ledger[0].p_value > 0.5 * 0.2 ** (single - 1)
+
+
+@pytest.mark.parametrize(("levels", "rows"), [(5, 5), (3, 4), (5, 7), (8, 6), (5, 6)])
+@pytest.mark.parametrize("online", [False, True])
+def test_a_class_of_few_rows_in_bins_of_equal_frequency_holds_its_level(levels, rows, online):
+    """The gamma distribution alone rejects more than 1.3 times as many at one of the levels."""
+    rng, n = np.random.default_rng(3), 20 * levels
+    y = (np.arange(n) < rows).astype(int)
+    X = rng.permuted(np.tile(np.arange(n) // 20, (4000, 1)), axis=1).T.astype(float)
+    liberal = 0
+    for alpha in (0.05, 0.01):
+        test = GSquared(y, Task.BINARY, alpha, exact=online)
+        found = test.relevance(X)
+        size = np.mean(test.p_values(found.tested, found.freedom)[:] <= alpha)
+        assert size <= alpha + 3 * math.sqrt(alpha / 4000)
+        assert np.mean(found.reason == RELEVANT) == size
+        counts = [np.bincount(x[:rows].astype(int), minlength=levels) for x in X.T]
+        tables = np.stack([counts, 20 - np.array(counts)], axis=1)
+        by_moments = ours.moments(tables)
+        scale = 2 * by_moments.mean / by_moments.variance
+        gamma = chdtrc(by_moments.mean * scale, by_moments.statistic * scale)
+        liberal += np.mean(gamma <= alpha) > 1.3 * alpha
+    assert liberal
 
 
 def test_confirmed_p_values_do_not_depend_on_names_or_order():

@@ -78,9 +78,9 @@ def joint_share(tables):
 
 
 def has_rare_level(tables):
-    """Whether there is one table that is not left out, with a level or class of fewer than four rows."""
+    """Whether there is one table that is not left out, with a level or class of fewer than 16 rows."""
     used = [table for table in map(occurring, tables) if moments(table)[2] > 0]
-    return len(used) == 1 and min(used[0].sum(axis=0).min(), used[0].sum(axis=1).min()) < 4
+    return len(used) == 1 and min(used[0].sum(axis=0).min(), used[0].sum(axis=1).min()) < 16
 
 
 def smallest_expected(tables):
@@ -162,14 +162,9 @@ def table_p(tables, *, alpha, exact=False, given=False, tail=False):
         table = occurring(tables[0])
         if table.shape == (2, 2):
             expected = table.sum(axis=1).min() * table.sum(axis=0).min() / table.sum()
-            if exact or expected < 5:
-                return float(fisher_exact(table).pvalue)
+            return float(fisher_exact(table).pvalue) if exact or expected < 5 else gamma_p(tables)
     p = gamma_p(tables)
-    if (
-        alpha > 0
-        and p <= alpha
-        and smallest_expected(tables) < 1
-        and (tail or exact or joint_share(tables) > 0.05 or has_rare_level(tables))
-    ):
+    skewed = smallest_expected(tables) < 1 and (tail or exact or joint_share(tables) > 0.05)
+    if alpha > 0 and p <= alpha and (skewed or has_rare_level(tables)):
         p = max(p, valid_p(tables, MOST_DRAWS if exact else min(MOST_DRAWS, math.ceil(40 / alpha))))
     return p

@@ -30,9 +30,8 @@ def _count(
 
     NaN is skipped.  ``zeros`` says whether there is a 0 beside the values.
     """
-    used[:] = False
     found = 0
-    whole = True
+    whole = empty = True
     first = second = math.nan  # most columns of few values have two
     small = np.uint64(0)  # bits of the whole numbers below 64, which need no hash table
     if zeros:
@@ -49,6 +48,9 @@ def _count(
                 continue
             small |= bit
         elif math.isfinite(v):
+            if empty:  # most columns never come here
+                used[:] = False
+                empty = False
             at = _place(v, table, used)
             if used[at]:
                 continue
@@ -70,6 +72,13 @@ def _count(
 @nb.njit(nogil=True, cache=True)
 def levels_of_one(x: FloatArray, most: int) -> int:
     """Return the number of levels of a single column; -1 if it has none."""
+    if len(x) > 2:  # three different values with a fraction are enough
+        a, b, c = x[0], x[1], x[2]
+        some = a + b + c
+        whole = a == np.floor(a) and b == np.floor(b) and c == np.floor(c)
+        different = a != b and b != c and c != a  # noqa: PLR1714 - a tuple would be slower
+        if not whole and different and not math.isnan(some):
+            return -1
     used = np.empty(2 * most + 2, np.bool_)
     return _count(x, False, most, np.empty(2 * most + 2), used)  # type: ignore[no-any-return]  # noqa: FBT003
 

@@ -73,7 +73,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
     min_gain : float, default=0.001
         Least increase in the separability of a group, at least 0.
     alpha : float, default=0.05
-        Significance level of the t test and of Wilcoxon's, in (0, 1).
+        Significance level of the t test and of Wilcoxon's, in (0, 1), for independent rows.
     l1 : float, default=0.15
         Penalty of the elastic net, at least 0, for columns and target of unit variance.  If 0, no model.
     l1_ratio : float, default=0.5

@@ -32,7 +32,7 @@ class OGFS(OffersGroups, ColumnSelector):
     min_gain : float, default=0.001
         Least increase in the separability of a group, at least 0.
     alpha : float, default=0.05
-        Significance level of the t test, in (0, 1).
+        Significance level of the t test, in (0, 1), for independent rows.
     l1 : float, default=0.15
         L1 penalty, above 0, for columns and target of unit variance: a column whose correlation with y is not
         above it never stays on its own.

@@ -44,7 +44,8 @@ class OSSFSDD(ColumnSelector):
     variant : {"code", "paper"}, default="code"
         What the authors' code does, or what their text says; see Notes.
     alpha : float, default=0.05
-        Significance level, in (0, 1), of the test of two columns ("code") and of columns below the floor.
+        Significance level, in (0, 1), of the test of two columns ("code") and of columns below the floor, for
+        independent rows.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
         How p-values are computed; see ``SAOLA``.  The test of two columns given y is by t, or by "z" as in
         the authors' code.

@@ -40,8 +40,9 @@ class ChiSquareTest(TableTest):
 
     Notes
     -----
-    No continuity correction: the authors' toolbox of OSFS takes 0.5 off where fewer than 10 rows are
-    expected, which makes the test conservative.
+    P-values hold under the assumptions of `GSquared`: given the margins, for rows exchangeable within
+    the levels z.  No continuity correction: the authors' toolbox of OSFS takes 0.5 off where fewer than 10
+    rows are expected, which makes the test conservative.
 
     References
     ----------

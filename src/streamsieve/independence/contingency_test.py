@@ -202,7 +202,7 @@ class TableTest(RelevanceTest):
 
     def _decide(self, found: TableRelevance, fewest: IntArray, pieces: tuple[Any, ...]) -> None:
         """Compare tables with the level, and confirm the p-values of sparse ones."""
-        reason, _, tested, freedom, _ = found
+        reason, _, tested, freedom, levels = found
         if self.exact:  # an online rule needs all p-values, and has its own levels
             some = np.flatnonzero(freedom < 0)
             tested[some], freedom[some] = self.p_values(tested, freedom)[some], 0
@@ -210,7 +210,11 @@ class TableTest(RelevanceTest):
         some = np.flatnonzero(freedom > 0)
         some = some[table_p_values.is_significant(tested[some], freedom[some], self.alpha)]
         reason[some] = RELEVANT
-        sparse = some[fewest[some] * self.class_counts.min() < table_p_values.FEW_FOR_GAMMA * self.n]
+        smallest = int(self.class_counts.min())
+        few = fewest[some] * smallest < table_p_values.FEW_FOR_GAMMA * self.n
+        rare = np.minimum(fewest[some], smallest) < table_p_values.RARE_LEVEL
+        # 2 x 2 tables of few rows have Fisher's p-value already
+        sparse = some[few | (rare & ((levels[some] > 2) | (self.n_classes > 2)))]
         if not len(sparse):
             return
         draws = table_p_values.MOST_DRAWS if self.exact else table_p_values.draws_for(self.alpha)

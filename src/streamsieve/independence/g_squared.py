@@ -49,13 +49,14 @@ class GSquared(TableTest):
     "moments" tests Pearson's statistic, and G2 is what is reported: the mean and variance of G2 itself have
     no closed form.  The p-value holds given the margins, for rows that are exchangeable within the levels z.
     The moments are exact, the gamma distribution is an approximation: at the levels .05 and .01 its size is
-    within 1.3 times the level, in sparse tables with margins skewed on both sides up to 1.9 times at .01 and
-    6 times at .001.  There (an expected count below 1, a twentieth of the variance due to skewness, p <=
-    alpha) p is confirmed: it becomes the maximum with a p-value that is valid at every level, by Fisher's
-    exact tests of single cells (Bonferroni) or random tables with the same margins.  A p-value above alpha,
-    which the ledger shows of a rejected column, is that of the gamma distribution: confirmed, it would be
-    larger.  Sets that are searched for conditional independence are not confirmed.  Strata of fewer than four
-    rows contribute nothing.
+    within 1.3 times the level, but larger if a level or class has a few rows, because the statistic then has
+    few values, and up to 1.9 times at .01 and 6 times at .001 in sparse tables with margins skewed on both
+    sides.  There (fewer than 16 rows of a level or class; or an expected count below 1, and a twentieth of
+    the variance due to skewness) a p-value up to alpha is confirmed: it becomes the maximum with one that is
+    valid at every level, by Fisher's exact tests of single cells (Bonferroni) or random tables with the same
+    margins.  A p-value above alpha, which the ledger shows of a rejected column, is that of the gamma
+    distribution: confirmed, it could be larger.  Sets that are searched for conditional independence are not
+    confirmed.  Strata of fewer than four rows contribute nothing.
 
     A table without freedom is no evidence: p = 1, independent.  The paper subtracts one degree for every
     empty cell; its toolbox does not ("nominal").  Subtracting is liberal: a cell may be empty because the

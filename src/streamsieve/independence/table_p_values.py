@@ -22,8 +22,9 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 FEW_FOR_FISHER, FEW_FOR_GAMMA = 5, 1
 #: Share of the variance due to skewed margins up to which the gamma distribution nearly holds its level.
 LITTLE_SKEW = 0.05
-#: Rows of a level below which a single table is confirmed whatever its skewness: X2 has few values then.
-RARE_LEVEL = 4
+#: Rows of a level or class below which a single table is confirmed in any case, because X2 has few values:
+#: by the gamma distribution, five rows of a class in five equally frequent levels have a size of .03 at .01.
+RARE_LEVEL = 16
 #: Random tables: the most that are drawn, and the number as extreme as the observed one that ends it.
 MOST_DRAWS, STOP = 100_000, 10
 #: Rows that are drawn for all of them together, a second or so, unless these are fewer than 1,000 tables.
@@ -162,18 +163,17 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
 
     The valid one is, if it is small enough, twice the Bonferroni p-value of Fisher's exact tests of one level
     and one class against all others; else that of up to ``draws`` random tables with the same margins, by
-    sequential stopping (Besag and Clifford, Biometrika 78, 1991).  It is p if no expected
-    count is below 1, or, unless the far ``tail`` matters, if the margins are not skewed on both sides and a
-    single table has no rare level.
+    sequential stopping (Besag and Clifford, Biometrika 78, 1991).  Unless a single table has a rare level or
+    class, it is p if no expected count is below 1 or, if the far ``tail`` does not matter, if the margins are
+    not skewed on both sides.
     """
     found = [moments(table[None]) for table in tables]
     used = [table for table, each in zip(tables, found, strict=True) if each.variance[0] > 0]
     observed, _, variance, joint = (math.fsum(float(a[0]) for a in part) for part in zip(*found, strict=True))
     margins = [(table.sum(axis=0), table.sum(axis=1)) for table in used]
-    if all(a.min() * b.min() >= FEW_FOR_GAMMA * a.sum() for a, b in margins):
-        return p
     rare = len(used) == 1 and min(int(side.min()) for side in margins[0]) < RARE_LEVEL
-    if joint <= LITTLE_SKEW * variance and not rare and not tail:
+    dense = all(a.min() * b.min() >= FEW_FOR_GAMMA * a.sum() for a, b in margins)
+    if not rare and (dense or (joint <= LITTLE_SKEW * variance and not tail)):
         return p
     lf = log_factorial(max(int(table.sum()) for table in used))
     cells = [kernel.cell_p_value(table, lf) for table in used]

@@ -45,7 +45,8 @@ class HITONPC(TypedFeatures, OfflineSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Level of every test, 0 < alpha < 1.
+        Level of every test, 0 < alpha < 1, for independent rows; nothing is promised about all tests
+        together.
     test : {"fisher_z", "auto", "g2", "chi2"}, default="fisher_z"
         Partial correlation, or tables of levels by likelihood ratio or Pearson's statistic; see
         ``streamsieve.independence``.  "auto" chooses by the types of the features: "fisher_z" if all are

@@ -172,7 +172,8 @@ class IAMB(BlanketSelector, OfflineSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of every test, in (0, 1).
+        Significance level of every test, in (0, 1), for independent rows; nothing is promised about all tests
+        together.
     test : {"fisher_z", "g2"}, default="fisher_z"
         Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
         of the blanket.
@@ -235,7 +236,8 @@ class InterIAMB(BlanketSelector, OfflineSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of every test, in (0, 1).
+        Significance level of every test, in (0, 1), for independent rows; nothing is promised about all tests
+        together.
     test : {"fisher_z", "g2"}, default="fisher_z"
         Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
         of the blanket.
