@@ -14,8 +14,9 @@ import scipy.sparse as sp
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS, check_rows, describe_target, question_labels, task_of
 from streamsieve.base.choose import warn_if_beyond
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.ranking import DEFAULT_K
-from streamsieve.base.selector import Selector, fitted_property
+from streamsieve.base.selector import Selector
 from streamsieve.decisions import KEPT, REASON_CODE, Decisions, FeatureNames, Outcome
 from streamsieve.exceptions import InputError, TargetError
 from streamsieve.ledger import KEEP, Ledger

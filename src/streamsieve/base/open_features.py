@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from streamsieve._frames import names_of
 from streamsieve._validation import check_rows, check_target, check_traits
 from streamsieve._values import bad_value, refuse_non_finite
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.row_buffer import DictBuffer, RowBuffer
-from streamsieve.base.selector import fitted_property
 from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary, scattered, spread
 from streamsieve.exceptions import BadValueError, InputTypeError, MergeError, SchemaError, TargetError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch, Traits

@@ -14,7 +14,7 @@ from streamsieve._frames import take_columns, zero_columns
 from streamsieve._one_thread import alone, changes
 from streamsieve._validation import check_output
 from streamsieve.base.choose import best, warn_if_beyond
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.vocabulary import Vocabulary
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, Decision, Event, FloatArray, IntArray, Reason

@@ -14,11 +14,12 @@ from streamsieve._text import shown
 from streamsieve._validation import check_classes, check_named_rows, check_rows, question_labels
 from streamsieve._values import bad_value
 from streamsieve.base.covered import CoveredParts
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.merging import MergingRows
 from streamsieve.base.open_features import NullEstimator
 from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
 from streamsieve.base.row_buffer import SMALL, RowBuffer
-from streamsieve.base.selector import Selector, fitted_property
+from streamsieve.base.selector import Selector
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
 from streamsieve.exceptions import BadValueError, CapabilityError, InputError, InputTypeError, SchemaError
 from streamsieve.ledger import KEEP, Ledger

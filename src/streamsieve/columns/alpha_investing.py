@@ -12,7 +12,7 @@ from scipy.special import betaincinv, fdtrc, ndtr, ndtri
 
 from streamsieve._kernels import linear
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.logistic import LogisticModel
 from streamsieve.columns.models.stepwise import COLLINEAR, LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.lasso import LassoModel
 from streamsieve.columns.models.losses import LOSSES, LassoConfig
 from streamsieve.columns.models.multi_pass import passes

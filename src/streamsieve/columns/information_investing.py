@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested
 from streamsieve.dependence.target import numeric_target

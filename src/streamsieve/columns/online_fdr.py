@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.composition import Composition, check_types, problems
 from streamsieve.columns.models.linear import LinearModel

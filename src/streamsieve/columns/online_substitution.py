@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.multi_pass import passes
 from streamsieve.columns.models.substitution import LOSSES, SubstitutionConfig, SubstitutionModel
 from streamsieve.decisions import Outcome

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.protocols import CLASSIFICATION, BoolArray, FloatArray, RowBatch, Traits
 from streamsieve.rows.linear.dual_averaging import Settings
 from streamsieve.rows.linear.entries import row_entries

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from streamsieve._kernels.poisson import poisson_weights
 from streamsieve.base import RowSelector
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.seeded import Seeded
-from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.screen import Screen

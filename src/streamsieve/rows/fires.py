@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from streamsieve._kernels import fires as kernel
 from streamsieve.base import RowSelector
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, Rows, rows_of
 from streamsieve.rows.linear.signed_labels import SignedLabels

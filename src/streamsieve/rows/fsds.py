@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from streamsieve.base import RowSelector
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray, RowBatch, Traits
 from streamsieve.rows.covariance_models.frequent_directions import FrequentDirections, Sketch

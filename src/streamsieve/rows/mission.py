@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from streamsieve._frames import is_frame, names_of, take_named, zero_columns
 from streamsieve.base import RowSelector
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.forgetful_vocabulary import ForgetfulVocabulary
 from streamsieve.base.seeded import Seeded
-from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import MergeError, ParameterError, SchemaError
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits
 from streamsieve.rows.linear.constant_columns import ConstantColumns

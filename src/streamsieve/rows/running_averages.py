@@ -12,7 +12,7 @@ from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS
 from streamsieve.base import RowSelector
 from streamsieve.base.choose import best, significant
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ANY_TASK, CLASSIFICATION, BoolArray, FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.covariance_models import MODELS

@@ -11,7 +11,7 @@ from streamsieve import criteria
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS
 from streamsieve.base import RowSelector
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.column_types import ColumnTypes
 from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.criterion import (

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from streamsieve._validation import is_numeric
 from streamsieve.base import WeightedRows
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.protocols import IntArray, LearnsInParts, MergesMany, RowBatch
 
 

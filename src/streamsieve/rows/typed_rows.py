@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._frames import categories_in
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.typed_columns import check_declared
 from streamsieve.column_types import (
     NOMINAL,

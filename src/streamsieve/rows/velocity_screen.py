@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from streamsieve.base import RowSelector
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.criteria import MutualInfo
 from streamsieve.exceptions import TargetError
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier, is_regressor
 
-from streamsieve.base.selector import Persistent
+from streamsieve.base.persistent import Persistent
 from streamsieve.exceptions import InputError, ParameterError, StateError, StreamSieveError
 from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.protocols import FloatArray, IntArray

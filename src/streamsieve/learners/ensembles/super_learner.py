@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import Ridge, SGDClassifier
 
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.learners.ensembles.base import Ensemble
 from streamsieve.learners.ensembles.members import check_member, fitted, prediction

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from streamsieve._validation import matrix
 from streamsieve._values import refuse_non_finite
 from streamsieve.base import Selector
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.base.seeded import Seeded
-from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import ParameterError
 from streamsieve.learners.fsa.model import MOST_FEATURES, AnnealedModel, FSAConfig
 from streamsieve.learners.fsa.rows import Rows

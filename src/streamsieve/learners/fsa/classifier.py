@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from streamsieve._one_thread import reads
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import TargetError
 from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.learners.fsa.rows import Rows

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.learners.inputs import check_numbers
 from streamsieve.protocols import FloatArray, Task, Traits

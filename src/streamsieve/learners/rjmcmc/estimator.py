@@ -17,8 +17,8 @@ from streamsieve._parameters import check_number
 from streamsieve._validation import check_block, matrix
 from streamsieve._values import refuse_non_finite
 from streamsieve.base import Selector
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.seeded import Seeded
-from streamsieve.base.selector import fitted_property
 from streamsieve.exceptions import InputError, NotBegunError, TargetError
 from streamsieve.learners.inputs import check_numbers, names_with, rows_of
 from streamsieve.learners.rjmcmc.model_sampler import ModelSampler, Prior

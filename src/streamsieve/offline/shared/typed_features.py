@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.typed_columns import check_declared, coded, typed
 from streamsieve.column_types import TYPES, ColumnTypes, TypesParameter
 from streamsieve.protocols import ColumnBlock, RowBatch

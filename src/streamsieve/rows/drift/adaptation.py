@@ -9,7 +9,7 @@ import numpy as np
 
 from streamsieve._values import refuse_non_finite
 from streamsieve.base.choose import significant
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import IntArray, RowBatch
 from streamsieve.rows.drift.drift_monitor import DETECTORS, Drift, DriftMonitor

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
-from streamsieve.base.selector import fitted_property
+from streamsieve.base.fitted import fitted_property
 from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.linear.constant_columns import ConstantColumns
 from streamsieve.rows.linear.entries import RowEntries, row_entries
