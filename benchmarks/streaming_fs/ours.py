@@ -45,11 +45,11 @@ _DECIDE: dict[str, Callable[[], Any]] = {
     "SAOLA": ss.SAOLA,
     "OnlineFDR": ss.OnlineFDR,
     "HITON-PC": ss.HITONPC,
-    "inter-IAMB": ss.InterIAMB,
     "FCBF": ss.FCBF,
 }
 for _name, _make in _DECIDE.items():
     enter(_name, kind="ours", decides=True)(_fitted(_make))
+enter("inter-IAMB", kind="ours", decides=True, most_values=1e6)(_fitted(ss.InterIAMB))
 enter("InteractionScan", kind="ours", decides=True, most_values=3e6)(_fitted(ss.InteractionScan))
 enter("auto", kind="ours", decides=True)(_auto("accurate"))
 enter("auto, smallest", kind="ours", decides=True)(_auto("smallest"))
