@@ -222,7 +222,7 @@ _INTRODUCTION = f"""\
 
 Written by `python -m studies.scale`; do not edit. 10^12 rows of 10^6 features and {CLASSES} classes fit no
 machine of ours. What a core does in a second, and how large states are, was measured on the machine that
-wrote this page, over arrays in memory: decoding files comes on top. The rest of the first table is
+wrote this page, over arrays in memory; decoding files takes time as well. The rest of the first table is
 multiplication. Sparse rows have {NON_ZEROS} non-zeros.
 """
 _BETWEEN = f"""

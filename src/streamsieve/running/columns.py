@@ -20,7 +20,7 @@ from streamsieve.state import untouched_on_error
 
 #: Columns that are read at a time; those that are computed on demand are asked for one by one.
 READ_COLUMNS = 1024
-#: Columns are offered in pieces of at most so many values, counted from the first column of the stream: a run
+#: The most values that are offered at once.  Pieces are counted from the first column of the stream: a run
 #: that is resumed cuts as one that was never stopped, and the rounding of some methods depends on the cut.
 PIECE_VALUES = 2**21
 #: Pieces that take longer than this number of seconds are made smaller, so that Ctrl-C is answered soon.

@@ -188,7 +188,7 @@ class KafkaSource(ShownSource):
     def lag(self, position: Mapping[str, int] | None = None) -> dict[int, int]:
         """Return how many offsets of each partition come after a position, such as that of a batch.
 
-        Without a position: how many there are.  ``sum(source.lag(batch.position).values())`` tells how far a
+        Without a position: how many there are.  ``sum(source.lag(batch.position).values())`` is how far a
         reader that follows a topic is behind.  Offsets without a message, which compaction and transactions
         leave, count as well.
         """
