@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import streamsieve as ss
+from streamsieve import state
 from streamsieve.decisions import KEPT
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StreamSieveError
 
@@ -169,3 +170,17 @@ def test_refusals(path):
         ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="sparkle")
     with pytest.raises(CapabilityError, match="not by Spark"):
         ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="spark")
+
+
+def arrays(sieve):
+    """Everything in a state but the moment at which it began."""
+    found = state.from_bytes(sieve.to_bytes())[1]
+    return {name: values.tobytes() for name, values in found.items() if name != "started_"}
+
+
+def test_the_bits_of_one_process_for_any_number_of_workers(path):
+    source = ss.open(path, target="y")
+    one = ss.run(source, ss.FastOSFS(), block_size=5)
+    for workers in (1, 3):
+        found = ss.run(source, ss.FastOSFS(), engine="dask", block_size=5, workers=workers)
+        assert arrays(found) == arrays(one)

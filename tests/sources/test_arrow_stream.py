@@ -373,9 +373,3 @@ def test_pandas_chunks_bring_no_index():
     frames = [pd.DataFrame({"a": [1.0], "y": [k]}, index=[f"row {k}"]) for k in range(3)]
     (batch,) = ss.open(frames, target="y").rows()
     assert batch.names == ["a"]
-
-
-def test_a_spark_frame_says_how_to_open_it():
-    frame = type("DataFrame", (), {"__module__": "pyspark.sql", "toPandas": None})()
-    with pytest.raises(SourceError, match="write it to Parquet files"):
-        ss.open(frame, target="y")
