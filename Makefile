@@ -58,7 +58,7 @@ test: .venv/with-dev
 test-lowest: .venv-lowest/made
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal
 
-test-full: .venv/with-dev
+test-full: .venv/with-dev .venv/with-spark
 	$(BIN)/python -m pytest --full -n 2 --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --full tests/kernels
 

@@ -10,7 +10,7 @@ from tools.release.__main__ import USES
 
 ROOT = Path(__file__).parents[2]
 #: Extras for those who work on the library itself.
-OWN = {"all", "bench", "dev", "docs"}
+OWN = {"all", "bench", "dev", "docs", "judges"}
 
 
 def test_every_extra_is_tried_by_the_release_check():

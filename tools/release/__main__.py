@@ -66,6 +66,7 @@ USES = {
         X = np.random.default_rng(0).normal(size=(2000, 9)); X[:, 3] += y
         assert ss.run(ss.open(X, target=y), ss.Screen("f", k=1), engine="dask").selected_.tolist() == [3]
     """,
+    "spark": "import pyspark, streamsieve.adapters.spark as adapter; adapter.SparkSelector",
     "kafka": "import confluent_kafka, streamsieve as ss; ss.KafkaSource",
     "river": """
         import streamsieve as ss
