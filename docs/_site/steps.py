@@ -49,14 +49,15 @@ def figure(name: str) -> str:
     scroll = f'<div class="steps" tabindex="0" role="region" aria-label="{what}">'
     caption = (
         f"<p class='steps-caption'>A run of <code>{type(selector).__name__}</code> over "
-        f"{ROWS} rows: the class depends on dose and age.</p>"
+        f"{ROWS} rows: the class depends on dose and age. The draw was chosen so "
+        "that no noise is kept at the end; in others a noise column may be.</p>"
     )
     return "\n".join(["```{raw} html", scroll, *svg, "</div>", caption, "```"])
 
 
 def _data() -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return six columns, of which two are noise and two repeat others, and the classes."""
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(4)  # the first seed from 3 on with which no method keeps noise at the end
     dose, age, first, second = rng.normal(size=(4, ROWS))
     y = (dose + age + 0.7 * rng.normal(size=ROWS) > 0).astype(int)
     rough = dose + 0.5 * rng.normal(size=ROWS)
