@@ -224,6 +224,7 @@ SUBJECTS = (
     ),
     Subject("by type, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
     Subject("by type, online", measured(ss.OnlineFDR), independent, default=True),
+    Subject("rank basis, online", measured(lambda: ss.OnlineFDR(test="basis")), independent),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), published),
     Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), published),
     Subject(
@@ -248,6 +249,21 @@ SUBJECTS = (
         kind("given"),
         CONDITIONAL,
         default=True,
+        columns=ONE_BY_ONE,
+    ),
+    Subject(
+        "FastOSFS, by type",
+        blanket(ss.FastOSFS),
+        kind("given"),
+        CONDITIONAL,
+        default=True,
+        columns=ONE_BY_ONE,
+    ),
+    Subject(
+        "FastOSFS, rank basis",
+        blanket(lambda a: ss.FastOSFS(a, test="basis")),
+        kind("given"),
+        CONDITIONAL,
         columns=ONE_BY_ONE,
     ),
     Subject(
