@@ -8,13 +8,19 @@ test costs a few small matrices, however many rows there are.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from streamsieve.independence.by_type import RelevanceByType
-from streamsieve.independence.degenerate_gaussian import Embedded, compared, embedded
+from streamsieve.independence.degenerate_gaussian import (
+    Comparison,
+    Embedded,
+    compared,
+    compared_numbers,
+    embedded,
+)
 from streamsieve.protocols import FloatArray
 
 #: Takes the place of a column's number for the target.
@@ -62,14 +68,25 @@ class ConditionalByType:
         if self.test.tables is not None and all(each.discrete for each in of):
             found = self.test.tables.given(of[0].values, np.column_stack([each.values for each in of[1:]]))
             return TestedByType(found.statistic, found.p_value, bool(found.reliable))
-        names = column, TARGET, *others
-        blocks = [[self._product(a, b) for b in names] for a in names]
-        ends = np.cumsum([0, *(block.shape[1] for block in blocks[0])])
-        x, y, *_ = (np.arange(low, high) for low, high in pairwise(ends))
-        tested = compared(np.block(blocks), self.test.n, x, y, np.arange(ends[2], ends[-1]))
+        tested = self._compared((column, TARGET, *others))
         if tested is None:
             return TestedByType(0.0, 1.0, reliable=False)
         return TestedByType(tested.strength, tested.p_value, reliable=True)
+
+    def _compared(self, names: Sequence[int]) -> Comparison | None:
+        """Compare the first two columns given the others."""
+        blocks = [[self._product(a, b) for b in names] for a in names]
+        if all(block.size == 1 for block in blocks[0]):
+            numbers = [[block.item() for block in row] for row in blocks]
+            return compared_numbers(numbers, self.test.n, 0, 1, [*range(2, len(names))])
+        ends = [0, *accumulate(block.shape[1] for block in blocks[0])]
+        gram = np.empty((ends[-1], ends[-1]))
+        places = [slice(low, high) for low, high in pairwise(ends)]
+        for rows, row in zip(places, blocks, strict=True):
+            for columns, block in zip(places, row, strict=True):
+                gram[rows, columns] = block
+        x, y = np.arange(ends[1]), np.arange(ends[1], ends[2])
+        return compared(gram, self.test.n, x, y, np.arange(ends[2], ends[-1]))
 
     def _product(self, a: int, b: int) -> FloatArray:
         """Return the products of two embedded columns, or of one and the target."""

@@ -12,19 +12,29 @@ PMLR 104, 2019; Rao: An asymptotic expansion of the distribution of Wilks' crite
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import chdtrc
+from scipy.special import betainc, betaincc, chdtrc
 
 from streamsieve.column_types import NOMINAL, NUMERIC
 from streamsieve.dependence.information import c_log_c
-from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.protocols import FloatArray, IntArray
 
 #: Share of its variance below which nothing is left of a column: it is a linear function of the others.
 NOTHING = 1e-10
+#: Numbers that are compared without matrices: two, given at most three.
+FEW = 5
+
+
+class Levels(NamedTuple):
+    """A column of levels as a margin of contingency tables."""
+
+    codes: IntArray
+    many: int
+    #: Sum of c ln c over its levels' counts.
+    entropy: float
 
 
 class Embedded(NamedTuple):
@@ -35,6 +45,8 @@ class Embedded(NamedTuple):
     values: FloatArray
     #: Centred columns of unit length, (rows, indicators).
     basis: FloatArray
+    #: What tables need to know of a column that is no number.
+    levels: Levels | None
 
     @property
     def discrete(self) -> bool:
@@ -54,14 +66,25 @@ class Comparison(NamedTuple):
 
 def embedded(values: FloatArray, kind: int) -> Embedded:
     """Return a column and its embedding; the last level of a nominal one is implied by the others."""
+    levels = None
+    if kind != NUMERIC:
+        found, codes = np.unique(values, return_inverse=True)
+        levels = Levels(codes, len(found), float(_logs(len(codes))[np.bincount(codes)].sum()))
     if kind == NOMINAL:
-        levels = np.unique(values)
-        basis = (values[:, None] == levels[None, :-1]).astype(np.float64)
+        basis = (values[:, None] == found[None, :-1]).astype(np.float64)
     else:
         basis = (values - values[0])[:, None]
     basis -= basis.mean(axis=0)
     norms = np.sqrt(np.einsum("ij,ij->j", basis, basis))
-    return Embedded(kind, values, basis / np.where(norms > 0, norms, 1.0))
+    return Embedded(kind, values, basis / np.where(norms > 0, norms, 1.0), levels)
+
+
+@lru_cache(maxsize=4)
+def _logs(n: int) -> FloatArray:
+    """Return c ln c of every count up to n, for the numbers of rows that come again and again."""
+    logs = c_log_c(n)
+    logs.flags.writeable = False
+    return logs
 
 
 def compared(gram: FloatArray, n: int, x: IntArray, y: IntArray, z: IntArray) -> Comparison | None:
@@ -78,6 +101,8 @@ def compared(gram: FloatArray, n: int, x: IntArray, y: IntArray, z: IntArray) ->
     Comparison
         With p = 1 if x or y is a linear function of z; None if there are too few rows.
     """
+    if len(gram) <= FEW and len(x) == len(y) == 1:
+        return compared_numbers(gram.tolist(), n, int(x[0]), int(y[0]), z.tolist())
     both = np.concatenate([x, y])
     left = gram[np.ix_(both, both)]
     rank = 0
@@ -99,8 +124,39 @@ def compared(gram: FloatArray, n: int, x: IntArray, y: IntArray, z: IntArray) ->
     if freedom < 1:
         return None
     share = math.sqrt(max(1.0 - wilks ** (1 / power), 0.0))
-    p_value = p_value_given(np.array(share), np.array(freedom), p * q)
-    return Comparison(math.sqrt(max(1.0 - wilks, 0.0)), float(p_value), p * q)
+    return Comparison(math.sqrt(max(1.0 - wilks, 0.0)), _tail(share, freedom, p * q), p * q)
+
+
+def compared_numbers(gram: list[list[float]], n: int, x: int, y: int, given: list[int]) -> Comparison | None:
+    """Compare two numbers given a few, by eliminating one after the other, the least explained first.
+
+    As `compared`, for groups of one column each; ``gram`` is overwritten.
+    """
+    rank, rest = 0, [*given]
+    while rest:
+        pivot = max(rest, key=lambda k: gram[k][k])
+        rest.remove(pivot)
+        top = gram[pivot]
+        if top[pivot] <= NOTHING:
+            break
+        rank += 1
+        for i in (x, y, *rest):
+            share = gram[i][pivot] / top[pivot]
+            gram[i] = [value - share * above for value, above in zip(gram[i], top, strict=True)]
+    freedom = n - 2.0 - rank
+    if gram[x][x] <= NOTHING or gram[y][y] <= NOTHING:
+        return Comparison(0.0, 1.0, 0)
+    if freedom < 1:
+        return None
+    strength = min(abs(gram[x][y]) / math.sqrt(gram[x][x] * gram[y][y]), 1.0)
+    return Comparison(strength, _tail(strength, freedom, 1), 1)
+
+
+def _tail(share: float, freedom: float, contrasts: int) -> float:
+    """Return the p-value of one correlation, as `p_value_given` does for arrays."""
+    if share > 0.5:  # there the other tail has the digits
+        return float(betainc(freedom / 2, contrasts / 2, (1 - share) * (1 + share)))
+    return float(betaincc(contrasts / 2, freedom / 2, share * share))
 
 
 def _inverse_root(products: FloatArray) -> FloatArray:
@@ -121,8 +177,8 @@ def dependence(a: Embedded, b: Embedded) -> Comparison:
     correlation, or of the table; its bias under independence, (freedom - 1) / (2 n), is taken off.
     """
     n = len(a.values)
-    if a.discrete and b.discrete:
-        g, freedom = table_statistic(a.values, b.values)
+    if a.levels is not None and b.levels is not None:
+        g, freedom = table_statistic(a.levels, b.levels)
         return Comparison(information_strength(g, freedom, n), float(chdtrc(max(freedom, 1), g)), freedom)
     k, m = a.basis.shape[1], b.basis.shape[1]
     basis = np.column_stack([a.basis, b.basis])
@@ -140,10 +196,9 @@ def information_strength(g: float, freedom: int, n: int) -> float:
     return math.sqrt(max(-math.expm1(-max(g - max(freedom - 1, 0), 0.0) / n), 0.0))
 
 
-def table_statistic(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> tuple[float, int]:
+def table_statistic(a: Levels, b: Levels) -> tuple[float, int]:
     """Return G squared of the table of two columns, and its degrees of freedom."""
-    (of_a, i), (of_b, j) = (np.unique(x, return_inverse=True) for x in (a, b))
-    counts = np.bincount(i * len(of_b) + j, minlength=len(of_a) * len(of_b)).reshape(len(of_a), len(of_b))
-    g = c_log_c(len(a))
-    total = g[counts].sum() - g[counts.sum(axis=0)].sum() - g[counts.sum(axis=1)].sum() + g[-1]
-    return max(2.0 * float(total), 0.0), (len(of_a) - 1) * (len(of_b) - 1)
+    g = _logs(len(a.codes))
+    counts = np.bincount(a.codes * b.many + b.codes)
+    total = g[counts].sum() - a.entropy - b.entropy + g[-1]
+    return max(2.0 * float(total), 0.0), (a.many - 1) * (b.many - 1)

@@ -12,7 +12,7 @@ from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.columns.redundancy.top_k.correlation import TopKBuffer, TopKCorrelation
 from streamsieve.columns.redundancy.top_k.rule import TopKMeasured
 from streamsieve.independence.by_type import RelevanceByType
-from streamsieve.independence.degenerate_gaussian import dependence, embedded
+from streamsieve.independence.degenerate_gaussian import Embedded, dependence, embedded
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, register
 
@@ -29,6 +29,8 @@ class TopKMixed(TopKMeasured):
 
     def __init__(self, n: int, k: int, weight: float) -> None:
         super(TopKMeasured, self).__init__(n, k, weight)  # without a measure
+        #: Members as they are compared, by slot; embedded again after loading.
+        self._embedded: dict[int, Embedded] = {}
 
     def _columns(self) -> dict[str, tuple[str, Shape]]:
         return {**super()._columns(), "types": ("i8", (SLOT,))}
@@ -36,13 +38,19 @@ class TopKMixed(TopKMeasured):
     def _shared(self, candidates: Candidates, j: int, column: FloatArray) -> list[float]:
         (types,) = candidates.relevance.columns
         new = embedded(column, int(types[j]))
-        members = zip(*(array[: self._kept] for array in self.slots.of("columns", "types")), strict=True)
-        return [dependence(new, embedded(values, int(kind))).strength for values, kind in members]
+        return [dependence(new, self._member(slot)).strength for slot in range(self._kept)]
+
+    def _member(self, slot: int) -> Embedded:
+        if slot not in self._embedded:
+            values, kind = (array[slot] for array in self.slots.of("columns", "types"))
+            self._embedded[slot] = embedded(values.copy(), int(kind))
+        return self._embedded[slot]
 
     def _store(self, candidates: Candidates, j: int, column: FloatArray, slot: int) -> None:
         (types,) = candidates.relevance.columns
         super()._store(candidates, j, column, slot)
         self.slots["types"][slot] = types[j]
+        self._embedded.pop(slot, None)
 
     def _record(self) -> Mapping[str, Any]:
         return super(TopKMeasured, self)._record()  # without a measure
