@@ -163,7 +163,9 @@ def as_quantity(x: FloatArray) -> FloatArray:
     """Return a column scaled so that tables cut it into bins, as they do with fractions.
 
     Tables take whole numbers that repeat for levels.  Bins do not depend on the unit, so a unit in which the
-    smallest value other than 0 is a half says that these numbers are quantities.
+    smallest value other than 0 is a half says that these numbers are quantities; fractions say so themselves.
     """
-    size = np.abs(x[x != 0])
-    return x * (0.5 / size.min()) if len(size) else x
+    present = x[~np.isnan(x)]
+    size = np.abs(present[present != 0])
+    whole = len(size) > 0 and bool(np.all(size == np.floor(size)))
+    return x * (0.5 / size.min()) if whole else x

@@ -37,7 +37,8 @@ def said(capsys, *arguments, code=0):
 
 
 def test_names_are_declared_and_shown(shop, capsys):
-    out = said(capsys, "select", shop, "--target", "label", "--nominal", "zip,town", "--explain", "town")
+    declared = ("--nominal", "zip,town", "--explain", "town", "--method", "fast_osfs")
+    out = said(capsys, "select", shop, "--target", "label", *declared)
     lines = out.splitlines()
     assert "4 columns: 4 offered (codes of text: town)" in lines
     assert "types: 2 nominal (zip, town), 1 ordinal (grade), 1 numeric" in lines

@@ -40,7 +40,8 @@ def test_no_more_columns_are_kept_than_found_at_any_time(selector):
     assert whole.n_found_ == parts.n_found_ == single.n_found_
     reasons = [str(d.reason) for d in whole.ledger_ if d.event != "evicted"]
     found = [reason for reason in reasons if reason in ("relevant", "redundant", "outscored")]
-    assert whole.n_found_ == len(found)
+    spouses = reasons.count("spouse")  # of which some were found before, and others were irrelevant
+    assert len(found) <= whole.n_found_ <= len(found) + spouses
     stopped = fresh(selector).set_params(stop=ss.Stop(max_offers=17)).fit(X, y)
     assert stopped.n_kept_ <= stopped.n_found_ <= 17
     if not selector.traits.defers:

@@ -59,6 +59,10 @@ def by_correlation(cls, X, y, task, *, spouses, max_conditioning=3, **parameters
     return with_spouses(decided, tests, parameters["alpha"], max_conditioning, spouses)
 
 
+def constant_within(x, y):
+    return all(np.ptp(x[y == label]) == 0 for label in np.unique(y))
+
+
 @BOTH
 @pytest.mark.parametrize("task", TASKS)
 def test_spouses_of_numbers_equal_the_twin_in_any_blocks(cls, task):
@@ -71,6 +75,10 @@ def test_spouses_of_numbers_equal_the_twin_in_any_blocks(cls, task):
         if case % 3 == 0:
             y = target(rng, task, n)
             X = np.column_stack([X, columns(rng, y, 5, far=False)])
+            if (
+                task == "multiclass"
+            ):  # given a function of the classes, some contrasts are nothing but rounding
+                X = X[:, [j for j in range(X.shape[1]) if not constant_within(X[:, j], y)]]
         parameters = {
             "alpha": float(rng.choice([0.01, 0.05, 0.2])),
             "max_conditioning": int(rng.integers(0, 4)),

@@ -217,7 +217,7 @@ def test_executors_have_the_versions_of_the_driver(classic, monkeypatch):
 
 def test_the_script_of_the_guide_moves_to_spark_by_one_argument(spark, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[2] / "docs" / "dask_and_spark.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "dask_and_spark.md").read_text()
     scope = {}
     exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], scope)  # noqa: S102
     assert scope["best"](engine=spark, rows_per_task=5_000) == scope["best"]()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -36,7 +37,9 @@ def classic():
     builder = SparkSession.builder.master("local[2]")
     for name, value in OPTIONS.items():
         builder = builder.config(name, value)
+    on_interrupt = signal.getsignal(signal.SIGINT)
     session = builder.getOrCreate()
+    signal.signal(signal.SIGINT, on_interrupt)  # Spark's would outlive it, in other tests
     yield session
     session.stop()
 

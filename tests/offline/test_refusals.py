@@ -48,7 +48,7 @@ WHOLE, ONE_OF = "must be a whole number at least", "must be one of"
         (ss.FCBF, {"delta": 1.0}, "delta must be a number at least 0 and below 1; got 1.0"),
         (ss.FCBF, {"bins": 2000}, f"bins {WHOLE} 2 and at most 1024; got 2000"),
         (ss.HITONPC, {"alpha": 0}, "alpha must be a number above 0 and below 1; got 0"),
-        (ss.HITONPC, {"test": "t"}, f"test {ONE_OF} 'fisher_z', 'g2', 'chi2'; got 't'"),
+        (ss.HITONPC, {"test": "t"}, f"test {ONE_OF} 'auto', 'fisher_z', 'g2', 'chi2'; got 't'"),
         (ss.HITONPC, {"max_conditioning": 4}, f"max_conditioning {WHOLE} 0 and at most 3; got 4"),
         (ss.SPFS, {"method": "lasso"}, f"method {ONE_OF} 'lars', 'omp'; got 'lasso'"),
         (ss.SPFS, {"rank": 0}, f"rank {WHOLE} 1; got 0"),

@@ -25,14 +25,19 @@ def residual(Y, Z):
     return Y - Z @ np.linalg.lstsq(Z, Y, rcond=None)[0]
 
 
+def rank(n, parts):
+    """Return the rank of some columns over n rows and a constant."""
+    return np.linalg.matrix_rank(np.column_stack([np.ones(n), *parts]))
+
+
 def degenerate_gaussian(x, y, Z, *, nominal_x, nominal_y, nominal_z):
     """Return sqrt(1 - lambda) and the p-value of x and y given the columns of Z."""
     Z = [indicators(z, nominal) for z, nominal in zip(Z, nominal_z, strict=True)]
     X, Y = indicators(x, nominal_x), indicators(y, nominal_y)
     total, error = residual(Y, Z), residual(Y, [*Z, X])
     wilks = np.linalg.det(error.T @ error) / np.linalg.det(total.T @ total)
-    k = np.linalg.matrix_rank(np.column_stack([np.ones(len(y)), *Z])) - 1
-    p, q = X.shape[1], Y.shape[1]
+    k = rank(len(y), Z) - 1
+    p, q = (rank(len(y), [*Z, part]) - k - 1 for part in (X, Y))  # a level may follow from those of Z
     s = math.sqrt((p * p * q * q - 4) / (p * p + q * q - 5)) if p * p + q * q > 5 else 1.0
     m = len(y) - 1 - k - (p + q + 1) / 2
     low, high = p * q, m * s - p * q / 2 + 1

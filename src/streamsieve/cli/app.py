@@ -171,7 +171,7 @@ def select(
         "streamsieve screen clicks.csv --target bought --k 20",
         "streamsieve screen 'clicks/*.parquet' --target bought --half-life 1e6",
         "streamsieve screen log.csv --target y --checkpoint log.sieve --resume",
-        "streamsieve screen 'clicks/*.parquet' --target bought --engine local --workers 8",
+        "streamsieve screen 'clicks/*.parquet' --target bought --engine local",
     ),
 )
 @shared_options

@@ -252,7 +252,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         yield cls("chi2", percentile=50, on_drift="reset", drift_every=25)
         yield cls("mutual_info", percentile=50, on_drift="reweigh", drift_every=25)
         yield cls("f", output="zero")
-        yield cls("su", percentile=50, types="auto")
+        yield cls("su", percentile=50, types="ordinal")
         yield cls("gini", percentile=50, exact=True)
         yield cls("mutual_info", percentile=50, task="regression", exact=True)
 
