@@ -38,7 +38,7 @@ def check_products(products, stream, half_life=None, tolerance=1e-11):
     ):  # fmt: skip
         got, wanted = getattr(found, name), getattr(twin, name)
         assert got.shape == wanted.shape
-        far = np.abs(got - wanted) > max(tolerance, 1e-11) * scale + 1e-300  # subnormal numbers have few digits
+        far = np.abs(got - wanted) > max(tolerance, 1e-11) * scale + 1e-300  # subnormal: few digits
         assert not far.any(), f"{got} should be {wanted}"
     assert np.array_equal(found.covariance, found.covariance.T)
 
