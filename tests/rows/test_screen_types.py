@@ -181,3 +181,19 @@ def test_an_engine_decides_on_types_once():
     one = ss.run(source, ss.Screen(types="auto"), batch_size=2000)
     assert found.column_types_ == one.column_types_ == {"x0": "ordinal", "x1": "ordinal", "x2": "numeric"}
     np.testing.assert_allclose(found.scores_, one.scores_)
+
+
+@pytest.mark.parametrize("adapting", [{}, {"on_drift": "reset", "drift_every": 25}])
+@pytest.mark.parametrize("criterion", ["mutual_info", "chi2"])
+def test_later_batches_of_objects_are_numbers_or_refused_by_name(criterion, adapting):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    first = pd.DataFrame(X, columns=["dose", "age"])
+    screen, twin = (ss.Screen(criterion, percentile=50, **adapting).partial_fit(first, y) for _ in range(2))
+    gaps = first.astype(object).where(X < 1, None)
+    screen.partial_fit(gaps, y)
+    twin.partial_fit(gaps.astype(float), y)
+    np.testing.assert_array_equal(screen.scores_, twin.scores_)
+    with pytest.raises(TypeError, match="'age' holds"):
+        screen.partial_fit(first.assign(age=pd.Timestamp("2026-01-01")), y)
+    assert screen.n_samples_seen_ == 120

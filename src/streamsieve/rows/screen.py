@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -331,7 +332,9 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
 
     def _learn(self, batch: RowBatch) -> None:
         criterion = self._criterion
-        self._check_text(batch.X)
+        X = self._checked_cells(batch.X)
+        if X is not batch.X:
+            batch = replace(batch, X=X)
         if criterion.most_classes is not None and batch.y is not None and not self._regression_:
             criterion.check_classes({*self._summary_.classes, *np.unique(batch.y).tolist()})
         if self.on_drift is None and self.review_every is None and self.looks == "once":

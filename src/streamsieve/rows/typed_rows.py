@@ -26,7 +26,7 @@ from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.by_type import by_type
 from streamsieve.criteria.criterion import AUTO
 from streamsieve.criteria.tables import TableCriterion
-from streamsieve.exceptions import CapabilityError, MergeError, SchemaError
+from streamsieve.exceptions import CapabilityError, InputTypeError, MergeError, SchemaError
 from streamsieve.protocols import BoolArray, IntArray
 from streamsieve.state import Array
 from streamsieve.summaries import ByType
@@ -126,18 +126,28 @@ class TypedRows(Beside):
         """Return the columns of some types."""
         return np.flatnonzero(np.isin(self._types_, types))
 
-    def _check_text(self, X: Any) -> None:
-        """Refuse text in a column that was taken for a quantity."""
+    def _checked_cells(self, X: Any) -> Any:
+        """Return rows whose quantities are numbers; refuse text and dates in a column of quantities."""
         if X.dtype != object or (plain := self._plain_criterion).needs is Needs.COUNTS:
-            return
+            return X
+        levels = list(self._level_columns(plain))
         text = text_columns(X)
-        text[list(self._level_columns(plain))] = False
+        text[levels] = False
         if text.any():
             name = self._column_names()[int(text.argmax())]
             raise SchemaError(
                 f"column {name!r} holds text, but is a quantity by its declared type or by the first batch: "
                 f"declare it, types={{{name!r}: 'nominal'}}"
             )
+        for j in np.setdiff1d(np.arange(X.shape[1]), levels).tolist():
+            try:
+                X[:, j].astype(np.float64)
+            except (TypeError, ValueError) as error:
+                raise InputTypeError(
+                    f"column {self._column_names()[j]!r} holds {type(X[0, j]).__name__} cells, not numbers: "
+                    "convert them (for example dates to days since a fixed date), or leave the column out"
+                ) from error
+        return X if levels else X.astype(np.float64)
 
     def _check_same_types(self, other: Any) -> None:
         mine, theirs = (getattr(each, "_types_", None) for each in (self, other))
