@@ -190,9 +190,9 @@ def test_later_batches_of_objects_are_numbers_or_refused_by_name(criterion, adap
     y = (X[:, 0] > 0).astype(int)
     first = pd.DataFrame(X, columns=["dose", "age"])
     screen, twin = (ss.Screen(criterion, percentile=50, **adapting).partial_fit(first, y) for _ in range(2))
-    gaps = first.astype(object).where(X < 1, None)
-    screen.partial_fit(gaps, y)
-    twin.partial_fit(gaps.astype(float), y)
+    incomplete = first.astype(object).where(X < 1, None)
+    screen.partial_fit(incomplete, y)
+    twin.partial_fit(incomplete.astype(float), y)
     np.testing.assert_array_equal(screen.scores_, twin.scores_)
     with pytest.raises(TypeError, match="'age' holds"):
         screen.partial_fit(first.assign(age=pd.Timestamp("2026-01-01")), y)

@@ -29,6 +29,8 @@ from streamsieve.state import Float, FloatOr, Int, Nested, Texts, untouched_on_e
 UNSETTLED = 0.5
 #: Fewest rows: one for the intercept, one for a coefficient, one to tell how well they fit.
 LEAST_ROWS = 3
+#: Range of a target whose squares are normal numbers.
+LEAST_RANGE = 1e-150
 
 
 class RJMCMC(Seeded, RegressorMixin, Selector):
@@ -176,6 +178,10 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
             raise InputError(f"n_samples = {n}, but a linear model needs at least {LEAST_ROWS} rows")
         if y.min() == y.max():
             raise TargetError(f"y is constant ({y[0]:g}): give a target that varies")
+        if y.max() - y.min() < LEAST_RANGE:
+            raise TargetError(
+                f"y varies by {y.max() - y.min():g}, whose square is 0 in float64: give it in smaller units"
+            )
         self._sampler_ = ModelSampler(y)
         self.n_samples_seen_, self.n_features_in_ = n, 0
 
