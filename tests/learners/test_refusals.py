@@ -108,11 +108,7 @@ BEGUN, CHAIN = BlockBagging().begin([0, 1, 0, 1]), RJMCMC().begin([1.0, 2.0, 4.0
         (lambda: RJMCMC().offer(np.eye(3)), NotBegunError, "begin"),
         (lambda: RJMCMC().begin([1.0, 2.0, 4.0]).sample(), NotBegunError, "offer columns"),
         (lambda: RJMCMC().begin([1.0, 1.0, 1.0]), TargetError, "y is constant"),
-        (
-            lambda: RJMCMC().begin([0.0, 5e-324, 0.0]),
-            TargetError,
-            "varies by .*smaller units",
-        ),
+        (lambda: RJMCMC().begin([0.0, 5e-324, 0.0]), TargetError, "varies by .*smaller units"),
         (lambda: RJMCMC().begin([1.0, 2.0]), InputError, "n_samples = 2"),
         (lambda: RJMCMC().begin(), TargetError, "None"),
         (lambda: CHAIN.offer(np.eye(4)), SchemaError, "the block has 4 rows"),
