@@ -89,8 +89,9 @@ def dense_quantiles(quick: bool) -> Measured:  # noqa: FBT001
     seconds, screen = _learned(lambda: ss.Screen("mutual_info", ledger="none"), X, y)
     full = len(screen.to_bytes()) / X.shape[1] / CLASSES
     quantiles = Quantiles()
+    quantiles.begin_part()
     quantiles.update(X, y)
-    quantiles.compact()
+    quantiles.end_part()
     return Measured("quantiles, dense rows", FEATURES, X.size / seconds, full, _size(quantiles))
 
 
@@ -140,8 +141,9 @@ def merged_tree(parts: int, rows: int) -> Tree:
     nodes = []
     for x in X:
         quantiles = Quantiles()
+        quantiles.begin_part()
         quantiles.update(x[:, None], np.zeros(rows, np.int64))
-        quantiles.compact()
+        quantiles.end_part()
         nodes.append(quantiles)
     levels = []
     for level in Plan("scale", [None] * parts).tree:  # type: ignore[list-item]
