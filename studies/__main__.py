@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m studies", description=__doc__)
     parser.add_argument("study", nargs="*", help=f"which: {', '.join(STUDIES)}; all if none is named")
-    parser.add_argument("--fresh", action="store_true", help="compute everything anew")
+    parser.add_argument("--fresh", action="store_true", help="compute everything again")
     parser.add_argument(
         "--quick", action="store_true", help="tiny sizes: does it run? writes into a temporary folder"
     )

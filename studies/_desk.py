@@ -22,7 +22,7 @@ class Desk:
     study : its name
     folder : where Markdown, images and stored results go
     quick : tiny sizes, to see that it runs
-    fresh : compute everything anew
+    fresh : compute everything again
     say : prints a line
     """
 

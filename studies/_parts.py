@@ -25,7 +25,7 @@ class Parts:
     Parameters
     ----------
     path : the file
-    fresh : compute everything anew
+    fresh : compute everything again
     say : told about every part that was computed
     """
 

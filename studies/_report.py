@@ -68,7 +68,7 @@ def again(study: str) -> str:
 
 ```
 python -m studies {study}            # goes on where it stopped; computes only what is missing
-python -m studies {study} --fresh    # computes everything anew
+python -m studies {study} --fresh    # computes everything again
 ```
 
 Written {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()}, {versions}, on {cores} cores \

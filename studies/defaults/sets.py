@@ -54,7 +54,7 @@ def loaded(name: str) -> datasets.Dataset:
 
 
 def sample(name: str, rows: int = MOST_ROWS) -> Sample:
-    """Return at most so many rows of a set, without classes that have fewer than five of them."""
+    """Return at most ``rows`` rows of a set, without classes that have fewer than five of them."""
     data = loaded(name)
     rng = np.random.default_rng(0)
     share = min(1.0, rows / len(data.y))

@@ -32,7 +32,7 @@ REFUSED = {
         ({"k": 0}, "k must be"), ({"k": 2.5}, "k must be"), ({"redundancy_weight": 1.1}, ""),
         ({"alpha": 0}, ""), ({"missing": "omit", "measure": "su"}, "fisher_z"),
         ({"p_value": "z", "measure": "mutual_info"}, "is not available for .* p_value='moments' or"),
-        ({"alpha": None, "fdr": "addis"}, "fdr='addis' needs a rate to keep to, but alpha is None"),
+        ({"alpha": None, "fdr": "addis"}, "fdr='addis' needs a rate, but alpha is None"),
     ],
     ss.GroupSAOLA: [
         ({"variant": "alive"}, ""), ({"group_size": 0}, ""), ({"group_size": 2.5}, ""),

@@ -31,8 +31,9 @@ from streamsieve.state.tree import flat
 MISSING = ("refuse", "omit")
 #: Measures and tests of correlation; "auto" is one where rows depend on each other or values are missing.
 CORRELATIONS = ("auto", "fisher_z")
-#: Measures that take levels.
-TYPED = ("auto", "su", "mutual_info")
+#: Measures over contingency tables, and those that take levels.
+TABLE_MEASURES = ("su", "mutual_info")
+TYPED = ("auto", *TABLE_MEASURES)
 
 #: Parameters that every selector with a composition has, besides its own.
 COMPOSITION_PARAMETERS: Mapping[str, Any] = {

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.column_types import ColumnTypes, TypesParameter
-from streamsieve.columns.composition import check_types
+from streamsieve.columns.composition import TABLE_MEASURES, check_types
 from streamsieve.columns.groups.pairwise import (
     PairwiseCorrelationGroups,
     PairwiseDiscreteGroups,
@@ -26,9 +26,7 @@ from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
-#: Measures that take levels.
-TYPED = ("su", "mutual_info")
-MEASURES = ("fisher_z", *TYPED)
+MEASURES = ("fisher_z", *TABLE_MEASURES)
 VARIANTS = ("corrected", "paper")
 
 
@@ -199,11 +197,11 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     @property
     def traits(self) -> Traits:
         """What the selector can do: correlation knows no names."""
-        return replace(self._traits, text=self.measure in TYPED)
+        return replace(self._traits, text=self.measure in TABLE_MEASURES)
 
     @property
     def _knows_types(self) -> bool:
-        return self.measure in TYPED and self._dependence.independent
+        return self.measure in TABLE_MEASURES and self._dependence.independent
 
     def _check_together(self) -> None:
         check_p_value(self.p_value, "measure", self.measure, tables=False)

@@ -12,6 +12,7 @@ from streamsieve.column_types import ColumnTypes
 from streamsieve.columns.composition import (
     COMPOSITION_PARAMETERS,
     CORRELATIONS,
+    TABLE_MEASURES,
     TYPED,
     Composition,
     check_missing,
@@ -246,8 +247,7 @@ class SAOLA(ColumnSelector):
 
     @property
     def _knows_types(self) -> bool:
-        discrete = self.measure in TYPED and self.measure != "auto"
-        return self._by_type or (discrete and self._dependence.independent)
+        return self._by_type or (self.measure in TABLE_MEASURES and self._dependence.independent)
 
     @property
     def _rule(self) -> type[RedundancyRule]:

@@ -13,6 +13,7 @@ from streamsieve.column_types import ColumnTypes
 from streamsieve.columns.composition import (
     COMPOSITION_PARAMETERS,
     CORRELATIONS,
+    TABLE_MEASURES,
     TYPED,
     Composition,
     check_missing,
@@ -233,9 +234,7 @@ class TopK(ColumnSelector):
         check_p_value(self.p_value, "measure", self.measure)
         check_types(self.types, "measure", self.measure)
         if self.fdr is not None and self.alpha is None:
-            raise ParameterError(
-                f"fdr={self.fdr!r} needs a rate to keep to, but alpha is None: take alpha=0.05"
-            )
+            raise ParameterError(f"fdr={self.fdr!r} needs a rate, but alpha is None: take alpha=0.05")
         tested = isinstance(self.measure, str) or callable(getattr(self.measure, "p_value", None))
         if self.alpha is not None and not tested:
             raise ParameterError(
@@ -250,8 +249,7 @@ class TopK(ColumnSelector):
 
     @property
     def _knows_types(self) -> bool:
-        discrete = self.measure in TYPED and self.measure != "auto"
-        return self._by_type or (discrete and self._dependence.independent)
+        return self._by_type or (self.measure in TABLE_MEASURES and self._dependence.independent)
 
     @property
     def _rule(self) -> type[RedundancyRule]:
