@@ -305,8 +305,7 @@ class TopK(ColumnSelector):
         yield from super()._consistent()
         fdr = self.fdr, self._rate, self.lag
         yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
-        rule = self._process_.rule
-        sizes = self.k, self.redundancy_weight
+        rule, sizes = self._process_.rule, (self.k, self.redundancy_weight)
         if isinstance(rule, (TopKBuffer, TopKByType)) and (rule.k, rule.weight) != sizes:
             yield "the rule has another k or redundancy_weight"
 
