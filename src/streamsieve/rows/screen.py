@@ -30,7 +30,7 @@ from streamsieve.rows.choice_of_features import ChoiceOfFeatures
 from streamsieve.rows.drift.adaptation import DriftAdaptation
 from streamsieve.rows.drift.drift_monitor import DriftMonitor
 from streamsieve.rows.summarized import SummarizedRows
-from streamsieve.rows.typed_rows import TypedRows
+from streamsieve.rows.typed_rows import GUESSED, TypedRows
 from streamsieve.state import Bool, Choice, Float, Int
 from streamsieve.summaries.nesting import AnySummary, innermost
 
@@ -282,6 +282,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         return Traits(
             tasks=tasks, missing=True, text=counts and self.window is None, weights=True,
             merges=self.on_drift is None and self.looks == "once", forgets=adapts or needs is Needs.ROWS,
+            late_features=self.types in (None, GUESSED),
             size_parameter="k" if self.percentile is self.alpha is self.min_zscore is None else None,
             nested_sizes=True,
         )  # fmt: skip

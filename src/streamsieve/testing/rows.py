@@ -95,6 +95,8 @@ def check_weight_laws(selector: Any) -> None:
 
 def check_late_features_are_zero(selector: Any) -> None:
     """Rows as dicts may have features that earlier rows did not: these were 0."""
+    if not selector.traits.late_features:
+        return
     X, y, names = sample_for(selector)
     learning = fresh(selector)
     advice = "_learn must take more features than before: those up to self.n_features_in_ were 0"
@@ -106,6 +108,8 @@ def check_late_features_are_zero(selector: Any) -> None:
 
 def check_dict_rows(selector: Any) -> None:
     """Rows as dicts, with features that appear late, equal the same rows as a sparse matrix."""
+    if not selector.traits.late_features:
+        return
     X, y, names = sample_for(selector)
     order = np.argsort((X != 0).argmax(axis=0), kind="stable")  # features in order of first appearance
     by_dict = fresh(selector)
@@ -135,7 +139,7 @@ def check_dict_rows(selector: Any) -> None:
 
 def check_merge_by_name(selector: Any) -> None:
     """Dict rows with late features, in any order of features, merge to the result of one stream."""
-    if not selector.traits.merges:
+    if not (selector.traits.merges and selector.traits.late_features):
         return
     X, y, names = sample_for(selector)
     rng = np.random.default_rng(2)
@@ -157,8 +161,9 @@ def check_merge_by_name(selector: Any) -> None:
 def check_columns_come_and_go(selector: Any) -> None:
     """Dataframes that lack columns now and then equal one array in which those values are missing."""
     traits = selector.traits
-    if not (traits.missing and traits.any_chunking) or getattr(selector, "hashed", None) is not None:
-        return  # where features are hashed, absent means 0
+    hashed = getattr(selector, "hashed", None) is not None  # where features are hashed, absent means 0
+    if hashed or not (traits.missing and traits.any_chunking and traits.late_features):
+        return
     X, y, names = sample_for(selector)
     rng = np.random.default_rng(3)
     filled, seen = np.full_like(X, np.nan), dict[str, None]()
