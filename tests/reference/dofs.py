@@ -173,10 +173,13 @@ def truncated(M, least, *, flat):
 
 def probabilities(M, size=None):
     """Return the probability of every set of items, or of every set of one size."""
-    items = range(len(M))
-    sets = [Y for k in range(len(M) + 1) for Y in itertools.combinations(items, k) if size in (None, k)]
-    weight = {Y: max(np.linalg.det(M[np.ix_(Y, Y)]), 0.0) if Y else 1.0 for Y in sets}
-    return {Y: w / sum(weight.values()) for Y, w in weight.items()}
+    weight = {}
+    for k in range(len(M) + 1) if size is None else [size]:
+        sets = np.array(list(itertools.combinations(range(len(M)), k)), dtype=int)
+        minors = np.linalg.det(M[sets[:, :, None], sets[:, None, :]])  # of the empty set: 1
+        weight |= zip(map(tuple, sets.tolist()), minors.clip(0).tolist(), strict=True)
+    total = sum(weight.values())
+    return {Y: w / total for Y, w in weight.items()}
 
 
 def greedy(M, size):
