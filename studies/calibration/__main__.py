@@ -1,4 +1,4 @@
-"""Command line: ``python -m studies.calibration [--quick] [--minutes N] [--seed S] [--fresh]``."""
+"""Command line: ``python -m studies.calibration [--quick] [--minutes N] [--only NAME] [--fresh]``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 import tempfile
 import time
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from studies._desk import HERE
@@ -26,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     # the first round is always complete
     while plan.run(
         store,
-        plan.jobs(options.seed, number, quick=options.quick),
+        [job for job in plan.jobs(options.seed, number, quick=options.quick) if _wanted(job, options.only)],
         until=until if number else float("inf"),
         quick=options.quick,
         say=_say,
@@ -53,8 +54,15 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--minutes", type=float, default=0, help="go on with further rounds for this long (0)"
     )
     parser.add_argument("--seed", type=int, default=0, help="of all draws (0)")
+    parser.add_argument(
+        "--only", help="compute these tests or experiments only, a pattern; others are as stored"
+    )
     parser.add_argument("--fresh", action="store_true", help="forget stored results")
     return parser.parse_args(arguments)
+
+
+def _wanted(job: plan.Job, only: str | None) -> bool:
+    return only is None or fnmatchcase(job.subject, only)
 
 
 def _say(text: str) -> None:

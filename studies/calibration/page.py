@@ -212,8 +212,9 @@ def _again() -> str:
     return f"""\
 ## Again
 
-`python -m studies.calibration` computes what is missing; `--minutes N` adds draws; `--quick` checks the
-defaults in seconds and fails if a test is liberal and no sentence above says why.
+`python -m studies.calibration` computes what is missing; `--minutes N` adds draws; `--only NAME` computes
+the tests or experiments of this name (a pattern) and takes all others as they are stored; `--quick` checks
+the defaults in seconds and fails if a test is liberal and no sentence above says why.
 
 Written {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()}, {packages}. Stored counts:
 `studies/results/calibration.jsonl`.

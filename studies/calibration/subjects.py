@@ -224,7 +224,7 @@ SUBJECTS = (
     ),
     Subject("by type, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
     Subject("by type, online", measured(ss.OnlineFDR), independent, default=True),
-    Subject("rank basis, online", measured(lambda: ss.OnlineFDR(test="basis")), independent),
+    Subject("rank basis, online", measured(lambda: ss.OnlineFDR(test="basis")), independent, form=2),
     Subject("G2, chi2", measured(lambda: ss.FastOSFS(test="g2", p_value="chi2")), published),
     Subject("X2, chi2", measured(lambda: ss.FastOSFS(test="chi2", p_value="chi2")), published),
     Subject(
@@ -265,6 +265,7 @@ SUBJECTS = (
         kind("given"),
         CONDITIONAL,
         columns=ONE_BY_ONE,
+        form=2,
     ),
     Subject(
         "FastOSFS, missing omitted",

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import scipy.special
+import scipy.stats
 import statsmodels.api as sm
 from statsmodels.multivariate.multivariate_ols import _MultivariateOLS
 
@@ -32,7 +34,11 @@ class Judge:
     def relevance(self, j):
         if np.all(self.X[:, j] == self.X[0, j]):
             return "constant", 0.0, 1.0
-        statistic, p, _, freedom = self.answer(j, ())
+        statistic, _, _, freedom = self.answer(j, ())
+        # random arrangements are compared with those of the twin elsewhere
+        p = float(
+            RankBasisF.of(self.y, Task(self.task), None, online=False).measure(self.X[:, [j]]).p_value[0]
+        )
         if freedom < 1:
             return "unreliable test", statistic, 1.0
         return None if p <= self.alpha else "irrelevant", statistic, p
@@ -49,7 +55,7 @@ class Judge:
 @pytest.mark.parametrize("task", TASKS)
 def test_random_columns_equal_the_twin(task):
     rng = np.random.default_rng(0)
-    seen = set()
+    seen, ways = set(), []
     for case in range(cases(300)):
         y = target(rng, task, rows(rng, task))
         X = columns(rng, y, int(rng.integers(1, 9)), far=case % 2 == 0)
@@ -57,6 +63,10 @@ def test_random_columns_equal_the_twin(task):
         for j, x in enumerate(X.T):
             squared, p, a, b = twin.joint_f(x, y, task)
             constant = np.all(x == x[0])
+            way = "f" if constant or len(y) - a - b < 1 else twin.way(x, y, task, p)
+            if way != "f":
+                p = confirmed(found.p_value[j], p, x, y, task, way)
+            ways.append(way)
             wanted = CONSTANT if constant else UNRELIABLE if len(y) - a - b < 1 else None
             if wanted is None:
                 wanted = RELEVANT if p <= 0.05 else IRRELEVANT
@@ -65,6 +75,20 @@ def test_random_columns_equal_the_twin(task):
             assert found.reason[j] == wanted, (case, j)
             seen.add(wanted)
     assert len(seen) == 4
+    assert {"f", "draws"} <= {*ways}
+
+
+def confirmed(found, p, x, y, task, way):
+    """Check a p-value that is confirmed; return it."""
+    if way == "fisher":
+        table = [[np.sum((x == v) & (y == c)) for c in np.unique(y)] for v in np.unique(x)]
+        return scipy.stats.fisher_exact(table).pvalue
+    share = twin.arranged(x, y, task, 400, np.random.default_rng(0))
+    noise = 5 * np.sqrt(max(share, 0.01) / 400) + 0.5 * share
+    assert found >= p * (1 - 1e-9)
+    assert found <= max(p, share + noise)
+    assert found >= share - noise
+    return found
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -173,6 +197,50 @@ def test_the_level_holds(n, make):
         noise = 4 * np.sqrt(level * (1 - level) / draws)
         assert np.mean(p <= level) <= 1.15 * level + noise, level
         assert np.mean(p <= level) >= 0.6 * level - noise, level
+
+
+def skewed(rng, shape):
+    return np.searchsorted([0.6, 0.85, 0.95, 0.99], rng.random(shape)).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("counts", "make"),
+    [
+        ((4, 4), lambda rng, shape: rng.normal(size=shape)),
+        ((10, 10), lambda rng, shape: rng.normal(size=shape)),
+        ((14, 2, 2, 2), lambda rng, shape: rng.normal(size=shape)),
+        ((97, 3), lambda rng, shape: rng.normal(size=shape)),
+        ((92, 8), lambda rng, shape: np.maximum(rng.normal(size=shape) - 0.84, 0)),
+        ((60, 25, 9, 4, 2), skewed),
+    ],
+    ids=["8 rows", "20 rows", "four classes", "class of 3", "zeros, class of 8", "skewed levels and classes"],
+)
+def test_the_level_holds_with_few_rows_ties_and_rare_classes(counts, make):
+    """The F test has sizes of up to .12, .04, .018 here."""
+    rng = np.random.default_rng(10)
+    y, draws = np.repeat(np.arange(len(counts)), counts), cases(40_000, 10_000)
+    task = Task.BINARY if len(counts) == 2 else Task.MULTICLASS
+    p = RankBasisF.of(y, task, None, online=True).measure(make(rng, (len(y), draws))).p_value
+    for level in (0.05, 0.01, 0.001):
+        assert np.mean(p <= level) <= 1.2 * level + 4 * np.sqrt(level / draws), level
+
+
+def test_a_rare_class_is_found_below_what_arrangements_resolve():
+    """A class of 12 rows at the top of 200: its p-value is a bound, not 1e-5."""
+    x, y = np.arange(200.0), (np.arange(200) >= 188).astype(int)
+    found = RankBasisF.of(y, Task.BINARY, 0.05, online=True).measure(x[:, None]).p_value[0]
+    exact = 4 / scipy.special.comb(200, 12)
+    assert exact <= found <= 1e-10
+
+
+def test_p_values_do_not_depend_on_the_order_of_rows_or_on_what_was_tested_before():
+    rng = np.random.default_rng(11)
+    X, y = np.round(rng.normal(size=(40, 30))), (np.arange(40) < 6).astype(int)
+    order = rng.permutation(40)
+    one = RankBasisF.of(y, Task.BINARY, 0.05, online=True).measure(X).p_value
+    test = RankBasisF.of(y[order], Task.BINARY, 0.05, online=True)
+    other = [test.measure(X[order][:, [j]]).p_value[0] for j in range(29, -1, -1)][::-1]
+    np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 def test_a_u_is_seen_where_a_correlation_sees_nothing():

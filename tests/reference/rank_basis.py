@@ -3,7 +3,8 @@
 A column becomes u = 2 (rank - 1/2) / n - 1 with mid-ranks, and its basis P1(u), P2(u), P3(u).  A column is
 tested against a target given others by how much its basis adds to 1 and the bases of the others: the F test
 of nested models, or for C classes Wilks' lambda of the C - 1 indicators with Rao's F.  A number as a target
-is replaced by its normal scores.
+is replaced by its normal scores.  Marginal p-values that the next terms of an
+expansion call in doubt are those of random arrangements of the target.
 
 Source: FACTORY.md F9, F5.
 """
@@ -57,6 +58,53 @@ def joint_f(x, y, task, given=()):
         return float(largest), 0.0, a, b
     F = (left ** (-1 / s) - 1) * d2 / d1
     return float(largest), float(scipy.stats.f.sf(F, d1, d2)), a, b
+
+
+def doubt(x, y, task, p):
+    """Return the relative change of a p-value by third and fourth moments.
+
+    The expansion of the distribution of squared loads over all arrangements of the target, averaged over all
+    directions; third and fourth moments as Mardia's measures (1970), by products between rows.
+    """
+    n, sides = len(y), []
+    for columns in (basis(x), responses(y, task)):
+        U, size, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+        U = U[:, size > 1e-8 * size[0]]
+        g = n * U @ U.T
+        own = np.diag(g)
+        k = U.shape[1]
+        sides.append(
+            (k, np.mean(g**3), np.mean(own[:, None] * g * own[None, :]), np.mean(own**2) - k * (k + 2))
+        )
+    (a, s1, t1, k1), (b, s2, t2, k2) = sides
+    d, w = a * b, scipy.stats.chi2.isf(max(p, 1e-300), a * b)
+    third = w**3 * (6 * s1 * s2 + 9 * t1 * t2) / (72 * n * d * (d + 2) * (d + 4))
+    return third + w**2 * 3 * max(k1 * k2, 0) / (24 * n * d * (d + 2))
+
+
+def way(x, y, task, p):
+    """Return how a p-value is confirmed: "f" (not at all), "fisher", or "draws"."""
+    values, n = len(np.unique(y)), len(y)
+    if p > 0.25 or len(np.unique(x)) < 2:
+        return "f"
+    if values == 2 and len(np.unique(x)) == 2:
+        return "fisher"
+    few = n < 50 and values <= max(2, min(32, n // 2))
+    return "draws" if few or doubt(x, y, task, p) > 0.1 else "f"
+
+
+def arranged(x, y, task, draws, rng):
+    """Return the share of random arrangements of the target with a Wilks' lambda as small, and draws."""
+
+    def left(columns):
+        return np.linalg.det(np.eye(len(first)) - first @ columns @ (first @ columns).T)
+
+    U, size, _ = np.linalg.svd(basis(x) - basis(x).mean(axis=0), full_matrices=False)
+    first = U[:, size > 1e-8 * size[0]].T
+    Y = responses(y, task)
+    target = np.linalg.qr(Y - Y.mean(axis=0))[0]
+    observed = left(target)
+    return np.mean([left(target[rng.permutation(len(y))]) <= observed + 1e-9 for _ in range(draws)])
 
 
 def strength(squared, n, a, b):

@@ -227,6 +227,23 @@ def bounds(
 
 
 @nb.njit(nogil=True, cache=True)
+def bounds_of_functions(functions: FloatArray, codes: IntArray, counts: IntArray, out: FloatArray) -> None:
+    """Fill the same bounds of functions of rows, with mean 0 and variance 1, one function per row."""
+    n, classes = len(codes), len(counts)
+    sums = np.zeros(classes)
+    for j in range(len(functions)):
+        gap = np.max(np.diff(np.sort(functions[j])))
+        sums[:] = 0.0
+        for i in range(n):
+            sums[codes[i]] += functions[j, i]
+        for c in range(classes):
+            size, total = counts[c], sums[c]
+            if 2 * size > n:
+                size, total = n - size, -total
+            out[j, c] = _chernoff(functions[j], 0.0, gap, n, size, total / size)
+
+
+@nb.njit(nogil=True, cache=True)
 def _chernoff(score: FloatArray, at_zero: float, gap: float, n: int, size: int, mean: float) -> float:
     """Return a bound of the two-sided probability that ``size`` draws have a mean as far out as this.
 

@@ -131,7 +131,8 @@ default="addis"
         two classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test
         of normal scores where both are skewed or heavy-tailed, and Fisher's exact test for 2 x 2 tables; see
         ``FisherZ``.  "z" is Fisher's transformation: too liberal for the levels used here.  The p-values of
-        "basis" are exact for normal y, those of "conditional" for normal errors; both take "auto" only.
+        "basis" are exact for normal y, and confirmed by random arrangements of y where rows are few, values
+        tied or classes rare; those of "conditional" are exact for normal errors.  Both take "auto" only.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of y; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"

@@ -19,6 +19,7 @@ from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts
+from streamsieve.independence.arrangements import Arrangements
 from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 from streamsieve.state import Array, Bool, Float, register
@@ -96,6 +97,7 @@ class RankBasisF(RelevanceTest):
     Ranks of a column, mapped to [-1, 1], have Legendre polynomials of degree 1 to 3; their regression on y
     detects trends, U-shapes and thresholds at once.  Its F test is exact for normal y.  A numeric y is
     replaced by its normal scores; labels are contrasts between classes, tested by Wilks' lambda with Rao's F.
+    With few rows, ties or rare classes p-values are confirmed by random `Arrangements` of the target.
     """
 
     fields = {
@@ -107,6 +109,7 @@ class RankBasisF(RelevanceTest):
     def __init__(self, basis: FloatArray, alpha: float | None, *, discrete: bool) -> None:
         self.basis, self.alpha, self.discrete = basis, alpha, discrete
         self.n, self.n_contrasts = basis.shape
+        self._arrangements = Arrangements(basis)
 
     @classmethod
     def of(cls, y: npt.NDArray[Any], task: Task, alpha: float | None, *, online: bool) -> RankBasisF:
@@ -121,10 +124,13 @@ class RankBasisF(RelevanceTest):
         size = max(1, DENSE_VALUES // self.n)
         for low in range(0, m, size):
             part = slice(low, low + size)
-            bases, rank = rank_bases(dense_columns(X, part))
+            columns = dense_columns(X, part)
+            bases, rank = rank_bases(columns)
             found = joint(bases @ self.basis, rank)
             statistic[part] = strength(found.squared, self.n, rank, self.n_contrasts)
-            p_value[part] = self.p_value_of(found)
+            p_value[part] = self._arrangements.p_values(
+                columns, bases, rank, found.left, self.p_value_of(found)
+            )
             testable = self.n - rank - self.n_contrasts >= 1
             level = 1.0 if self.alpha is None else self.alpha
             relevant = np.where(p_value[part] <= level, RELEVANT, IRRELEVANT)
