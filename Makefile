@@ -52,7 +52,7 @@ test: .venv/with-dev
 # The quick tier with the oldest supported versions, in an environment of its own.
 .venv-lowest/made: pyproject.toml tools/lowest.txt
 	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement tools/lowest.txt --editable ".[cli,kafka]"
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement tools/lowest.txt --editable ".[cli,dask,excel,kafka,sql]"
 	@touch $@
 
 test-lowest: .venv-lowest/made

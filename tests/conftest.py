@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import signal
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -13,6 +14,10 @@ from tests.helpers.spark import classic, connect, connect_address, spark  # noqa
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+#: river needs a newer SciPy than the oldest that is supported (`make test-lowest`).
+collect_ignore = (
+    [] if find_spec("river") else ["adapters/test_river.py", "evaluation/test_wrong_arguments.py"]
+)
 
 #: Folders that test what is outside of the package; they belong to the full tier.
 OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")

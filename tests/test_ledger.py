@@ -108,7 +108,16 @@ def test_a_block_reads_as_decisions():
         Decision(12, "x12", Event.REJECTED, Reason.REDUNDANT, 10.2, 5.1, ("x10", "x3")),
     ]
     assert decisions.outcome.kept().tolist() == [10]
-    assert repr(decisions) == "<3 columns: 1 kept, 2 rejected, 0 earlier ones evicted>"
+    assert repr(decisions) == "<3 columns: 1 kept, 2 rejected>"
+
+
+def test_a_block_counts_what_stays_and_what_leaves():
+    evictions = [
+        Eviction(11, 3, Reason.REDUNDANT, 0.5, 0.1, (11,)),
+        Eviction(12, 11, Reason.REDUNDANT, 0.5, 0.1, (12,)),
+    ]
+    decisions = block(10, "-++", evictions=evictions)
+    assert repr(decisions) == "<3 columns: 1 kept, 1 rejected, 1 evicted, 1 earlier ones evicted>"
 
 
 def test_evictions_stand_before_the_decision_on_their_newcomer():
@@ -207,8 +216,8 @@ def test_why_of_an_unknown_feature_says_so(feature):
 
 def test_counts_add_up_by_event_and_reason():
     counts = filled().counts()
-    assert counts == {"kept": 3, "irrelevant": 2, "redundant": 1, "constant": 2, "evicted": 1}
-    assert sum(counts.values()) == len(filled())
+    assert counts == {"kept": 2, "irrelevant": 2, "redundant": 1, "constant": 2, "evicted": 1}
+    assert sum(counts.values()) == len({decision.feature for decision in filled()})
     assert Ledger().counts() == {}
 
 

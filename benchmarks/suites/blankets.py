@@ -95,7 +95,7 @@ def _dorothea(size: Size, alpha: float, elsewhere: str) -> Race:
 
     def note() -> str:
         counts = last[0].ledger_.counts()
-        relevant = sum(counts.get(what, 0) for what in ("kept", "redundant", "collinear"))
+        relevant = sum(counts.get(what, 0) for what in ("kept", "evicted", "redundant", "collinear"))
         n, p = X.shape
         kept = len(last[0].selected_)
         return f"{n} rows x {p:,} sparse columns, {relevant:,} relevant, {kept} kept; {elsewhere}"

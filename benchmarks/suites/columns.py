@@ -39,7 +39,7 @@ def saola_news20(size: Size) -> Race:
 
     def note() -> str:
         counts = last[0].ledger_.counts()
-        relevant = counts.get("kept", 0) + counts.get("redundant", 0)
+        relevant = sum(counts.get(what, 0) for what in ("kept", "evicted", "redundant"))
         return (
             f"{n:,} rows x {p:,} columns, {X.nnz:,} non-zeros, blocks of {offered[0].shape[1]:,}: "
             f"{relevant:,} relevant, {len(last[0].selected_):,} kept; no block is made dense, which would be "

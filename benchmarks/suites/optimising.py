@@ -134,7 +134,7 @@ def online_substitution(size: Size) -> Race:
         counts = last[0].ledger_.counts()
         return (
             f"{X.shape[0]:,} rows x {X.shape[1]:,} dense columns in blocks of {BLOCK}; "
-            f"{counts['kept']} entered, {counts.get('evicted', 0)} left, "
+            f"{counts['kept']} kept, {counts.get('evicted', 0)} evicted, "
             f"{len(true & set(last[0].selected_.tolist()))} of {len(true)} found"
         )
 

@@ -158,7 +158,11 @@ class Ledger(Part, Sequence[Decision]):
         return f"no feature named {feature!r} in the ledger{near}{partial}"
 
     def counts(self) -> dict[str, int]:
-        """Count the decisions by what happened and why, as ``{"kept": 4, "irrelevant": 963, ...}``."""
+        """Count features by what became of them, as ``{"kept": 4, "irrelevant": 963, "evicted": 2, ...}``.
+
+        ``kept`` are those that are kept now, ``evicted`` those that left, counted each time that they did,
+        and the rest are reasons for which features were rejected.
+        """
         totals: Counter[str] = Counter()
         for chunk in self._parts():
             if isinstance(chunk, Decisions):
@@ -168,6 +172,7 @@ class Ledger(Part, Sequence[Decision]):
                 totals[str(Event.EVICTED)] += len(chunk.outcome.evictions)
             else:
                 totals.update(str(d.reason if d.event is Event.REJECTED else d.event) for d in chunk)
+        totals[str(Event.KEPT)] -= totals[str(Event.EVICTED)]
         return {what: number for what, number in totals.items() if number}
 
     def kept(self) -> Iterator[Decision]:

@@ -41,6 +41,36 @@ def test_the_top_of_the_output_says_what_was_taken(table, capsys):
     assert sum(re.fullmatch(counts, line) is not None for line in lines) == 1
 
 
+def test_a_target_is_said_to_be_what_the_method_took_it_for(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 500, 400)
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"dose": y + rng.normal(size=400), "noise": rng.normal(size=400), "y": y}).to_csv(
+        path, index=False
+    )
+    out = said(capsys, "screen", path, "--target", "y", "--k", "1")
+    assert "taken for a numeric target" in out
+    assert f"target: y, numeric ({y.min()} to {y.max()})" in out
+    out = said(capsys, "screen", path, "--target", "y", "--k", "1", "--task", "classification")
+    assert f"target: y, {len(np.unique(y))} classes ({y.min()} " in out
+
+
+def test_methods_with_one_kind_of_target_take_a_task(tmp_path, capsys, refused):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"dose": rng.normal(size=90), "y": np.arange(90) % 30}).to_csv(path, index=False)
+    command = ("select", path, "--target", "y", "--method", "mission")
+    assert "mission takes each for a class" in said(capsys, *command).lower()
+    assert "note" not in said(capsys, *command, "--task", "classification")
+    assert "--task regression" in refused(
+        [*command, "--task", "regression"], "mission takes class labels only"
+    )
+    refused([*command, "--task", "classes"], "--task must be one of 'auto', 'classification', 'regression'")
+    refused(
+        [*command[:-1], "r_relief_f", "--task", "classification"], "r_relief_f takes numeric targets only"
+    )
+
+
 def test_rows_are_counted_as_rows(table, capsys):
     out = said(capsys, "screen", table, "--target", "label", "--k", "2")
     assert re.search(r"120 rows in [\d.]+ s \([\d,]+ rows/s\).*: 8 features offered, 2 kept, 6 rejected", out)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import streamsieve as ss
-from streamsieve.cli import run
+from streamsieve.cli import demo, run
 
 
 @pytest.fixture
@@ -205,3 +205,12 @@ def test_the_demo_writes_a_picture_and_a_ledger(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "why not  mean_radius" in out
     assert "next: streamsieve select" in out
+
+
+def test_the_demo_says_how_it_was_called(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv/bin/streamsieve"), "demo"])
+    monkeypatch.setenv("PATH", "")
+    assert demo._command() == ".venv/bin/streamsieve"
+    monkeypatch.setattr("sys.argv", ["pytest"])
+    assert demo._command() == "streamsieve"

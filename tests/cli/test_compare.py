@@ -214,6 +214,33 @@ def test_scores_that_a_learner_does_not_have(tmp_path, monkeypatch, refused):
     assert not (tmp_path / "out").exists()
 
 
+def test_missing_values_name_options_that_help(table, tmp_path, refused):
+    lines = table.read_text().splitlines()
+    lines[1] = lines[1][lines[1].index(",") :]
+    path = tmp_path / "holes.csv"
+    path.write_text("\n".join(lines))
+    arguments = command(path, tmp_path / "report", "--selectors", "f", *QUICK)
+    refused(arguments, "feature 'dose' has missing values", "--missing impute", "--exclude dose")
+    assert run([*arguments, "--missing", "impute", "-q"]) == 0
+
+
+def test_identifiers_leaks_and_guessed_targets_are_said(tmp_path, capfd):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 1000, 120)
+    path = tmp_path / "t.csv"
+    rows = zip(range(120), y + 0.01 * rng.normal(size=120), rng.normal(size=120), y, strict=True)
+    path.write_text("row,leak,x,y\n" + "\n".join(",".join(map(str, row)) for row in rows))
+    out = tmp_path / "report"
+    more = ["--runs", "1", "--folds", "3", "--selectors", "none", "--learners", "ridge", "--jobs", "1"]
+    assert run(["compare", str(path), "--target", "y", "--out", str(out), *more]) == 0
+    said = capfd.readouterr()
+    assert "note: y holds" in said.out
+    assert "TargetWarning" not in said.err
+    assert "warning: row looks like an identifier" in said.out
+    assert "warning: leak alone gives the target away (correlation" in said.out
+    assert "leak alone gives the target away" in (out / "report.html").read_text()
+
+
 def test_folders_that_hold_something_else_are_left_alone(tmp_path, refused):
     (tmp_path / "report.html").write_text("mine")
     said = "holds report.html, which is not of a comparison and might be overwritten: choose another folder"

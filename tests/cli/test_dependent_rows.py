@@ -1,6 +1,7 @@
 """--groups and --time on the command line."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ N = 400
 
 
 def written(tmp_path, suffix, table):
-    path = tmp_path / f"visits{suffix}"
+    path = tmp_path / f"{list(table)[-1]}{suffix}"
     (pq.write_table if suffix == ".parquet" else pa.csv.write_csv)(pa.table(table), path)
     return path
 
@@ -99,3 +100,14 @@ def test_refusals(series, visits, tmp_path, refused):
     svm = tmp_path / "a.svm"
     svm.write_text("1 1:2\n0 1:3\n")
     refused(["select", svm, "--groups", "patient"], "svmlight text has no names")
+
+
+def test_the_printed_code_knows_how_rows_depend_on_each_other(visits, series, capsys):
+    for path, target, by in ((visits, "label", "--groups=patient"), (series, "y", "--time=day")):
+        arguments = ("select", path, "--target", target, *by.split("="))
+        kept = selected(capsys, *arguments)
+        assert run([*map(str, arguments), "--method", "online_fdr", "--code"]) == 0
+        out = capsys.readouterr().out
+        code = compile(out[out.index("# the same selection in Python") :], "code", "exec")
+        exec(code, {})  # noqa: S102 - our own text
+        assert re.findall(r"'(.*?)'", capsys.readouterr().out) == kept

@@ -102,6 +102,18 @@ def test_what_does_not_go_together_is_refused(parts, options, said, refused):
     refused(["screen", *parts, *SCREEN, *options], said)
 
 
+def test_a_topic_is_refused_before_it_is_waited_for(refused, monkeypatch):
+    def contacted(*args, **kwargs):
+        raise AssertionError
+
+    monkeypatch.setattr(implementation, "opened", contacted)
+    for command in (["screen"], ["select", "--method", "screen"]):
+        refused(
+            [*command, "kafka://localhost:9/clicks", "--target", "y", "--engine", "local"],
+            "a Kafka topic has no parts: leave out --engine",
+        )
+
+
 def test_methods_over_columns_are_refused(parts, refused):
     refused(
         ["select", *parts, "--target", "y", "--method", "saola", "--engine", "local"],

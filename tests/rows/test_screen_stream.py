@@ -63,7 +63,7 @@ def test_the_ledger_says_which_features_left_and_entered_when_and_at_what_score(
         assert np.isnan(d.p_value)
         assert d.reason is (Reason.ENTERED_TOP if d.event is Event.KEPT else Reason.LEFT_TOP)
     assert screen.ledger_.why("x2").event is Event.EVICTED
-    assert screen.ledger_.counts() == {"kept": 5, "evicted": 3}
+    assert screen.ledger_.counts() == {"kept": 2, "evicted": 3}
 
 
 def test_replaying_the_ledger_gives_the_selection_at_any_time():

@@ -39,3 +39,4 @@ from streamsieve._validation.targets import mixed_labels as mixed_labels
 from streamsieve._validation.targets import question_labels as question_labels
 from streamsieve._validation.targets import range_text as range_text
 from streamsieve._validation.targets import task_of as task_of
+from streamsieve._validation.targets import whole_labels as whole_labels

@@ -271,7 +271,11 @@ def describe_target(y: Any, name: str | None = None, task: str = "auto") -> str:
     """
     y = as_target_values(y)
     numeric = is_numeric(y, tell=False) if task == "auto" else task == "regression"
-    what = range_text(_numeric_target(y)) if numeric else classes_text(*np.unique(y, return_counts=True))
+    what = (
+        range_text(_numeric_target(y))
+        if numeric
+        else classes_text(*np.unique(whole_labels(y), return_counts=True))
+    )
     return f"target: {what}" if name is None else f"target: {shown(name)}, {what}"
 
 
@@ -286,6 +290,12 @@ def classes_text(labels: Iterable[Any], counts: Iterable[float]) -> str:
     more = f", and {len(parts) - SHOWN_CLASSES} more" if len(parts) > SHOWN_CLASSES else ""
     known = f" ({', '.join(parts[:SHOWN_CLASSES])}{more})" if parts else ""
     return f"{len(parts)} class{'es' * (len(parts) != 1)}{known}"
+
+
+def whole_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return labels of a CSV file, which come as 0.0 and 1.0, as the whole numbers that they are."""
+    whole = y.dtype.kind == "f" and np.all(np.isfinite(y)) and np.array_equal(y, np.floor(y))
+    return y.astype(np.int64) if whole and np.abs(y).max(initial=0) < 2**53 else y
 
 
 def _is_plain_target(y: Any) -> bool:

@@ -159,9 +159,10 @@ def select(
 
     rows = DependentRows(groups, time)
     request = implementation.Request(
-        data=data, reading=reading, output=output, size=block, rows=rows, engine=engine, holdout=holdout
-    )
-    raise typer.Exit(implementation.select(request, method, goal, param or [], task))
+        data=data, reading=reading, output=output, size=block, rows=rows, engine=engine, holdout=holdout,
+        task=task,
+    )  # fmt: skip
+    raise typer.Exit(implementation.select(request, method, goal, param or []))
 
 
 @app.command(

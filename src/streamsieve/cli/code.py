@@ -35,10 +35,8 @@ def check_code(data: list[str]) -> None:
         raise CapabilityError("--code reads files with pandas, which queries no database: leave --code out")
 
 
-def lines(
-    data: list[str], reading: Reading, selector: Any, source: Any, holdout: float | None = None
-) -> list[str]:
-    """Return a program that reads the same data and fits the same selector."""
+def lines(data: list[str], reading: Reading, selector: Any, source: Any, rows: dict[str, str]) -> list[str]:
+    """Return a program that reads the same data and fits the same selector; ``rows`` are options of fit."""
     imports = {
         "import pandas as pd",
         "import streamsieve as ss",
@@ -62,7 +60,8 @@ def lines(
         imports.add("from sklearn.impute import SimpleImputer")
         steps.append('SimpleImputer().set_output(transform="pandas")')
     steps.append(f"ss.{_constructor(selector)}")
-    more = "" if holdout is None else f", {type(selector).__name__.lower()}__holdout={holdout!r}"
+    step = type(selector).__name__.lower()
+    more = "".join(f", {step}__{name}={value}" for name, value in rows.items())
     program = [
         "# the same selection in Python",
         *sorted(imports, key=lambda line: (line.startswith("from"), line)),
@@ -73,7 +72,7 @@ def lines(
         "pipeline = make_pipeline(",
         *(f"    {step}," for step in steps),
         f").fit(X, y{more})",
-        f"print(pipeline[-1].{'get_feature_names_out()' if holdout is None else 'confirm()'})",
+        f"print(pipeline[-1].{'confirm()' if 'holdout' in rows else 'get_feature_names_out()'})",
     ]
     return "\n".join(program).splitlines()
 

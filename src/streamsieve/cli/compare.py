@@ -19,8 +19,10 @@ from streamsieve.cli import compare_data
 from streamsieve.cli.compare_plan import Options, Plan, check_options, plan_for
 from streamsieve.cli.interrupts import leave
 from streamsieve.cli.options import Reading
-from streamsieve.cli.output import say, say_json, say_table
+from streamsieve.cli.output import say, say_json, say_table, told
 from streamsieve.cli.progress import progress
+from streamsieve.cli.reading import named_ways_out
+from streamsieve.cli.suspects import Suspects
 from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.evaluation.engine.store import CELLS, REPORTED, SETTINGS
 from streamsieve.evaluation.reports import html
@@ -75,20 +77,25 @@ def compare(request: Request) -> int:
     resumed = (request.out / CELLS).exists() and not request.overwrite
     data = compare_data.read(request.data, request.reading, options.groups or options.time)
     task = data.task if request.options.task == "auto" else request.options.task
-    problem = Problem.of(data.X, data.y, task, data.names)
+    with told(quiet=request.silent, task=task), named_ways_out():
+        problem = Problem.of(data.X, data.y, task, data.names)
     plan = plan_for(request.options, problem)
     target = describe_target(data.y, data.target or None, str(problem.task))
-    _announce(request, problem, plan, (*data.notes, target))
+    suspects = Suspects()
+    suspects.look(data.X, data.y, data.names)
+    notes = (*data.notes, *suspects.notes())
+    _announce(request, problem, plan, (*notes, target))
     first = _fits(request, problem, plan, {}) if plan.batch_size is not None else None
     by = {} if data.rows is None else {"groups" if options.groups else "time": data.rows}
     if request.overwrite:
         _remove_earlier(request.out)
-    report = _run(request, problem, plan, y=data.y, task=task, **by)
+    known = "regression" if problem.regression else "classification"
+    report = _run(request, problem, plan, y=data.y, task=known, **by)
     made = recommend(report)
     fits = _fits(request, problem, plan, _best_sizes(made)) if first is None else first
     facts = html.Facts(
         data.name, data.origin, data.target, request.command, time.perf_counter() - started,
-        resumed=resumed, notes=data.notes,
+        resumed=resumed, notes=notes,
     )  # fmt: skip
     _write(request, report, made, fits, facts)
     _print(request, report, made, fits, time.perf_counter() - started)

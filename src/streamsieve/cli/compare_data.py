@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from streamsieve import datasets
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import SVMLIGHT, TABLES
+from streamsieve._validation import whole_labels
 from streamsieve.cli.options import Reading
 from streamsieve.cli.reading import declared_types, described, opened
 from streamsieve.exceptions import ParameterError, SourceError
@@ -70,7 +71,7 @@ def read(given: list[str], reading: Reading, by: str | None = None) -> Data:
         origin=", ".join(str(Path(each).absolute()) for each in given),
         target=reading.target or "",
         X=X[0] if len(X) == 1 else sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X),
-        y=_whole(y),
+        y=whole_labels(y),
         names=None if source.names is None else list(source.names),
         notes=tuple(described(source, reading, () if by is None else (by,))),
         rows=None if by is None else np.asarray(source.column(by)),
@@ -97,9 +98,3 @@ def _by_name(name: str, target: str | None) -> Data:
     y = found.y if found.classes is None else np.asarray(found.classes)[found.y]
     task = "regression" if found.task is Task.REGRESSION else "classification"
     return Data(name, f"{found.origin}: {found.description}", "", found.X, y, found.names, task)
-
-
-def _whole(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return labels of a CSV file, which come as 0.0 and 1.0, as the whole numbers that they are."""
-    whole = y.dtype.kind == "f" and np.all(np.isfinite(y)) and np.array_equal(y, np.floor(y))
-    return y.astype(np.int64) if whole and np.abs(y).max(initial=0) < 2**53 else y

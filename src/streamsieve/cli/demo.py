@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -36,8 +40,16 @@ def run(out: Path, *, raw: bool, overwrite: bool, quiet: bool) -> None:
     say(
         f"wrote {picture}   {ledger}",
         "",
-        "next: streamsieve select YOUR.parquet --target COLUMN   (or .csv, .arrow, .svm)",
+        f"next: {_command()} select YOUR.csv --target COLUMN   (or .parquet, .xlsx, .jsonl, ...)",
     )
+
+
+def _command() -> str:
+    """Return how to call this program again: its folder may not be on the path."""
+    called = Path(sys.argv[0])
+    if called.name != "streamsieve" or shutil.which("streamsieve"):
+        return "streamsieve"
+    return shlex.quote(os.path.relpath(called))
 
 
 def _compile(*, quiet: bool) -> None:
@@ -120,5 +132,8 @@ def _rows(*, quiet: bool) -> Any:
         f"{found[0]:.0%} of the relevant features with a half-life of {HALF_LIFE:,} rows, "
         f"{found[1]:.0%} without"
     )
-    say(f"  top {TOP}: {changes['kept']:,} entries and {changes['evicted']:,} departures so far")
+    say(
+        f"  the {TOP} selected features were looked at every {BATCH:,} rows: {changes['evicted']:,} times "
+        "one of them was replaced"
+    )
     return plots.drift(rows.tolist(), tops, truths, stream.n_features)

@@ -31,6 +31,15 @@ class DependentRows(NamedTuple):
         """Columns that are no features."""
         return [name for name in self if name is not None]
 
+    def given(self, holdout: float | None) -> dict[str, str]:
+        """Return what ``fit`` is told of the rows, as expressions over a dataframe ``data``."""
+        known = {
+            "groups": self.groups and f"data[{self.groups!r}]",
+            "serial": self.time and "True",
+            "holdout": holdout and repr(holdout),
+        }
+        return {name: text for name, text in known.items() if text}
+
     def check(self, selector: Any, data: list[str]) -> None:
         """Refuse, before any work, what cannot be used; the selector may not be known yet."""
         if len(self.columns) == len(self):

@@ -10,13 +10,14 @@ from streamsieve._extras import needs
 from streamsieve._parameters import check_choice
 from streamsieve.base import RowSelector
 from streamsieve.cli.options import Engine, Output
+from streamsieve.cli.reading import KAFKA
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
 
 #: Seconds to wait for a scheduler that does not answer.
 PATIENCE = 10
 
 
-def check_engine(asked: Engine, selector: Any, output: Output) -> None:
+def check_engine(asked: Engine, selector: Any, output: Output, data: list[str]) -> None:
     """Refuse, before any work, what does not go together."""
     if asked.engine is None:
         about = {
@@ -37,6 +38,11 @@ def check_engine(asked: Engine, selector: Any, output: Output) -> None:
         raise CapabilityError(
             f"{type(selector).method_name()} does not stream rows, and an engine learns rows: leave out "
             "--engine, or choose a method over rows, --method screen"
+        )
+    if any(path.startswith(KAFKA) for path in data):
+        raise CapabilityError(
+            "an engine learns parts of files at once, and a Kafka topic has no parts: leave out --engine, or "
+            "save the topic as Parquet files"
         )
     if output.checkpoint is not None:
         raise ParameterError("an engine learns all parts at once: leave out --checkpoint or --engine")

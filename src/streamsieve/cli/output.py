@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from rich.table import Table
 
 from streamsieve._files import check_outputs, refuse_foreign
 from streamsieve._text import shown
-from streamsieve.exceptions import ParameterError
+from streamsieve.exceptions import ParameterError, TargetWarning
 
 
 def say(*lines: str, style: str | None = None) -> None:
@@ -29,6 +31,20 @@ def say_table(headings: Mapping[str, str], rows: Iterable[Iterable[str]]) -> Non
     for row in rows:
         table.add_row(*map(shown, row))
     console().print(table)
+
+
+@contextmanager
+def told(*, quiet: bool, task: str | None = None) -> Iterator[None]:
+    """Context: what the library warns its callers of is said as a note; a given ``task`` is no guess."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for each in {str(each.message): each for each in caught}.values():
+        guessed = issubclass(each.category, TargetWarning)
+        if not issubclass(each.category, UserWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        elif not quiet and not (guessed and task not in (None, "auto")):
+            say(f"note: {each.message}{' (--task)' * guessed}")
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from streamsieve._parameters import did_you_mean
-from streamsieve.exceptions import ParameterError
+from streamsieve._parameters import check_choice, did_you_mean
+from streamsieve._validation import TASKS
+from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.protocols import Task
 
 
 def parts_of(option: str, text: str) -> list[str]:
@@ -40,6 +42,24 @@ def parsed(cls: type[Any], texts: list[str]) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             found[name] = value
     return found
+
+
+def task_parameter(cls: type[Any], task: str | None) -> dict[str, str]:
+    """Return --task as a parameter of a selector; a method with one kind of target has none."""
+    if task is None:
+        return {}
+    check_choice("--task", task, TASKS)
+    selector, name = cls(), cls.method_name()
+    if "task" in selector.get_params(deep=False):
+        return {"task": task}
+    able = {"regression" if each is Task.REGRESSION else "classification" for each in selector.traits.tasks}
+    if task != "auto" and able and task not in able:
+        takes, others = ("class labels", task) if task == "regression" else ("numeric targets", "multiclass")
+        raise CapabilityError(
+            f"--task {task}: {name} takes {takes} only; `streamsieve methods --task {others}` lists methods "
+            "that take yours"
+        )
+    return {}
 
 
 def listed(cls: type[Any]) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from streamsieve import registry, sources
 from streamsieve._parameters import check_choice, did_you_mean
 from streamsieve._paths import is_svmlight
 from streamsieve.cli.options import Reading
 from streamsieve.cli.parameters import names_of
-from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
+from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SourceError
 
 MISSING = ("omit", "impute", "refuse")
 KAFKA = "kafka://"
@@ -114,12 +117,20 @@ def take_types(selector: Any, reading: Reading, source: Any) -> None:
     selector.set_params(types={**(known["types"] or {}), **types})
 
 
-def missing_advice(selector: Any, feature: str) -> str:
-    """Return the ways out of missing values that a method refuses."""
-    omit = "--missing omit (each test uses the rows that are complete), " * (
-        "missing" in selector.get_params(deep=False)
-    )
-    return f"{omit}--missing impute (the mean of the column), or --exclude {feature}"
+@contextmanager
+def named_ways_out(selector: Any = None) -> Iterator[None]:
+    """Context: a complaint about a missing value names the options that help, for one method or for all."""
+    try:
+        yield
+    except BadValueError as error:
+        if not np.isnan(error.value):
+            raise
+        feature = str(error).partition("feature '")[2].partition("'")[0]
+        omit = ""
+        if selector is not None and "missing" in selector.get_params(deep=False):
+            omit = "--missing omit (each test uses the rows that are complete), "
+        advice = f"{omit}--missing impute (the mean of the column), or --exclude {feature}"
+        raise BadValueError(f"{error}; {advice}", error.feature, error.value) from error
 
 
 def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list[str]:

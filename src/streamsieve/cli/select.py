@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -16,7 +14,7 @@ import scipy.sparse as sp
 from streamsieve import choosing, registry, state
 from streamsieve._kernels.compiling import compile_clock
 from streamsieve._text import shown
-from streamsieve._validation import classes_text, describe_target, range_text, task_of
+from streamsieve._validation import classes_text, describe_target, range_text, task_of, whole_labels
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.cli import code, writing
 from streamsieve.cli.dependent_rows import DependentRows
@@ -25,14 +23,14 @@ from streamsieve.cli.engine import check_engine, connected
 from streamsieve.cli.grouped_columns import offer_groups, takes_groups
 from streamsieve.cli.interrupts import leave
 from streamsieve.cli.options import Engine, Output, Reading
-from streamsieve.cli.output import check_files, console, say, say_json
-from streamsieve.cli.parameters import parsed, plain_parameters
+from streamsieve.cli.output import check_files, console, say, say_json, told
+from streamsieve.cli.parameters import parsed, plain_parameters, task_parameter
 from streamsieve.cli.progress import progress
 from streamsieve.cli.reading import (
     check,
     check_explained,
     described,
-    missing_advice,
+    named_ways_out,
     opened,
     take_missing,
     take_types,
@@ -49,7 +47,7 @@ from streamsieve.cli.results import (
     types_line,
 )
 from streamsieve.cli.suspects import Suspects, Watched, codes_note
-from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, StateError, TargetWarning
+from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetWarning
 from streamsieve.protocols import Task
 from streamsieve.running import run
 from streamsieve.running.checkpoint import CheckpointFile
@@ -69,6 +67,8 @@ class Request:
     engine: Engine = field(default_factory=Engine)
     #: Proportion of rows that selection does not see.
     holdout: float | None = None
+    #: What the target was said to be.
+    task: str | None = None
 
 
 class Run(NamedTuple):
@@ -81,23 +81,21 @@ class Run(NamedTuple):
     compiling: float
 
 
-def select(
-    request: Request, method: str | None, goal: str | None, parameters: list[str], task: str | None
-) -> int:
+def select(request: Request, method: str | None, goal: str | None, parameters: list[str]) -> int:
     """Run any method over the axis it streams."""
     check(request.reading)
+    task = request.task
     if method is not None and goal is not None:
         raise ParameterError("--goal chooses a method, and --method names one: give one of them")
     if method is not None:
         cls = registry.selector(method)
-        asked = parsed(cls, [*parameters, *([] if task is None else [f"task={task}"])])
-        return _run(request, cls(**asked))
+        return _run(request, cls(**parsed(cls, parameters), **task_parameter(cls, task)))
     request.rows.check(None, request.data)
     source = opened(request.data, request.reading, exclude=request.rows.columns)
     choice = _chosen(source, task or "auto", goal or "accurate")
     cls = registry.selector(choice.method)
-    asked = parsed(cls, [*parameters, *([] if task is None else [f"task={task}"])])
-    return _run(request, cls(**{**choice.parameters, **asked}), source, str(choice))
+    asked = {**choice.parameters, **parsed(cls, parameters), **task_parameter(cls, task)}
+    return _run(request, cls(**asked), source, str(choice))
 
 
 def _chosen(source: Any, task: str, goal: str) -> choosing.Choice:
@@ -132,7 +130,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     check_explained(output.explain, source)
     suspects = Suspects()
     watched = Watched(source, suspects)
-    with _told(quiet=output.silent), _named_ways_out(selector):
+    with told(quiet=output.silent, task=request.task), named_ways_out(selector):
         how = _streamed(request, selector, watched)
     kept = kept_features(selector) if request.holdout is None else confirmed_features(selector)
     writing.write(output, selector, kept, source, request.reading.target)
@@ -145,7 +143,8 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     after += sign_note(kept, effect, selector, source) if kept else []
     _print(request, selector, kept, how, effect, lines, [*after, *remarks_on(selector)])
     if output.code and not output.json:
-        say("", *code.lines(request.data, request.reading, selector, source, request.holdout))
+        fitted = request.rows.given(request.holdout)
+        say("", *code.lines(request.data, request.reading, selector, source, fitted))
     return 0 if kept else 1
 
 
@@ -220,7 +219,7 @@ def _fit(selector: OfflineSelector, source: Any, size: int, moved: Any) -> None:
 def _check(request: Request, selector: Any) -> None:
     """Refuse, before any work, what cannot end well."""
     output = request.output
-    check_engine(request.engine, selector, output)
+    check_engine(request.engine, selector, output, request.data)
     files: tuple[Path, ...] = ()
     if request.holdout is not None and not isinstance(selector, ColumnSelector):
         name = type(selector).method_name()
@@ -242,33 +241,6 @@ def _check(request: Request, selector: Any) -> None:
         writing.paths_of(output), {"DATA": request.data}, overwrite=output.overwrite,
         suffixes=writing.SUFFIXES, checkpoint=files,
     )  # fmt: skip
-
-
-@contextmanager
-def _told(*, quiet: bool) -> Iterator[None]:
-    """Context: what the library warns its callers of is said as a note."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for each in {str(each.message): each for each in caught}.values():
-        if not issubclass(each.category, UserWarning):
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        elif not quiet:
-            say(f"note: {each.message}{' (--task)' * issubclass(each.category, TargetWarning)}")
-
-
-@contextmanager
-def _named_ways_out(selector: Any) -> Iterator[None]:
-    """Context: a complaint about a missing value names the options that help."""
-    try:
-        yield
-    except BadValueError as error:
-        if not np.isnan(error.value):
-            raise
-        feature = str(error).partition("feature '")[2].partition("'")[0]
-        raise BadValueError(
-            f"{error}; {missing_advice(selector, feature)}", error.feature, error.value
-        ) from error
 
 
 def _every(text: str | None) -> str | int:
@@ -306,13 +278,14 @@ def _target_line(source: Any, request: Request, selector: Any) -> list[str]:
     """Return what the target was taken for; of rows that streamed by, as far as they were counted."""
     name = request.reading.target
     if source.labels:
-        known = getattr(selector, "classes_", getattr(getattr(selector, "summary_", None), "classes", None))
-        if known is not None:
-            what = classes_text(*zip(*sorted(source.labels.items()), strict=True))
-        elif source.extremes:
+        task = getattr(selector, "task_", None)
+        if task is None:  # labels that the method does not use
+            return []
+        if task == Task.REGRESSION:
             what = range_text(np.array(source.extremes, float))
         else:
-            return []
+            labels, counts = zip(*sorted(source.labels.items()), strict=True)
+            what = classes_text(whole_labels(np.array(labels)), counts)
         return [f"target: {what}" if name is None else f"target: {shown(name)}, {what}"]
     if request.engine.engine is not None or getattr(source, "y", None) is None:
         return []

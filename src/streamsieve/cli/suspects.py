@@ -126,7 +126,7 @@ class Watched:
 
 
 def _is_numeric(y: npt.NDArray[Any]) -> bool:
-    return y.dtype.kind == "f" and len(np.unique(y)) > 20
+    return y.dtype.kind in "fiu" and len(np.unique(y)) > 20
 
 
 def _whole(X: npt.NDArray[Any], rows: npt.NDArray[Any]) -> list[int]:

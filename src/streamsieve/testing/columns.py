@@ -65,6 +65,8 @@ def check_ledger_accounts_for_all(selector: Any) -> None:
         f"the ledger keeps {left}, but {selected} are selected: `_selected` must return the columns "
         "with reason RELEVANT, without those of evictions"
     )
+    counted = fitted.ledger_.counts().get("kept", 0)
+    assert counted == len(selected), f"the ledger counts {counted} as kept, but {len(selected)} are selected"
 
 
 def check_found_and_kept_are_counted(selector: Any) -> None:
